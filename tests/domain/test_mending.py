@@ -1,0 +1,39 @@
+"""Broken text from pages is mended, and whole text left alone."""
+
+import json
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ticketbox.domain.mending import mended
+
+
+@pytest.mark.parametrize(
+    ("body", "text"),
+    [
+        (rb'"a\u0000b"', "a\ufffdb"),
+        (rb'"\ud83d"', "\ufffd"),
+        (rb'"\uDE00 \uD83D"', "\ufffd \ufffd"),
+        (rb'"\ud83d\ud83d\ude00"', "\ufffd\U0001f600"),
+        (rb'"\ud83d\ude00"', "\U0001f600"),
+        (rb'"\\ud83d \\u0000"', r"\ud83d \u0000"),
+        (rb'"\\\ud83d"', "\\\ufffd"),
+    ],
+)
+def test_what_is_broken_is_replaced(body: bytes, text: str) -> None:
+    assert msgspec.json.decode(mended(body)) == text
+
+
+@given(st.text())
+def test_whole_text_is_left_alone(text: str) -> None:
+    body = json.dumps(text.replace("\0", "")).encode()
+    assert mended(body) == body
+
+
+@given(st.text(st.characters(categories=["Cs", "Ll", "Cc"])))
+def test_any_text_that_a_browser_can_make_is_read(text: str) -> None:
+    read = msgspec.json.decode(mended(json.dumps(text).encode()))
+    assert "\0" not in read
+    assert not any("\ud800" <= letter <= "\udfff" for letter in read)

@@ -1,0 +1,138 @@
+"""The rules of OAuth that need no server (RFC 6749, 7636, 8252)."""
+
+import pytest
+
+from ticketbox.domain.oauth import (
+    answered,
+    form_source,
+    is_document_address,
+    is_on_this_machine,
+    proves,
+    redirect_problem,
+    redirects_to,
+    safe_name,
+    shown_host,
+)
+
+
+def test_the_proof_of_rfc_7636() -> None:
+    """The example of its appendix B."""
+    challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+    assert proves("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", challenge)
+    assert not proves("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl", challenge)
+    assert not proves(challenge, challenge)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "https://app.example/callback",
+        "https://app.example:8443/cb?a=1",
+        "http://localhost/",
+        "http://127.0.0.1:7777/cb",
+        "http://127.9.9.9/cb",
+        "http://[::1]:1/cb",
+        "cursor://anysphere.cursor-mcp/oauth/callback",
+        "vscode://publisher.extension",
+        "com.example.app:/callback",
+        "https://abcdefghijklmnop.chromiumapp.org/",
+    ],
+)
+def test_an_address_that_an_app_may_have(address: str) -> None:
+    assert redirect_problem(address) is None
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "",
+        "callback",
+        "/callback",
+        "//app.example/",
+        "https://",
+        "https:///callback",
+        "http://app.example/cb",
+        "http://127.0.0.1.evil.example/cb",
+        "http://10.0.0.1/cb",
+        "http://0.0.0.0/cb",
+        "http://2130706433/cb",
+        "https://user@app.example/cb",
+        "https://app.example/cb#fragment",
+        "https://app.example/cb#",
+        "https://app.example:port/cb",
+        "https://app.example:99999/cb",
+        "https://app.example;form-action/cb",
+        "https://app.example,x/cb",
+        "https://app example/cb",
+        "https://app.example/\r\nSet-Cookie: a=b",
+        "https://app.example\\@evil.example/",
+        "https://äpp.example/",
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        "data:text/html,x",
+        "file:///etc/passwd",
+        "blob:https://app.example/1",
+        "view-source:https://app.example/",
+        "https://app.example/" + "x" * 2_000,
+    ],
+)
+def test_an_address_that_no_app_may_have(address: str) -> None:
+    assert redirect_problem(address) is not None
+
+
+def test_only_the_port_of_this_machine_may_differ() -> None:
+    known = "http://127.0.0.1:33418/cb?a=1"
+    for asked in ("http://127.0.0.1/cb?a=1", "http://127.0.0.1:1/cb?a=1", known):
+        assert redirects_to(known, asked)
+    for asked in (
+        "http://127.0.0.1:1/cb",
+        "http://127.0.0.1:1/cb?a=2",
+        "http://127.0.0.1:1/CB?a=1",
+        "http://localhost:33418/cb?a=1",
+        "http://[::1]:33418/cb?a=1",
+        "https://127.0.0.1:33418/cb?a=1",
+        "http://127.0.0.1:99999/cb?a=1",
+        "http://127.0.0.1:33418@evil.example/cb?a=1",
+        "http://127.0.0.1:1/cb?a=1#x",
+        "http://127.0.0.1:1\n/cb?a=1",
+    ):
+        assert not redirects_to(known, asked)
+    assert redirects_to("http://[::1]:5/cb", "http://[::1]:6/cb")
+    assert not redirects_to("https://app.example:1/cb", "https://app.example:2/cb")
+
+
+def test_names_are_one_harmless_line() -> None:
+    assert safe_name("  Claude\u202e\n\u0000\u2028 Code ", "x") == "Claude Code"
+    assert safe_name("\u200b\u202e", "app.example") == "app.example"
+    assert safe_name(None, "app.example") == "app.example"
+    assert len(safe_name("é" * 500, "x")) == 100
+
+
+def test_where_an_answer_goes_in_words_and_in_the_policy() -> None:
+    shown = {
+        "https://app.example:8443/cb": ("app.example:8443", "https://app.example:8443", False),
+        "http://127.0.0.1:7/cb": ("127.0.0.1:7", "http://127.0.0.1:7", True),
+        "http://[::1]:7/cb": ("[::1]:7", "http:", True),
+        "cursor://x/cb": ("cursor:", "cursor:", True),
+    }
+    for address, expected in shown.items():
+        assert (shown_host(address), form_source(address), is_on_this_machine(address)) == expected
+    assert answered("https://a.example/?b=1", code="x y", state=None) == "https://a.example/?b=1&code=x+y"
+
+
+def test_the_address_of_a_document() -> None:
+    assert is_document_address("https://app.example/client.json")
+    assert is_document_address("https://app.example:8443/a/b?c=1")
+    for wrong in (
+        "http://app.example/client.json",
+        "HTTPS://app.example/client.json",
+        "https://app.example",
+        "https://app.example/",
+        "https://app.example/a/../b",
+        "https://app.example/./b",
+        "https://app.example/a#b",
+        "https://user@app.example/a",
+        "https:///a",
+        "app_12345678",
+    ):
+        assert not is_document_address(wrong), wrong

@@ -1,0 +1,265 @@
+"""What a browser hands over with a ticket: the streams, their health, the page and its surroundings.
+
+Times are epoch milliseconds and may be fractional, as `performance.timeOrigin + performance.now()`
+gives them. Sizes are bytes. A null says that the browser didn't know.
+"""
+
+from enum import StrEnum
+from typing import Annotated
+
+from msgspec import Meta, Struct, field
+
+LINE = 4_096
+URL = 65_536
+TEXT = 262_144
+BODY = 65_536
+
+Time = Annotated[
+    float,
+    Meta(ge=0, le=253_402_300_799_999, description="Epoch milliseconds.", examples=[1_760_000_000_123.4]),
+]
+Position = Annotated[
+    int,
+    Meta(ge=0, le=2**53 - 1, description="Position in the page's own order, shared by all streams."),
+]
+Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Size on the wire in bytes.")]
+Tally = Annotated[int, Meta(ge=0, le=2**53 - 1)]
+Line = Annotated[str, Meta(max_length=LINE)]
+Text = Annotated[str, Meta(max_length=TEXT)]
+Address = Annotated[str, Meta(max_length=URL)]
+Body = Annotated[
+    Annotated[str, Meta(max_length=BODY)] | None, Meta(description="Text, at most 16 KiB; null when omitted.")
+]
+Headers = Annotated[
+    dict[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_length=16_384)]],
+    Meta(max_length=200, description="Header names and values; several of one name are joined with commas."),
+]
+FrameAddress = Annotated[
+    Address | None, Meta(description="Address of the iframe that it happened in; null for the page itself.")
+]
+
+
+class Stream(StrEnum):
+    """The three records that run while a page lives."""
+
+    CONSOLE = "console"
+    NETWORK = "network"
+    ERRORS = "errors"
+
+
+class Level(StrEnum):
+    """A console line's weight, lightest first."""
+
+    DEBUG = "debug"
+    LOG = "log"
+    INFO = "info"
+    WARN = "warn"
+    ERROR = "error"
+
+
+class ErrorKind(StrEnum):
+    """How an error came to light."""
+
+    ERROR = "error"
+    UNHANDLED_REJECTION = "unhandledrejection"
+    RESOURCE = "resource"
+    CSP = "csp"
+
+
+class OmittedReason(StrEnum):
+    """Why a body isn't there, or only in part."""
+
+    POLICY = "policy"
+    BINARY = "binary"
+    LIMIT = "limit"
+    UNAVAILABLE = "unavailable"
+
+
+class HealthStatus(StrEnum):
+    """How complete a stream is."""
+
+    OK = "ok"
+    PARTIAL = "partial"
+    EMPTY = "empty"
+    BLOCKED = "blocked"
+    DISABLED = "disabled"
+
+
+class HealthReason(StrEnum):
+    """Why a stream is not complete."""
+
+    CSP = "csp"
+    RESTRICTED_PAGE = "restricted_page"
+    LATE_START = "late_start"
+    POLICY = "policy"
+    LIMIT = "limit"
+    ERROR = "error"
+
+
+class ConsoleEntry(Struct, forbid_unknown_fields=True):
+    """One console call."""
+
+    seq: Position
+    ts: Time
+    level: Annotated[Level, Meta(description="The console method, by weight.")]
+    args: Annotated[
+        list[Text],
+        Meta(max_length=100, description="The arguments as text.", examples=[["cart total", "12.50"]]),
+    ]
+    stack: Annotated[Text | None, Meta(description="The call's stack, where one was taken.")] = None
+    source: Annotated[
+        Address | None,
+        Meta(description="File, line and column.", examples=["https://shop.example/app.js:10:4"]),
+    ] = None
+    repeat: Annotated[int, Meta(ge=1, le=2**53 - 1, description="Equal calls in a row, folded into one.")] = 1
+    truncated: Annotated[bool, Meta(description="Whether the text was shortened.")] = False
+    frame: FrameAddress = None
+
+
+class NetworkRequest(Struct, forbid_unknown_fields=True):
+    """What was sent."""
+
+    headers: Headers = field(default_factory=dict[str, str])
+    body: Body = None
+    bytes: Bytes | None = None
+    omitted_reason: Annotated[OmittedReason | None, Meta(description="Why the body is missing or cut.")] = None
+
+
+class NetworkResponse(Struct, forbid_unknown_fields=True):
+    """What came back; empty when nothing did."""
+
+    headers: Headers = field(default_factory=dict[str, str])
+    body: Body = None
+    bytes: Bytes | None = None
+    mime: Annotated[Line | None, Meta(description="Media type.", examples=["application/json"])] = None
+    omitted_reason: Annotated[OmittedReason | None, Meta(description="Why the body is missing or cut.")] = None
+
+
+class NetworkEntry(Struct, forbid_unknown_fields=True):
+    """One request and its response."""
+
+    id: Annotated[str, Meta(min_length=1, max_length=64, description="Unique in the capture.", examples=["r17"])]
+    ts: Time
+    method: Annotated[str, Meta(min_length=1, max_length=32, examples=["GET"])]
+    url: Annotated[Address, Meta(examples=["https://shop.example/api/cart?page=2"])]
+    status: Annotated[Annotated[int, Meta(ge=100, le=599)] | None, Meta(description="Null when no response came.")]
+    type: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=32,
+            description="fetch, xhr, document, script, stylesheet, image, font, media, websocket or other.",
+            examples=["fetch"],
+        ),
+    ]
+    duration_ms: Annotated[
+        Annotated[float, Meta(ge=0, le=1e12)] | None, Meta(description="Null while the request is under way.")
+    ]
+    request: NetworkRequest = field(default_factory=NetworkRequest)
+    response: NetworkResponse = field(default_factory=NetworkResponse)
+    status_text: Annotated[Line, Meta(description="Empty under HTTP/2 and later.")] = ""
+    initiator: Annotated[Address | None, Meta(description="The script or page that asked for it.")] = None
+    error: Annotated[Line | None, Meta(description="Why no response came.", examples=["net::ERR_FAILED"])] = None
+    from_cache: bool = False
+    frame: FrameAddress = None
+
+
+class Frame(Struct, forbid_unknown_fields=True):
+    """One line of a stack."""
+
+    url: Address
+    function: Line | None = None
+    line: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
+    column: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
+
+
+class ErrorEntry(Struct, forbid_unknown_fields=True):
+    """One error that the page didn't handle; equal ones are counted."""
+
+    seq: Position
+    ts: Time
+    kind: Annotated[ErrorKind, Meta(description="How it came to light.")]
+    message: Text
+    name: Annotated[Line, Meta(description="The error's class.", examples=["TypeError"])] = ""
+    stack: Annotated[Text | None, Meta(description="As the browser wrote it.")] = None
+    frames: Annotated[list[Frame], Meta(max_length=200, description="The stack taken apart, innermost first.")] = field(
+        default_factory=list[Frame]
+    )
+    source: Annotated[Address | None, Meta(description="File, line and column, or the failed resource.")] = None
+    fingerprint: Annotated[str, Meta(max_length=128, description="The same for errors of the same origin.")] = ""
+    count: Annotated[int, Meta(ge=1, le=2**53 - 1, description="How often it happened.")] = 1
+    frame: FrameAddress = None
+
+
+Entry = ConsoleEntry | NetworkEntry | ErrorEntry
+
+
+class StreamHealth(Struct, forbid_unknown_fields=True):
+    """How complete one stream is, and why it isn't."""
+
+    status: HealthStatus
+    reason: Annotated[HealthReason | None, Meta(description="Null when nothing is missing.")] = None
+    captured: Annotated[Tally, Meta(description="Entries that were handed over.")] = 0
+    dropped: Annotated[Tally, Meta(description="Entries that were left out to keep the limits.")] = 0
+
+
+class Health(Struct, forbid_unknown_fields=True):
+    """How complete a capture is."""
+
+    console: StreamHealth
+    network: StreamHealth
+    errors: StreamHealth
+    history_started_at: Annotated[Time | None, Meta(description="When collecting began.")] = None
+    page_loaded_at: Annotated[Time | None, Meta(description="When the page began to load.")] = None
+
+
+class Page(Struct, forbid_unknown_fields=True):
+    """The page that was captured."""
+
+    url: Annotated[Address, Meta(examples=["https://shop.example/cart"])]
+    title: Line = ""
+    referrer: Annotated[Address | None, Meta(description="Where the visitor came from.")] = None
+
+
+class Size(Struct, forbid_unknown_fields=True):
+    """A width and a height in CSS pixels."""
+
+    width: Annotated[int, Meta(ge=0, le=1_000_000)]
+    height: Annotated[int, Meta(ge=0, le=1_000_000)]
+
+
+class Environment(Struct, forbid_unknown_fields=True):
+    """What the page ran in."""
+
+    browser: Annotated[Line | None, Meta(examples=["Chrome 142.0"])] = None
+    os: Annotated[Line | None, Meta(examples=["Linux x86_64"])] = None
+    viewport: Size | None = None
+    screen: Size | None = None
+    dpr: Annotated[Annotated[float, Meta(gt=0, le=100)] | None, Meta(description="Device pixels per CSS pixel.")] = None
+    language: Annotated[Line | None, Meta(examples=["en-GB"])] = None
+    timezone: Annotated[Line | None, Meta(examples=["Europe/Berlin"])] = None
+
+
+class Redaction(Struct, forbid_unknown_fields=True):
+    """How many secrets were taken out, by where they stood."""
+
+    headers: Annotated[Tally, Meta(description="Header values removed or blanked.")] = 0
+    query: Annotated[Tally, Meta(description="Secret-looking query parameters, and logins in addresses.")] = 0
+    keys: Annotated[Tally, Meta(description="Values of secret-looking keys in bodies and texts.")] = 0
+    patterns: Annotated[Tally, Meta(description="Tokens known by their shape, wherever they stood.")] = 0
+    extra: Annotated[Tally, Meta(description="Hits of the project's own rules.")] = 0
+
+    @property
+    def total(self) -> int:
+        """All of them together."""
+        return self.headers + self.query + self.keys + self.patterns + self.extra
+
+    def plus(self, other: "Redaction") -> "Redaction":
+        """This and another count, as when the browser and the server both redacted."""
+        return Redaction(
+            headers=self.headers + other.headers,
+            query=self.query + other.query,
+            keys=self.keys + other.keys,
+            patterns=self.patterns + other.patterns,
+            extra=self.extra + other.extra,
+        )

@@ -1,0 +1,38 @@
+"""Time: the wall clock for records, the monotonic clock for budgets and leases of memory."""
+
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from functools import lru_cache
+
+import msgspec
+
+MINUTE = 60_000
+HOUR = 60 * MINUTE
+DAY = 24 * HOUR
+
+
+class Clock(msgspec.Struct, frozen=True):
+    """The two clocks, together so that a test can replace both.
+
+    `now` gives epoch milliseconds; `monotonic` gives seconds that never go back, whatever
+    somebody does to the wall clock.
+    """
+
+    now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
+    monotonic: Callable[[], float] = time.monotonic
+
+
+@lru_cache(maxsize=16_384)
+def rfc3339(epoch_ms: int) -> str:
+    """Render epoch milliseconds as RFC 3339 in UTC with milliseconds, as every answer shows times.
+
+    A page of tickets has a hundred times, and mostly the same ones as the page before.
+    """
+    whole, ms = divmod(epoch_ms, 1000)
+    return f"{datetime.fromtimestamp(whole, UTC).isoformat()[:19]}.{ms:03d}Z"
+
+
+def epoch_ms(moment: datetime) -> int:
+    """Turn a time with a zone into epoch milliseconds."""
+    return int(moment.timestamp() * 1000)

@@ -1,0 +1,87 @@
+"""Token buckets: one for reads and one for writes for each credential (docs/limits.md).
+
+A bucket holds as many calls as its per-minute figure and refills continuously on the monotonic
+clock, so a jump of the wall clock neither grants nor takes anything.
+"""
+
+import math
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from enum import Enum
+
+import msgspec
+
+DEFAULT_READS = 600
+DEFAULT_WRITES = 60
+SESSION_FACTOR = 10
+MAX_BULK = 50
+MAX_BUCKETS = 20_000
+
+
+class Budget(Enum):
+    """Which of a credential's two buckets an operation draws on."""
+
+    READ = "reads"
+    WRITE = "writes"
+    NONE = "none"
+
+
+class Level(msgspec.Struct, frozen=True):
+    """What a bucket says after a draw.
+
+    `limit` calls a minute, `remaining` whole calls now, and `retry_after` whole seconds until the
+    draw that was refused can succeed (0 when it was granted).
+    """
+
+    name: str
+    limit: int
+    remaining: int
+    retry_after: int
+
+    @property
+    def policy(self) -> str:
+        """The RateLimit-Policy field (draft-ietf-httpapi-ratelimit-headers)."""
+        return f'"{self.name}";q={self.limit};w=60'
+
+    @property
+    def state(self) -> str:
+        """The RateLimit field: what remains, and the seconds until the bucket is full again."""
+        reset = math.ceil((self.limit - self.remaining) * 60 / self.limit)
+        return f'"{self.name}";r={self.remaining};t={reset}'
+
+
+class Limiter:
+    """All buckets, bounded in number; draws may come from any thread.
+
+    The least recently used bucket goes first. One that rested for a minute is full, and a full
+    bucket says nothing that a new one wouldn't.
+    """
+
+    def __init__(self, monotonic: Callable[[], float], most: int = MAX_BUCKETS) -> None:
+        self._monotonic = monotonic
+        self._most = most
+        self._lock = threading.Lock()
+        self._buckets: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def draw(self, key: Hashable, name: str, per_minute: int, cost: int = 1) -> Level:
+        """Take `cost` calls from the bucket, or none at all when it holds fewer.
+
+        A cost of 0 only looks.
+        """
+        now = self._monotonic()
+        with self._lock:
+            held, at = self._buckets.get(key, (float(per_minute), now))
+            held = min(float(per_minute), held + (now - at) * per_minute / 60)
+            short = cost - held
+            if short <= 0:
+                held -= cost
+            self._buckets[key] = (held, now)
+            self._buckets.move_to_end(key)
+            if len(self._buckets) > self._most:
+                self._buckets.popitem(last=False)
+        wait = math.ceil(short * 60 / per_minute) if short > 0 else 0
+        return Level(name, per_minute, int(held), wait)

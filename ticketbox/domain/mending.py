@@ -1,0 +1,17 @@
+"""Mending the JSON that browsers send: pages log broken text, and their visitor can't help it."""
+
+import re
+
+_ESCAPES = re.compile(
+    rb"\\\\"
+    rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
+    rb"|(?P<broken>\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2}))"
+)
+_SIGNS = (b"\\u0000", b"\\ud", b"\\uD")
+
+
+def mended(body: bytes) -> bytes:
+    """JSON text in which escaped NULs and lone surrogates stand as U+FFFD; everything else as it was."""
+    if not any(sign in body for sign in _SIGNS):
+        return body
+    return _ESCAPES.sub(lambda escape: b"\\ufffd" if escape["broken"] else escape[0], body)

@@ -1,0 +1,38 @@
+"""Passwords, which people choose: argon2id (RFC 9106; docs/security.md).
+
+A hash takes about 50 ms and 32 MiB. Call these on a worker thread.
+"""
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from argon2 import PasswordHasher
+
+
+@cache
+def _hasher() -> "PasswordHasher":
+    from argon2 import PasswordHasher
+
+    return PasswordHasher(time_cost=3, memory_cost=32 * 1024, parallelism=1)
+
+
+@cache
+def _nobodys() -> str:
+    return hash_password("a password that no account has")
+
+
+def hash_password(password: str) -> str:
+    """The argon2id hash that stands for a password in the database."""
+    return _hasher().hash(password)
+
+
+def verify_password(stored: str | None, password: str) -> bool:
+    """Whether the password fits; as slow for an account that doesn't exist (None) as for one that does."""
+    from argon2.exceptions import InvalidHashError, VerificationError
+
+    try:
+        _hasher().verify(stored or _nobodys(), password)
+    except (VerificationError, InvalidHashError):
+        return False
+    return stored is not None

@@ -1,0 +1,188 @@
+"""Everything that can be refused, in one hierarchy (docs/reference/errors.md; RFC 9457).
+
+Every room raises these; the surfaces render them. `title` is the field's word for the condition,
+`code` is what programs compare, `detail` tells a person what to do.
+"""
+
+from typing import Any, ClassVar
+
+import msgspec
+
+
+class FieldError(msgspec.Struct, frozen=True):
+    """One wrong part of the input. `field` is its path with dots; an empty path means the whole."""
+
+    field: str
+    message: str
+
+
+class Problem(Exception):
+    """A refusal that its caller can understand. Subclasses fix the status, code and title."""
+
+    status: ClassVar[int] = 500
+    code: ClassVar[str] = "internal"
+    title: ClassVar[str] = "internal error"
+
+    def __init__(self, detail: str, **extra: Any) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.extra = extra
+
+    def body(self) -> dict[str, Any]:
+        """The members of the problem document, without `type`, in a fixed order."""
+        return {
+            "title": self.title,
+            "status": self.status,
+            "detail": self.detail,
+            "code": self.code,
+            **self.extra,
+        }
+
+
+class Unauthorized(Problem):
+    """No credential, or one that is wrong, expired or revoked."""
+
+    status, code, title = 401, "unauthorized", "unauthorized"
+
+
+class Forbidden(Problem):
+    """The caller may not do this: role, restriction, or an operation that needs a web session."""
+
+    status, code, title = 403, "forbidden", "forbidden"
+
+
+class InsufficientScope(Problem):
+    """The token lacks the scope that the operation declares; `scope` names it."""
+
+    status, code, title = 403, "insufficient_scope", "forbidden"
+
+    def __init__(self, scope: str) -> None:
+        super().__init__(f"this needs a token with the scope {scope}", scope=scope)
+
+
+class CrossCompanyMove(Problem):
+    """A ticket never leaves its company, whoever asks."""
+
+    status, code, title = 403, "cross_company_move", "forbidden"
+
+    def __init__(self) -> None:
+        super().__init__("a ticket can't be moved to a column of another company")
+
+
+class NotFound(Problem):
+    """The row is unknown, or the caller can't see it: the two read the same."""
+
+    status, code, title = 404, "not_found", "not found"
+
+    def __init__(self, noun: str, detail: str | None = None) -> None:
+        super().__init__(detail or f"{noun} not found")
+        self.noun = noun
+
+    def body(self) -> dict[str, Any]:
+        """As every problem, with the noun in the title: "ticket not found"."""
+        return {**super().body(), "title": f"{self.noun} not found"}
+
+
+class MethodNotAllowed(Problem):
+    """The path exists and takes other methods; `valid` names them."""
+
+    status, code, title = 405, "method_not_allowed", "method not allowed"
+
+
+class Conflict(Problem):
+    """The request is sound but doesn't fit what is stored."""
+
+    status, code, title = 409, "conflict", "conflict"
+
+
+class VersionConflict(Conflict):
+    """Somebody changed the record since the caller read it; `current` holds it as it is now."""
+
+    code = "version_conflict"
+
+
+class TicketArchived(Conflict):
+    """The ticket is archived, and only a restore can change that."""
+
+    code = "ticket_archived"
+
+    def __init__(self) -> None:
+        super().__init__("the ticket is archived; restore it first")
+
+
+class AlreadyClaimed(Conflict):
+    """Somebody else works on the ticket; `claim` says who and until when."""
+
+    code = "already_claimed"
+
+
+class InvalidRequest(Problem):
+    """The input breaks its schema or a rule; `errors` points at the fields."""
+
+    status, code, title = 400, "invalid_request", "invalid request"
+
+    def __init__(self, detail: str, *errors: FieldError, **extra: Any) -> None:
+        if errors:
+            extra["errors"] = list(errors)
+        super().__init__(detail, **extra)
+
+
+class PayloadTooLarge(Problem):
+    """A body, part or picture is over its limit, which the detail names."""
+
+    status, code, title = 413, "payload_too_large", "payload too large"
+
+
+class MisdirectedRequest(Problem):
+    """The Host header names a site that this server isn't (RFC 9110, 15.5.20)."""
+
+    status, code, title = 421, "misdirected_request", "misdirected request"
+
+
+class RequestTimeout(Problem):
+    """The body didn't arrive in time (RFC 9110, 15.5.9)."""
+
+    status, code, title = 408, "request_timeout", "request timeout"
+
+
+class UnsupportedMediaType(Problem):
+    """The body's type, or what its bytes really are, isn't accepted here; `valid` names what is."""
+
+    status, code, title = 415, "unsupported_media_type", "unsupported media type"
+
+
+class RateLimited(Problem):
+    """A budget is exhausted; `retry_after` is whole seconds, rounded up."""
+
+    status, code, title = 429, "rate_limited", "rate limited"
+
+    def __init__(self, retry_after: int, what: str) -> None:
+        super().__init__(f"{what}; try again in {retry_after} s", retry_after=retry_after)
+        self.retry_after = retry_after
+
+
+class Unavailable(Problem):
+    """The server is stopping, or a question ran into its time limit."""
+
+    status, code, title = 503, "unavailable", "service unavailable"
+
+
+class StorageFull(Problem):
+    """The disk is full: nothing was written, and reading goes on."""
+
+    status, code, title = 507, "storage_full", "storage full"
+
+    def __init__(self) -> None:
+        super().__init__("the disk is full, so nothing was written; free some room and try again")
+
+
+def invalid(field: str, message: str, **extra: Any) -> InvalidRequest:
+    """The common case of one wrong field, whose message is also the detail."""
+    return InvalidRequest(f"{field}: {message}" if field else message, FieldError(field, message), **extra)
+
+
+PROBLEMS: tuple[type[Problem], ...] = (
+    Unauthorized, Forbidden, InsufficientScope, CrossCompanyMove, NotFound, MethodNotAllowed, Conflict,
+    VersionConflict, TicketArchived, AlreadyClaimed, InvalidRequest, PayloadTooLarge, UnsupportedMediaType,
+    RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,
+)  # fmt: skip

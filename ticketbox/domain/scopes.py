@@ -1,0 +1,93 @@
+"""Scopes and roles: what a credential and its owner may do (docs/tokens.md, the scope matrix)."""
+
+from enum import Enum, IntEnum, StrEnum
+
+
+class Scope(StrEnum):
+    """What a token can be given. `describe` is the sentence that people read."""
+
+    READ = "read"
+    COMMENTS = "comments"
+    TICKETS_WRITE = "tickets:write"
+    TICKETS_ASSIGN = "tickets:assign"
+
+    @property
+    def grants(self) -> frozenset["Scope"]:
+        """This scope and all that it includes."""
+        return _GRANTS[self]
+
+    @property
+    def describe(self) -> tuple[str, str]:
+        """What it grants, and what it does not."""
+        return _WORDS[self]
+
+
+_GRANTS = {
+    Scope.READ: frozenset({Scope.READ}),
+    Scope.COMMENTS: frozenset({Scope.READ, Scope.COMMENTS}),
+    Scope.TICKETS_WRITE: frozenset({Scope.READ, Scope.COMMENTS, Scope.TICKETS_WRITE}),
+    Scope.TICKETS_ASSIGN: frozenset({Scope.READ, Scope.TICKETS_ASSIGN}),
+}
+_WORDS = {
+    Scope.READ: (
+        "Read companies, projects, columns, tickets, comments, members, captures, annotations, and search.",
+        "Writes of any kind.",
+    ),
+    Scope.COMMENTS: (
+        "Post comments on tickets. Includes read.",
+        "Ticket edits, assignments, archiving.",
+    ),
+    Scope.TICKETS_WRITE: (
+        "Create, update, archive, restore and move tickets, and record the worked-on git branch. "
+        "Includes read and comments.",
+        "Assignment changes.",
+    ),
+    Scope.TICKETS_ASSIGN: (
+        "Assign and unassign people on tickets, singly or in bulk. Includes read.",
+        "Ticket edits, comments.",
+    ),
+}
+
+ALL_SCOPES = frozenset(Scope)
+
+
+class Access(Enum):
+    """Who may call an operation that no scope covers."""
+
+    ANY = "any valid credential"
+    SESSION = "a signed-in web session"
+    PUBLIC = "anybody"
+    OPERATOR = "the shell of the machine"
+
+
+class Role(IntEnum):
+    """A member's power in a company; each role includes the ones below it."""
+
+    VIEWER = 0
+    MEMBER = 1
+    ADMIN = 2
+    OWNER = 3
+
+    @property
+    def label(self) -> str:
+        """The name that the API shows."""
+        return self.name.lower()
+
+
+class RoleName(StrEnum):
+    """A role as input and output spell it."""
+
+    OWNER = "owner"
+    ADMIN = "admin"
+    MEMBER = "member"
+    VIEWER = "viewer"
+
+    @property
+    def role(self) -> Role:
+        """The role that the name stands for."""
+        return Role[self.name]
+
+
+def granted(scopes: frozenset[Scope]) -> frozenset[Scope]:
+    """All that a set of scopes includes."""
+    return frozenset(each for scope in scopes for each in scope.grants)
