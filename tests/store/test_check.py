@@ -1,0 +1,207 @@
+"""`ticketbox check`: finds what is wrong, says what to do, and never changes a byte."""
+
+import contextlib
+import hashlib
+import json
+import os
+import pty
+import shutil
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.box import ok
+from tests.commands import run
+from tests.fault.seed import Seed, capture_parts, planted
+from ticketbox.store.check import _is_sound, inspected
+from ticketbox.store.migrate import newest_number, prepare
+
+
+@pytest.fixture(scope="module")
+def seed(tmp_path_factory: pytest.TempPathFactory) -> Seed:
+    """A file that is copied."""
+    return planted(tmp_path_factory.mktemp("check"))
+
+
+@pytest.fixture(scope="module")
+def filled(seed: Seed, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A file with captures, closed."""
+    with seed.box(tmp_path_factory.mktemp("filled")) as box, box.client(seed.token) as client:
+        for number in range(5):
+            ok(client.post("/captures", files=capture_parts(seed.project, number)))
+    return box.db
+
+
+@pytest.fixture
+def db(filled: Path, tmp_path: Path) -> Path:
+    """A copy with captures, to break."""
+    return Path(shutil.copy(filled, tmp_path / "ticketbox.db"))
+
+
+def change(db: Path, *statements: str) -> None:
+    """Do to a file what only damage or a stranger does."""
+    with contextlib.closing(sqlite3.connect(db, isolation_level=None)) as connection:
+        for statement in statements:
+            connection.execute(statement)
+
+
+def digest(db: Path) -> str:
+    """The file's bytes, in short."""
+    return hashlib.sha256(db.read_bytes()).hexdigest()
+
+
+def report(db: Path, status: int) -> dict[str, Any]:
+    """What `check --json` says, by subject; the file stays as it is."""
+    before = digest(db)
+    done = run("check", "--db", db, "--json")
+    assert (done.exit_code, done.stderr) == (status, "")
+    assert digest(db) == before
+    told = json.loads(done.stdout)
+    assert told["ok"] is (status == 0)
+    return {"": told, **{finding["subject"]: finding for finding in told["findings"]}}
+
+
+def test_a_sound_file_is_called_so(db: Path) -> None:
+    done = run("check", "--db", db)
+    assert (done.exit_code, done.stderr) == (0, "")
+    first, *lines, last = done.stdout.splitlines()
+    assert first.startswith(f"{db}, with ticketbox ")
+    assert last == "Nothing is wrong."
+    assert {line.split()[0] for line in lines} <= {"ok", "note", "→"}
+    assert any("5 tickets, 5 captures, 5 pictures and files" in line for line in lines)
+    told = report(db, 0)
+    assert told[""]["rows"]["ticket"] == 5
+    assert told[""]["schema"] == told[""]["newest_schema"] == newest_number()
+    assert told[""]["bytes"] == db.stat().st_size
+    assert [told[subject]["level"] for subject in ("schema", "pages", "references", "rows", "contents", "room")] == [
+        "ok"
+    ] * 6
+    if sqlite3.sqlite_version_info < (3, 51, 3):
+        assert (told["sqlite"]["level"], "3.51.3" in told["sqlite"]["words"]) == ("note", True)
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE blob SET data = zeroblob(length(data)) WHERE id = (SELECT blob_id FROM asset LIMIT 1)",
+        "UPDATE blob SET data = substr(data, 1, length(data) - 1) WHERE id = (SELECT console FROM capture LIMIT 1)",
+        "UPDATE blob SET data = CAST(data || x'00' AS BLOB) WHERE id = (SELECT blob_id FROM asset LIMIT 1)",
+        "UPDATE blob SET bytes = bytes + 1 WHERE id = (SELECT network FROM capture LIMIT 1)",
+        "UPDATE blob SET sha256 = randomblob(32) WHERE id = (SELECT errors FROM capture LIMIT 1)",
+        "UPDATE blob SET encoding = 'identity' WHERE id = (SELECT console FROM capture LIMIT 1)",
+    ],
+)
+def test_contents_that_arent_what_their_hash_says_are_a_problem(db: Path, damage: str) -> None:
+    change(db, damage)
+    told = report(db, 1)
+    assert told["pages"]["level"] == "ok"
+    assert told["contents"]["level"] == "problem"
+    assert "1 of " in told["contents"]["words"]
+    assert "put a backup of it in its place" in told["contents"]["advice"]
+
+
+def test_references_that_lead_nowhere_are_a_problem(db: Path) -> None:
+    change(db, "PRAGMA foreign_keys = OFF", "DELETE FROM blob WHERE id = (SELECT blob_id FROM asset LIMIT 1)")
+    told = report(db, 1)
+    assert told["references"]["level"] == "problem"
+    assert "asset 1 -> blob" in told["references"]["words"]
+    assert "backup" in told["references"]["advice"]
+
+
+def test_an_index_without_its_row_is_a_problem(db: Path) -> None:
+    change(
+        db,
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_schema SET sql = 'CREATE INDEX ticket_of_capture ON ticket (title)'"
+        " WHERE name = 'ticket_of_capture'",
+    )
+    told = report(db, 1)
+    assert told["pages"]["level"] == "problem"
+    assert "ticket_of_capture" in told["pages"]["words"]
+
+
+def test_what_nothing_points_at_is_a_note(db: Path) -> None:
+    change(db, "DELETE FROM asset WHERE id = 1")
+    told = report(db, 0)
+    assert told["orphans"]["level"] == "note"
+    assert told["orphans"]["words"].startswith("1 stored contents")
+
+
+def test_an_older_schema_is_a_note_and_a_newer_one_a_problem(db: Path) -> None:
+    change(db, "UPDATE migration SET number = number - 1")
+    older = report(db, 0)["schema"]
+    assert (older["level"], "ticketbox serve" in older["advice"]) == ("note", True)
+    change(db, "UPDATE migration SET number = number + 2")
+    newer = report(db, 1)["schema"]
+    assert (newer["level"], newer["advice"]) == ("problem", "run the newer ticketbox that wrote it")
+
+
+def test_a_file_that_others_can_read_is_a_warning(db: Path) -> None:
+    db.chmod(0o600)
+    assert "permissions" not in report(db, 0)
+    db.chmod(0o644)
+    told = report(db, 0)["permissions"]
+    assert told["level"] == "warning"
+    assert told["advice"].startswith(f"chmod o= {db}")
+
+
+def test_too_little_room_is_a_warning(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert report(db, 0)["room"]["level"] == "ok"
+    usage = shutil.disk_usage(db.parent)
+    monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=db.stat().st_size - 1))
+    told = report(db, 0)["room"]
+    assert (told["level"], "make room" in told["advice"]) == ("warning", True)
+
+
+def test_a_file_that_nobody_set_up_is_sound(tmp_path: Path) -> None:
+    prepare(tmp_path / "new.db")
+    assert report(tmp_path / "new.db", 0)["rows"]["words"] == "the file is empty: nobody set it up yet"
+
+
+def test_it_works_beside_a_busy_server_and_leaves_its_files_alone(seed: Seed, tmp_path: Path) -> None:
+    with seed.box(tmp_path) as box, box.client(seed.token) as client:
+        for number in range(3):
+            ok(client.post("/captures", files=capture_parts(seed.project, number)))
+        log = box.db.with_name(box.db.name + "-wal")
+        before = digest(box.db), digest(log)
+        told = report(box.db, 0)
+        assert told[""]["rows"]["capture"] == 3  # the newest rows are in the log alone
+        assert (digest(box.db), digest(log)) == before
+        with contextlib.closing(sqlite3.connect(box.db, isolation_level=None)) as writer:
+            writer.execute("BEGIN IMMEDIATE")  # somebody writes just now
+            assert report(box.db, 0)[""]["rows"]["capture"] == 3
+        ok(client.post("/captures", files=capture_parts(seed.project, 4)))
+
+
+def test_progress_is_shown_at_a_terminal_and_lines_elsewhere(db: Path) -> None:
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "ticketbox", "check", "--db", str(db)]
+    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=theirs, text=True, timeout=60, check=True)
+    os.close(theirs)
+    shown = b""
+    with contextlib.suppress(OSError):  # the end of a terminal
+        while part := os.read(ours, 4096):
+            shown += part
+    os.close(ours)
+    assert "reading every page" in shown.decode()
+    assert "100%" in shown.decode()
+    assert "reading every page" not in done.stdout
+    assert "%" not in done.stdout
+
+
+def test_a_damaged_frame_that_claims_to_be_huge_costs_no_memory() -> None:
+    huge = bytes.fromhex("28b52ffd") + b"\xe0" + (1 << 50).to_bytes(8, "little") + b"\x01\x00\x00"
+    assert _is_sound(b"", "zstd", 100, huge) is False
+    assert _is_sound(hashlib.sha256(b"").digest(), "zstd", 0, huge) is False
+
+
+def test_contents_are_read_one_at_a_time(db: Path) -> None:
+    with inspected(db) as inspection:
+        blobs = list(inspection.blobs())
+        assert len(blobs) == inspection.counts()["blob"]
+        assert sum(blob.stored for blob in blobs) == inspection.blob_bytes()
+        assert all(blob.sound for blob in blobs)
