@@ -1,0 +1,209 @@
+"""A real `ticketbox serve` process, and the people and tokens that tests act as."""
+
+import contextlib
+import os
+import re
+import secrets
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+
+from ticketbox.cli.common import operate
+
+PASSWORD = "correct horse battery"
+
+
+def ticketbox(*arguments: str, db: Path, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run a command to its end, as a person would in a terminal."""
+    return subprocess.run(
+        [sys.executable, "-m", "ticketbox", *arguments],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        env={**os.environ, "TICKETBOX_DB": str(db), **environment},
+        check=False,
+    )
+
+
+class Box:
+    """A server on a port of its own. `url` has no trailing slash; `api` is `{url}/api/v1`."""
+
+    def __init__(self, db: Path, *arguments: str, log: Path | None = None) -> None:
+        self.db = db
+        self.log = log or db.with_name(db.name + ".log")
+        self.arguments = arguments
+        self._clients: list[httpx.Client] = []
+        self.start()
+
+    def start(self) -> None:
+        """Start the process and wait until it answers."""
+        self._stderr = self.log.open("a")
+        self.process = subprocess.Popen(
+            self.command(),
+            stdout=subprocess.PIPE,
+            stderr=self._stderr,
+            text=True,
+            env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        )
+        assert self.process.stdout is not None
+        self.said: list[str] = []
+        for line in self.process.stdout:
+            self.said.append(line)
+            if match := re.search(r" at (https?://\S+)", line):
+                self.url = match[1]
+                break
+        else:
+            raise AssertionError(f"the server didn't start: {self.log.read_text()}")
+        self.api = f"{self.url}/api/v1"
+
+    def command(self) -> list[str]:
+        """What is started."""
+        flags = ["--db", str(self.db), "--port", "0", "--no-open"]
+        return [sys.executable, "-m", "ticketbox", "serve", *flags, *self.arguments]
+
+    def setup_address(self) -> str:
+        """The one-time address that a server on a new file prints."""
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            self.said.append(line)
+            if match := re.search(r"https?://\S+/setup/\S+", line):
+                return match[0]
+        raise AssertionError("no set-up address was printed")
+
+    def stop(self, signal_: signal.Signals = signal.SIGTERM) -> int:
+        """Stop the process and return its exit status."""
+        if self.process.poll() is None:
+            self.process.send_signal(signal_)
+        status = self.process.wait(15)
+        self.process.stdout.close()  # type: ignore[union-attr]
+        self._stderr.close()
+        return status
+
+    def client(self, token: str | None = None, **headers: str) -> httpx.Client:
+        """A client of the API, from an address of its own; with a token it sends that."""
+        sent = {"X-Forwarded-For": _address(), **headers}
+        if token is not None:
+            sent["Authorization"] = f"Bearer {token}"
+        client = httpx.Client(base_url=self.api, headers=sent, timeout=30, verify=False)  # plain http: loads no CAs
+        self._clients.append(client)
+        return client
+
+    def close_clients(self) -> None:
+        """Close every client that was handed out."""
+        while self._clients:
+            self._clients.pop().close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close_clients()
+        self.stop()
+
+
+def _address() -> str:
+    return ".".join(str(10 + secrets.randbelow(200)) for _ in range(4))
+
+
+class Person:
+    """An account with a signed-in session."""
+
+    def __init__(self, box: Box, name: str) -> None:
+        self.box = box
+        self.name = name
+        self.email = f"{name.lower()}-{secrets.token_hex(6)}@example.org"
+        self.id: str = operate(box.db, "add_user", {"email": self.email, "name": name, "password": PASSWORD}).id
+        self.web = box.client()
+        answer = self.web.post("/session", json={"email": self.email, "password": PASSWORD})
+        assert answer.status_code == 201, answer.text
+
+    def token(self, *scopes: str, label: str = "a token", **restriction: Any) -> str:
+        """The secret of a new API token."""
+        given = {"user": self.id, "label": label, "scopes": list(scopes), **restriction}
+        return operate(self.box.db, "issue_token", given).secret
+
+    def client(self, *scopes: str, **restriction: Any) -> httpx.Client:
+        """A client with a new API token."""
+        return self.box.client(self.token(*scopes, **restriction))
+
+
+class World:
+    """A company of its own for one test: an owner, a project with its three columns, and a client that may all."""
+
+    def __init__(self, box: Box, name: str = "Ann") -> None:
+        self.box = box
+        self.owner = Person(box, name)
+        self.company = ok(self.owner.web.post("/companies", json={"name": f"{name}'s company"}))["id"]
+        self.project = self.new_project("First project")
+        self.columns = self.columns_of(self.project)
+        self.api = self.owner.client("tickets:write", "tickets:assign")
+
+    def new_project(self, name: str, **more: Any) -> str:
+        """Another project of the company."""
+        return ok(self.owner.web.post(f"/companies/{self.company}/projects", json={"name": name, **more}))["id"]
+
+    def columns_of(self, project: str) -> list[str]:
+        """The ids of a project's columns, from the left."""
+        return [each["id"] for each in ok(self.owner.web.get(f"/projects/{project}/columns"))["items"]]
+
+    def ticket(self, title: str = "A ticket", **more: Any) -> dict[str, Any]:
+        """A new ticket in the first project, unless another is named."""
+        given = {"title": title, **({} if "column_id" in more else {"project_id": self.project}), **more}
+        return ok(self.api.post("/tickets", json=given))
+
+    def join(self, name: str, role: str = "member", project_ids: list[str] | None = None) -> Person:
+        """Another person, who accepts an invitation."""
+        person = Person(self.box, name)
+        given = {"role": role, "project_ids": project_ids}
+        secret = ok(self.owner.web.post(f"/companies/{self.company}/invitations", json=given))["secret"]
+        ok(person.web.post(f"/invitations/accept/{secret}", json={}))
+        return person
+
+
+def ok(answer: httpx.Response) -> Any:
+    """The body of an answer that must have succeeded."""
+    assert answer.is_success, f"{answer.request.method} {answer.request.url}: {answer.status_code} {answer.text}"
+    return answer.json() if answer.content else None
+
+
+def refused(answer: httpx.Response, status: int, code: str) -> dict[str, Any]:
+    """The problem document of an answer that must have been refused, in just this way."""
+    assert answer.status_code == status, (
+        f"{answer.request.method} {answer.request.url}: {answer.status_code} {answer.text}"
+    )
+    problem = answer.json()
+    assert answer.headers["content-type"] == "application/problem+json"
+    assert problem["code"] == code, problem
+    assert problem["status"] == status
+    return problem
+
+
+@contextlib.contextmanager
+def serving(folder: Path, *arguments: str, init: bool = True) -> Iterator[Box]:
+    """A server of one's own, on a new file that is set up unless told otherwise."""
+    db = folder / "ticketbox.db"
+    if init and not db.exists():
+        done = ticketbox(
+            "init", "--email", "root@example.org", "--name", "Root", "--company", "Root", "--project", "Root",
+            "--password-stdin", db=db, stdin=PASSWORD,
+        )  # fmt: skip
+        assert done.returncode == 0, done.stderr
+    with Box(db, *arguments) as box:
+        yield box
+
+
+def eventually(check: Any, seconds: float = 10.0) -> Any:
+    """Call until it returns something true; fails after a time."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        if found := check():
+            return found
+        time.sleep(0.02)
+    raise AssertionError("it didn't happen in time")

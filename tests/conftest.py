@@ -1,0 +1,27 @@
+"""One server for each test worker; one company of its own for each test."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.box import Box, World, serving
+
+
+@pytest.fixture(scope="session")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """A real server that believes the tests' X-Forwarded-For, so that each client has its own address."""
+    with serving(tmp_path_factory.mktemp("box"), "--trusted-proxy", "127.0.0.1/32") as running:
+        yield running
+
+
+@pytest.fixture
+def world(box: Box) -> Iterator[World]:
+    """A company, project, owner and token that no other test uses."""
+    yield World(box)
+    box.close_clients()
+
+
+@pytest.fixture
+def other(world: World) -> World:
+    """A second company with nobody in common with the first."""
+    return World(world.box, "Zoe")

@@ -1,0 +1,187 @@
+"""Every operation, called as documented, answers as documented: status, headers, and a body that fits the schema."""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import httpx
+import jsonschema
+import pytest
+
+from tests.box import ok, refused, serving
+from tests.contract.cases import CASES, Stage, dressed, make_capture, operations, parts, prepare
+from ticketbox.domain.scopes import Access
+from ticketbox.operations.registry import Body, Operation
+
+OPERATIONS = {each.name: each for each in operations()}
+
+
+@pytest.fixture(scope="module")
+def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """One stage for all: every case makes the rows that it needs."""
+    with serving(tmp_path_factory.mktemp("answers"), "--trusted-proxy", "127.0.0.1/32") as running:
+        yield Stage(running)
+
+
+@pytest.fixture(scope="module")
+def document(stage: Stage) -> dict[str, Any]:
+    """The server's own OpenAPI document."""
+    return ok(stage.box.client().get("/openapi.json"))
+
+
+def caller(stage: Stage, declared: Operation) -> httpx.Client:
+    """Who calls: the case's own caller, the world's token, or the owner's session."""
+    case = CASES[declared.name]
+    if case.caller is not None:
+        return case.caller(stage).web
+    if declared.scope is Access.PUBLIC:
+        return stage.box.client()
+    return stage.owner.web if declared.scope is Access.SESSION else stage.api
+
+
+def described(document: dict[str, Any], declared: Operation) -> dict[str, Any]:
+    """What the document says of an operation's answers."""
+    route = declared.routes[0]
+    operation = document["paths"][route.path][route.method.lower()]
+    assert operation["operationId"] == declared.name
+    return operation["responses"]
+
+
+def fits(document: dict[str, Any], schema: dict[str, Any], body: Any) -> None:
+    """Check a body against a schema of the document; what the schema doesn't name is too much."""
+    whole = {**schema, "components": _closed(document["components"])}
+    jsonschema.Draft202012Validator(whole, format_checker=jsonschema.FormatChecker()).validate(body)
+
+
+def _closed(node: Any) -> Any:
+    """The same schemas, with objects that take no other fields than those that they name."""
+    if isinstance(node, list):
+        return [_closed(part) for part in node]
+    if not isinstance(node, dict):
+        return node
+    closed = {name: _closed(part) for name, part in node.items()}
+    if node.get("type") == "object" and "properties" in node:
+        closed.setdefault("additionalProperties", False)
+    return closed
+
+
+def status(declared: Operation) -> int:
+    """201 for what makes a record, 204 for what has nothing to show, 200 for all else."""
+    if declared.creates:
+        return 201
+    return 204 if declared.result in {None, type(None)} else 200
+
+
+@pytest.mark.parametrize("declared", list(OPERATIONS.values()), ids=list(OPERATIONS))
+def test_a_valid_call_answers_as_the_document_says(stage: Stage, document: dict[str, Any], declared: Operation) -> None:
+    client = caller(stage, declared)
+    answer = client.send(prepare(client, declared, CASES[declared.name].arguments(stage)))
+    responses = described(document, declared)
+    assert answer.is_success, answer.text
+    assert str(answer.status_code) in responses
+    assert answer.status_code == status(declared)
+    if declared.name.startswith(("delete_", "remove_", "revoke_")):
+        assert answer.status_code == 204
+    dressed(answer)
+    content = responses[str(answer.status_code)].get("content", {})
+    kind = answer.headers.get("content-type", "").partition(";")[0]
+    if not content:
+        assert (answer.status_code, answer.content, kind) == (204, b"", "")
+    elif kind == "application/json" and "$ref" in content[kind]["schema"]:
+        fits(document, content[kind]["schema"], answer.json())
+    else:
+        assert kind in content or "*/*" in content
+        assert answer.content
+
+
+@pytest.mark.parametrize("declared", list(OPERATIONS.values()), ids=list(OPERATIONS))
+def test_a_refusal_fits_its_schema_and_its_status_is_documented(
+    stage: Stage, document: dict[str, Any], declared: Operation
+) -> None:
+    """Each operation gets an unknown field; one without a body gets it in the query."""
+    client = caller(stage, declared)
+    surprise = b"x" if declared.body is Body.MULTIPART else "x"
+    arguments = {**CASES[declared.name].arguments(stage), "surprise": surprise}
+    answer = client.send(prepare(client, declared, arguments))
+    problem = refused(answer, 400, "invalid_request")
+    assert problem["errors"][0]["field"].endswith("surprise")
+    dressed(answer)
+    (schema,) = [each["schema"] for each in described(document, declared)["400"]["content"].values()]
+    fits(document, schema, problem)
+
+
+def test_a_repeated_capture_answers_200_with_the_same_ids(stage: Stage, document: dict[str, Any]) -> None:
+    arguments = CASES["create_capture"].arguments(stage)
+    first = stage.api.post("/captures", files=parts(arguments))
+    again = stage.api.post("/captures", files=parts(arguments))
+    assert (first.status_code, again.status_code) == (201, 200)
+    assert first.json() == again.json()
+    content = described(document, OPERATIONS["create_capture"])["200"]["content"]
+    fits(document, content["application/json"]["schema"], again.json())
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/nowhere", 404, "not_found"),
+        ("GET", "/tickets/t-00000000/nowhere", 404, "not_found"),
+        ("POST", "/me", 405, "method_not_allowed"),
+        ("DELETE", "/tickets", 405, "method_not_allowed"),
+        ("GET", "/me", 401, "unauthorized"),
+    ],
+)
+def test_every_answer_carries_the_same_headers(stage: Stage, method: str, path: str, status: int, code: str) -> None:
+    answer = stage.box.client().request(method, path)
+    refused(answer, status, code)
+    dressed(answer)
+    assert ("allow" in answer.headers) == (status == 405)
+
+
+def test_every_path_names_all_of_its_methods(stage: Stage, document: dict[str, Any]) -> None:
+    """To OPTIONS, and where one is refused."""
+    for path, described in document["paths"].items():
+        methods = {method.upper() for method in described}
+        expected = {*methods, "OPTIONS", *(["HEAD"] if "GET" in methods else [])}
+        address = re.sub(r"{\w+}", "x", path)
+        asked = stage.box.client().request("OPTIONS", address)
+        assert (asked.status_code, asked.content) == (204, b"")
+        assert set(asked.headers["allow"].split(", ")) == expected, path
+        refusal = stage.api.request("TRACE", address)
+        assert set(refused(refusal, 405, "method_not_allowed")["valid"]) == expected, path
+        assert set(refusal.headers["allow"].split(", ")) == expected, path
+        dressed(asked)
+        dressed(refusal)
+
+
+def test_a_head_request_answers_as_get_without_the_body(stage: Stage) -> None:
+    got, head = stage.api.get("/tickets"), stage.api.head("/tickets")
+    assert (head.status_code, head.content) == (200, b"")
+    assert head.headers["content-length"] == str(len(got.content))
+    dressed(head)
+    assert stage.api.head("/tickets/t-00000000").status_code == 404
+
+
+def test_the_csv_of_the_audit_log_is_documented(stage: Stage, document: dict[str, Any]) -> None:
+    make_capture(stage)
+    answer = stage.owner.web.get(f"/companies/{stage.company}/audit", params={"format": "csv", "limit": 5})
+    assert answer.headers["content-type"] == "text/csv; charset=utf-8"
+    assert "text/csv" in described(document, OPERATIONS["get_audit"])["200"]["content"]
+    header, *lines = answer.text.splitlines()
+    assert header.startswith("id,at,type,user_id")
+    assert len(lines) == 5
+    assert answer.headers["x-next-cursor"]
+
+
+def test_every_example_of_the_document_fits_its_own_schema(document: dict[str, Any]) -> None:
+    for path, methods in document["paths"].items():
+        for method, operation in methods.items():
+            for parameter in operation.get("parameters", ()):
+                if "example" in parameter:
+                    fits(document, parameter["schema"], parameter["example"])
+            for content in operation.get("requestBody", {}).get("content", {}).values():
+                if "example" in content:
+                    try:
+                        fits(document, content["schema"], content["example"])
+                    except jsonschema.ValidationError as error:
+                        raise AssertionError(f"{method} {path}: {json.dumps(content['example'])}") from error

@@ -1,0 +1,311 @@
+"""Budgets: a bucket for reads and one for writes for each token, and what slows guessing down (docs/limits.md)."""
+
+import math
+import secrets
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.box import PASSWORD, Person, World, ok, refused, serving
+from tests.contract.cases import WRITING, Stage, address
+from ticketbox.domain.limits import Limiter
+from ticketbox.domain.secrets import new_secret
+
+
+def set_limits(world: World, reads: int | None = None, writes: int | None = None) -> None:
+    """The company's own figures; small ones, so that a test soon gets there."""
+    limits = {"reads_per_minute": reads, "writes_per_minute": writes}
+    ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))
+
+
+def slowed(answer: httpx.Response) -> int:
+    """The seconds that a 429 says to wait: in both headers and in the body."""
+    problem = refused(answer, 429, "rate_limited")
+    assert problem["title"] == "rate limited"
+    seconds = problem["retry_after"]
+    assert answer.headers["retry_after"] == answer.headers["retry-after"] == str(seconds)
+    assert isinstance(seconds, int)
+    assert seconds >= 1
+    return seconds
+
+
+def state(answer: httpx.Response) -> dict[str, str]:
+    """The RateLimit and RateLimit-Policy fields, taken apart."""
+    policy, level = (answer.headers[name].split(";") for name in ("ratelimit-policy", "ratelimit"))
+    assert policy[0] == level[0]
+    return {"name": policy[0].strip('"'), **dict(part.split("=") for part in [*policy[1:], *level[1:]])}
+
+
+def test_reads_run_out_and_say_when_to_come_back(world: World) -> None:
+    set_limits(world, reads=5)
+    client = world.owner.client("read")
+    for left in (4, 3, 2, 1, 0):
+        told = state(client.get("/tickets"))
+        assert (told["name"], told["q"], told["w"]) == ("reads", "5", "60")
+        assert told["r"] == str(left)
+    answer = client.get("/tickets")
+    assert slowed(answer) <= 12  # one call every 60 / 5 s
+    assert state(answer)["r"] == "0"
+    assert "5 reads a minute" in answer.json()["detail"]
+
+
+def test_writes_have_a_bucket_of_their_own(world: World) -> None:
+    set_limits(world, reads=100, writes=3)
+    client = world.owner.client(*WRITING)
+    given = {"project_id": world.project, "title": "x"}
+    for left in (2, 1, 0):
+        told = state(client.post("/tickets", json=given))
+        assert (told["name"], told["r"]) == ("writes", str(left))
+    assert 1 <= slowed(client.post("/tickets", json=given)) <= 20
+    answer = client.get("/tickets")
+    assert len(ok(answer)["items"]) == 3
+    assert state(answer)["name"] == "reads"
+
+
+def test_nobody_elses_budget_is_touched(world: World) -> None:
+    set_limits(world, reads=2)
+    spent, fresh = world.owner.client("read"), world.owner.client("read")
+    ok(spent.get("/tickets"))
+    ok(spent.get("/tickets"))
+    slowed(spent.get("/tickets"))
+    ok(fresh.get("/tickets"))
+    ok(world.owner.web.get("/tickets"))
+
+
+def test_a_refused_call_costs_what_a_good_one_does_and_a_bad_scope_costs_nothing(world: World) -> None:
+    set_limits(world, writes=3)
+    client, reader = world.owner.client(*WRITING), world.owner.client("read")
+    ticket = world.ticket()["id"]
+    assert state(client.patch(f"/tickets/{ticket}", json={"title": ""}))["r"] == "2"
+    assert (
+        state(client.patch(f"/tickets/{ticket}", content=b"{", headers={"content-type": "application/json"}))["r"]
+        == "1"
+    )
+    assert state(client.patch("/tickets/t-00000000", json={"title": "x"}))["r"] == "0"
+    slowed(client.patch(f"/tickets/{ticket}", json={"title": ""}))
+    for _ in range(5):
+        refused(reader.patch(f"/tickets/{ticket}", json={"title": "x"}), 403, "insufficient_scope")
+
+
+def test_budgets_stand_in_me(world: World) -> None:
+    set_limits(world, reads=10, writes=7)
+    client = world.owner.client(*WRITING)
+    ok(client.post("/tickets", json={"project_id": world.project, "title": "x"}))
+    assert ok(client.get("/me"))["budgets"] == {
+        "reads": {"limit": 10, "remaining": 9},
+        "writes": {"limit": 7, "remaining": 6},
+    }
+
+
+def test_a_bulk_call_costs_one_write_a_ticket(world: World) -> None:
+    client = world.owner.client(*WRITING)
+    made = [world.ticket(str(number))["id"] for number in range(5)]
+    for path, given in (
+        ("/tickets/bulk-move", {"column_id": world.columns[1]}),
+        ("/tickets/bulk-assign", {"user_ids": ["me"]}),
+    ):
+        before = ok(client.get("/me"))["budgets"]["writes"]["remaining"]
+        answer = client.post(path, json={**given, "ticket_ids": made})
+        assert all(result["ok"] for result in ok(answer)["results"])
+        assert before - int(state(answer)["r"]) in {4, 5}  # one may have come back meanwhile
+
+
+def test_a_bulk_call_that_runs_out_keeps_what_was_done(world: World) -> None:
+    made = [world.ticket(str(number))["id"] for number in range(6)]
+    set_limits(world, writes=4)
+    client = world.owner.client(*WRITING)
+    given = {"ticket_ids": made, "column_id": world.columns[2]}
+    results = ok(client.post("/tickets/bulk-move", json=given))["results"]
+    assert [each["ticket_id"] for each in results] == made
+    assert [each["ok"] for each in results] == [True] * 4 + [False] * 2
+    for each in results[4:]:
+        assert (each["error"]["code"], each["error"]["status"]) == ("rate_limited", 429)
+        assert each["error"]["retry_after"] >= 1
+    places = {each["id"]: each["column_id"] for each in ok(world.owner.web.get("/tickets"))["items"]}
+    assert [places[each] for each in made] == [world.columns[2]] * 4 + [world.columns[0]] * 2
+    slowed(client.post("/tickets/bulk-move", json=given))
+
+
+def test_a_bucket_refills(world: World) -> None:
+    """600 a minute are 10 a second: what is short now is there after the time that was told."""
+    set_limits(world, reads=600)
+    client = world.owner.client("read")
+    for _ in range(600):
+        if client.get("/me").status_code == 429:
+            break
+    answers = [client.get("/me") for _ in range(40)]
+    waits = [slowed(answer) for answer in answers if answer.status_code == 429]
+    assert set(waits) <= {1}
+
+
+def sign_in(client: httpx.Client, email: str, password: str) -> httpx.Response:
+    return client.post("/session", json={"email": email, "password": password})
+
+
+def until_slowed(attempt: Callable[[int], httpx.Response], status: int, after: int) -> None:
+    """Try until it is slowed down: not before so many attempts, and not long after (a bucket refills meanwhile)."""
+    for number in range(after * 10):
+        answer = attempt(number)
+        if answer.status_code == 429:
+            slowed(answer)
+            assert number >= after
+            return
+        assert answer.status_code == status, answer.text
+    raise AssertionError(f"{after * 10} attempts weren't slowed down")
+
+
+def test_guessing_at_one_account_from_one_address_is_slowed(world: World) -> None:
+    client = world.box.client()
+    until_slowed(lambda _: sign_in(client, world.owner.email, "wrong password"), 401, after=10)
+    slowed(sign_in(client, world.owner.email.upper(), PASSWORD))
+    # Another account from there, and this account from elsewhere, aren't concerned.
+    ok(sign_in(client, Person(world.box, "Bob").email, PASSWORD))
+    ok(sign_in(world.box.client(), world.owner.email, PASSWORD))
+
+
+def test_guessing_from_many_addresses_is_slowed_and_never_locks_the_owner_out(world: World) -> None:
+    home = world.owner.web.headers["x-forwarded-for"]
+    # One of the twenty is drawn already: the sign-in that made the session was the account's first from there.
+    until_slowed(lambda _: sign_in(world.box.client(), world.owner.email, "wrong password"), 401, after=19)
+    slowed(sign_in(world.box.client(), world.owner.email, PASSWORD))
+    ok(sign_in(world.box.client(**{"X-Forwarded-For": home}), world.owner.email, PASSWORD))
+
+
+def test_guessing_from_one_address_at_many_accounts_is_slowed(world: World) -> None:
+    client = world.box.client()
+    until_slowed(lambda number: sign_in(client, f"nobody-{number}@example.org", "wrong"), 401, after=30)
+
+
+def test_an_unknown_account_is_told_the_same_as_a_wrong_password(world: World) -> None:
+    wrong = sign_in(world.box.client(), world.owner.email, "wrong password")
+    unknown = sign_in(world.box.client(), "nobody@example.org", "wrong password")
+    assert wrong.status_code == unknown.status_code == 401
+    assert wrong.text == unknown.text
+
+
+def test_guessing_tokens_from_one_address_is_slowed_and_a_good_token_isnt(world: World) -> None:
+    guesser = world.box.client()
+    until_slowed(lambda _: guesser.get("/me", headers=bearer(new_secret())), 401, after=60)
+    slowed(guesser.get("/me", headers=bearer("tok_nonsense")))
+    ok(guesser.get("/me", headers=bearer(world.owner.token("read"))))
+    refused(world.box.client().get("/me", headers=bearer(new_secret())), 401, "unauthorized")
+
+
+def bearer(secret: str) -> dict[str, str]:
+    return {"Authorization": f"Bearer {secret}"}
+
+
+def test_guessing_invitation_links_is_slowed(world: World) -> None:
+    client = world.box.client()
+    until_slowed(lambda _: client.get(f"/invitations/accept/{new_secret()}"), 404, after=60)
+
+
+def test_guessing_the_present_password_is_slowed_for_the_account(world: World) -> None:
+    given = {"current_password": "wrong password", "new_password": "a better one"}
+    until_slowed(lambda _: world.owner.web.post("/profile/password", json=given), 403, after=10)
+
+
+def test_one_ipv6_network_is_one_address(world: World) -> None:
+    """Whoever has one IPv6 address has 2^64 of them."""
+    network = f"2001:db8:{secrets.randbelow(65_536):x}:{secrets.randbelow(65_536):x}"
+
+    def guess(number: int) -> httpx.Response:
+        headers = {**bearer(new_secret()), "X-Forwarded-For": f"{network}::{number:x}"}
+        return client.get("/me", headers=headers)
+
+    client = world.box.client()
+    until_slowed(guess, 401, after=60)
+
+
+@pytest.fixture(scope="module")
+def unproxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
+    """A server that nobody stands in front of."""
+    with serving(Path(tmp_path_factory.mktemp("unproxied"))) as running:
+        yield World(running)
+
+
+def test_a_forged_forwarding_header_changes_nothing_without_a_named_proxy(unproxied: World) -> None:
+    """Every guess says that it comes from elsewhere; the server counts the peer that it sees."""
+    client = unproxied.box.client()
+    forged = ("X-Forwarded-For", "Forwarded", "X-Real-IP", "CF-Connecting-IP")
+
+    def guess(_: int) -> httpx.Response:
+        return client.get("/me", headers={**bearer(new_secret()), **{name: address() for name in forged}})
+
+    until_slowed(guess, 401, after=60)
+    sessions = ok(unproxied.owner.web.get("/sessions"))["items"]
+    assert {each["address"] for each in sessions} == {"127.0.0.1"}
+
+
+def test_a_named_proxys_word_counts_but_not_what_it_was_told_itself(world: World) -> None:
+    """Only the last entry was written by the proxy; a client can write any before it."""
+    client, real = world.box.client(), address()
+
+    def guess(_: int) -> httpx.Response:
+        return client.get("/me", headers={**bearer(new_secret()), "X-Forwarded-For": f"{address()}, {real}"})
+
+    until_slowed(guess, 401, after=60)
+
+
+@pytest.mark.parametrize("text", ["nonsense", "", "1.2.3", "' OR 1=1", "1.2.3.4:80", "::1%eth0"])
+def test_a_garbled_forwarding_header_is_no_fault(stage: Stage, text: str) -> None:
+    ok(stage.box.client(stage.owner.token("read"), **{"X-Forwarded-For": text}).get("/me"))
+
+
+class Time:
+    """A monotonic clock that a test moves."""
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+def test_a_bucket_holds_a_minutes_calls_and_refills_continuously() -> None:
+    time = Time()
+    limiter = Limiter(time)
+    assert all(limiter.draw("k", "reads", 60).retry_after == 0 for _ in range(60))
+    refusal = limiter.draw("k", "reads", 60)
+    assert (refusal.remaining, refusal.retry_after) == (0, 1)
+    time.now += 0.5
+    assert limiter.draw("k", "reads", 60).retry_after == 1
+    time.now += 0.5
+    assert limiter.draw("k", "reads", 60).retry_after == 0
+    time.now += 3600
+    assert limiter.draw("k", "reads", 60, cost=0).remaining == 60
+
+
+def test_what_is_told_to_wait_is_enough() -> None:
+    for per_minute in (1, 7, 59, 60, 600, 1_000_000):
+        time = Time()
+        limiter = Limiter(time)
+        limiter.draw("k", "x", per_minute, cost=per_minute)
+        wait = limiter.draw("k", "x", per_minute).retry_after
+        assert wait == math.ceil(60 / per_minute)
+        time.now += wait
+        assert limiter.draw("k", "x", per_minute).retry_after == 0
+
+
+def test_a_draw_that_is_refused_takes_nothing() -> None:
+    limiter = Limiter(Time())
+    assert limiter.draw("k", "x", 10, cost=11).retry_after > 0
+    assert limiter.draw("k", "x", 10, cost=10).retry_after == 0
+
+
+def test_a_limit_that_is_lowered_binds_at_once() -> None:
+    limiter = Limiter(Time())
+    assert limiter.draw("k", "x", 600).remaining == 599
+    assert limiter.draw("k", "x", 5).remaining == 4
+
+
+def test_the_number_of_buckets_is_bounded_and_the_oldest_goes_first() -> None:
+    limiter = Limiter(Time(), most=100)
+    limiter.draw("kept", "x", 10, cost=10)
+    for number in range(10_000):
+        limiter.draw(("address", number), "x", 10)
+        if number % 50 == 0:
+            assert limiter.draw("kept", "x", 10).retry_after > 0  # used again and again, so it stays
+    assert len(limiter) == 100

@@ -1,0 +1,65 @@
+"""One browser and one faulty site for each test worker; a recording is made once and only read."""
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import Box, World
+from tests.e2e.browser import Chromium, find_chromium
+from tests.e2e.collector import Collector, Recording
+from tests.e2e.faulty_site import FaultySite
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    """The machine's browser. Without one the test is skipped, but fails where CI is set."""
+    executable = find_chromium()
+    if executable is None:
+        reason = "there is no Chromium or Chrome on the PATH, which this test drives"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    with Chromium(executable) as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def site() -> Iterator[FaultySite]:
+    """The site that is captured."""
+    with FaultySite() as running:
+        yield running
+
+
+@pytest.fixture(scope="session")
+def shop(chromium: Chromium, site: FaultySite) -> Recording:
+    """The faulty page, collected from its first byte on."""
+
+    async def collect(page: Page) -> Recording:
+        collector = await Collector.attach(page)
+        await page.goto(f"{site.url}/shop/cart", referer="http://search.invalid/?q=tea")
+        await page.wait_for_selector("body.done")
+        return await collector.recording()
+
+    return chromium.visit(collect, viewport={"width": 900, "height": 600}, locale="en-GB", timezone_id="Asia/Tokyo")
+
+
+@pytest.fixture(scope="session")
+def lasting_world(box: Box) -> World:
+    """A company for all tests of a worker that leave nothing behind; use it through `desk`."""
+    return World(box, "Eve")
+
+
+@pytest.fixture(scope="session")
+def desk_secret(lasting_world: World) -> str:
+    """A token for the lasting company."""
+    return lasting_world.owner.token("tickets:write", "tickets:assign")
+
+
+@pytest.fixture
+def desk(lasting_world: World, desk_secret: str) -> Iterator[World]:
+    """The lasting company with a client of this test's own: a server's clients are closed after each test."""
+    lasting_world.api = lasting_world.box.client(desk_secret)
+    yield lasting_world
+    lasting_world.box.close_clients()

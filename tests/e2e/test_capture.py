@@ -1,0 +1,448 @@
+"""A page with every kind of fault: captured by a real browser, sent, and read back field by field."""
+
+import copy
+import hashlib
+import json
+from collections.abc import Callable, Iterator
+from io import BytesIO
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+import httpx
+import pytest
+from PIL import Image, ImageChops
+from playwright.async_api import Page
+
+from tests.box import Box, World, ok
+from tests.e2e.browser import Chromium
+from tests.e2e.collector import Collector, Json, Recording
+from tests.e2e.faulty_site import SLOW_SECONDS, FaultySite, Planted
+from tests.e2e.sending import every_entry, everything_stored, parts_of, send
+from ticketbox.domain.clock import rfc3339
+
+REMOVED_HEADERS = {"authorization", "cookie", "set-cookie"}
+BLANKED_HEADERS = {"x-api-key", "x-shop-build"}
+MARK = "[redacted]"
+
+
+class Sent:
+    """A recording that was sent, with what must be there now."""
+
+    def __init__(self, world: World, shop: Recording, planted: Planted, *, bodies: bool, compressed: bool) -> None:
+        if bodies:
+            given = {"capture_policy": {"bodies": "on", "extra_redactions": []}}
+            ok(world.owner.web.patch(f"/projects/{world.project}", json=given))
+        self.world, self.planted, self.bodies = world, planted, bodies
+        self.recording = copy.deepcopy(shop)
+        self.given = {"project_id": world.project, "priority": "high", "labels": ["shop"], "description": "It broke."}
+        answer = send(world.api, parts_of(self.recording, compressed=compressed, **self.given))
+        assert answer.status_code == 201, answer.text
+        self.receipt = answer.json()
+        self.reader = world.owner.token("read")
+        self.ticket_path = f"/tickets/{self.receipt['ticket_id']}"
+        self.path = f"/captures/{self.receipt['capture_id']}"
+        self.expected = {name: self._stored(entries) for name, entries in self.recording.streams.items()}
+
+    def _stored(self, entries: list[Json]) -> list[Json]:
+        """A stream as it must have been stored: word for word, but for the secrets and the policy."""
+        entries = _with_strings(self._allowed(entries), self._without_secrets)
+        for entry in entries:
+            for side in ("request", "response"):
+                if side in entry:
+                    entry[side]["headers"] = {
+                        name: MARK if name.lower() in BLANKED_HEADERS else value
+                        for name, value in entry[side]["headers"].items()
+                        if name.lower() not in REMOVED_HEADERS
+                    }
+        return entries
+
+    def _allowed(self, entries: list[Json]) -> list[Json]:
+        entries = copy.deepcopy(entries)
+        for entry in entries:
+            for side in ("request", "response"):
+                if side in entry and entry[side]["body"] is not None and not self.bodies:
+                    entry[side].update(body=None, omitted_reason="policy")
+        return entries
+
+    def _without_secrets(self, text: str) -> str:
+        # the shop's own script holds its header as a literal, of which nothing but the key is left
+        text = text.replace(f"Bearer {self.planted.bearer}", MARK)
+        for secret in self.planted.all:
+            text = text.replace(secret, MARK)
+        return text.replace("\0", "\ufffd")
+
+    def redactions(self) -> Json:
+        """How often a secret stood where it was looked for, added to what the browser says it took out."""
+        headers = [
+            name.lower()
+            for entry in self.recording.network
+            for side in ("request", "response")
+            for name in entry[side]["headers"]
+        ]
+        lost = REMOVED_HEADERS | BLANKED_HEADERS
+        # headers go as a whole, whatever is in them
+        texts = [self._allowed(entries) for entries in self.recording.streams.values()]
+        for entry in texts[1]:
+            for side in ("request", "response"):
+                kept = {name: value for name, value in entry[side]["headers"].items() if name.lower() not in lost}
+                entry[side]["headers"] = kept
+        text = json.dumps(texts)
+        count, planted = text.count, self.planted
+        before = self.recording.facts["redaction"]
+        return {
+            "headers": before["headers"] + sum(name in lost for name in headers),
+            "query": before["query"] + count(planted.query_token) + count(planted.query_key),
+            # the header in the shop's script is known by its key as well as by its shape
+            "keys": before["keys"]
+            + sum(map(count, (planted.password, planted.access_token, planted.api_key, planted.bearer))),
+            "patterns": before["patterns"] + count(planted.jwt) + count(planted.bearer),
+            "extra": before["extra"],
+        }
+
+
+def _with_strings(value: Any, change: Callable[[str], str]) -> Any:
+    """A copy of some JSON with every string changed."""
+    match value:
+        case str():
+            return change(value)
+        case list():
+            return [_with_strings(each, change) for each in value]
+        case dict():
+            return {name: _with_strings(each, change) for name, each in value.items()}
+        case _:
+            return value
+
+
+@pytest.fixture(scope="session", params=["bodies off, streams as gzip", "bodies on, streams plain"])
+def sent_once(request: pytest.FixtureRequest, box: Box, shop: Recording, site: FaultySite) -> Sent:
+    """The shop's recording, in a project that takes bodies and in one that doesn't; only read."""
+    takes_bodies = request.param.startswith("bodies on")
+    return Sent(World(box), shop, site.planted, bodies=takes_bodies, compressed=not takes_bodies)
+
+
+@pytest.fixture
+def sent(sent_once: Sent) -> Iterator[Sent]:
+    """The same, with a client of this test's own: a server's clients are closed after each test."""
+    world = sent_once.world
+    world.api = world.box.client(sent_once.reader)
+    yield sent_once
+    world.box.close_clients()
+
+
+def test_the_browser_reported_every_fault_that_the_page_has(shop: Recording, site: FaultySite) -> None:
+    """What the other tests send is real and complete: else they would prove little."""
+    lines = {entry["args"][0]: entry for entry in shop.console}
+    levels = [lines[text]["level"] for text in ("debugging", "cart total", "", "stock is low", "checkout failed")]
+    assert levels == ["debug", "log", "info", "warn", "error"]
+    assert lines["tick"]["repeat"] == 3
+    assert lines["session of"]["args"][1] == site.planted.jwt
+    assert "\0" in lines["a line\nof two, and \0 between"]["args"][0]
+
+    assert {error["kind"] for error in shop.errors} == {"error", "unhandledrejection", "resource", "csp"}
+    (thrown,) = (error for error in shop.errors if error["kind"] == "error")
+    assert (thrown["name"], [frame["function"] for frame in thrown["frames"]]) == (
+        "TypeError",
+        ["total", "render", "tick"],
+    )
+    requests = {urlsplit(entry["url"]).path: entry for entry in shop.network}
+    wanted = {"/api/cart": 200, "/api/login": 200, "/moved": 302, "/api/nothing": 404, "/api/broken": 500}
+    assert {path: requests[path]["status"] for path in wanted} == wanted
+    assert (requests["/nobody"]["status"], requests["/nobody"]["error"]) == (None, "net::ERR_CONNECTION_REFUSED")
+    assert requests["/foreign.png"]["error"] == "csp"
+    assert requests["/api/slow"]["duration_ms"] >= SLOW_SECONDS * 1000
+    assert requests["/prices.json"]["from_cache"]
+    assert site.planted.cookie in requests["/api/orders"]["request"]["headers"]["Cookie"]
+    text = json.dumps(shop.streams)
+    assert all(secret in text for secret in site.planted.all)
+
+
+@pytest.mark.parametrize("stream", ["console", "network", "errors"])
+def test_a_stream_comes_back_as_the_browser_reported_it(sent: Sent, stream: str) -> None:
+    api = sent.world.api
+    assert every_entry(api, f"{sent.path}/{stream}") == sent.expected[stream]
+    whole = ok(api.get(f"{sent.path}/{stream}", params={"limit": 100}))
+    assert whole["items"] == sent.expected[stream]
+    assert whole["health"] == sent.recording.facts["health"][stream]
+    assert whole["health_summary"] == "Console, network and errors were collected in full."
+
+
+def test_streams_filter_to_what_is_asked_for(sent: Sent) -> None:
+    def found(stream: str, **filters: Any) -> list[Json]:
+        page = ok(sent.world.api.get(f"{sent.path}/{stream}", params={"limit": 100, **filters}))
+        assert (page["matched"], page["total"]) == (len(page["items"]), len(sent.expected[stream]))
+        return page["items"]
+
+    console, network, errors = (sent.expected[name] for name in ("console", "network", "errors"))
+    assert found("console", level="warn") == [line for line in console if line["level"] in ("warn", "error")]
+    assert [line["args"] for line in found("console", contains="TICK")] == [["tick"]]
+    failed = [entry for entry in network if entry["status"] is None or entry["status"] >= 400 or entry["error"]]
+    assert found("network", failures_only="true") == failed
+    assert len(failed) >= 5
+    assert found("network", status="5xx") == [entry for entry in network if entry["status"] == 500]
+    assert found("network", method="post") == [entry for entry in network if entry["method"] == "POST"]
+    assert found("network", host="pictures.invalid") == [e for e in network if e["url"].startswith("http://pictures")]
+    assert found("errors", contains="charging") == [e for e in errors if e["kind"] == "unhandledrejection"]
+    moment = network[0]["ts"] - 60_000
+    assert found("errors", around=moment) == []
+
+
+def test_one_request_comes_back_whole(sent: Sent) -> None:
+    for entry in sent.expected["network"]:
+        assert ok(sent.world.api.get(f"{sent.path}/network/{entry['id']}")) == entry
+    assert sent.world.api.get(f"{sent.path}/network/none").status_code == 404
+
+
+def test_bodies_are_there_only_where_the_project_wants_them(sent: Sent) -> None:
+    requests = {urlsplit(entry["url"]).path: entry for entry in every_entry(sent.world.api, f"{sent.path}/network")}
+    login, picture = requests["/api/login"], requests["/picture.bin"]
+    assert (picture["response"]["body"], picture["response"]["omitted_reason"]) == (None, "binary")
+    assert login["request"]["bytes"] > 0
+    if sent.bodies:
+        assert login["request"]["body"] == '{"user":"ann","password":"[redacted]","remember":true}'
+        assert login["response"]["body"] == '{"user": "ann", "access_token": "[redacted]"}'
+        assert requests["/api/broken"]["request"]["body"] == "a plain body"
+        assert login["request"]["omitted_reason"] is None
+    else:
+        sides = [entry[side] for entry in requests.values() for side in ("request", "response")]
+        assert [side["body"] for side in sides if side["body"] is not None] == []
+        assert (login["request"]["omitted_reason"], login["response"]["omitted_reason"]) == ("policy", "policy")
+
+
+def test_the_ticket_tells_all_of_the_capture(sent: Sent) -> None:
+    ticket = ok(sent.world.api.get(sent.ticket_path))
+    facts = sent.recording.facts
+    assert (ticket["title"], ticket["source_url"]) == (facts["page"]["title"], facts["page"]["url"])
+    assert {key: ticket[key] for key in sent.given} == sent.given
+    assert ticket["column_id"] == sent.world.columns[0]
+    assert sent.receipt["url"] == f"{sent.world.box.url}/tickets/{ticket['id']}"
+
+    capture = ticket["capture"]
+    assert (capture["id"], capture["ticket_id"]) == (sent.receipt["capture_id"], ticket["id"])
+    assert {key: capture[key] for key in ("page", "environment", "health")} == {
+        key: facts[key] for key in ("page", "environment", "health")
+    }
+    assert capture["captured_at"] == rfc3339(int(facts["captured_at"]))
+    assert capture["redaction"] == sent.redactions()
+    assert capture["health_summary"] == "Console, network and errors were collected in full."
+    network = sent.expected["network"]
+    failed = sum(entry["status"] is None or entry["status"] >= 400 or bool(entry["error"]) for entry in network)
+    counts = {name: len(entries) for name, entries in sent.expected.items()}
+    assert capture["counts"] == {**counts, "failed_requests": failed}
+    assert [asset["id"] for asset in capture["assets"]] == [capture["screenshot"]["id"]]
+
+    history = ok(sent.world.api.get(f"{sent.ticket_path}/history"))["items"]
+    assert [event["type"] for event in history] == ["ticket.created", "capture.attached"]
+    listed = ok(sent.world.api.get("/tickets", params={"project_id": sent.world.project}))["items"][0]["capture"]
+    assert listed == {
+        **{key: capture[key] for key in ("id", "captured_at", "counts", "health_summary")},
+        "screenshot_id": capture["screenshot"]["id"],
+    }
+
+
+@pytest.mark.parametrize("detail", ["summary", "full"])
+def test_the_ticket_shows_what_went_wrong_first(sent: Sent, detail: str) -> None:
+    capture = ok(sent.world.api.get(sent.ticket_path, params={"detail": detail}))["capture"]
+    for name, expected in sent.expected.items():
+        part = capture[name]
+        assert part["total"] == len(expected)
+        assert part["omitted"] == len(expected) - len(part["items"])
+        if part["omitted"] or part["shortened"]:
+            assert part["next"] == f'get_{name}(capture_id="{capture["id"]}")'
+        if detail == "full":
+            assert part["omitted"] == 0
+    assert capture["errors"]["items"] == sent.expected["errors"]
+    shown = {entry["id"]: entry for entry in capture["network"]["items"]}
+    for entry in sent.expected["network"]:
+        if entry["status"] in (404, 500) or entry["error"]:
+            assert shown[entry["id"]]["url"] == entry["url"]
+    if detail == "full":
+        assert capture["console"]["items"] == sent.expected["console"]
+    assert len(json.dumps(capture)) < 40_000 or detail == "full"
+
+
+def test_the_requests_come_as_a_har(sent: Sent) -> None:
+    answer = sent.world.api.get(f"{sent.path}/har")
+    assert answer.headers["content-type"] == "application/json"
+    assert f'filename="{sent.receipt["ticket_id"]}.har"' in answer.headers["content-disposition"]
+    log = ok(answer)["log"]
+    facts = sent.recording.facts
+    assert (log["version"], log["creator"]["name"]) == ("1.2", "ticketbox")
+    assert (log["pages"][0]["title"], log["pages"][0]["_url"]) == (facts["page"]["title"], facts["page"]["url"])
+    entries = sorted(sent.expected["network"], key=lambda entry: entry["ts"])
+    for found, entry in zip(log["entries"], entries, strict=True):
+        request, response = entry["request"], entry["response"]
+        assert found["startedDateTime"] == rfc3339(int(entry["ts"]))
+        assert found["time"] == found["timings"]["wait"] == entry["duration_ms"]
+        assert (found["_id"], found["_resourceType"]) == (entry["id"], entry["type"])
+        assert (found["_fromCache"], found.get("_error")) == (entry["from_cache"], entry["error"])
+        assert (found["request"]["method"], found["request"]["url"]) == (entry["method"], entry["url"])
+        assert _named(found["request"]["headers"]) == list(request["headers"].items())
+        assert _named(found["request"]["queryString"]) == parse_qsl(urlsplit(entry["url"]).query)
+        assert found["request"].get("postData", {}).get("text") == request["body"]
+        assert (found["response"]["status"], found["response"]["statusText"]) == (
+            entry["status"] or 0,
+            entry["status_text"],
+        )
+        assert _named(found["response"]["headers"]) == list(response["headers"].items())
+        assert found["response"]["content"]["mimeType"] == (response["mime"] or "")
+        assert found["response"]["content"].get("text") == response["body"]
+        assert found["response"]["redirectURL"] == response["headers"].get("Location", "")
+
+
+def _named(pairs: list[Json]) -> list[tuple[str, str]]:
+    return [(pair["name"], pair["value"]) for pair in pairs]
+
+
+def test_the_screenshot_comes_back_bit_for_bit(sent: Sent) -> None:
+    api, shot = sent.world.api, sent.recording.screenshot
+    capture = ok(api.get(sent.ticket_path))["capture"]
+    asset = ok(api.get(f"/assets/{capture['screenshot']['id']}"))
+    assert asset == capture["screenshot"] == capture["assets"][0]
+    assert {key: value for key, value in asset.items() if key not in ("id", "created")} == {
+        "ticket_id": sent.receipt["ticket_id"],
+        "capture_id": sent.receipt["capture_id"],
+        "kind": "screenshot",
+        "media_type": "image/png",
+        "width": 900,
+        "height": 600,
+        "bytes": len(shot),
+        "sha256": hashlib.sha256(shot).hexdigest(),
+        "name": "screenshot.png",
+    }
+    for path in (f"/assets/{asset['id']}/content", f"{sent.ticket_path}/screenshot"):
+        answer = api.get(path)
+        assert answer.content == shot
+        assert answer.headers["content-type"] == "image/png"
+        assert answer.headers["x-content-type-options"] == "nosniff"
+        assert answer.headers["content-disposition"] == 'inline; filename="screenshot.png"'
+        assert answer.headers["etag"] == f'"{asset["sha256"]}"'
+        again = api.get(path, headers={"If-None-Match": answer.headers["etag"]})
+        assert (again.status_code, again.content) == (304, b"")
+
+
+@pytest.mark.parametrize(("max_side", "size"), [(300, (300, 200)), (899, (899, 599)), (900, (900, 600))])
+def test_the_screenshot_comes_as_small_as_asked(
+    world: World, shop: Recording, max_side: int, size: tuple[int, int]
+) -> None:
+    receipt = ok(send(world.api, parts_of(shop, project_id=world.project)))
+    answer = world.api.get(f"/tickets/{receipt['ticket_id']}/screenshot", params={"max_side": max_side})
+    small = _picture(answer)
+    assert small.size == size
+    assert answer.headers["content-type"] == f"image/{small.format.lower()}"  # type: ignore[union-attr]
+    whole = Image.open(BytesIO(shop.screenshot)).convert("RGB")
+    difference = ImageChops.difference(whole.resize(size), small.convert("RGB")).convert("L")
+    assert sum(share * value for value, share in enumerate(difference.histogram())) / (size[0] * size[1]) < 4
+
+
+def _picture(answer: httpx.Response) -> Image.Image:
+    assert answer.status_code == 200, answer.text
+    picture = Image.open(BytesIO(answer.content))
+    picture.load()
+    return picture
+
+
+@pytest.mark.parametrize("form", ["jpeg", "webp"])
+def test_every_kind_of_screenshot_that_a_browser_makes_is_taken(
+    chromium: Chromium, site: FaultySite, world: World, form: str
+) -> None:
+    async def collect(page: Page) -> Recording:
+        collector = await Collector.attach(page)
+        await page.goto(f"{site.url}/closed")
+        return await collector.recording(form)
+
+    shot = chromium.visit(collect, viewport={"width": 500, "height": 300}, device_scale_factor=2)
+    assert shot.facts["environment"]["dpr"] == 2
+    receipt = ok(send(world.api, parts_of(shot, project_id=world.project)))
+    asset = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))["capture"]["screenshot"]
+    assert (asset["media_type"], asset["width"], asset["height"]) == (f"image/{form}", 1000, 600)
+    assert asset["name"] == f"screenshot.{form}"
+    assert world.api.get(f"/assets/{asset['id']}/content").content == shot.screenshot
+
+
+def test_no_secret_stands_anywhere_in_the_file(sent: Sent) -> None:
+    haystacks = list(everything_stored(sent.world.box.db))
+    # the search finds what is there: a packed line, a packed request, a row's own text
+    for marker in ("stock is low", "/api/nothing", sent.receipt["capture_id"]):
+        assert any(marker.encode() in haystack for haystack in haystacks), marker
+    for secret in sent.planted.all:
+        assert not any(secret.encode() in haystack for haystack in haystacks), secret
+    assert sent.world.box.log.exists()
+    log = sent.world.box.log.read_text()
+    assert not [secret for secret in sent.planted.all if secret in log]
+
+
+def test_no_answer_tells_a_secret(sent: Sent) -> None:
+    api = sent.world.api
+    paths = [
+        sent.ticket_path,
+        f"{sent.ticket_path}?detail=full&include=capture,comments,history",
+        f"{sent.ticket_path}/history",
+        *(f"{sent.path}/{name}?limit=100" for name in ("console", "network", "errors")),
+        f"{sent.path}/har",
+    ]
+    for path in paths:
+        text = json.dumps(ok(api.get(path)))
+        assert not [secret for secret in sent.planted.all if secret in text], path
+    for secret in sent.planted.all:
+        found = ok(api.get(f"{sent.path}/network", params={"contains": secret}))
+        assert (found["matched"], found["total"]) == (0, len(sent.recording.network))
+
+
+def test_a_project_has_secrets_of_its_own_taken_out(world: World, shop: Recording) -> None:
+    rules = {"bodies": "on", "extra_redactions": ["text:naïve", "orders"]}
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": rules}))
+    receipt = ok(send(world.api, parts_of(shop, project_id=world.project)))
+    capture = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))["capture"]
+    streams = {
+        name: every_entry(world.api, f"/captures/{receipt['capture_id']}/{name}")
+        for name in ("console", "network", "errors")
+    }
+    text = json.dumps(streams, ensure_ascii=False)
+    sent_text = json.dumps(shop.streams, ensure_ascii=False)
+    assert "naïve" in sent_text
+    assert "naïve" not in text
+    assert '{items: 2, note: \\"[redacted] ✓\\"}' in text
+    assert '{\\"orders\\": \\"[redacted]\\", \\"access_token\\": \\"[redacted]\\"}' in text
+    assert capture["redaction"]["extra"] == 5 + sent_text.count("naïve") + 1
+
+
+def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Recording, site: FaultySite) -> None:
+    secret = site.planted.query_token
+    page = {
+        "url": f"https://ann:{secret}@shop.example/cart?token={secret}&tab=1#access_token={secret}",
+        "title": f"Cart (token={secret})",
+        "referrer": f"https://login.example/?code={secret}",
+    }
+    blank = Recording({**shop.facts, "page": page}, [], [], [], shop.screenshot)
+    receipt = ok(send(world.api, parts_of(blank, project_id=world.project)))
+    ticket = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))
+    assert ticket["capture"]["page"] == {
+        "url": "https://shop.example/cart?token=[redacted]&tab=1#access_token=[redacted]",
+        "title": "Cart (token=[redacted])",
+        "referrer": "https://login.example/?code=[redacted]",
+    }
+    assert (ticket["title"], ticket["source_url"]) == (
+        "Cart (token=[redacted])",
+        ticket["capture"]["page"]["url"],
+    )
+    assert secret not in json.dumps(ok(world.api.get(f"/tickets/{receipt['ticket_id']}/history")))
+    assert not any(secret.encode() in haystack for haystack in everything_stored(world.box.db))
+
+
+@pytest.mark.parametrize(
+    ("url", "title", "shown", "address"),
+    [
+        ("http://x/\0y\nz", " Two\nlines\0, \x1b[31mred ", "Two lines , [31mred", "http://x/yz"),
+        ("http://x/y", "\0\t ", "http://x/y", "http://x/y"),
+        ("", "", "Untitled page", ""),
+    ],
+)
+def test_what_a_page_calls_itself_makes_one_plain_line(
+    world: World, shop: Recording, url: str, title: str, shown: str, address: str
+) -> None:
+    facts = {**shop.facts, "page": {"url": url, "title": title, "referrer": "http://r/\0"}}
+    receipt = ok(send(world.api, parts_of(Recording(facts, [], [], [], shop.screenshot), project_id=world.project)))
+    ticket = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))
+    assert (ticket["title"], ticket["source_url"]) == (shown, address)
+    assert ticket["capture"]["page"]["referrer"] == "http://r/"
+    assert not set(json.dumps(ticket["capture"]["page"], ensure_ascii=False)) & set(map(chr, range(32)))

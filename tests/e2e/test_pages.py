@@ -1,0 +1,277 @@
+"""The pages that the server renders: in a real browser, with and without script, on a desk and on a phone."""
+
+from collections.abc import Awaitable, Callable, Iterator
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import ConsoleMessage, Page, Response
+
+from tests.box import PASSWORD, Box, serving
+from tests.e2e.browser import Chromium
+
+DESK = {"width": 1280, "height": 900}
+PHONE = {"width": 390, "height": 844}
+NARROWEST = 320
+ANSWERS = {
+    "name": "Ann <b>Lee</b>",
+    "email": "ann@example.org",
+    "password": PASSWORD,
+    "password_again": PASSWORD,
+    "company": 'Acme & "Sons"',
+    "project": "Shop",
+}
+KEPT = ("name", "email", "company", "project")
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Box]:
+    """A server on a file that nobody set up yet."""
+    with serving(tmp_path, init=False) as box:
+        yield box
+
+
+class Watch:
+    """What a page asked for and what the browser complained of."""
+
+    def __init__(self, page: Page) -> None:
+        self.hosts: set[str] = set()
+        self.complaints: list[str] = []
+        self.statuses: list[tuple[str, str, int]] = []
+        page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
+        page.on("response", self._answered)
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _answered(self, response: Response) -> None:
+        self.statuses.append((response.request.method, urlsplit(response.url).path, response.status))
+
+    def _said(self, message: ConsoleMessage) -> None:
+        # the browser says of every refused page that it failed to load
+        if not message.text.startswith("Failed to load resource: the server responded with a status of 4"):
+            self.complaints.append(message.text)
+
+    def assert_clean(self, box: Box) -> None:
+        """Nothing left for another host, and nothing broke the content-security policy."""
+        assert self.hosts - {""} == {urlsplit(box.url).netloc}
+        assert self.complaints == []
+
+
+async def fill(page: Page, **answers: str) -> None:
+    """Fill the set-up form; what isn't given is sound."""
+    for name, value in {**ANSWERS, **answers}.items():
+        await page.fill(f"#{name}", value)
+
+
+async def submit(page: Page, *, unchecked: bool = False) -> None:
+    """Send the form; `unchecked` keeps the browser from checking it first."""
+    if unchecked:
+        await page.evaluate("() => { document.forms[0].noValidate = true; }")
+    await page.get_by_role("button", name="Set up").click()
+    await page.wait_for_load_state()
+
+
+async def described(page: Page, field: str) -> tuple[str | None, str]:
+    """Whether a field is marked as wrong, and the words under it."""
+    box = page.locator(f"#{field}")
+    hint = await box.get_attribute("aria-describedby")
+    return await box.get_attribute("aria-invalid"), (await page.locator(f"#{hint}").inner_text()).strip()
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_file_is_set_up_in_the_browser_once(chromium: Chromium, fresh: Box, size: dict[str, int]) -> None:
+    address = fresh.setup_address()
+
+    async def visit(page: Page) -> None:
+        watch = Watch(page)
+        await page.goto(address)
+        assert await page.title() == "Set up ticketbox"
+        await fill(page)
+        await submit(page)
+        assert urlsplit(page.url).path == "/"
+        assert await page.get_by_role("heading", level=1).inner_text() == "Hello, Ann <b>Lee</b>"
+        assert "ann@example.org" in await page.inner_text("main")
+        assert 'Acme & "Sons"' in await page.inner_text("main")
+        assert await page.locator("main b").count() == 0
+
+        (cookie,) = await page.context.cookies()
+        assert (cookie["name"], cookie["httpOnly"], cookie["sameSite"]) == ("ticketbox", True, "Lax")
+        me = await page.context.request.get(f"{fresh.api}/me")
+        assert me.status == 200
+        assert (await me.json())["user"]["email"] == "ann@example.org"
+
+        await page.goto(address)
+        assert await page.get_by_role("heading", level=1).inner_text() == "This address no longer works"
+        assert watch.statuses[-1][2] == 404 or ("GET", urlsplit(address).path, 404) in watch.statuses
+        watch.assert_clean(fresh)
+
+    chromium.visit(visit, viewport=size)
+    with fresh.client() as client:
+        signed_in = client.post("/session", json={"email": "ann@example.org", "password": PASSWORD})
+        assert signed_in.status_code == 201
+
+
+def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, fresh: Box) -> None:
+    address = fresh.setup_address()
+
+    async def refused(page: Page, field: str, words: str, **answers: str) -> None:
+        await fill(page, **answers)
+        await submit(page, unchecked=True)
+        assert page.url == address
+        assert await page.title() == "Not yet: Set up ticketbox"
+        alert = await page.get_by_role("alert").inner_text()
+        assert "one field below needs another look" in alert
+        assert "Passwords aren't kept" in alert
+        assert await described(page, field) == ("true", words)
+        assert await page.locator("[aria-invalid]").count() == 1
+        assert await page.evaluate("() => document.activeElement.id") == field
+        typed = {**ANSWERS, **answers}
+        for name in KEPT:
+            assert await page.input_value(f"#{name}") == typed[name]
+        for name in ("password", "password_again"):
+            assert await page.input_value(f"#{name}") == ""
+        assert typed["password"] not in await page.content()
+
+    async def visit(page: Page) -> None:
+        watch = Watch(page)
+        await page.goto(address)
+        await refused(page, "password_again", "The two passwords differ.", password_again="another battery staple")
+        short = {"password": "too short", "password_again": "too short"}
+        await refused(page, "password", "Use 10 characters at least, and 200 at most.", **short)
+        no_mail = "That isn't an e-mail address: it needs a name, an @ and a host."
+        await refused(page, "email", no_mail, email="nobody")
+        await refused(page, "company", "Use 1 to 100 characters, on one line.", company="   ")
+        assert [status for method, _, status in watch.statuses if method == "POST"] == [400] * 4
+        await fill(page)
+        await submit(page)
+        assert urlsplit(page.url).path == "/"
+        watch.assert_clean(fresh)
+
+    chromium.visit(visit)
+
+
+def test_the_browser_itself_holds_back_what_cannot_be_right(chromium: Chromium, fresh: Box) -> None:
+    address = fresh.setup_address()
+
+    async def visit(page: Page) -> None:
+        watch = Watch(page)
+        await page.goto(address)
+        for field, value in {"password": "too short", "email": "nobody", "name": ""}.items():
+            await fill(page)
+            await page.fill(f"#{field}", "")
+            await page.locator(f"#{field}").press_sequentially(value)
+            await submit(page)
+            assert not await page.evaluate("() => document.forms[0].checkValidity()")
+            assert await page.evaluate("() => document.activeElement.id") == field
+        assert [method for method, _, _ in watch.statuses if method == "POST"] == []
+
+    chromium.visit(visit)
+
+
+def test_the_pages_work_without_script_and_by_keyboard(chromium: Chromium, fresh: Box) -> None:
+    address = fresh.setup_address()
+
+    async def visit(page: Page) -> None:
+        await page.goto(address)
+        await page.get_by_label("Name", exact=True).focus()
+        for name, value in ANSWERS.items():
+            await page.keyboard.type("x" if name == "company" else value)
+            await page.keyboard.press("Enter" if name == "project" else "Tab")
+        await page.wait_for_url(f"{fresh.url}/")
+        assert "Hello" in await page.get_by_role("heading", level=1).inner_text()
+        await page.goto(f"{fresh.url}/api/docs")
+        refusals = page.locator("#get_me details")
+        assert await refusals.get_attribute("open") is None
+        await refusals.locator("summary").press("Enter")
+        assert "unauthorized" in await refusals.inner_text()
+
+    chromium.visit(visit, java_script_enabled=False)
+
+
+async def each_page(page: Page, box: Box, address: str, check: Callable[[str], Awaitable[None]]) -> None:
+    """Show every page in every state, and check it."""
+    for name, url in {
+        "home before the set-up": f"{box.url}/",
+        "set-up": address,
+        "gone": f"{box.url}/setup/nonsense",
+        "API": f"{box.url}/api/docs",
+    }.items():
+        await page.goto(url)
+        await check(name)
+    await page.goto(address)
+    await fill(page, password_again="another battery staple")
+    await submit(page)
+    await check("set-up, refused")
+    await fill(page)
+    await submit(page)
+    await check("home, signed in")
+    await page.context.clear_cookies()
+    await page.goto(f"{box.url}/")
+    await check("home, signed out")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_no_page_shuts_anybody_out(chromium: Chromium, fresh: Box, scheme: str) -> None:
+    address = fresh.setup_address()
+    seen: dict[str, str] = {}
+    grounds: set[str] = set()
+
+    async def visit(page: Page) -> None:
+        async def check(name: str) -> None:
+            # the API's page repeats one template some 150 times, and each takes its while: ten will do
+            await page.evaluate("() => [...document.querySelectorAll('.operation')].slice(10).map(s => s.remove())")
+            for size in (DESK, PHONE):
+                await page.set_viewport_size(size)  # type: ignore[arg-type]
+                found = await Axe().run(page)
+                seen[f"{name} at {size['width']}"] = found.generate_report() if found.violations_count else ""
+            grounds.add(await page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
+
+        await each_page(page, fresh, address, check)
+
+    chromium.visit(visit, color_scheme=scheme)
+    assert len(seen) == 14
+    assert {name: report for name, report in seen.items() if report} == {}
+    (ground,) = grounds
+    brightness = sum(int(part) for part in ground[4:-1].split(",")) / 3
+    assert brightness > 230 if scheme == "light" else brightness < 40
+
+
+def test_no_page_is_wider_than_a_phone(chromium: Chromium, fresh: Box) -> None:
+    address = fresh.setup_address()
+    wide: dict[str, Any] = {}
+
+    async def visit(page: Page) -> None:
+        watch = Watch(page)
+
+        async def check(name: str) -> None:
+            for width in (PHONE["width"], NARROWEST):
+                await page.set_viewport_size({"width": width, "height": 844})
+                found = await page.evaluate("() => document.documentElement.scrollWidth")
+                if found > width:
+                    wide[f"{name} at {width}"] = found
+
+        await each_page(page, fresh, address, check)
+        watch.assert_clean(fresh)
+
+    chromium.visit(visit, is_mobile=True, has_touch=True)
+    assert wide == {}
+
+
+def test_a_form_from_another_site_sets_nothing_up(chromium: Chromium, fresh: Box) -> None:
+    address = fresh.setup_address()
+    fields = "".join(f"<input name='{name}' value='{value}'>" for name, value in ANSWERS.items() if name != "company")
+    form = f"<form method='post' action='{address}'>{fields}<input name='company' value='x'><button>Go</button></form>"
+
+    async def visit(page: Page) -> None:
+        await page.route("http://evil.example/", lambda route: route.fulfill(content_type="text/html", body=form))
+        await page.goto("http://evil.example/")
+        async with page.expect_response(address) as answered:
+            await page.get_by_role("button").click()
+        answer = await answered.value
+        assert (answer.status, (await answer.json())["code"]) == (403, "forbidden")
+        await page.goto(address)
+        assert await page.title() == "Set up ticketbox"
+
+    chromium.visit(visit)

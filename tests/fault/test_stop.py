@@ -1,0 +1,240 @@
+"""Stops and clients that go away: what runs is ended within 10 s, and every write is whole or not there."""
+
+import contextlib
+import json
+import random
+import re
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import httpx
+import pytest
+
+from tests.box import Box, eventually, ok
+from tests.fault.seed import Launched, Seed, capture_parts, faults, public_ids
+from ticketbox.cli import serve
+
+STOP_SECONDS = 10.0
+
+
+def connected(box: Box) -> socket.socket:
+    """A bare connection to the server."""
+    parts = urlsplit(box.url)
+    return socket.create_connection((parts.hostname or "", parts.port or 80), timeout=30)
+
+
+def upload(box: Box, seed: Seed, number: int) -> bytes:
+    """A whole request that hands in a capture."""
+    headers = {"Authorization": f"Bearer {seed.token}", "Host": urlsplit(box.url).netloc}
+    request = httpx.Request("POST", f"{box.api}/captures", files=capture_parts(seed.project, number), headers=headers)
+    return written(request)
+
+
+def creation(box: Box, seed: Seed, title: str) -> bytes:
+    """A whole request that makes a ticket."""
+    headers = {"Authorization": f"Bearer {seed.token}", "Host": urlsplit(box.url).netloc}
+    given = {"project_id": seed.project, "title": title, "labels": ["gone"]}
+    return written(httpx.Request("POST", f"{box.api}/tickets", json=given, headers=headers))
+
+
+def written(request: httpx.Request) -> bytes:
+    """A request as it stands on the wire."""
+    body = request.read()
+    lines = [
+        f"{request.method} {request.url.path} HTTP/1.1",
+        *(f"{name}: {text}" for name, text in request.headers.items()),
+    ]
+    return "\r\n".join([*lines, "", ""]).encode() + body
+
+
+def answer(connection: socket.socket) -> tuple[int, str]:
+    """The status and the rest of an answer; 0 when there was none."""
+    text = b""
+    with contextlib.suppress(ConnectionError):
+        while part := connection.recv(65536):
+            text += part
+            length = re.search(rb"content-length: (\d+)", text, re.IGNORECASE)
+            _, _, body = text.partition(b"\r\n\r\n")
+            if length and len(body) >= int(length[1]) and body:
+                break
+    status = re.match(rb"HTTP/1\.1 (\d{3})", text)
+    return int(status[1]) if status else 0, text.decode("latin-1")
+
+
+HURRIED = """
+from ticketbox.cli import main, serve
+serve.STOP_SECONDS = 3
+main()
+"""
+
+
+@pytest.mark.parametrize("seconds", [3, pytest.param(serve.STOP_SECONDS, marks=pytest.mark.long)])
+def test_a_stop_lets_an_upload_end_and_cuts_one_that_never_does(seed: Seed, tmp_path: Path, seconds: int) -> None:
+    db = seed.copy(tmp_path)
+    with Launched(HURRIED, db) if seconds == 3 else Box(db) as box:
+        ends, stalls, idle = connected(box), connected(box), connected(box)
+        with ends, stalls, idle:
+            first, second = upload(box, seed, 1), upload(box, seed, 2)
+            ends.sendall(first[:-100])
+            stalls.sendall(second[:-100])
+            idle.sendall(b"GET /api/v1/me HTTP/1.1\r\n")
+            time.sleep(0.3)
+            started = time.monotonic()
+            box.process.send_signal(signal.SIGTERM)
+            time.sleep(0.3)
+            ends.sendall(first[-100:])
+            status, text = answer(ends)
+            assert status == 201, text
+            assert box.process.wait(15) == 0
+            assert seconds < time.monotonic() - started < STOP_SECONDS
+            assert answer(stalls)[0] == 503
+        assert not box.db.with_name(box.db.name + "-wal").exists()
+        capture = json.loads(text.partition("\r\n\r\n")[2])["capture_id"]
+        assert public_ids(box.db, "capture") == {capture}
+        assert faults(box.db) == {}
+        assert "Traceback" not in box.log.read_text()
+
+
+@pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
+def test_a_stop_with_nothing_to_do_is_quick(seed: Seed, tmp_path: Path, signal_: signal.Signals) -> None:
+    with seed.box(tmp_path) as box, box.client(seed.token) as client:
+        ok(client.get("/me"))  # a connection that is kept alive
+        started = time.monotonic()
+        assert box.stop(signal_) == 0
+        assert time.monotonic() - started < serve.STOP_SECONDS
+        assert box.log.read_text().count("Traceback") == 0
+
+
+def test_what_was_acknowledged_before_a_stop_is_there(seed: Seed, tmp_path: Path) -> None:
+    acknowledged: set[str] = set()
+    with seed.box(tmp_path) as box:
+
+        def write(client: httpx.Client) -> None:
+            with contextlib.suppress(httpx.TransportError):
+                while (made := client.post("/tickets", json={"project_id": seed.project, "title": "T"})).is_success:
+                    acknowledged.add(made.json()["id"])
+                assert made.status_code == 503, made.text
+
+        threads = [threading.Thread(target=write, args=(box.client(seed.token),)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        eventually(lambda: len(acknowledged) > 30)
+        assert box.stop() == 0
+        for thread in threads:
+            thread.join(10)
+        assert public_ids(box.db, "ticket") >= acknowledged
+        assert faults(box.db) == {}
+
+
+def test_a_client_that_goes_away_leaves_its_write_whole_or_not_there(seed: Seed, tmp_path: Path) -> None:
+    chance = random.Random(7)
+    with seed.box(tmp_path) as box, box.client(seed.token) as client:
+        for number in range(100, 140):
+            request = upload(box, seed, number) if number % 2 else creation(box, seed, f"Gone {number}")
+            cut = chance.choice([chance.randrange(len(request)), len(request) - 1, len(request)])
+            with connected(box) as connection:
+                connection.sendall(request[:cut])
+                time.sleep(chance.choice([0, 0, 0.002, 0.01]))
+                if chance.random() < 0.5:  # a reset instead of an orderly end
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, b"\1\0\0\0\0\0\0\0")
+        ok(client.post("/captures", files=capture_parts(seed.project, 101)))  # the queue sends it again
+        ok(client.post("/tickets", json={"project_id": seed.project, "title": "After all that"}))
+        assert faults(box.db) == {}
+        listed = ok(client.get("/tickets", params={"limit": 100}))["items"]
+        assert sum(each["title"] == "Capture 101" for each in listed) == 1
+        assert "Traceback" not in box.log.read_text()
+
+
+QUICK = """
+from ticketbox import server
+from ticketbox.surfaces import rest, uploads
+rest.BODY_SECONDS = uploads.UPLOAD_SECONDS = server.HEAD_SECONDS = 1.5
+from ticketbox.cli import main
+main()
+"""
+
+
+@pytest.fixture(scope="module")
+def impatient(seed: Seed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """A server that waits 1.5 s for a head instead of 20 s, and for a body instead of 30 s and 180 s."""
+    with Launched(QUICK, seed.copy(tmp_path_factory.mktemp("impatient"))) as box:
+        yield box
+
+
+@pytest.mark.parametrize("kind", ["upload", "json"])
+@pytest.mark.parametrize("drip", [False, True])
+def test_a_slow_body_is_cut(seed: Seed, impatient: Box, kind: str, drip: bool) -> None:
+    request = upload(impatient, seed, 500) if kind == "upload" else creation(impatient, seed, "Slow")
+    head, _, body = request.partition(b"\r\n\r\n")
+    tickets = public_ids(impatient.db, "ticket")
+    with connected(impatient) as connection:
+        connection.sendall(head + b"\r\n\r\n" + body[:10])
+        started = time.monotonic()
+        if drip:
+            with contextlib.suppress(ConnectionError):
+                for place in range(10, 40):
+                    connection.sendall(body[place : place + 1])
+                    time.sleep(0.06)
+        status, text = answer(connection)
+        assert (status, json.loads(text.partition("\r\n\r\n")[2])["code"]) == (408, "request_timeout")
+        assert time.monotonic() - started < 5
+    assert public_ids(impatient.db, "ticket") == tickets
+
+
+WHOLE, BEGUN = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET /healthz HTTP/1.1\r\nX-Slow: "
+
+
+@pytest.mark.parametrize(("before", "head"), [(b"", b""), (b"", BEGUN), (WHOLE, BEGUN)])
+def test_a_head_that_never_ends_is_cut(impatient: Box, before: bytes, head: bytes) -> None:
+    with connected(impatient) as connection:
+        if before:
+            connection.sendall(before)
+            assert answer(connection)[0] == 200
+        connection.sendall(head)
+        started = time.monotonic()
+        connection.settimeout(0.05)
+        while time.monotonic() < started + 8:
+            try:
+                if connection.recv(100) == b"":
+                    break
+            except TimeoutError:
+                pass
+            except ConnectionError:  # it was closed while something of ours was on its way
+                break
+            with contextlib.suppress(ConnectionError):
+                connection.sendall(b"x" if head else b"")
+        else:
+            raise AssertionError("the connection is still open")
+        assert time.monotonic() - started > 1
+
+
+@pytest.mark.parametrize("kind", ["upload", "json"])
+def test_an_endless_body_is_cut_at_its_limit(seed: Seed, impatient: Box, kind: str) -> None:
+    box, tickets = impatient, public_ids(impatient.db, "ticket")
+    with connected(box) as connection:
+        request = upload(box, seed, 600) if kind == "upload" else creation(box, seed, "Endless")
+        head = re.sub(rb"(?i)content-length: \d+", b"Transfer-Encoding: chunked", request.partition(b"\r\n\r\n")[0])
+        boundary = re.search(rb"boundary=(\S+)", head)
+        lead = (
+            b'--%s\r\nContent-Disposition: form-data; name="console"\r\n\r\n' % boundary[1]
+            if boundary
+            else b'{"title": "'
+        )
+        connection.sendall(head + b"\r\n\r\n" + b"%x\r\n%s\r\n" % (len(lead), lead))
+        piece = b"%x\r\n%s\r\n" % (1 << 20, b"x" * (1 << 20))
+        sent = 0
+        with contextlib.suppress(ConnectionError, TimeoutError):
+            connection.settimeout(5)
+            while sent < 100:
+                connection.sendall(piece)
+                sent += 1
+        assert sent < 100
+        assert answer(connection)[0] in {413, 0}
+        with box.client(seed.token) as client:
+            ok(client.get("/me"))
+        assert public_ids(box.db, "ticket") == tickets

@@ -1,0 +1,62 @@
+"""A relay for clients that can't send an Authorization header: it adds one, and changes nothing else."""
+
+import asyncio
+import contextlib
+import threading
+from collections.abc import Iterator
+
+
+class Relay:
+    """Relays HTTP/1.1 from a port of its own; `url` is what the client is given."""
+
+    def __init__(self, upstream: str, token: str) -> None:
+        host, _, port = upstream.removeprefix("http://").partition(":")
+        self._host, self._port, self._token = host, int(port), token
+        self._ready = threading.Event()
+
+    async def _serve(self) -> None:
+        self._stop = asyncio.Event()
+        self._loop = asyncio.get_running_loop()
+        server = await asyncio.start_server(self._relay, "127.0.0.1", 0)
+        self._own = f"localhost:{server.sockets[0].getsockname()[1]}"
+        self.url = f"http://{self._own}"
+        self._ready.set()
+        async with server:
+            await self._stop.wait()
+
+    async def _relay(self, reading: asyncio.StreamReader, writing: asyncio.StreamWriter) -> None:
+        there: asyncio.StreamWriter | None = None
+        with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
+            head = (await reading.readuntil(b"\r\n\r\n")).decode("latin-1")
+            # One request a connection, so that this need not know where a body ends.
+            lines = [line for line in head.split("\r\n")[:-2] if not line.lower().startswith("connection:")]
+            lines = [line.replace(self._own, f"{self._host}:{self._port}") for line in lines]
+            lines += [f"Authorization: Bearer {self._token}", "Connection: close", "", ""]
+            back, there = await asyncio.open_connection(self._host, self._port)
+            there.write("\r\n".join(lines).encode("latin-1"))
+            upward = asyncio.create_task(self._copy(reading, there))
+            await self._copy(back, writing)
+            upward.cancel()
+        for writer in (there, writing):
+            if writer is not None:
+                writer.close()
+
+    async def _copy(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
+        with contextlib.suppress(ConnectionError):
+            while part := await source.read(65_536):
+                target.write(part)
+                await target.drain()
+
+
+@contextlib.contextmanager
+def relaying(upstream: str, token: str) -> Iterator[str]:
+    """The address of a relay that adds the token."""
+    relay = Relay(upstream, token)
+    thread = threading.Thread(target=lambda: asyncio.run(relay._serve()))
+    thread.start()
+    relay._ready.wait(10)
+    try:
+        yield relay.url
+    finally:
+        relay._loop.call_soon_threadsafe(relay._stop.set)
+        thread.join(10)

@@ -1,0 +1,104 @@
+"""The composition root: opens the file, builds the rooms, and closes everything in order."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import AsyncGenerator, Generator
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from ticketbox.domain.clock import Clock
+from ticketbox.domain.limits import Limiter
+from ticketbox.operations.dispatch import Dispatcher
+from ticketbox.operations.registry import registry
+from ticketbox.operations.services import Fetch, Fetched, Services
+from ticketbox.settings import Settings
+from ticketbox.store.database import Database
+from ticketbox.store.migrate import UnusableFile, prepare
+from ticketbox.surfaces.asgi import ASGIApp
+from ticketbox.surfaces.edge import Edge, Site
+from ticketbox.surfaces.http import application
+from ticketbox.surfaces.mcp import Endpoint
+
+log = logging.getLogger("ticketbox")
+
+
+class Appliance:
+    """A running ticketbox without its server: the open file and what works on it."""
+
+    def __init__(self, settings: Settings, services: Services) -> None:
+        self.settings = settings
+        self.services = services
+        self.dispatcher = Dispatcher(services)
+        self.site = Site(
+            public_url=settings.public_url,
+            hosts=settings.hosts,
+            any_address=settings.any_address,
+            secure=settings.secure,
+            proxies=settings.trusted_proxies,
+        )
+        self.agents = Endpoint(registry(), self.dispatcher, self.site)
+
+    def asgi(self) -> ASGIApp:
+        """The application for a server: the edge around the routes."""
+        routes = application(registry(), self.dispatcher, self.site, self.agents)
+        return Edge(routes, self.site, self.services.limiter)
+
+
+@contextlib.asynccontextmanager
+async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
+    """Lock, migrate and open the file, keep house meanwhile, and close in order.
+
+    Raises UnusableFile for a file that can't be served, or that another server has open.
+    """
+    from ticketbox.jobs import housekeeping
+
+    with locked(settings):
+        prepare(settings.db, log.info)
+        clock = Clock()
+        database = await Database.open(settings.db, clock)
+        services = Services(database, Limiter(clock.monotonic), settings.public_url, _way_out(settings))
+        stopping = asyncio.Event()
+        appliance = Appliance(settings, services)
+        running = [
+            asyncio.create_task(housekeeping.run(services, stopping)),
+            asyncio.create_task(appliance.agents.run(stopping)),
+        ]
+        try:
+            yield appliance
+        finally:
+            stopping.set()
+            await asyncio.gather(*running)
+            services.close()
+            await database.close()
+
+
+def _way_out(settings: Settings) -> Fetch:
+    """The guarded way to other servers; its HTTP client loads with the first request."""
+
+    async def fetch(url: str, **options: Any) -> Fetched:
+        from ticketbox.surfaces.fetching import Fetcher
+
+        return await Fetcher(allow_private=settings.allow_private_addresses)(url, **options)
+
+    return fetch
+
+
+@contextlib.contextmanager
+def locked(settings: Settings) -> Generator[None]:
+    """Hold the file's lock, so that a second server stays off. Raises UnusableFile when it is held."""
+    path = settings.db.with_name(settings.db.name + ".lock")
+    lock = FileLock(path, timeout=0)
+    try:
+        settings.db.parent.mkdir(parents=True, exist_ok=True)
+        lock.acquire()
+    except Timeout:
+        why = "another ticketbox serves this file" if path.exists() else "can't make the file's lock here"
+        raise UnusableFile(f"{settings.db}: {why}") from None
+    except OSError as error:
+        raise UnusableFile(f"{settings.db}: can't make the file's lock: {error.strerror}") from error
+    try:
+        yield
+    finally:
+        lock.release()

@@ -1,0 +1,129 @@
+"""The HTTP server around the application: sockets, limits, a stop that lets running requests end."""
+
+import asyncio
+import contextlib
+import socket
+from collections.abc import Callable, Generator
+
+import uvicorn
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from ticketbox.settings import Settings
+from ticketbox.surfaces.asgi import ASGIApp
+
+BACKLOG = 2048
+HEAD_SECONDS = 20.0
+MAX_HEAD = 1024 * 1024
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """Open the listening socket; port 0 takes any free one. Raises OSError when the address can't be had."""
+    listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((host, port))
+        listener.listen(BACKLOG)
+    except OSError:
+        listener.close()
+        raise
+    return listener
+
+
+class _Protocol(HttpToolsProtocol):
+    """Uvicorn's protocol, with bounds for the head of a request, in time and in size.
+
+    Uvicorn waits for ever there, and a few hundred such clients would hold every connection that there is; and
+    it takes whatever comes, until the memory is full.
+    """
+
+    _patience: asyncio.TimerHandle | None = None
+    _in_head = False
+    _held = 0
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request."""
+        super().connection_made(transport)
+        self._patience = self.loop.call_later(HEAD_SECONDS, transport.close)
+
+    def data_received(self, data: bytes) -> None:
+        """Let the parser go on, unless a head that comes in parts grows too long."""
+        self._held = self._held + len(data) if self._in_head else 0
+        if self._held > MAX_HEAD:
+            self.send_400_response("The request's head is too long.")
+            return
+        super().data_received(data)
+
+    def on_message_begin(self) -> None:
+        """Begin to wait for the rest of a head."""
+        self._in_head = True
+        super().on_message_begin()
+        if self._patience is None:
+            self._patience = self.loop.call_later(HEAD_SECONDS, self.transport.close)
+
+    def on_headers_complete(self) -> None:
+        """The head is there; the body has limits of its own. The parser answers 400 to what this raises."""
+        self._in_head = False
+        self._end_patience()
+        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD:
+            raise ValueError("the head is too long")
+        super().on_headers_complete()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The client went away."""
+        self._end_patience()
+        super().connection_lost(exc)
+
+    def _end_patience(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+
+
+class _Server(uvicorn.Server):
+    """Uvicorn's server, which says when it is ready, and lets the process close its file after a signal.
+
+    Uvicorn raises the signal once more when it is done, and SIGTERM would then end the process at once.
+    """
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begin to serve; from here on a signal is an orderly stop."""
+        await super().startup(sockets)
+        self._ready()
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Generator[None]:
+        """Take the signals that ask for a stop, and keep them."""
+        with super().capture_signals():
+            yield
+            self._captured_signals.clear()
+
+
+async def serve_until_stopped(
+    application: ASGIApp,
+    settings: Settings,
+    listener: socket.socket,
+    stop_seconds: int,
+    ready: Callable[[], None] = lambda: None,
+) -> None:
+    """Serve until SIGINT or SIGTERM; running requests then have `stop_seconds` to end. `ready` is called once."""
+    config = uvicorn.Config(
+        application,  # type: ignore[arg-type]
+        http=_Protocol,
+        log_config=None,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        date_header=True,
+        lifespan="off",
+        ws="none",
+        timeout_keep_alive=30,
+        timeout_graceful_shutdown=stop_seconds,
+        h11_max_incomplete_event_size=32 * 1024,
+        ssl_certfile=settings.tls_cert,
+        ssl_keyfile=settings.tls_key,
+    )
+    await asyncio.shield(_Server(config, ready).serve(sockets=[listener]))

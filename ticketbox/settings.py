@@ -1,0 +1,84 @@
+"""Settings of `ticketbox serve`. Each is a flag and a `TICKETBOX_…` environment variable (docs/operating.md)."""
+
+import os
+import sys
+from ipaddress import IPv4Network, IPv6Network, ip_address
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ticketbox.domain.problems import invalid
+
+DEFAULT_HOST = "127.0.0.1"
+DEFAULT_PORT = 8420
+
+
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
+    """How to serve. `public_url` has no trailing slash; without one it follows from host and port."""
+
+    db: Path
+    host: str = DEFAULT_HOST
+    port: int = DEFAULT_PORT
+    public_url: str
+    tls_cert: Path | None = None
+    tls_key: Path | None = None
+    trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()
+    log_format: str = "text"
+    public_url_given: bool = False
+    allow_private_addresses: bool = False
+
+    @property
+    def secure(self) -> bool:
+        """Whether browsers come over https."""
+        return self.public_url.startswith("https://")
+
+    @property
+    def hosts(self) -> frozenset[str]:
+        """The Host values that are this server's."""
+        found = {urlsplit(self.public_url).netloc.lower()}
+        for name in {"localhost", "127.0.0.1", "[::1]", _bracketed(self.host)}:
+            found |= {name, f"{name}:{self.port}"}
+        return frozenset(found)
+
+    @property
+    def any_address(self) -> bool:
+        """Whether any IP address is a fitting Host: on a wildcard address, when no public address is given."""
+        return not self.public_url_given and self.host in {"0.0.0.0", "::", ""}  # noqa: S104 (compared, not bound)
+
+
+def public_url(given: str | None, host: str, port: int, *, tls: bool) -> str:
+    """The public address to use. Raises InvalidRequest for one that isn't an http(s) origin."""
+    if given is None:
+        scheme = "https" if tls else "http"
+        shown = "localhost" if host in {"0.0.0.0", "::", "", "127.0.0.1"} else _bracketed(host)  # noqa: S104
+        default = {"http": 80, "https": 443}[scheme]
+        return f"{scheme}://{shown}" if port == default else f"{scheme}://{shown}:{port}"
+    try:
+        parts = urlsplit(given.strip())
+        _ = parts.port
+    except ValueError as error:
+        raise invalid("public-url", f"this is no address: {error}") from None
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment or parts.username:
+        raise invalid("public-url", "give it as https://tickets.example.org")
+    if parts.path not in {"", "/"}:
+        raise invalid("public-url", "ticketbox lives at the root of its host; leave the path out")
+    return f"{parts.scheme}://{parts.netloc}".lower()
+
+
+def default_db() -> Path:
+    """The file in the platform's data folder."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "ticketbox" / "ticketbox.db"
+
+
+def _bracketed(host: str) -> str:
+    try:
+        return f"[{host}]" if ip_address(host).version == 6 else host
+    except ValueError:
+        return host

@@ -1,0 +1,73 @@
+"""All routes together in one Litestar application."""
+
+import typing
+
+import msgspec
+from litestar import Litestar, Response, get
+from litestar.exceptions import MethodNotAllowedException, NotFoundException
+from litestar.handlers import HTTPRouteHandler
+
+from ticketbox.domain.problems import MethodNotAllowed, NotFound
+from ticketbox.operations.dispatch import Dispatcher
+from ticketbox.operations.registry import Registry
+from ticketbox.surfaces import oauth, openapi, rest, webapp
+from ticketbox.surfaces.answers import Answer
+from ticketbox.surfaces.asgi import ASGIApp
+from ticketbox.surfaces.edge import Site
+from ticketbox.surfaces.mcp import Endpoint
+
+
+def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: Endpoint) -> ASGIApp:
+    """The routes of every surface, without the edge around them."""
+    handlers = [
+        *rest.routes(registry, dispatcher, site),
+        *webapp.routes(registry, dispatcher, site),
+        *oauth.routes(registry, dispatcher, site),
+        agents.route(),
+        _document(registry, site),
+        _health(dispatcher),
+    ]
+    app = Litestar(
+        route_handlers=handlers,
+        openapi_config=None,
+        logging_config=None,
+        exception_handlers={
+            NotFoundException: _no_route,
+            MethodNotAllowedException: _no_route,
+            Exception: _rethrow,
+        },
+    )
+    return typing.cast(ASGIApp, app)
+
+
+def _rethrow(_: object, error: Exception) -> Response[bytes]:
+    """Problems, and faults, are the edge's to answer."""
+    raise error
+
+
+def _no_route(_: object, error: Exception) -> Response[bytes]:
+    if isinstance(error, NotFoundException):
+        raise NotFound("page")
+    if isinstance(error, MethodNotAllowedException):
+        valid = sorted((error.headers or {}).get("allow", "").split(", "))
+        raise MethodNotAllowed(f"this address takes {', '.join(valid)}", valid=valid)
+    raise error
+
+
+def _document(registry: Registry, site: Site) -> HTTPRouteHandler:
+    document = msgspec.json.encode(openapi.document(registry, site.public_url))
+
+    @get(rest.PREFIX + "/openapi.json")
+    async def handle() -> Answer:
+        return Answer(200, document, "application/json", [(b"cache-control", b"no-cache")])
+
+    return handle
+
+
+def _health(dispatcher: Dispatcher) -> HTTPRouteHandler:
+    @get("/healthz")
+    async def handle() -> Answer:
+        await dispatcher.services.database.ping()
+        return Answer(200, b"ok\n", "text/plain; charset=utf-8")
+
+    return handle

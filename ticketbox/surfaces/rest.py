@@ -1,0 +1,209 @@
+"""REST under `/api/v1`: one route for each path of the registry. It decides nothing; `dispatch` does.
+
+Path, query and body become one map of arguments; extra, repeated and doubled ones are refused, and the
+whole is converted and checked at once against the operation's arguments.
+"""
+
+import re
+import types
+import typing
+from collections.abc import Awaitable, Callable, Set
+from datetime import datetime
+from typing import Any
+
+import msgspec
+from litestar import HttpMethod, Request, route
+from litestar.handlers import HTTPRouteHandler
+
+from ticketbox.domain.media import content_disposition
+from ticketbox.domain.problems import InvalidRequest, Problem, UnsupportedMediaType, invalid
+from ticketbox.operations.content import Content
+from ticketbox.operations.dispatch import Dispatcher
+from ticketbox.operations.registry import Body, Operation, Registry
+from ticketbox.operations.services import Call
+from ticketbox.operations.sessions import WithSession
+from ticketbox.surfaces.answers import Answer, json_answer, session_cookie
+from ticketbox.surfaces.asgi import Receive, Scope, has_body, header, headers_named, query, whole_body
+from ticketbox.surfaces.edge import Site
+from ticketbox.surfaces.uploads import read_upload
+
+PREFIX = "/api/v1"
+MAX_JSON = 4 * 1024 * 1024
+BODY_SECONDS = 30.0
+# These come as headers in REST, and as plain arguments in MCP.
+HEADERS = {"idempotency_key": b"idempotency-key", "expected_version": b"if-match"}
+
+Endpoint = Callable[[Scope, Receive], Awaitable[Answer]]
+
+
+def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
+    """One handler for each path of the registry, so that `Allow` names all of its methods."""
+    paths: dict[str, dict[str, Endpoint]] = {}
+    for line, operation in registry.routed():
+        paths.setdefault(line.path, {})[line.method] = _endpoint(operation, dispatcher, site)
+    return [_route(path, endpoints) for path, endpoints in paths.items()]
+
+
+def _route(path: str, endpoints: dict[str, Endpoint]) -> HTTPRouteHandler:
+    """GET answers HEAD as well; the answer leaves its body out."""
+    if "GET" in endpoints:
+        endpoints["HEAD"] = endpoints["GET"]
+    methods = [HttpMethod(method) for method in endpoints]
+
+    @route(PREFIX + path.replace("}", ":str}"), http_method=methods, status_code=200)
+    async def handle(request: Request[Any, Any, Any]) -> Answer:
+        endpoint = endpoints[request.scope["method"]]
+        return await endpoint(typing.cast(Scope, request.scope), typing.cast(Receive, request.receive))
+
+    return handle
+
+
+def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
+    decode = _decoder(operation)
+    lax = operation.body is Body.NONE
+
+    async def handle(scope: Scope, receive: Receive) -> Answer:
+        call: Call = scope["call"]
+        if operation.body is Body.MULTIPART:
+            await dispatcher.admit(operation, call)
+        try:
+            arguments = await decode(scope, receive)
+        except Problem:
+            await dispatcher.admit(operation, call)
+            raise
+        result = await dispatcher.dispatch(operation, arguments, call, lax=lax)
+        answer = _answer(operation, result, scope, site)
+        if call.replayed:
+            answer.headers.append((b"idempotency-replayed", b"true"))
+        return answer
+
+    return handle
+
+
+def _decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
+    """What turns a request into the operation's map of arguments."""
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(operation.arguments)}
+    lists = {name for name, kind in fields.items() if _is_list(kind)}
+    taken = fields.keys() & HEADERS.keys()
+    in_path = {name for route in operation.routes for name in route.parameters}
+    nullable = {name for name, kind in fields.items() if _takes(kind, types.NoneType) and not _takes(kind, str)}
+    times = {name for name, kind in fields.items() if _takes(kind, datetime)}
+
+    async def decode(scope: Scope, receive: Receive) -> dict[str, Any]:
+        given: dict[str, Any] = dict(scope["path_params"])
+        if operation.body is Body.NONE:
+            await _refuse_body(scope, receive)
+            sent: dict[str, Any] = dict(query(scope))
+            for name in lists & sent.keys():
+                sent[name] = [part for part in sent[name].split(",") if part]
+            # From text, msgspec would read the word as none at all, and a figure as a time.
+            for name in nullable & sent.keys():
+                if str(sent[name]).lower() == "null":
+                    raise invalid(name, "leave it out to have none")
+            for name in times & sent.keys():
+                if not re.match("[0-9]{4}-", sent[name]):
+                    raise invalid(name, "send a time as RFC 3339, such as 2026-11-21T09:30:00Z")
+        else:
+            _refuse_query(scope)
+            if operation.body is Body.JSON:
+                sent = await _json_body(scope, receive)
+            else:
+                sent = await read_upload(operation, scope, receive)
+        if strangers := sent.keys() & (in_path | HEADERS.keys()):
+            raise invalid(min(strangers), "unknown field")
+        given.update(sent)
+        _take_headers(scope, taken, given)
+        return given
+
+    return decode
+
+
+def _is_list(kind: Any) -> bool:
+    if typing.get_origin(kind) is typing.Annotated:
+        kind = typing.get_args(kind)[0]
+    return typing.get_origin(kind) is list or any(_is_list(part) for part in typing.get_args(kind))
+
+
+def _takes(kind: Any, wanted: type) -> bool:
+    return kind is wanted or any(_takes(part, wanted) for part in typing.get_args(kind))
+
+
+async def _refuse_body(scope: Scope, receive: Receive) -> None:
+    if has_body(scope):
+        raise InvalidRequest("this takes no body")
+
+
+def _refuse_query(scope: Scope) -> None:
+    for name in query(scope):
+        raise invalid(name, "this takes no query")
+
+
+async def _json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
+    body = await whole_body(scope, receive, MAX_JSON, BODY_SECONDS)
+    if not body:
+        return {}
+    kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise UnsupportedMediaType("send the body as application/json", valid=["application/json"])
+    try:
+        decoded = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"the body is no JSON: {error}") from None
+    except RecursionError:
+        raise InvalidRequest("the body's JSON is nested too deeply") from None
+    if not isinstance(decoded, dict):
+        raise InvalidRequest("the body is no JSON object")
+    return typing.cast(dict[str, Any], decoded)
+
+
+def _take_headers(scope: Scope, taken: Set[str], given: dict[str, Any]) -> None:
+    """Read the headers that are arguments. Where one would be ignored it is refused: its sender counts on it."""
+    for name, key in HEADERS.items():
+        values = headers_named(scope, key)
+        if not values:
+            continue
+        label = key.decode().title()
+        if name not in taken or len(values) > 1:
+            raise invalid(label, "this header stands twice" if name in taken else "this takes no such header")
+        text = values[0].strip()
+        if name != "expected_version":
+            given[name] = text
+        elif text != "*":
+            version = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else ""
+            if not version.isdigit() or len(version) > 15:
+                raise invalid(label, "send the ETag of the ticket as it was read, or *")
+            given[name] = int(version)
+
+
+def _answer(operation: Operation, result: Any, scope: Scope, site: Site) -> Answer:
+    if isinstance(result, Content):
+        return _content(result, scope)
+    if operation.name == "delete_session":
+        return Answer(204, b"", "", [session_cookie(site.cookie, "", 0, secure=site.secure)])
+    if result is None:
+        return Answer(204, b"", "")
+    status = 201 if operation.creates and not getattr(result, "repeated", False) else 200
+    if isinstance(result, WithSession):
+        session = typing.cast(WithSession[Any], result)
+        answer = json_answer(session.answer, status)
+        answer.headers.append(session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure))
+        return answer
+    answer = json_answer(result, status)
+    version = getattr(result, "version", None)
+    if version is not None:
+        answer.headers.append((b"etag", b'"%d"' % version))
+    return answer
+
+
+def _content(content: Content, scope: Scope) -> Answer:
+    headers = [
+        (b"content-disposition", content_disposition(content.name, content.inline).encode("latin-1")),
+        (b"content-security-policy", b"default-src 'none'; sandbox; frame-ancestors 'none'"),
+    ]
+    if content.next_cursor is not None:
+        headers.append((b"x-next-cursor", content.next_cursor.encode()))
+    if content.etag is not None:
+        headers += [(b"etag", b'"%s"' % content.etag.encode()), (b"cache-control", b"private, no-cache")]
+        if header(scope, b"if-none-match") == f'"{content.etag}"':
+            return Answer(304, b"", "", headers)
+    return Answer(200, content.data, content.media_type, headers)

@@ -1,0 +1,205 @@
+"""The pages that the server renders itself: set-up, sign-in, the first page, the API's reference.
+
+They work without script. Every form goes through `dispatch` like any other call.
+"""
+
+import contextlib
+import functools
+import re
+import typing
+from importlib import resources
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl
+
+from litestar import Request, get, post
+from litestar.handlers import HTTPRouteHandler
+
+from ticketbox import __version__
+from ticketbox.domain.policy import Via
+from ticketbox.domain.problems import (
+    FieldError,
+    Forbidden,
+    InvalidRequest,
+    NotFound,
+    Problem,
+    Unauthorized,
+    UnsupportedMediaType,
+    invalid,
+)
+from ticketbox.operations.dispatch import Dispatcher
+from ticketbox.operations.registry import Registry
+from ticketbox.operations.services import Call
+from ticketbox.operations.sessions import SignedIn, WithSession
+from ticketbox.surfaces import openapi, reference
+from ticketbox.surfaces.answers import Answer, session_cookie
+from ticketbox.surfaces.asgi import Receive, Scope, header, query, whole_body
+from ticketbox.surfaces.edge import Site, slow_down
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+MAX_FORM = 16 * 1024
+FORM_SECONDS = 30.0
+_ASKED = ("email", "name", "company", "project")
+_FORMS = b"form-action 'self'"
+_POLICY = (
+    b"default-src 'none'; style-src 'self'; img-src 'self' data:; " + _FORMS + b"; base-uri 'none'; "
+    b"frame-ancestors 'none'"
+)
+_OWN_PATH = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]*)?")  # no second slash, no backslash, printable ASCII alone
+
+
+@functools.cache
+def _templates() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
+
+    return Environment(
+        loader=PackageLoader("ticketbox", "templates"),
+        autoescape=select_autoescape(default=True, default_for_string=True),
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def page(template: str, status: int = 200, *, form_to: str | None = None, **values: Any) -> Answer:
+    """Render a page under the strict content-security policy.
+
+    With `form_to`, a form on it may be answered with a redirect to that source.
+    """
+    policy = _POLICY if form_to is None else _POLICY.replace(_FORMS, _FORMS + b" " + form_to.encode())
+    text = _templates().get_template(template).render(version=__version__, **values)
+    # Forms need their Origin, which browsers hide from a site with no-referrer.
+    headers = [(b"content-security-policy", policy), (b"referrer-policy", b"same-origin")]
+    return Answer(status, text.encode(), "text/html; charset=utf-8", headers)
+
+
+def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
+    """The pages' routes."""
+
+    async def ask(name: str, **arguments: object) -> Any:
+        return await dispatcher.dispatch(registry[name], arguments, Call(operator=True))
+
+    async def problem_of(secret: str) -> Problem | None:
+        if (await ask("get_set_up")).done or not (await ask("check_set_up", secret=secret)).done:
+            return NotFound("set-up address")
+        return None
+
+    @get("/")
+    async def home(request: Request[Any, Any, Any]) -> Answer:
+        """The first page: where things are, and who is signed in."""
+        call: Call = typing.cast(Scope, request.scope)["call"]
+        me = None
+        if call.cookie:
+            with contextlib.suppress(Unauthorized):
+                me = await dispatcher.dispatch(registry["get_me"], {}, call)
+        return page("home.html", me=me, done=(await ask("get_set_up")).done, url=site.public_url)
+
+    @get("/setup/{secret:str}")
+    async def show_set_up(secret: str) -> Answer:
+        """The one-time set-up page."""
+        problem = await problem_of(secret)
+        return page("gone.html", 404) if problem else _set_up_page(dict.fromkeys(_ASKED, ""))
+
+    @post("/setup/{secret:str}", status_code=303)
+    async def set_up(request: Request[Any, Any, Any], secret: str) -> Answer:
+        """What the set-up page sends."""
+        scope, receive = typing.cast(Scope, request.scope), typing.cast(Receive, request.receive)
+        refuse_foreign(scope, site)
+        form = dict(await form_pairs(scope, receive))
+        given = {name: form.get(name, "") for name in _ASKED}
+        call: Call = scope["call"]
+        call.via = Via.WEB
+        try:
+            if form.get("password") != form.pop("password_again", None):
+                raise invalid("password_again", "the two passwords differ")
+            session: WithSession[SignedIn] = await dispatcher.dispatch(
+                registry["set_up"], {**form, "secret": secret}, call
+            )
+        except NotFound:
+            return page("gone.html", 404)
+        except Problem as problem:
+            return _set_up_page(given, problem)
+        cookie = session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)
+        return Answer(303, b"", "text/plain", [(b"location", b"/"), cookie])
+
+    @get("/api/docs")
+    async def api_reference() -> Answer:
+        """The API's reference as a page, from the same document that machines read."""
+        document = openapi.document(registry, site.public_url)
+        groups, records = reference.groups(document), reference.records(document)
+        return page("reference.html", groups=groups, records=records, document=document)
+
+    @get("/static/pages.css")
+    async def style() -> Answer:
+        """The style sheet of these pages."""
+        text = (resources.files("ticketbox") / "templates" / "pages.css").read_bytes()
+        return Answer(200, text, "text/css; charset=utf-8", [(b"cache-control", b"max-age=3600")])
+
+    return [home, show_set_up, set_up, *_sign_in_routes(registry, dispatcher, site), api_reference, style]
+
+
+def _sign_in_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
+    @get("/signin")
+    async def show_sign_in(request: Request[Any, Any, Any]) -> Answer:
+        """The sign-in page; `next` is where to go then."""
+        return sign_in_page(query(typing.cast(Scope, request.scope)).get("next", "/"))
+
+    @post("/signin", status_code=303)
+    async def sign_in(request: Request[Any, Any, Any]) -> Answer:
+        """What the sign-in page sends."""
+        scope, receive = typing.cast(Scope, request.scope), typing.cast(Receive, request.receive)
+        refuse_foreign(scope, site)
+        form = dict(await form_pairs(scope, receive))
+        given = {"email": form.get("email", ""), "password": form.get("password", "")}
+        then = own_path(form.get("next", "/"))
+        call: Call = scope["call"]
+        call.via = Via.WEB
+        try:
+            session: WithSession[SignedIn] = await dispatcher.dispatch(registry["create_session"], given, call)
+        except Problem as problem:
+            return sign_in_page(then, given["email"], slow_down(dispatcher.services.limiter, problem, call))
+        cookie = session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)
+        return Answer(303, b"", "text/plain", [(b"location", then.encode()), cookie])
+
+    return [show_sign_in, sign_in]
+
+
+def own_path(text: str) -> str:
+    """A path of this site to go on to; the first page for whatever could lead elsewhere."""
+    return text if _OWN_PATH.fullmatch(text) else "/"
+
+
+def sign_in_page(then: str, email: str = "", problem: Problem | None = None, form_to: str | None = None) -> Answer:
+    """The sign-in form, which goes on to a path of this site."""
+    status = problem.status if problem else 200
+    return page("signin.html", status, then=own_path(then), email=email, problem=problem, form_to=form_to)
+
+
+def _set_up_page(given: dict[str, str], problem: Problem | None = None) -> Answer:
+    """The form with what was typed in, and what was wrong with it."""
+    wrong: list[FieldError] = [] if problem is None else problem.extra.get("errors", [])
+    errors = {error.field: error.message for error in wrong}
+    return page("setup.html", problem.status if problem else 200, given=given, problem=problem, errors=errors)
+
+
+def refuse_foreign(scope: Scope, site: Site) -> None:
+    """Refuse a form that another site's page sends, with a session or without. Raises Forbidden."""
+    # browsers send `Origin: null` here, because these pages send no referrer: it only counts without Fetch Metadata
+    fetch_site, origin = header(scope, b"sec-fetch-site"), header(scope, b"origin")
+    if fetch_site not in {None, "same-origin", "none"} or (
+        fetch_site is None and origin not in {None, site.public_url}
+    ):
+        raise Forbidden("this form must be sent from its own page")
+
+
+async def form_pairs(scope: Scope, receive: Receive, most_fields: int = 20) -> list[tuple[str, str]]:
+    """The names and values of a form, in order. Raises UnsupportedMediaType, InvalidRequest and as `whole_body`."""
+    kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
+    if kind != "application/x-www-form-urlencoded":
+        raise UnsupportedMediaType("send the form as a browser does", valid=["application/x-www-form-urlencoded"])
+    body = await whole_body(scope, receive, MAX_FORM, FORM_SECONDS)
+    try:
+        return parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=most_fields)
+    except ValueError:
+        raise InvalidRequest("the form isn't valid UTF-8, or has too many fields") from None
