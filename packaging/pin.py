@@ -1,0 +1,57 @@
+"""Write the exact version of every package in the closure into pyproject.toml, or check that it is there.
+
+    uv run python packaging/pin.py          after a dependency changed
+    uv run python packaging/pin.py --check  in CI
+
+The versions come from uv's own resolution. They stand as `[tool.uv] constraint-dependencies`, which name no
+address, and so hold wherever the packages are fetched from (docs/decisions/0003-pins-without-addresses.md).
+"""
+
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+ROOT = Path(__file__).parent.parent
+PROJECT = ROOT / "pyproject.toml"
+BEGIN, END = "# Pins: packaging/pin.py writes these.", "# End of the pins."
+
+
+def main() -> int:
+    """Pin, or check the pins; the exit status says whether they hold."""
+    checking = "--check" in sys.argv[1:]
+    text = PROJECT.read_text("utf-8")
+    if not checking:
+        PROJECT.write_text(_with_pins(text, []), "utf-8")
+        (ROOT / "uv.lock").unlink(missing_ok=True)
+    subprocess.run(["uv", "lock", "--quiet"], cwd=ROOT, check=True)
+    pinned = _with_pins(text, _resolved())
+    if checking:
+        if pinned != text:
+            print("pyproject.toml: the pins aren't the resolution; run packaging/pin.py", file=sys.stderr)
+        return int(pinned != text)
+    PROJECT.write_text(pinned, "utf-8")
+    return 0
+
+
+def _resolved() -> list[str]:
+    packages = tomllib.loads((ROOT / "uv.lock").read_text("utf-8"))["package"]
+    found: list[str] = []
+    for package in packages:
+        if "registry" not in package["source"]:
+            continue
+        markers = package.get("resolution-markers")
+        where = f" ; {' or '.join(f'({marker})' for marker in markers)}" if markers else ""
+        found.append(f"{package['name']}=={package['version']}{where}")
+    return sorted(found)
+
+
+def _with_pins(text: str, pins: list[str]) -> str:
+    before, _, rest = text.partition(BEGIN)
+    _, _, after = rest.partition(END)
+    lines = "".join(f'  "{pin.replace(chr(34), chr(39))}",\n' for pin in pins)
+    return f"{before}{BEGIN}\n[tool.uv]\nconstraint-dependencies = [\n{lines}]\n{END}{after}"
+
+
+if __name__ == "__main__":
+    sys.exit(main())

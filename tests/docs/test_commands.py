@@ -1,0 +1,89 @@
+"""The commands of the pages are run as they stand: a real server, a real shell, a real curl."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.box import Box
+from tests.docs.pages import ROOT, blocks, named
+
+README = ROOT / "README.md"
+QUICKSTART = ROOT / "docs" / "quickstart.md"
+ADDRESS = "http://localhost:8420"
+# `uv run` would resolve and install; the environment is there already.
+SHELL = 'set -euo pipefail\nuv() { shift; "$@"; }\ncurl() { command curl --fail "$@" && echo; }\n'
+
+pytestmark = pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="needs curl")
+
+
+def run(page: Path, box: Box, folder: Path) -> str:
+    """Run a page's blocks as one script, in a folder of its own; returns what they printed."""
+    script = "\n".join(blocks(page, "sh test"))
+    assert ADDRESS in script
+    (folder / "docs").symlink_to(ROOT / "docs")
+    done = subprocess.run(
+        ["bash", "-c", SHELL + script.replace(ADDRESS, box.url)],
+        cwd=folder,
+        env={
+            **os.environ,
+            "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}",
+            "TICKETBOX_DB": str(box.db),
+        },
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 0, f"{named(page)}: {done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def records(printed: str) -> list[dict[str, object]]:
+    """The JSON objects among what was printed, a line each."""
+    return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
+
+
+def test_the_first_steps_of_the_readme(tmp_path: Path) -> None:
+    with Box(tmp_path / "new.db") as box:
+        typed = {
+            "email": "ann@example.org", "name": "Ann", "company": "Acme", "project": "Webshop",
+            "password": "correct horse battery", "password_again": "correct horse battery",
+        }  # fmt: skip
+        assert httpx.post(box.setup_address(), data=typed).status_code == 303
+        printed = run(README, box, tmp_path)
+    me, ticket, receipt, read = records(printed)
+    assert me["companies"][0]["name"] == "Acme"  # type: ignore[index]
+    assert ticket["title"] == "The cart stays empty"
+    assert read["id"] == receipt["ticket_id"]
+    assert read["capture"]["console"]["items"][0]["args"] == ["cart total is NaN"]  # type: ignore[index]
+    assert read["source_url"] == "https://shop.example/cart?token=[redacted]"
+    assert "s3cr3t" not in printed
+    assert (tmp_path / "screenshot.png").read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_quickstart(tmp_path: Path) -> None:
+    with Box(tmp_path / "new.db") as box:
+        printed = run(QUICKSTART, box, tmp_path)
+    found = records(printed)
+    assert found[0].keys() == {"user_id", "company_id", "project_id", "columns"}
+    told = {str(record["title"]): record for record in found if "assignees" in record}
+    ticket = told["The cart stays empty"]
+    assert ticket["capture"]["counts"] == {"console": 1, "network": 1, "errors": 1, "failed_requests": 1}  # type: ignore[index]
+    assert ticket["column_id"] != found[0]["columns"][0]["id"]  # type: ignore[index]
+    assert str(ticket["branch"]).endswith("-the-cart-stays-empty")
+    members = next(each["items"] for each in reversed(found) if "items" in each)
+    assert [member["name"] for member in members] == ["Ann", "Bob"]  # type: ignore[union-attr]
+    assert json.loads((tmp_path / "requests.har").read_text())["log"]["version"] == "1.2"
+
+
+@pytest.mark.parametrize("page", [README, ROOT / "CONTRIBUTING.md"], ids=named)
+def test_the_pages_name_the_same_commands(page: Path) -> None:
+    commands = "\n".join(blocks(page, "sh"))
+    assert "uv run pytest" in commands
+    assert "uv run ticketbox serve" in commands

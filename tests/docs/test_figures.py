@@ -1,0 +1,235 @@
+"""Every figure and list that a page states is the code's own."""
+
+import inspect
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import click
+import msgspec
+
+from tests.docs.pages import ROOT, blocks, headings, table, tables, words
+from ticketbox.cli import main
+from ticketbox.domain import annotation, capture, images, limits, passwords, raster, secrets, streams
+from ticketbox.domain.clock import DAY, MINUTE
+from ticketbox.domain.ids import Prefix
+from ticketbox.domain.policy import Via
+from ticketbox.domain.scopes import Access, Role, Scope
+from ticketbox.domain.secret_names import _SHOWN_FAMILIES, _SHOWN_HEADERS, REMOVED_HEADERS
+from ticketbox.operations import accounts, assets, captures, columns, events, invitations, profile, sessions
+from ticketbox.operations.paging import Limit
+from ticketbox.operations.registry import registry
+from ticketbox.store import database
+from ticketbox.surfaces import edge, mcp, rest, uploads
+from ticketbox.surfaces.edge import _FIXED, _POLICY
+
+DOCS = ROOT / "docs"
+API, CAPTURES, LIMITS, OPERATING, SECURITY, TOKENS = (
+    DOCS / f"{name}.md" for name in ("api", "captures", "limits", "operating", "security", "tokens")
+)
+MIB = 1024 * 1024
+
+
+def prose(page: Path) -> str:
+    return " ".join(page.read_text("utf-8").split())
+
+
+def drawn(function: Callable[..., Any], name: str) -> int:
+    """The figure with which a function draws on a bucket."""
+    (figure,) = set(re.findall(rf'services\.limit\([^"]*"{name}", (\d+),', inspect.getsource(function)))
+    return int(figure)
+
+
+def test_the_scope_matrix() -> None:
+    expected = [[f"`{scope}`", *scope.describe] for scope in Scope]
+    assert table(TOKENS, "Scopes") == expected
+
+
+def test_the_roles() -> None:
+    assert [row[0] for row in table(TOKENS, "Roles")] == [role.label for role in Role]
+
+
+def test_the_operations_that_need_a_session_or_nothing() -> None:
+    routed = {operation.name: operation.scope for _, operation in registry().routed()}
+    listed = words([row[1] for row in table(TOKENS, "Operations that need a web session")])
+    assert sorted(listed) == sorted(name for name, scope in routed.items() if scope is Access.SESSION)
+    (sentence,) = re.findall(r"These ask for no credential at all: (.*?)\.", prose(TOKENS))
+    assert sorted(words([sentence])) == sorted(name for name, scope in routed.items() if scope is Access.PUBLIC)
+    assert [name for name, scope in routed.items() if scope is Access.ANY] == ["get_me"]
+
+
+def test_the_secrets() -> None:
+    assert len(secrets.new_secret()) == len(secrets.PREFIX) + 30 + 6
+    assert len(secrets.new_secret()[: secrets.SHOWN]) == 10
+    for page in (TOKENS, SECURITY):
+        assert "`tok_`, 30" in prose(page)
+        assert "178" in prose(page)
+    assert "first 10 characters" in prose(TOKENS)
+
+
+def test_the_limits() -> None:
+    budgets, anonymous, requests, files, others = (
+        {row[0]: row[1] for row in table(LIMITS, heading)}
+        for heading in ("Budgets", "Before there is a credential", "Requests", "Captures and files", "Others")
+    )
+    assert budgets == {
+        "reads of a token": f"{limits.DEFAULT_READS} a minute",
+        "writes of a token": f"{limits.DEFAULT_WRITES} a minute",
+        "reads of a web session": f"{limits.DEFAULT_READS * limits.SESSION_FACTOR:,} a minute",
+        "writes of a web session": f"{limits.DEFAULT_WRITES * limits.SESSION_FACTOR:,} a minute",
+        "tickets in a bulk call": f"{limits.MAX_BULK}",
+    }
+    assert f"At most {limits.MAX_BUCKETS:,} buckets" in prose(LIMITS)
+    assert anonymous == {
+        "requests without a credential, from an address": f"{edge.ANONYMOUS_PER_MINUTE} a minute",
+        "bad credentials, from an address": f"{edge.BAD_CREDENTIALS_PER_MINUTE} a minute",
+        "attempts to sign in, from an address": f"{drawn(sessions.check_password, 'sign-in')} a minute",
+        "attempts to sign in to one account, from an address":
+            f"{drawn(sessions.check_password, 'sign-in-account')} a minute",
+        "attempts to sign in to one account, from addresses that never did":
+            f"{drawn(sessions.check_password, 'sign-in-strangers')} a minute",
+        "attempts to change one's password": f"{drawn(profile.hash_new, 'password')} a minute",
+        "attempts to set up, from an address": f"{drawn(accounts.hash_if_key_holds, 'set-up')} a minute",
+        "invitation links tried, from an address": f"{drawn(invitations, 'invitation')} a minute",
+    }  # fmt: skip
+    bounds = msgspec.json.schema(Limit)
+    (asked,) = {
+        operation.arguments.__struct_defaults__[operation.arguments.__struct_fields__.index("limit") - len(
+            operation.arguments.__struct_fields__)]
+        for operation in registry() if "limit" in operation.arguments.__struct_fields__
+    }  # fmt: skip
+    assert requests == {
+        "address with its query": f"{edge.MAX_TARGET:,} bytes",
+        "headers": f"{edge.MAX_HEADERS}",
+        "query parameters": "100",
+        "JSON body": f"{rest.MAX_JSON // MIB} MiB",
+        "time for a JSON body to arrive": f"{rest.BODY_SECONDS:.0f} s",
+        "MCP message": f"{mcp.MAX_MESSAGE // MIB} MiB",
+        "whole upload": f"{captures.MAX_UPLOAD // MIB} MiB",
+        "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
+        "uploads read at once": f"{uploads._AT_ONCE}; others wait",
+        "a question to the database": f"{database.READ_SECONDS:.0f} s",
+        "items on a page of a list": f"{bounds['minimum']} to {bounds['maximum']}, {asked} unless asked",
+        "an answer kept under its Idempotency-Key": f"{DAY // MINUTE // 60} h",
+    }
+    assert files == {
+        "screenshot": f"{images.MAX_SCREENSHOT_BYTES // 1_000_000} MB",
+        "picture": f"{raster.MAX_PIXELS // 1_000_000} megapixels, and {raster.MAX_SIDE:,} pixels a side",
+        "WebP picture": f"{raster.MAX_WEBP_PIXELS // 1_000_000} megapixels",
+        "a stream as it is kept": f"{streams.MOST_BYTES // MIB} MiB and {streams.MOST_ENTRIES:,} entries",
+        "a stream as it is read": f"{streams.MOST_INFLATED // MIB} MiB inflated, {streams.MOST_READ:,} entries and "
+        f"{streams.MOST_QUOTES // 2:,} strings",
+        "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
+        "attachments in one capture": f"{captures.MAX_ATTACHMENTS}",
+        "attachments of a ticket": f"{assets.MOST_ATTACHMENTS}",
+        "annotations on a picture": f"{annotation.MAX_ANNOTATIONS}",
+        "points of all pen lines on a picture": f"{annotation.MAX_POINTS:,}",
+    }
+    assert others == {
+        "columns of a board": f"{columns.MOST_COLUMNS}",
+        "a web session": f"{sessions.LIFETIME // DAY} days",
+        "an invitation": f"{invitations.LIFETIME // DAY} days",
+        "a set-up address": f"{accounts.SETUP_MINUTES} minutes",
+    }
+
+
+def test_the_parts_and_fields_of_a_capture() -> None:
+    parts, fields = tables(CAPTURES, "Sending one")
+    taken = captures.CreateCapture.__struct_fields__
+    assert words([row[0] for row in parts]) == [name for name in taken if name != "idempotency_key"]
+    needed = {field.name for field in msgspec.structs.fields(captures.Envelope) if field.required}
+    assert set(words([row[0] for row in fields])) == set(captures.Envelope.__struct_fields__)
+    assert {row[0].strip("`") for row in fields if row[2] == "yes"} == needed
+
+
+def test_the_entries_of_the_streams() -> None:
+    for heading, kind in (
+        ("Console entries", capture.ConsoleEntry),
+        ("Network entries", capture.NetworkEntry),
+        ("Error entries", capture.ErrorEntry),
+    ):
+        assert words([row[0] for row in table(CAPTURES, heading)]) == list(kind.__struct_fields__)
+        needed = [f"`{field.name}`" for field in msgspec.structs.fields(kind) if field.required]
+        assert f"{', '.join(needed[:-1])} and {needed[-1]} are required." in prose(CAPTURES)
+
+
+def test_the_health_and_what_is_cut() -> None:
+    statuses, reasons = tables(CAPTURES, "Health")
+    assert words([row[0] for row in statuses]) == [status.value for status in capture.HealthStatus]
+    assert words([row[0] for row in reasons]) == [reason.value for reason in capture.HealthReason]
+    assert f"at most {streams.MOST_ENTRIES:,} entries and {streams.MOST_BYTES // MIB} MiB" in prose(CAPTURES)
+    assert f"the {streams.EDGE} oldest and the {streams.EDGE} newest" in prose(CAPTURES)
+    assert f"Beyond {streams.MOST_READ:,} entries or {streams.MOST_INFLATED // MIB} MiB" in prose(CAPTURES)
+    assert f"within {streams.AROUND_MS // 1000} s of it" in prose(CAPTURES)
+
+
+def test_what_is_removed() -> None:
+    assert words([row[0] for row in table(CAPTURES, "What is removed")]) == list(capture.Redaction.__struct_fields__)
+    (sentence,) = re.findall(r"These are removed whole: (.*?)\. Of all", prose(CAPTURES))
+    assert set(words([sentence])) == REMOVED_HEADERS
+    (shown,) = [block for block in blocks(CAPTURES, "text") if "user-agent" in block]
+    assert set(shown.split()) == _SHOWN_HEADERS | {f"{family}…" for family in _SHOWN_FAMILIES}
+
+
+def test_the_ids_ways_creates_and_events() -> None:
+    later = {"hook_", "app_"}  # records that no answer holds yet
+    prefixes = {prefix.value for prefix in Prefix}
+    assert prefixes - later <= set(words([row[0] for row in table(API, "Ids")])) <= prefixes
+    (ways,) = re.findall(r"`via` is the way it came: (.*?) \(the machine's own shell\)", prose(API))
+    assert [word for word in words([ways]) if ":" not in word] == [via.value for via in Via]
+    (creates,) = re.findall(r"Creates take an `Idempotency-Key` of up to 200 characters: (.*?)\.", prose(API))
+    assert sorted(words([creates])) == sorted(each.name for each in registry() if each.takes_key)
+    listed = words([row[1] for row in table(API, "Events")])
+    assert sorted(listed) == sorted(kind.value for kind in events.EventType)
+
+
+def test_the_flags_of_serve() -> None:
+    command = main.get_command(click.Context(main), "serve")
+    assert command is not None
+    options = [option for option in command.params if isinstance(option, click.Option)]
+    rows = table(OPERATING, "Flags and environment")
+    assert [words(row[:2]) for row in rows] == [
+        [*option.opts, *option.secondary_opts, str(option.envvar)] for option in options
+    ]
+    for row, option in zip(rows, options, strict=True):
+        if isinstance(option.default, str | int) and not isinstance(option.default, bool):
+            assert row[2] == str(option.default)
+
+
+def test_the_password_hash_and_the_headers() -> None:
+    hasher = passwords._hasher()
+    assert hasher.parallelism == 1
+    assert f"{hasher.time_cost} passes over {hasher.memory_cost // 1024} MiB, one lane" in prose(SECURITY)
+    for name, value in _FIXED:
+        pattern = rf"`{name.decode()}[`:][^.]*{re.escape(value.decode())}"
+        assert re.search(pattern, prose(SECURITY), re.IGNORECASE), name
+    assert f"`{_POLICY.decode()}`" in prose(SECURITY)
+
+
+def test_every_promise_names_tests_that_are_there() -> None:
+    rows = table(SECURITY, "Promises and their tests")
+    tests = "\n".join(path.read_text("utf-8") for path in (ROOT / "tests").rglob("test_*.py"))
+    known = set(re.findall(r"def (test_\w+)", tests))
+    assert rows
+    for promise, names in rows:
+        assert words([names]), promise
+        assert set(words([names])) <= known, promise
+
+
+def test_every_dependency_has_its_line() -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    told = tables(DOCS / "decisions" / "0006-dependencies.md", "Decision")
+    for rows, needed in zip(
+        told, (project["project"]["dependencies"], project["dependency-groups"]["dev"]), strict=True
+    ):
+        assert words([row[0] for row in rows]) == [re.split(r"[\[<>=; ]", line)[0] for line in needed]
+
+
+def test_the_decisions_are_numbered_without_gaps_and_have_their_parts() -> None:
+    pages = sorted((DOCS / "decisions").glob("*.md"))
+    assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
+    for page in pages:
+        assert headings(page)[0].startswith(f"{int(page.name[:4])}. ")
+        assert headings(page)[1:] == ["Context", "Decision", "Consequences"]

@@ -1,0 +1,55 @@
+"""docs/reference is what the code says, and it leaves nothing out."""
+
+import subprocess
+import sys
+
+import click
+
+from tests.docs.pages import ROOT, headings, table, tables, words
+from ticketbox.cli import main
+from ticketbox.domain.problems import PROBLEMS
+from ticketbox.domain.scopes import Scope
+from ticketbox.operations.registry import registry
+
+DOCS = ROOT / "docs" / "reference"
+API = DOCS / "api.md"
+
+
+def test_the_reference_is_fresh() -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "packaging" / "reference.py", "--check"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_operation_stands_in_it_with_its_scope() -> None:
+    listed = {words(row[1:2])[0]: row for row in table(API, "All operations")}
+    routed = {f"{route.method} {route.path}": operation for route, operation in registry().routed()}
+    assert listed.keys() == routed.keys()
+    for line, operation in routed.items():
+        name, needs = listed[line][0], listed[line][2]
+        assert name == f"[{operation.name}](#{operation.name})"
+        assert (needs == f"`{operation.scope}`") == isinstance(operation.scope, Scope)
+        assert operation.name in headings(API)
+
+
+def test_every_code_stands_among_the_errors() -> None:
+    rows = table(DOCS / "errors.md", "Errors")
+    listed = {(row[0], row[1].strip("`")) for row in rows}
+    assert listed == {(str(each.status), each.code) for each in PROBLEMS} | {("500", "internal")}
+
+
+def test_every_command_stands_in_it() -> None:
+    assert isinstance(main, click.Group)
+    listed = headings(DOCS / "cli.md")
+    for name in main.list_commands(click.Context(main)):
+        assert f"ticketbox {name}" in listed
+
+
+def test_every_tool_stands_in_it() -> None:
+    listed = {row[0]: row[3] for row in tables(DOCS / "tools.md", "MCP tools")[0]}
+    assert listed == {
+        f"[{tool.name or each.name}](#{tool.name or each.name})": f"[{each.name}](api.md#{each.name})"
+        for each in registry()
+        if (tool := each.tool) is not None
+    }

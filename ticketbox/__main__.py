@@ -1,0 +1,5 @@
+"""`python -m ticketbox`."""
+
+from ticketbox.cli import main
+
+main()

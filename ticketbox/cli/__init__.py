@@ -1,0 +1,26 @@
+"""The command line. Each command imports what it needs when it runs, so `version` starts at once."""
+
+import click
+
+from ticketbox import __version__
+from ticketbox.cli.lazy import LazyGroup
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "serve": "ticketbox.cli.serve:serve",
+        "init": "ticketbox.cli.setup:init",
+        "demo": "ticketbox.cli.demo:demo",
+        "user": "ticketbox.cli.users:user",
+        "token": "ticketbox.cli.tokens:token",
+        "check": "ticketbox.cli.check:check",
+        "mcp": "ticketbox.cli.mcp:mcp",
+        "openapi": "ticketbox.cli.documents:openapi",
+        "version": "ticketbox.cli.documents:version",
+    },
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+@click.version_option(__version__, prog_name="ticketbox")
+def main() -> None:
+    """A self-hosted ticket tracker in one process and one SQLite file."""

@@ -1,0 +1,103 @@
+"""What several commands share: the file, the way to an operation, the words of a refusal."""
+
+import asyncio
+import functools
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+import msgspec
+
+from ticketbox.domain.problems import Problem
+from ticketbox.settings import default_db
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def db_option(function: F) -> F:
+    """`--db`, for every command that works on a file."""
+    return click.option(
+        "--db",
+        type=click.Path(dir_okay=False, path_type=Path),
+        default=default_db,
+        show_default="in the platform's data folder",
+        help="The SQLite file.",
+    )(function)
+
+
+def json_option(function: F) -> F:
+    """`--json`, where a script would want it."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(function)
+
+
+def operate(db: Path, name: str, arguments: dict[str, Any], *, create: bool = False) -> Any:
+    """Carry out one operation of the machine's shell on a file, beside a running server or without one.
+
+    Never checkpoints: that is the server's. Exits with the refusal's words and status 1.
+    """
+    if not create and not db.exists():
+        fail(f"{db}: there is no such file; make one with `ticketbox init` or `ticketbox serve`")
+    return asyncio.run(_operate(db, name, arguments))
+
+
+async def _operate(db: Path, name: str, arguments: dict[str, Any]) -> Any:
+    from ticketbox.domain.clock import Clock
+    from ticketbox.domain.limits import Limiter
+    from ticketbox.operations.dispatch import Dispatcher
+    from ticketbox.operations.registry import registry
+    from ticketbox.operations.services import Call, Services
+    from ticketbox.store.database import Database
+    from ticketbox.store.migrate import UnusableFile, prepare
+
+    try:
+        prepare(db, lambda line: click.echo(line, err=True))
+    except UnusableFile as error:
+        fail(str(error))
+    clock = Clock()
+    database = await Database.open(db, clock, readers=1, checkpoints=False)
+    services = Services(database, Limiter(clock.monotonic), "")
+    try:
+        return await Dispatcher(services).dispatch(registry()[name], arguments, Call(operator=True))
+    finally:
+        services.close()
+        await database.close()
+
+
+def refusals(function: F) -> F:
+    """Print a refusal in words on standard error, and exit with status 1."""
+
+    @functools.wraps(function)
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        try:
+            return function(*args, **kwargs)
+        except Problem as problem:
+            fail(problem.detail)
+
+    return wrapped  # type: ignore[return-value]
+
+
+def fail(words: str) -> Any:
+    """Say what is wrong and exit with status 1."""
+    click.echo(f"ticketbox: {words}", err=True)
+    sys.exit(1)
+
+
+def print_json(value: object) -> None:
+    """Print a value as one line of JSON."""
+    click.echo(msgspec.json.encode(value).decode())
+
+
+def read_password(from_stdin: bool) -> str:
+    """A password from standard input, or asked for twice at a terminal."""
+    if from_stdin:
+        return sys.stdin.readline().rstrip("\r\n")
+    if not sys.stdin.isatty():
+        fail("give the password on standard input with --password-stdin")
+    return click.prompt("Password", hide_input=True, confirmation_prompt=True)
+
+
+def without_none(**arguments: Any) -> dict[str, Any]:
+    """The arguments that were given."""
+    return {name: value for name, value in arguments.items() if value is not None}
