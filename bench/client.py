@@ -1,0 +1,151 @@
+"""A small HTTP/1.1 client for load: keep-alive, one process, one epoll loop, nothing it can leave out.
+
+It answers with what it saw: requests a second, latencies, and how many answers weren't 2xx. Its own cost is
+about 15 microseconds for a request, so it isn't what limits a Python server (docs/performance.md).
+"""
+
+import re
+import select
+import socket
+import time
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from typing import NamedTuple
+from urllib.parse import urlsplit
+
+from bench.machine import percentile
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+
+
+class Sample(NamedTuple):
+    """What one round of load showed; times in milliseconds."""
+
+    rate: float
+    p50: float
+    p99: float
+    requests: int
+    failed: int
+    body: int
+    refusal: bytes
+
+
+class _Connection:
+    def __init__(self, address: tuple[str, int]) -> None:
+        self.socket = socket.create_connection(address)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.socket.setblocking(False)
+        self.parts: list[bytes] = []
+        self.missing = -1
+        self.sent_at = 0.0
+
+    def send(self, request: bytes) -> None:
+        self.sent_at = time.perf_counter()
+        self.socket.setblocking(True)
+        self.socket.sendall(request)
+        self.socket.setblocking(False)
+
+    def take(self) -> bytes | None:
+        """Read what is there; the whole answer once it is complete."""
+        data = self.socket.recv(262_144)
+        if not data:
+            raise ConnectionError("the server closed the connection")
+        self.parts.append(data)
+        if self.missing < 0:
+            data = b"".join(self.parts)
+            self.parts = [data]
+            end = data.find(b"\r\n\r\n")
+            if end < 0:
+                return None
+            length = _LENGTH.search(data, 0, end + 2)
+            self.missing = end + 4 + (int(length[1]) if length else 0) - len(data)
+        else:
+            self.missing -= len(data)
+        if self.missing > 0:
+            return None
+        whole = self.parts[0] if len(self.parts) == 1 else b"".join(self.parts)
+        self.parts, self.missing = [], -1
+        return whole
+
+
+def get(path: str, host: str, token: str | None) -> bytes:
+    """A GET request as bytes."""
+    credential = f"Authorization: Bearer {token}\r\n" if token else ""
+    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{credential}Accept: */*\r\n\r\n".encode()
+
+
+def post(path: str, host: str, token: str, body: bytes) -> bytes:
+    """A POST of JSON as bytes."""
+    head = (
+        f"POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
+    )
+    return head.encode() + body
+
+
+def load(url: str, requests: Sequence[bytes] | Callable[[], bytes], connections: int, seconds: float) -> Sample:
+    """Keep so many connections busy for a time, each with one request at a time."""
+    parts = urlsplit(url)
+    assert parts.hostname == "127.0.0.1", "loopback only"
+    assert parts.port is not None
+    following = requests if callable(requests) else cycle(requests).__next__
+    poll = select.epoll()
+    opened: dict[int, _Connection] = {}
+    for _ in range(connections):
+        connection = _Connection((parts.hostname, parts.port))
+        opened[connection.socket.fileno()] = connection
+        poll.register(connection.socket.fileno(), select.EPOLLIN)
+    latencies: list[float] = []
+    failed = body = 0
+    refusal = b""
+    started = time.perf_counter()
+    stop = started + seconds
+    for connection in opened.values():
+        connection.send(following())
+    busy = connections
+    while busy:
+        ready = poll.poll(30)
+        if not ready:
+            raise TimeoutError("the server doesn't answer")
+        for number, _ in ready:
+            connection = opened[number]
+            answer = connection.take()
+            if answer is None:
+                continue
+            now = time.perf_counter()
+            latencies.append(now - connection.sent_at)
+            if answer[9:10] != b"2":
+                failed += 1
+                refusal = answer
+            if now < stop:
+                connection.send(following())
+            else:
+                busy -= 1
+                body = len(answer) - answer.find(b"\r\n\r\n") - 4
+    ended = time.perf_counter()
+    for connection in opened.values():
+        connection.socket.close()
+    return Sample(
+        rate=len(latencies) / (ended - started),
+        p50=percentile(latencies, 0.5) * 1000,
+        p99=percentile(latencies, 0.99) * 1000,
+        requests=len(latencies),
+        failed=failed,
+        body=body,
+        refusal=refusal,
+    )
+
+
+def once(url: str, request: bytes) -> bytes:
+    """The body of one answer."""
+    parts = urlsplit(url)
+    connection = _Connection((parts.hostname or "", parts.port or 0))
+    connection.socket.settimeout(60)
+    connection.send(request)
+    connection.socket.settimeout(60)
+    while (answer := connection.take()) is None:
+        pass
+    connection.socket.close()
+    if answer[9:10] != b"2":
+        raise RuntimeError(answer[:2000].decode("latin-1"))
+    return answer[answer.find(b"\r\n\r\n") + 4 :]

@@ -1,0 +1,143 @@
+"""Reads against the constant: `uv run python -m bench.reads --tickets 100000`.
+
+Every question is asked of ticketbox and of two constants of the same size, in turn, for some rounds; the
+figures are medians of the rounds. `--tree` measures another checkout in the same turns.
+"""
+
+import argparse
+import contextlib
+import statistics
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.client import Sample, get, load, once
+from bench.machine import CLIENT_CORE, cpu_seconds, describe, pinned, table
+from bench.seed import Seeded, seed
+from bench.serving import ROOT, Server, constant, ticketbox
+
+QUESTIONS = ("get_ticket", "list of 50", "list of 50, all projects", "search")
+
+
+class Round(NamedTuple):
+    """A round of load, with the server's processor time for each request in microseconds."""
+
+    sample: Sample
+    cpu: float
+
+
+def paths(question: str, seeded: Seeded) -> list[str]:
+    """The addresses that one question asks for."""
+    if question == "get_ticket":
+        return [f"/api/v1/tickets/{ticket}" for ticket in seeded.tickets]
+    if question == "get_ticket again":
+        return [f"/api/v1/tickets/{seeded.tickets[0]}"]
+    if question == "list of 50":
+        return [f"/api/v1/tickets?project_id={seeded.project}&limit=50"]
+    if question == "list of 50, all projects":
+        return ["/api/v1/tickets?limit=50"]
+    if question == "search":
+        return [f"/api/v1/search?q={word}&limit=50" for word in ("checkout+button", "coupon", "stale+results")]
+    if question == "token":
+        return ["/api/v1/me"]
+    raise ValueError(question)
+
+
+def one_round(server: Server, requests: list[bytes], connections: int, seconds: float) -> Round:
+    """Load one server from the client's core."""
+    before = cpu_seconds(server.pid)
+    with pinned(CLIENT_CORE):
+        sample = load(server.url, requests, connections, seconds)
+    if sample.failed:
+        raise RuntimeError(f"{sample.failed} of {sample.requests} requests failed: {sample.refusal[:1000]!r}")
+    return Round(sample, (cpu_seconds(server.pid) - before) / sample.requests * 1e6)
+
+
+def compare(
+    question: str, seeded: Seeded, trees: list[Path], connections: int, rounds: int, seconds: float
+) -> list[list[object]]:
+    """One question, asked in turn of every server; a row of the table for each."""
+    asked = paths(question, seeded)
+    with contextlib.ExitStack() as stack:
+        servers: list[tuple[str, Server, list[bytes]]] = []
+        for number, tree in enumerate(trees):
+            server = stack.enter_context(ticketbox(_copy(seeded, number), tree))
+            servers.append(
+                (tree.name if number else "ticketbox", server, [get(p, server.host, seeded.token) for p in asked])
+            )
+        size = len(once(servers[0][1].url, servers[0][2][0]))
+        for kind in ("edge", "constant"):
+            server = stack.enter_context(constant(size, kind))
+            servers.append(
+                (kind, server, [get("/constant/one", server.host, seeded.token if kind == "edge" else None)])
+            )
+        for _, server, requests in servers:
+            one_round(server, requests, connections, min(seconds, 0.5))
+        found: dict[str, list[Round]] = {name: [] for name, _, _ in servers}
+        for _ in range(rounds):
+            for name, server, requests in servers:
+                found[name].append(one_round(server, requests, connections, seconds))
+    base = found["constant"]
+    rows: list[list[object]] = []
+    for name, runs in found.items():
+        ratios = [run.sample.rate / other.sample.rate for run, other in zip(runs, base, strict=True)]
+        rows.append([
+            question, connections, name, size,
+            statistics.median(run.sample.rate for run in runs),
+            statistics.median(run.sample.p50 for run in runs),
+            statistics.median(run.sample.p99 for run in runs),
+            min(run.cpu for run in runs),
+            statistics.median(ratios),
+            max(run.sample.rate for run in runs) / max(run.sample.rate for run in base),
+            min(run.cpu for run in base) / min(run.cpu for run in runs),
+        ])  # fmt: skip
+    return rows
+
+
+def _copy(seeded: Seeded, number: int) -> Path:
+    """The file itself for the first server, a copy for each further one: a file has one server."""
+    if number == 0:
+        return seeded.db
+    import shutil
+
+    other = seeded.db.with_name(f"{seeded.db.stem}-{number}.db")
+    shutil.copyfile(seeded.db, other)
+    return other
+
+
+HEAD = (
+    "question",
+    "conn.",
+    "server",
+    "bytes",
+    "requests/s",
+    "p50 ms",
+    "p99 ms",
+    "CPU µs",
+    "ratio",
+    "of best",
+    "of CPU",
+)
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tickets", type=int, default=100_000)
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/ticketbox-bench"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--connections", type=int, nargs="+", default=[1, 16])
+    parser.add_argument("--tree", type=Path, action="append", default=[], help="measure this checkout as well")
+    parser.add_argument("--only", nargs="+", default=QUESTIONS)
+    given = parser.parse_args()
+    seeded = seed(given.folder / f"{given.tickets}.db", given.tickets)
+    print(describe(), f"{given.tickets:,} tickets, {given.rounds} rounds of {given.seconds} s\n", sep="\n")
+    rows: list[list[object]] = []
+    for question in given.only:
+        for connections in given.connections:
+            rows += compare(question, seeded, [ROOT, *given.tree], connections, given.rounds, given.seconds)
+    print(table(HEAD, rows))
+
+
+if __name__ == "__main__":
+    main()

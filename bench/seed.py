@@ -1,0 +1,239 @@
+"""Fill a file with tickets by bulk SQL in one transaction: `uv run python -m bench.seed FILE --tickets 100000`.
+
+The schema comes from the real migrations. Owner and token are made by the real operations; the token is
+pinned to the first company, whose limits are raised to the maximum so that no benchmark runs into them.
+"""
+
+import argparse
+import json
+import random
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from ticketbox.cli.common import operate
+from ticketbox.domain.ids import ALPHABET
+from ticketbox.store.migrate import prepare
+
+PASSWORD = "correct horse battery"
+COMPANIES = 5
+PROJECTS = 4
+COLUMNS = 4
+USERS = 20
+MOST_PER_MINUTE = 1_000_000
+LABELS = ("bug", "checkout", "cart", "login", "search", "mobile", "slow", "regression", "design", "api")
+WORDS = [
+    "the",
+    "cart",
+    "stays",
+    "empty",
+    "after",
+    "reload",
+    "when",
+    "a",
+    "coupon",
+    "was",
+    "used",
+    "before",
+    "signing",
+    "in",
+    "checkout",
+    "button",
+    "does",
+    "nothing",
+    "on",
+    "mobile",
+    "safari",
+    "until",
+    "page",
+    "is",
+    "scrolled",
+    "search",
+    "returns",
+    "stale",
+    "results",
+    "for",
+    "renamed",
+    "products",
+    "console",
+    "shows",
+    "typeerror",
+    "undefined",
+    "is",
+    "not",
+    "function",
+    "network",
+    "request",
+    "fails",
+    "with",
+    "status",
+    "five",
+    "hundred",
+    "slow",
+    "image",
+    "layout",
+    "shift",
+]
+_MONTH = 30 * 86_400_000
+
+
+class Seeded(NamedTuple):
+    """What a benchmark needs to know of a seeded file."""
+
+    db: Path
+    token: str
+    project: str
+    tickets: list[str]
+
+
+def seed(db: Path, tickets: int, *, figures: int = 1) -> Seeded:
+    """Make a file with so many tickets, or take the one that is there. The same figures make the same rows."""
+    notes = db.with_suffix(".json")
+    if not notes.exists():
+        for leftover in (db, db.with_name(db.name + "-wal"), db.with_name(db.name + "-shm")):
+            leftover.unlink(missing_ok=True)
+        db.parent.mkdir(parents=True, exist_ok=True)
+        prepare(db)
+        owner = operate(db, "add_user", {"email": "bench@example.org", "name": "Bench", "password": PASSWORD})
+        connection = sqlite3.connect(db, isolation_level=None)
+        with connection:
+            connection.execute("PRAGMA foreign_keys = OFF")
+            connection.execute("PRAGMA cache_size = -400000")
+            connection.execute("BEGIN")
+            company, project = _fill(connection, random.Random(figures), tickets)
+            connection.execute("COMMIT")
+            assert not connection.execute("PRAGMA foreign_key_check").fetchall()
+            connection.execute("PRAGMA optimize")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        connection.close()
+        scopes = ["tickets:write", "tickets:assign"]
+        given = {"user": owner.id, "label": "bench", "scopes": scopes, "company_id": company}
+        token = operate(db, "issue_token", given).secret
+        notes.write_text(json.dumps({"token": token, "project": project}))
+    told = json.loads(notes.read_text())
+    connection = sqlite3.connect(db)
+    query = """SELECT t.public_id FROM ticket t JOIN project p ON p.id = t.project_id
+               WHERE p.company_id = 1 AND t.status = 'active' AND t.id % ? = 0 LIMIT 2000"""
+    chosen = [row[0] for row in connection.execute(query, (max(1, tickets // 10_000),))]
+    connection.close()
+    random.Random(figures).shuffle(chosen)
+    return Seeded(db, told["token"], told["project"], chosen)
+
+
+def _fill(connection: sqlite3.Connection, chance: random.Random, tickets: int) -> tuple[str, str]:
+    now = time.time_ns() // 1_000_000
+    (owner,) = connection.execute("SELECT id FROM user").fetchone()
+
+    def name(prefix: str, length: int = 12) -> str:
+        return prefix + "".join(chance.choices(ALPHABET, k=length))
+
+    def text(least: int, most: int) -> str:
+        return " ".join(chance.choices(WORDS, k=chance.randint(least, most))).capitalize()
+
+    connection.executemany(
+        "INSERT INTO user (public_id, email, name, created_at) VALUES (?, ?, ?, ?)",
+        [(name("usr_"), f"person{n}@example.org", f"Person {n}", now) for n in range(USERS)],
+    )
+    people = [row[0] for row in connection.execute("SELECT id FROM user")]
+    add_byline = "INSERT INTO byline (user_id, token_id, token_label, via) VALUES (?, ?, ?, ?)"
+    bylines = [
+        connection.execute(add_byline, (person, token, token and "agent", via)).lastrowid
+        for person in people
+        for via, token in (("web", None), ("extension", name("key_")), ("rest", name("key_")))
+    ]
+    by = bylines[0]
+    for company in range(1, COMPANIES + 1):
+        connection.execute(
+            "INSERT INTO company VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (company, name("co_"), f"Company {company}", MOST_PER_MINUTE, MOST_PER_MINUTE, now, by),
+        )
+        connection.executemany(
+            "INSERT INTO member (company_id, user_id, role, created_at, created_by) VALUES (?, ?, ?, ?, ?)",
+            [(company, person, 3 if person == owner else 2, now, by) for person in people],
+        )
+        for _ in range(PROJECTS):
+            key = connection.execute(
+                "INSERT INTO project (public_id, company_id, name, created_at, created_by) VALUES (?, ?, ?, ?, ?)",
+                (name("proj_"), company, text(1, 2), now, by),
+            ).lastrowid
+            connection.executemany(
+                "INSERT INTO board_column (public_id, project_id, name, position) VALUES (?, ?, ?, ?)",
+                [(name("col_"), key, f"Column {n}", n << 20) for n in range(COLUMNS)],
+            )
+    board = [
+        (
+            project,
+            [row[0] for row in connection.execute("SELECT id FROM board_column WHERE project_id = ?", (project,))],
+        )
+        for (project,) in connection.execute("SELECT id FROM project").fetchall()
+    ]
+
+    def rows() -> Iterator[tuple[object, ...]]:
+        seen: set[str] = set()
+        for key in range(1, tickets + 1):
+            public = name("t-", 8)
+            while public in seen:
+                public = name("t-", 8)
+            seen.add(public)
+            project, columns = board[key % len(board)]
+            archived = chance.random() < 0.3
+            made = now - _MONTH * 12 + (_MONTH * 12 * key) // (tickets + 1)
+            changed = min(now, made + chance.randrange(_MONTH))
+            labels = json.dumps(sorted(set(chance.choices(LABELS, k=chance.randrange(4)))), separators=(",", ":"))
+            written = chance.choice(bylines)
+            yield (
+                key, public, project, chance.choice(columns), key << 20, text(4, 12)[:300], text(20, 120),
+                "archived" if archived else "active", chance.random() < 0.4, chance.randrange(5), labels,
+                "https://shop.example/cart?step=2" if chance.random() < 0.3 else None,
+                made, written, changed, chance.choice(bylines),
+                changed if archived else None, written if archived else None,
+            )  # fmt: skip
+
+    connection.executemany(
+        """INSERT INTO ticket (id, public_id, project_id, column_id, position, title, description, status, resolved,
+             priority, labels, source_url, created_at, created_by, updated_at, updated_by, archived_at, archived_by)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
+        rows(),
+    )
+    connection.execute(
+        "INSERT INTO ticket_label (label, ticket_id) SELECT j.value, t.id FROM ticket t, json_each(t.labels) j"
+    )
+    connection.executemany(
+        "INSERT OR IGNORE INTO ticket_assignee (ticket_id, user_id) VALUES (?, ?)",
+        ((chance.randint(1, tickets), chance.choice(people)) for _ in range(tickets // 2)),
+    )
+    connection.executemany(
+        "INSERT INTO comment (public_id, ticket_id, body, created_at, created_by) VALUES (?, ?, ?, ?, ?)",
+        ((name("cmt_"), chance.randint(1, tickets), text(5, 60), now, chance.choice(bylines)) for _ in range(tickets)),
+    )
+    connection.execute(
+        "UPDATE ticket SET comment_count = (SELECT count(*) FROM comment c WHERE c.ticket_id = ticket.id)"
+    )
+    connection.execute(
+        """INSERT INTO event (type, company_id, project_id, ticket_id, byline_id, data, at)
+           SELECT 'ticket.created', p.company_id, p.id, t.id, t.created_by, json_object('title', t.title), t.created_at
+           FROM ticket t JOIN project p ON p.id = t.project_id"""
+    )
+    return connection.execute(
+        """SELECT co.public_id, p.public_id FROM project p JOIN company co ON co.id = p.company_id
+           WHERE co.id = 1 ORDER BY p.id"""
+    ).fetchone()
+
+
+def main() -> None:
+    """Seed one file from the command line."""
+    parser = argparse.ArgumentParser(description="Fill a new file with tickets.")
+    parser.add_argument("db", type=Path)
+    parser.add_argument("--tickets", type=int, default=100_000)
+    given = parser.parse_args()
+    started = time.monotonic()
+    seeded = seed(given.db, given.tickets)
+    size = given.db.stat().st_size / 1e6
+    print(f"{given.tickets:,} tickets, {size:.0f} MB, in {time.monotonic() - started:.1f} s")
+    print(f"project {seeded.project}, a ticket {seeded.tickets[0]}, token {seeded.token}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,153 @@
+"""The servers that are measured, each a process on its own core: ticketbox itself, and constants beside it.
+
+`constant` is a plain handler of the framework that gives the same bytes every time; `edge` is the same
+handler behind our edge. Both are served by the product's own server settings.
+"""
+
+import argparse
+import asyncio
+import contextlib
+import os
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Generator
+from pathlib import Path
+from typing import NamedTuple
+
+from bench.machine import SERVER_CORE, pinned
+
+ROOT = Path(__file__).parent.parent
+
+
+class Server(NamedTuple):
+    """A running server process."""
+
+    url: str
+    pid: int
+    process: subprocess.Popen[str]
+
+    @property
+    def host(self) -> str:
+        """The value of the Host header."""
+        return self.url.removeprefix("http://")
+
+
+@contextlib.contextmanager
+def ticketbox(db: Path, tree: Path = ROOT) -> Generator[Server]:
+    """`ticketbox serve` from this checkout, or from another `tree`."""
+    with running(["-m", "ticketbox", "serve", "--db", str(db), "--port", "0", "--no-open"], tree) as server:
+        yield server
+
+
+@contextlib.contextmanager
+def constant(size: int, kind: str = "constant", server: str = "uvicorn") -> Generator[Server]:
+    """A server of a constant of `size` bytes: `constant`, or `edge` for one behind the edge."""
+    with running(["-m", "bench.serving", kind, "--size", str(size), "--server", server], ROOT) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def running(arguments: list[str], tree: Path) -> Generator[Server]:
+    """A Python process on the server's core that says where it serves."""
+    with tempfile.TemporaryFile("w+") as errors:
+        environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(tree)}
+        with pinned(SERVER_CORE):
+            process = subprocess.Popen(
+                [sys.executable, *arguments],
+                cwd=tree,
+                env=environment,
+                stdout=subprocess.PIPE,
+                stderr=errors,
+                text=True,
+            )
+        try:
+            assert process.stdout is not None
+            for line in process.stdout:
+                if match := re.search(r" at (http://\S+)", line):
+                    url = match[1].replace("localhost", "127.0.0.1")
+                    _wait(url)
+                    yield Server(url, process.pid, process)
+                    break
+            else:
+                errors.seek(0)
+                raise RuntimeError(f"the server didn't start: {errors.read()}")
+        finally:
+            process.terminate()
+            try:
+                process.wait(20)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
+
+
+def _wait(url: str) -> None:
+    """Until something listens there: not every server tells when it does."""
+    host, port = url.removeprefix("http://").split(":")
+    for _ in range(100):
+        try:
+            socket.create_connection((host, int(port))).close()
+        except ConnectionRefusedError:
+            time.sleep(0.05)
+        else:
+            return
+    raise RuntimeError(f"nothing listens at {url}")
+
+
+async def _serve_constant(kind: str, size: int, server: str) -> None:
+    from litestar import Litestar, Response, get
+
+    from ticketbox.domain.limits import Limiter
+    from ticketbox.server import listen, serve_until_stopped
+    from ticketbox.settings import Settings
+    from ticketbox.surfaces.edge import Edge, Site
+
+    text = ('{"constant":"' + "x" * (size - 15) + '"}').encode()
+
+    @get("/constant/{name:str}")
+    async def handle(name: str) -> Response[bytes]:
+        return Response(text, media_type="application/json")
+
+    application = Litestar([handle], openapi_config=None, logging_config=None)
+    listener = listen("127.0.0.1", 0)
+    port = listener.getsockname()[1]
+    url = f"http://127.0.0.1:{port}"
+    if kind == "edge":
+        site = Site(url, frozenset({f"127.0.0.1:{port}"}), any_address=False, secure=False)
+        application = Edge(application, site, Limiter(time.monotonic))  # type: ignore[assignment,arg-type]
+    if server == "granian":
+        from bench.servers import serve_granian
+
+        listener.close()
+        print(f"constant at {url}")
+        await serve_granian(application, port)
+        return
+    settings = Settings(
+        db=Path("unused"), host="127.0.0.1", port=port, public_url=url, public_url_given=False,
+        tls_cert=None, tls_key=None, trusted_proxies=(), log_format="text",
+    )  # fmt: skip
+    print(f"constant at {url}")
+    await serve_until_stopped(application, settings, listener, 5)  # type: ignore[arg-type]
+
+
+def main() -> None:
+    """Serve a constant until stopped."""
+    import uvloop
+
+    from ticketbox.logs import configure
+
+    parser = argparse.ArgumentParser()
+    parser.add_argument("kind", choices=["constant", "edge"])
+    parser.add_argument("--size", type=int, required=True)
+    parser.add_argument("--server", choices=["uvicorn", "granian"], default="uvicorn")
+    given = parser.parse_args()
+    configure("text")
+    uvloop.install()
+    asyncio.run(_serve_constant(given.kind, given.size, given.server))
+
+
+if __name__ == "__main__":
+    main()
