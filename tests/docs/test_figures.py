@@ -1,6 +1,7 @@
 """Every figure and list that a page states is the code's own."""
 
 import inspect
+import json
 import re
 import tomllib
 from collections.abc import Callable
@@ -222,9 +223,14 @@ def test_every_dependency_has_its_line() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     told = tables(DOCS / "decisions" / "0006-dependencies.md", "Decision")
     for rows, needed in zip(
-        told, (project["project"]["dependencies"], project["dependency-groups"]["dev"]), strict=True
+        told[:2], (project["project"]["dependencies"], project["dependency-groups"]["dev"]), strict=True
     ):
         assert words([row[0] for row in rows]) == [re.split(r"[\[<>=; ]", line)[0] for line in needed]
+    web = json.loads((ROOT / "web" / "package.json").read_text("utf-8"))["devDependencies"]
+    assert web.keys() - {"@types/markdown-it", "@types/node"} == {
+        told_name if told_name[0] != "-" else f"@atlaskit/pragmatic-drag-and-drop{told_name}"
+        for told_name in words([row[0] for row in told[2]])
+    }
 
 
 def test_the_decisions_are_numbered_without_gaps_and_have_their_parts() -> None:

@@ -10,7 +10,7 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.problems import MethodNotAllowed, NotFound
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Registry
-from ticketbox.surfaces import oauth, openapi, rest, webapp
+from ticketbox.surfaces import oauth, openapi, rest, spa, webapp
 from ticketbox.surfaces.answers import Answer
 from ticketbox.surfaces.asgi import ASGIApp
 from ticketbox.surfaces.edge import Site
@@ -22,6 +22,7 @@ def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: 
     handlers = [
         *rest.routes(registry, dispatcher, site),
         *webapp.routes(registry, dispatcher, site),
+        *spa.routes(registry, dispatcher, site.public_url),
         *oauth.routes(registry, dispatcher, site),
         agents.route(),
         _document(registry, site),

@@ -1,9 +1,8 @@
-"""The pages that the server renders itself: set-up, sign-in, the first page, the API's reference.
+"""The pages that the server renders itself: set-up, sign-in, the API's reference.
 
 They work without script. Every form goes through `dispatch` like any other call.
 """
 
-import contextlib
 import functools
 import re
 import typing
@@ -22,7 +21,6 @@ from ticketbox.domain.problems import (
     InvalidRequest,
     NotFound,
     Problem,
-    Unauthorized,
     UnsupportedMediaType,
     invalid,
 )
@@ -85,16 +83,6 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
             return NotFound("set-up address")
         return None
 
-    @get("/")
-    async def home(request: Request[Any, Any, Any]) -> Answer:
-        """The first page: where things are, and who is signed in."""
-        call: Call = typing.cast(Scope, request.scope)["call"]
-        me = None
-        if call.cookie:
-            with contextlib.suppress(Unauthorized):
-                me = await dispatcher.dispatch(registry["get_me"], {}, call)
-        return page("home.html", me=me, done=(await ask("get_set_up")).done, url=site.public_url)
-
     @get("/setup/{secret:str}")
     async def show_set_up(secret: str) -> Answer:
         """The one-time set-up page."""
@@ -133,10 +121,11 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
     @get("/static/pages.css")
     async def style() -> Answer:
         """The style sheet of these pages."""
-        text = (resources.files("ticketbox") / "templates" / "pages.css").read_bytes()
+        folder = resources.files("ticketbox") / "templates"
+        text = (folder / "tokens.css").read_bytes() + (folder / "pages.css").read_bytes()
         return Answer(200, text, "text/css; charset=utf-8", [(b"cache-control", b"max-age=3600")])
 
-    return [home, show_set_up, set_up, *_sign_in_routes(registry, dispatcher, site), api_reference, style]
+    return [show_set_up, set_up, *_sign_in_routes(registry, dispatcher, site), api_reference, style]
 
 
 def _sign_in_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:

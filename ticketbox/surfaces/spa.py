@@ -1,0 +1,105 @@
+"""The web app: its files, and the page that starts it under each of its own addresses.
+
+The files are made from `web/` when the package is built, with compressed copies beside them.
+"""
+
+import contextlib
+import mimetypes
+import typing
+from importlib import resources
+from typing import Any
+
+import msgspec
+from litestar import Request, get
+from litestar.handlers import HTTPRouteHandler
+
+from ticketbox import __version__
+from ticketbox.domain.problems import NotFound, Unauthorized
+from ticketbox.operations.dispatch import Dispatcher
+from ticketbox.operations.registry import Registry
+from ticketbox.operations.services import Call
+from ticketbox.surfaces.answers import Answer, Headers
+from ticketbox.surfaces.asgi import Scope, header
+from ticketbox.surfaces.webapp import page
+
+FILES = resources.files("ticketbox") / "web_dist" / "app"
+PATHS = (
+    "/", "/projects/{_:path}", "/tickets/{_:path}", "/search", "/inbox", "/settings", "/settings/{_:path}",
+    "/companies/{_:path}",
+)  # fmt: skip
+PUBLIC_PATHS = ("/invitations/{_:str}",)
+_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+_FOR_EVER = b"public, max-age=31536000, immutable"
+
+
+class Boot(msgspec.Struct, frozen=True):
+    """What the app would otherwise ask for first. It stands in its page as JSON, which no browser runs."""
+
+    version: str
+    public_url: str
+    me: Any
+
+
+def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:
+    """The app's files and pages."""
+
+    async def who(call: Call) -> Any:
+        if call.cookie:
+            with contextlib.suppress(Unauthorized):
+                return await dispatcher.dispatch(registry["get_me"], {}, call)
+        return None
+
+    @get(list(PATHS))
+    async def start(request: Request[Any, Any, Any]) -> Answer:
+        """The app, for who is signed in; everybody else signs in first."""
+        scope = typing.cast(Scope, request.scope)
+        me = await who(scope["call"])
+        if me is not None:
+            return _shell(Boot(__version__, public_url, me))
+        if not (await dispatcher.dispatch(registry["get_set_up"], {}, Call(operator=True))).done:
+            return page("unset.html")
+        return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
+
+    @get(list(PUBLIC_PATHS))
+    async def start_for_anybody(request: Request[Any, Any, Any]) -> Answer:
+        """The app where nobody needs to be signed in: to accept an invitation."""
+        return _shell(Boot(__version__, public_url, await who(typing.cast(Scope, request.scope)["call"])))
+
+    @get("/assets/{name:str}")
+    async def file(request: Request[Any, Any, Any], name: str) -> Answer:
+        """A file of the app. Its name holds a hash of what is in it, so it never changes."""
+        return _file(typing.cast(Scope, request.scope), name)
+
+    return [start, start_for_anybody, file]
+
+
+def _sign_in(scope: Scope) -> bytes:
+    from urllib.parse import quote
+
+    target = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+    return b"/signin" if target == "/" else f"/signin?next={quote(target, safe='/')}".encode()
+
+
+def _shell(boot: Boot) -> Answer:
+    data = msgspec.json.encode(boot).replace(b"<", b"\\u003c")
+    script = b'<script type="application/json" id="boot">' + data + b"</script></head>"
+    text = (FILES / "index.html").read_bytes().replace(b"</head>", script, 1)
+    return Answer(200, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
+
+
+def _file(scope: Scope, name: str) -> Answer:
+    path = FILES / "assets" / name
+    if name.startswith(".") or not path.is_file():
+        raise NotFound("page")
+    headers: Headers = [(b"cache-control", _FOR_EVER), (b"vary", b"accept-encoding")]
+    taken = {part.partition(";")[0].strip() for part in (header(scope, b"accept-encoding") or "").split(",")}
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    for encoding, suffix in _ENCODINGS:
+        packed = FILES / "assets" / (name + suffix)
+        if encoding in taken and packed.is_file():
+            return Answer(200, packed.read_bytes(), kind, [*headers, (b"content-encoding", encoding.encode())])
+    return Answer(200, path.read_bytes(), kind, headers)

@@ -1,0 +1,50 @@
+import type { FieldError } from '../../../generated/api';
+
+interface Document {
+  status: number;
+  code: string;
+  detail?: string;
+  title?: string;
+  errors?: FieldError[];
+  retry_after?: number;
+}
+
+/** A refusal as the API words it (docs/reference/errors.md), or `unreachable` with status 0. */
+export class Problem extends Error {
+  readonly status: number;
+  readonly code: string;
+  readonly errors: FieldError[];
+  readonly retryAfter: number | undefined;
+
+  constructor(status: number, code: string, detail: string, errors: FieldError[] = [], retryAfter?: number) {
+    super(detail);
+    this.name = 'Problem';
+    this.status = status;
+    this.code = code;
+    this.errors = errors;
+    this.retryAfter = retryAfter;
+  }
+
+  static async of(response: Response): Promise<Problem> {
+    const fallback = {
+      status: response.status,
+      code: 'unknown',
+      detail: `The server answered ${response.status}.`,
+    };
+    const found: Document = await response.json().catch(() => fallback);
+    const detail = found.detail ?? found.title ?? fallback.detail;
+    return new Problem(response.status, found.code, detail, found.errors, found.retry_after);
+  }
+
+  /** What is wrong with one field of the form. */
+  about(field: string): string | undefined {
+    return this.errors.find((error) => error.field === field)?.message;
+  }
+}
+
+/** A sentence for a person, whatever was thrown. */
+export function inWords(error: unknown): string {
+  const text = error instanceof Error ? error.message : String(error);
+  const sentence = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;
+}

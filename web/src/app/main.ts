@@ -1,0 +1,7 @@
+import './base.css';
+import { mount } from 'svelte';
+import App from './App.svelte';
+import { applyTheme } from './state/theme.svelte';
+
+applyTheme();
+mount(App, { target: document.getElementById('app')! });
