@@ -3,7 +3,10 @@ import type { paths } from '../../../generated/api';
 import { Problem } from './problem';
 
 /** Every call of the REST API, typed from its OpenAPI document. */
-export const api = createClient<paths>({ baseUrl: '/api/v1' });
+export const api = createClient<paths>({
+  baseUrl: '/api/v1',
+  querySerializer: { array: { style: 'form', explode: false } },
+});
 
 api.use({
   async onResponse({ response, request }) {
