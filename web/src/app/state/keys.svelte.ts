@@ -1,3 +1,5 @@
+import { untrack } from 'svelte';
+
 /** Keyboard shortcuts: registered by whatever is on the screen, listed by the help sheet. */
 
 export interface Shortcut {
@@ -22,7 +24,7 @@ class Keys {
 
   /** Register a shortcut until the returned function is called: `$effect(() => shortcut(…))`. */
   add(shortcut: Shortcut): () => void {
-    this.active = [...this.active, shortcut];
+    this.active = [...untrack(() => this.active), shortcut];
     return () => {
       this.active = this.active.filter((each) => each !== shortcut);
     };
