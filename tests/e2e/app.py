@@ -1,0 +1,86 @@
+"""The web app as the tests use it: signed in, and watched for what it must never do."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any, Literal, NamedTuple, TypeVar
+from urllib.parse import urlsplit
+
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import ConsoleMessage, Page
+
+from tests.box import Person
+from tests.e2e.browser import Chromium
+
+T = TypeVar("T")
+
+DESK = {"width": 1280, "height": 800}
+PHONE = {"width": 390, "height": 844}
+
+
+class Looks(NamedTuple):
+    """A window's size and colours."""
+
+    size: dict[str, int]
+    scheme: Literal["light", "dark"]
+
+
+LOOKS = {
+    "desk": Looks(DESK, "light"),
+    "phone": Looks(PHONE, "dark"),
+    "desk-dark": Looks(DESK, "dark"),
+    "phone-light": Looks(PHONE, "light"),
+}
+
+
+class Watched:
+    """What a page asked of whom, and what the browser complained of."""
+
+    def __init__(self, page: Page) -> None:
+        self.hosts: set[str] = set()
+        self.complaints: list[str] = []
+        page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
+        page.on("console", self._said)
+        page.on("pageerror", lambda error: self.complaints.append(str(error)))
+
+    def _said(self, message: ConsoleMessage) -> None:
+        # the browser says so of every answer that refuses something
+        if message.type == "error" and not message.text.startswith("Failed to load resource"):
+            self.complaints.append(message.text)
+
+    def assert_clean(self, url: str) -> None:
+        """Nothing left for another host, nothing broke the content-security policy, nothing failed unseen."""
+        assert self.hosts - {""} <= {urlsplit(url).netloc}
+        assert self.complaints == []
+
+
+def use(
+    chromium: Chromium,
+    person: Person,
+    path: str,
+    visitor: Callable[[Page], Awaitable[T]],
+    looks: Looks = LOOKS["desk"],
+    **context: Any,
+) -> T:
+    """Let a signed-in person use the app from an address on; the page must have stayed clean."""
+
+    async def visit(page: Page) -> T:
+        watched = Watched(page)
+        cookies = [{"name": each.name, "value": each.value, "url": person.box.url} for each in person.web.cookies.jar]
+        await page.context.add_cookies(cookies)  # type: ignore[arg-type]
+        page.set_default_timeout(10_000)
+        await page.goto(person.box.url + path)
+        result = await visitor(page)
+        watched.assert_clean(person.box.url)
+        return result
+
+    return chromium.visit(visit, viewport=looks.size, color_scheme=looks.scheme, **context)
+
+
+async def assert_accessible(page: Page) -> None:
+    """axe finds nothing (WCAG 2.2, A and AA, and its best practices)."""
+    found = await Axe().run(page)
+    assert found.violations_count == 0, found.generate_report()
+
+
+async def assert_fits(page: Page) -> None:
+    """Nothing makes the page itself scroll sideways."""
+    assert await page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -1,0 +1,212 @@
+"""The board in a real browser: seen, filtered, filled, and rearranged by mouse and by keyboard."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.box import World, ok
+from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.browser import Chromium
+
+EVERY = pytest.mark.parametrize("looks", LOOKS.values(), ids=list(LOOKS))
+
+
+def titles(world: World, column: int) -> list[str]:
+    """What the server says stands in a column, from the top."""
+    query = {"column_id": world.columns[column], "sort": "position"}
+    return [each["title"] for each in ok(world.api.get("/tickets", params=query))["items"]]
+
+
+async def shown(page: Page, column: str) -> list[str]:
+    lane = page.get_by_role("region", name=column)
+    return [text.strip() for text in await lane.locator("[data-ticket] .title").all_text_contents()]
+
+
+def seed(world: World) -> None:
+    for title in ("One", "Two", "Three"):
+        world.ticket(title)
+
+
+@EVERY
+def test_it_shows_every_ticket_where_it_stands(chromium: Chromium, world: World, looks: Looks) -> None:
+    seed(world)
+    world.ticket("Elsewhere", column_id=world.columns[2], priority="urgent", labels=["ui", "cart"])
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("link", name="Elsewhere")).to_be_attached()
+        assert await shown(page, "To do") == ["One", "Two", "Three"]
+        assert await shown(page, "Done") == ["Elsewhere"]
+        await assert_accessible(page)
+        await assert_fits(page)
+
+    use(chromium, world.owner, "/", look, looks)
+
+
+def test_a_card_is_dragged_to_another_column(chromium: Chromium, world: World) -> None:
+    seed(world)
+    world.ticket("There", column_id=world.columns[1])
+
+    async def drag(page: Page) -> None:
+        card = page.locator("[data-ticket]", has_text="Two")
+        target = page.locator("[data-ticket]", has_text="There")
+        box = await target.bounding_box()
+        assert box
+        await card.drag_to(target, target_position={"x": 20, "y": box["height"] - 3})
+        await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
+        assert await shown(page, "In progress") == ["There", "Two"]
+        await page.reload()
+        await expect(page.locator("[data-ticket]", has_text="Two")).to_be_visible()
+        assert await shown(page, "In progress") == ["There", "Two"]
+
+    use(chromium, world.owner, f"/projects/{world.project}", drag)
+    assert titles(world, 1) == ["There", "Two"]
+
+
+def test_a_card_is_carried_by_keyboard_and_put_back_with_escape(chromium: Chromium, world: World) -> None:
+    seed(world)
+
+    async def carry(page: Page) -> None:
+        await page.locator("[data-ticket]", has_text="One").focus()
+        for key in (" ", "ArrowDown", "ArrowRight"):
+            await page.keyboard.press(key)
+            await page.wait_for_timeout(60)
+        assert await shown(page, "In progress") == ["One"]
+        await page.keyboard.press("Escape")
+        assert await shown(page, "To do") == ["One", "Two", "Three"]
+        for key in (" ", "ArrowDown", " "):
+            await page.wait_for_timeout(60)
+            await page.keyboard.press(key)
+        await expect(page.locator("[aria-live=assertive]")).to_have_text("Put down in To do.")
+        assert await shown(page, "To do") == ["Two", "One", "Three"]
+        await page.wait_for_load_state("networkidle")
+
+    use(chromium, world.owner, f"/projects/{world.project}", carry)
+    assert titles(world, 0) == ["Two", "One", "Three"]
+
+
+def test_a_refused_move_puts_the_card_back_and_says_why(chromium: Chromium, world: World) -> None:
+    seed(world)
+    gone = next(each for each in ok(world.api.get("/tickets"))["items"] if each["title"] == "One")
+
+    async def carry(page: Page) -> None:
+        await page.locator("[data-ticket]", has_text="One").focus()
+        await page.route("**/api/v1/events/stream", lambda route: route.abort())
+        ok(world.owner.web.post(f"/tickets/{gone['id']}/archive"))
+        for key in (" ", "ArrowRight", " "):
+            await page.keyboard.press(key)
+            await page.wait_for_timeout(60)
+        await expect(page.get_by_text("archived", exact=False).first).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", carry)
+    assert titles(world, 1) == []
+
+
+def test_tickets_are_added_one_after_the_other(chromium: Chromium, world: World) -> None:
+    async def add(page: Page) -> None:
+        await page.get_by_role("button", name="Add a ticket to In progress").click()
+        for title in ("Alpha", "<img src=x onerror=alert(1)>"):
+            await page.get_by_label("Title of the new ticket").fill(title)
+            await page.keyboard.press("Enter")
+            await expect(page.get_by_role("link", name=title)).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", add)
+    assert titles(world, 1) == ["Alpha", "<img src=x onerror=alert(1)>"]
+
+
+def test_a_whole_ticket_is_written_in_the_dialog(chromium: Chromium, world: World) -> None:
+    async def write(page: Page) -> None:
+        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        await page.keyboard.press("n")
+        await page.get_by_label("Title").fill("The cart stays empty")
+        await page.get_by_label("Description").fill("Put *anything* in.")
+        await page.get_by_label("Priority").select_option("high")
+        await page.get_by_label("Labels").fill("cart, ui")
+        await assert_accessible(page)
+        await page.get_by_role("button", name="Make the ticket").click()
+        await expect(page.get_by_role("link", name="The cart stays empty")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", write)
+    (made,) = ok(world.api.get("/tickets"))["items"]
+    assert (made["priority"], sorted(made["labels"]), made["description"]) == (
+        "high",
+        ["cart", "ui"],
+        "Put *anything* in.",
+    )
+    assert made["created"]["via"] == "web"
+
+
+def test_filters_narrow_it_and_stand_in_the_address(chromium: Chromium, world: World) -> None:
+    world.ticket("Mine", priority="high")
+    world.ticket("Other", labels=["ui"])
+
+    async def narrow(page: Page) -> None:
+        await page.get_by_role("button", name="Priority").click()
+        await page.get_by_role("menuitemcheckbox", name="High").click()
+        await expect(page.get_by_role("link", name="Other")).to_have_count(0)
+        assert page.url.endswith("?priority=high")
+        await page.reload()
+        await expect(page.get_by_role("link", name="Mine")).to_be_visible()
+        await page.get_by_role("button", name="Clear").click()
+        await page.get_by_label("Label").fill("UI")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("link", name="Mine")).to_have_count(0)
+        await expect(page.get_by_role("link", name="Other")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", narrow)
+
+
+@EVERY
+def test_the_table_moves_many_at_once_and_the_archive_restores(chromium: Chromium, world: World, looks: Looks) -> None:
+    seed(world)
+
+    async def work(page: Page) -> None:
+        await page.get_by_label("Choose One").check()
+        await page.get_by_label("Choose Three").check()
+        await page.get_by_role("button", name="Move").click()
+        await page.get_by_role("menuitem", name="Done").click()
+        await expect(page.get_by_text("Moved 2 tickets")).to_be_visible()
+        await page.get_by_label("Choose Two").check()
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.get_by_role("toolbar").get_by_role("button", name="Archive").click()
+        await expect(page.get_by_text("Archived 1 ticket")).to_be_visible()
+        await page.get_by_role("group", name="View").get_by_role("link", name="Archive").click()
+        await page.get_by_label("Choose Two").check()
+        await page.get_by_role("button", name="Restore").click()
+        await expect(page.get_by_text("Nothing is archived")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}/table", work, looks)
+    assert (titles(world, 0), titles(world, 2)) == (["Two"], ["One", "Three"])
+
+
+def test_a_viewer_sees_all_and_is_offered_nothing(chromium: Chromium, world: World) -> None:
+    seed(world)
+    viewer = world.join("Vic", role="viewer")
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("link", name="One")).to_be_visible()
+        assert await page.get_by_role("button", name="ticket").count() == 0
+        assert await page.locator("[data-ticket]").first.evaluate("card => card.parentElement.draggable") is False
+
+    use(chromium, viewer, f"/projects/{world.project}", look)
+
+
+def test_somebody_elses_board_isnt_there(chromium: Chromium, world: World, other: World) -> None:
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("alert")).to_contain_text("Not here")
+
+    use(chromium, other.owner, f"/projects/{world.project}", look)
+
+
+def test_who_isnt_signed_in_signs_in_and_comes_back(chromium: Chromium, world: World) -> None:
+    path = f"/projects/{world.project}?priority=high"
+
+    async def sign_in(page: Page) -> None:
+        await page.context.clear_cookies()
+        await page.goto(world.box.url + path)
+        await page.fill("#email", world.owner.email)
+        await page.fill("#password", "correct horse battery")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        assert page.url == world.box.url + path
+
+    use(chromium, world.owner, "/", sign_in)
