@@ -1,77 +1,18 @@
-"""MCP with the SDK's own client, at both protocol generations, and the endpoint's manners over plain HTTP."""
+"""MCP with the SDK's own client, at both protocol generations."""
 
-import asyncio
 import base64
-import http.client
 import json
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeVar
+from typing import Any
 
-import httpx2
 import pytest
 from mcp.client import Client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.exceptions import MCPError
 
-from tests.box import World, eventually, ok
+from tests.box import World, ok
+from tests.contract.agents import GENERATIONS, captured, talk
 from tests.domain.pictures import png
 from ticketbox.operations.registry import registry
 from ticketbox.surfaces import tools
-
-T = TypeVar("T")
-
-GENERATIONS = ["legacy", "2026-07-28"]
-ALL = ("tickets:write", "tickets:assign")
-
-
-def talk(world: World, mode: str, work: Callable[[Client], Awaitable[T]], token: str | None = None) -> T:
-    """Connect as an agent would, with a token that may do everything unless another is given."""
-    secret = token or world.owner.token(*ALL)
-
-    async def run() -> T:
-        headers = {"Authorization": f"Bearer {secret}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-            transport = streamable_http_client(f"{world.box.url}/mcp", http_client=http, terminate_on_close=False)
-            async with Client(transport, mode=mode) as client:
-                return await work(client)
-
-    return asyncio.run(run())
-
-
-def captured(world: World) -> dict[str, str]:
-    """A ticket with a capture that has one of everything; the receipt."""
-    health = {name: {"status": "ok", "captured": 1} for name in ("console", "network", "errors")}
-    envelope = {
-        "id": "capture-0001",
-        "project_id": world.project,
-        "page": {"url": "https://shop.example/cart", "title": "Cart"},
-        "captured_at": 1_795_253_400_000,
-        "health": health,
-    }
-    console = [
-        {
-            "seq": 1,
-            "ts": 1_795_253_399_000.0,
-            "level": "error",
-            "args": ["cart failed"],
-            "repeat": 1,
-            "truncated": False,
-        }
-    ]
-    network = [
-        {"id": "r1", "ts": 1_795_253_398_000.0, "method": "GET", "url": "https://shop.example/api/cart", "status": 500,
-         "status_text": "Internal Server Error", "type": "fetch", "duration_ms": 31.5, "from_cache": False,
-         "request": {"headers": {}}, "response": {"headers": {}}}
-    ]  # fmt: skip
-    errors = [{"seq": 1, "ts": 1_795_253_399_500.0, "kind": "error", "name": "TypeError", "message": "cart is null"}]
-    parts = {
-        "capture": json.dumps(envelope).encode(),
-        "console": json.dumps(console).encode(),
-        "network": json.dumps(network).encode(),
-        "errors": json.dumps(errors).encode(),
-        "screenshot": png(2000, 1000),
-    }
-    return ok(world.api.post("/captures", files={name: (name, data) for name, data in parts.items()}))
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
@@ -202,79 +143,6 @@ def test_prompts_and_resources(world: World, mode: str) -> None:
     assert base64.b64decode(picture.contents[0].blob) == png(2000, 1000)
 
 
-MESSAGE = {"jsonrpc": "2.0", "id": 7, "method": "tools/list", "params": {}}
-ACCEPT = {"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-11-25"}
-
-
-def post(world: World, message: Any = MESSAGE, path: str = "/mcp", **headers: str) -> Any:
-    """A plain HTTP request to the endpoint."""
-    client = world.box.client(None, **ACCEPT, **headers)
-    return client.post(f"{world.box.url}{path}", json=message)
-
-
-def test_who_may_not_call_gets_an_http_status_with_a_json_rpc_error(world: World) -> None:
-    answer = post(world)
-    assert answer.status_code == 401
-    assert (answer.json()["id"], answer.json()["error"]["data"]["code"]) == (7, "unauthorized")
-    assert f'resource_metadata="{world.box.url}/.well-known/' in answer.headers["www-authenticate"]
-    call = {**MESSAGE, "method": "tools/call", "params": {"name": "create_ticket", "arguments": {}}}
-    answer = post(world, call, Authorization=f"Bearer {world.owner.token('read')}")
-    assert answer.status_code == 403
-    assert answer.json()["error"]["data"]["scope"] == "tickets:write"
-    assert 'error="insufficient_scope", scope="tickets:write"' in answer.headers["www-authenticate"]
-
-
-def test_an_exhausted_budget_is_a_429_with_both_headers_and_the_figure(world: World) -> None:
-    given = {"limits": {"reads_per_minute": 2, "writes_per_minute": 1}}
-    ok(world.owner.web.patch(f"/companies/{world.company}", json=given))
-    token = world.owner.token("read", company_id=world.company)
-    answers = [post(world, Authorization=f"Bearer {token}") for _ in range(3)]
-    assert [answer.status_code for answer in answers] == [200, 200, 429]
-    refused = answers[-1]
-    assert refused.headers["retry_after"] == refused.headers["retry-after"] == "30"
-    assert refused.json()["error"]["data"]["retry_after"] == 30
-
-
-def test_the_manners_of_the_address(world: World) -> None:
-    token = world.owner.token("read")
-    assert post(world, path="/mcp/", Authorization=f"Bearer {token}").status_code == 404
-    for method in ("GET", "DELETE", "PUT"):
-        answer = world.api.request(method, f"{world.box.url}/mcp")
-        assert (answer.status_code, answer.headers["allow"]) == (405, "POST")
-        assert "streamable HTTP" in answer.json()["detail"]
-    assert post(world, Authorization=f"Bearer {token}", Origin="https://evil.example").status_code == 403
-    assert post(world, Authorization=f"Bearer {token}", Origin=world.box.url).status_code == 200
-    assert post(world, Authorization=f"Bearer {token}", Host="evil.example").status_code == 421
-    cookie = world.owner.web.cookies["ticketbox"]
-    assert post(world, Cookie=f"ticketbox={cookie}").status_code == 401
-
-
-def test_white_space_after_a_header_value_is_no_part_of_it(world: World) -> None:
-    host, _, port = world.box.url.removeprefix("http://").partition(":")
-    connection = http.client.HTTPConnection(host, int(port), timeout=30)
-    headers = {"Authorization": f"Bearer {world.owner.token('read')}  ", "Content-Type": "application/json ", **ACCEPT}
-    headers["Mcp-Protocol-Version"] += " "
-    connection.request("POST", "/mcp", json.dumps(MESSAGE), headers)
-    answer = connection.getresponse()
-    assert (answer.status, b"whoami" in answer.read()) == (200, True)
-    connection.close()
-
-
-@pytest.mark.parametrize("message", [[], "text", 7, {}, {"jsonrpc": "2.0"}, [MESSAGE], {**MESSAGE, "method": 5}])
-def test_what_is_no_message_is_refused(world: World, message: Any) -> None:
-    answer = post(world, message, Authorization=f"Bearer {world.owner.token('read')}")
-    assert 400 <= answer.status_code < 500 or "error" in answer.json()
-    assert "Traceback" not in answer.text
-
-
-def test_a_revoked_token_is_refused_from_the_next_call_on(world: World) -> None:
-    made = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["read"]}))
-    headers = {"Authorization": f"Bearer {made['secret']}"}
-    assert post(world, **headers).status_code == 200
-    ok(world.owner.web.delete(f"/tokens/{made['id']}"))
-    assert post(world, **headers).status_code == 401
-
-
 def test_the_whole_list_fits_a_small_context() -> None:
     cards = tools.cards(registry())
     text = json.dumps([
@@ -282,8 +150,3 @@ def test_the_whole_list_fits_a_small_context() -> None:
     ])  # fmt: skip
     assert len(cards) <= 35
     assert len(text) / 4 <= 12_000
-
-
-def test_the_endpoint_is_there_as_soon_as_the_server_answers(world: World) -> None:
-    token = world.owner.token("read")
-    assert eventually(lambda: post(world, Authorization=f"Bearer {token}").status_code == 200)

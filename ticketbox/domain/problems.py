@@ -45,6 +45,13 @@ class Unauthorized(Problem):
     status, code, title = 401, "unauthorized", "unauthorized"
 
 
+class InvalidToken(Unauthorized):
+    """A token was sent, and it is wrong, expired or revoked; the challenge says so (RFC 6750, 3.1)."""
+
+    def __init__(self) -> None:
+        super().__init__("the credential is wrong, expired or revoked")
+
+
 class Forbidden(Problem):
     """The caller may not do this: role, restriction, or an operation that needs a web session."""
 

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.policy import NOBODY, Actor, Kind, require
-from ticketbox.domain.problems import Conflict, FieldError, InvalidRequest, NotFound, Unauthorized
+from ticketbox.domain.problems import Conflict, FieldError, InvalidRequest, InvalidToken, NotFound, Unauthorized
 from ticketbox.domain.scopes import Access
 from ticketbox.operations.meter import Meter
 from ticketbox.operations.registry import Body, Operation
@@ -92,7 +92,7 @@ class Dispatcher:
                 actor = found
                 self.services.used[actor.credential] = tx.now
             elif operation.scope is not Access.PUBLIC:
-                raise Unauthorized("the credential is wrong, expired or revoked")
+                raise Unauthorized("the session has ended; sign in again") if call.cookie else InvalidToken()
         call.actor = actor
         if operation.scope is Access.OPERATOR and not call.operator:
             raise NotFound("operation")

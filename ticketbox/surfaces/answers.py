@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.problems import Problem, RateLimited, Unauthorized
+from ticketbox.domain.problems import InsufficientScope, InvalidToken, Problem, RateLimited, Unauthorized
 from ticketbox.surfaces.asgi import Receive, Scope, Send, drain
 
 Headers = list[tuple[bytes, bytes]]
@@ -60,19 +60,34 @@ def json_answer(value: Any, status: int = 200) -> Answer:
     return Answer(status, _encoder.encode(value), "application/json")
 
 
-def problem_answer(problem: Problem) -> Answer:
-    """A problem document, with the headers that its status calls for."""
+def problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
+    """A problem document, with the headers that its status calls for.
+
+    `metadata` is the address that says who guards the resource (RFC 9728, 5.1).
+    """
     headers: Headers = []
     if isinstance(problem, RateLimited):
         after = str(problem.retry_after).encode()
         headers += [(b"retry_after", after), (b"retry-after", after)]
-    elif isinstance(problem, Unauthorized):
-        headers.append((b"www-authenticate", b'Bearer realm="ticketbox"'))
+    elif isinstance(problem, Unauthorized | InsufficientScope):
+        headers.append((b"www-authenticate", _challenge(problem, metadata).encode()))
     elif problem.status == 405:
         headers.append((b"allow", ", ".join(problem.extra["valid"]).encode()))
     body = {"type": f"urn:ticketbox:problem:{problem.code}", **problem.body()}
     text = _SECRET.sub(b"tok_\xe2\x80\xa6", _encoder.encode(body))  # what people put in the wrong place isn't told back
     return Answer(problem.status, text, "application/problem+json", headers)
+
+
+def _challenge(problem: Problem, metadata: str | None) -> str:
+    """What a client should bring (RFC 6750, 3); no error where no token was sent."""
+    parts = ['realm="ticketbox"']
+    if metadata is not None:
+        parts.append(f'resource_metadata="{metadata}"')
+    if isinstance(problem, InvalidToken):
+        parts.append('error="invalid_token"')
+    elif isinstance(problem, InsufficientScope):
+        parts += ['error="insufficient_scope"', f'scope="{problem.extra["scope"]}"']
+    return f"Bearer {', '.join(parts)}"
 
 
 def session_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:

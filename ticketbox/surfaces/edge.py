@@ -22,6 +22,7 @@ from ticketbox.domain.policy import Via
 from ticketbox.domain.problems import (
     Forbidden,
     InvalidRequest,
+    InvalidToken,
     MisdirectedRequest,
     Problem,
     RateLimited,
@@ -34,6 +35,7 @@ from ticketbox.surfaces.asgi import ASGIApp, ClientGone, Message, Receive, Scope
 
 log = logging.getLogger("ticketbox.access")
 
+METADATA = "/.well-known/oauth-protected-resource"
 MAX_TARGET = 8_192
 MAX_HEADERS = 100
 BAD_CREDENTIALS_PER_MINUTE = 60
@@ -69,6 +71,10 @@ class Site(msgspec.Struct, frozen=True):
     def cookie(self) -> str:
         """The session cookie's name; the `__Host-` prefix needs https."""
         return "__Host-ticketbox" if self.secure else "ticketbox"
+
+    def metadata_of(self, path: str) -> str:
+        """The address that says who guards what stands at a path (RFC 9728)."""
+        return f"{self.public_url}{METADATA}/{'mcp' if path == '/mcp' else 'api'}"
 
 
 class Edge:
@@ -117,7 +123,8 @@ class Edge:
             await self._application(scope, receive if taken else take, answer)
         except Problem as problem:
             if status == 0:
-                refusal = problem_answer(slow_down(self._limiter, problem, call))
+                problem = slow_down(self._limiter, problem, call)
+                refusal = problem_answer(problem, self._site.metadata_of(scope["path"]))
                 await (refusal(scope, receive, answer) if taken else refusal.cut_off(scope, receive, answer))
         except asyncio.CancelledError:  # the stop's patience is at its end
             if status:
@@ -168,7 +175,7 @@ class Edge:
             if scheme.lower() != "bearer":
                 raise Unauthorized("the only scheme is Authorization: Bearer")
             if not secrets.is_well_formed(secret):
-                raise Unauthorized("the credential is wrong, expired or revoked")
+                raise InvalidToken
             call.secret_hash = secrets.digest(secret)
             call.via = Via.EXTENSION if header(scope, b"x-ticketbox-client") == "extension" else Via.REST
             return

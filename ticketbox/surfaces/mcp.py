@@ -50,6 +50,13 @@ MESSAGE_SECONDS = 30.0
 MODEL_SIDE = 1568
 
 
+UNREADABLE = Answer(
+    400,
+    b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body isn\'t JSON in UTF-8 (RFC 8259)"}}',
+    "application/json",
+)
+
+
 class Endpoint:
     """The MCP endpoint. `run` keeps the SDK's session manager alive; the route waits until it is ready."""
 
@@ -107,18 +114,20 @@ class Endpoint:
         try:
             await self._dispatcher.admit(self._called(message), call)
         except (Unauthorized, InsufficientScope, RateLimited) as problem:
-            await self._refusal(slow_down(self._dispatcher.services.limiter, problem, call), message)(
-                scope, receive, send
-            )
+            refusal = self._refusal(slow_down(self._dispatcher.services.limiter, problem, call), message or {})
+            await refusal(scope, receive, send)
+            return
+        if message is None:
+            await UNREADABLE(scope, receive, send)
             return
         await self._ready.wait()
         assert self._manager is not None
         await self._manager.handle_request(_tidied(scope), _replay(body, receive), send)
 
-    def _called(self, message: dict[str, Any]) -> Operation:
+    def _called(self, message: dict[str, Any] | None) -> Operation:
         """The operation that a message calls; everything else costs what `whoami` does."""
-        params = message.get("params")
-        if message.get("method") == "tools/call" and isinstance(params, dict):
+        params = (message or {}).get("params")
+        if message and message.get("method") == "tools/call" and isinstance(params, dict):
             card = tools.cards(self._registry).get(str(typing.cast(dict[str, Any], params).get("name")))
             if card is not None:
                 return card.operation
@@ -126,17 +135,10 @@ class Endpoint:
 
     def _refusal(self, problem: Problem, message: dict[str, Any]) -> Answer:
         """An HTTP status with a JSON-RPC error in its body."""
-        answer = problem_answer(problem)
+        answer = problem_answer(problem, self._site.metadata_of("/mcp"))
         error = {"code": -32001, "message": problem.detail, "data": problem.body()}
         document = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}
         answer.body, answer.media_type = msgspec.json.encode(document), "application/json"
-        metadata = f"{self._site.public_url}/.well-known/oauth-protected-resource/mcp"
-        challenge = f'Bearer realm="ticketbox", resource_metadata="{metadata}"'
-        if isinstance(problem, InsufficientScope):
-            challenge += f', error="insufficient_scope", scope="{problem.extra["scope"]}"'
-        if problem.status in {401, 403}:
-            answer.headers = [each for each in answer.headers if each[0] != b"www-authenticate"]
-            answer.headers.append((b"www-authenticate", challenge.encode()))
         return answer
 
     def server(self) -> "Server[Any]":
@@ -322,12 +324,15 @@ def _failed(problem: Problem) -> "types.CallToolResult":
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=told, is_error=True)
 
 
-def _peek(body: bytes) -> dict[str, Any]:
-    """The message as far as it can be read; the SDK refuses what is no message."""
+def _peek(body: bytes) -> dict[str, Any] | None:
+    """The message, or None where the body isn't JSON; the SDK refuses other JSON that is no message.
+
+    The SDK's readers also take NaN, UTF-16 and lone surrogates, and would find a call where this finds none.
+    """
     try:
         message = msgspec.json.decode(body)
-    except (msgspec.DecodeError, RecursionError):
-        return {}
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+        return None
     return typing.cast(dict[str, Any], message) if isinstance(message, dict) else {}
 
 

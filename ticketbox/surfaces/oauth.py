@@ -31,13 +31,12 @@ from ticketbox.operations.registry import Operation, Registry
 from ticketbox.operations.services import Call
 from ticketbox.surfaces.answers import Answer, json_answer
 from ticketbox.surfaces.asgi import Receive, Scope, header, query, whole_body
-from ticketbox.surfaces.edge import Site
+from ticketbox.surfaces.edge import METADATA, Site
 from ticketbox.surfaces.webapp import form_pairs, page, refuse_foreign, sign_in_page
 
 MAX_REGISTRATION = 32 * 1024
 MAX_FIELDS = 1_200
 BODY_SECONDS = 30.0
-METADATA = "/.well-known/oauth-protected-resource"
 
 Parts = tuple[Scope, Receive, Call]
 Ask = Callable[[str, dict[str, Any], Call], Awaitable[Any]]
