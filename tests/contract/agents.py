@@ -34,8 +34,8 @@ def talk(world: World, mode: str, work: Callable[[Client], Awaitable[T]], token:
     return asyncio.run(run())
 
 
-def captured(world: World) -> dict[str, str]:
-    """A ticket with a capture that has one of everything; the receipt."""
+def captured(world: World, **streams: list[dict[str, Any]]) -> dict[str, str]:
+    """A ticket with a capture that has one of everything, or the streams given; the receipt."""
     health = {name: {"status": "ok", "captured": 1} for name in ("console", "network", "errors")}
     envelope = {
         "id": "capture-0001",
@@ -62,8 +62,8 @@ def captured(world: World) -> dict[str, str]:
     errors = [{"seq": 1, "ts": 1_795_253_399_500.0, "kind": "error", "name": "TypeError", "message": "cart is null"}]
     parts = {
         "capture": json.dumps(envelope).encode(),
-        "console": json.dumps(console).encode(),
-        "network": json.dumps(network).encode(),
+        "console": json.dumps(streams.get("console", console)).encode(),
+        "network": json.dumps(streams.get("network", network)).encode(),
         "errors": json.dumps(errors).encode(),
         "screenshot": png(2000, 1000),
     }
