@@ -4,6 +4,7 @@ import base64
 import json
 from typing import Any
 
+import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
@@ -113,6 +114,11 @@ def test_a_refusal_is_a_result_that_says_what_to_do_next(world: World, other: Wo
         "title",
     )
     assert unknown.structured_content["errors"][0]["field"] == "nonsense"
+    cards = tools.cards(registry())
+    for name, refusal in {"get_ticket": theirs, "move_ticket": across, "create_ticket": unknown}.items():
+        jsonschema.validate(refusal.structured_content, cards[name].output_schema)
+        with pytest.raises(jsonschema.ValidationError):
+            jsonschema.validate({"title": "x"}, cards[name].output_schema)
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

@@ -21,8 +21,8 @@ Json = dict[str, Any]
 
 _REF = "#/$defs/{name}"
 _OUTPUT_DEPTH = 1
+_REFUSAL = {"required": ["code", "detail"]}
 _PICTURE = {
-    "type": "object",
     "properties": {
         "media_type": {"type": "string"},
         "width": {"type": "integer"},
@@ -93,8 +93,11 @@ def _input(operation: Operation) -> Json:
 
 
 def _output(operation: Operation) -> Json:
+    """What a tool answers, or a refusal: some clients hold results that are errors to the schema as well."""
     (shape,) = results(operation)
-    return _PICTURE if shape is Content else _outlined(_inlined(shape), _OUTPUT_DEPTH)
+    found = _PICTURE if shape is Content else _outlined(_inlined(shape), _OUTPUT_DEPTH)
+    kind = {name: part for name, part in found.items() if name != "type"}
+    return {"type": "object", "anyOf": [kind, _REFUSAL]}
 
 
 def _inlined(shape: Any) -> Json:
