@@ -273,7 +273,7 @@ class Endpoint:
             operation, arguments = prompts.resource(uri)
             result = await self._dispatcher.dispatch(self._registry[operation], arguments, _call(context))
         except Problem as problem:
-            raise MCPError(types.INVALID_PARAMS, problem.detail, problem.body()) from None
+            raise MCPError(types.INVALID_PARAMS, problem.detail, {**problem.body(), "uri": uri}) from None
         if isinstance(result, Content) and not result.media_type.startswith("application/json"):
             blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encoded(result))
             return types.ReadResourceResult(contents=[blob])
