@@ -34,8 +34,8 @@ def talk(world: World, mode: str, work: Callable[[Client], Awaitable[T]], token:
     return asyncio.run(run())
 
 
-def captured(world: World, **streams: list[dict[str, Any]]) -> dict[str, str]:
-    """A ticket with a capture that has one of everything, or the streams given; the receipt."""
+def captured(world: World, screenshot: bytes | None = None, **streams: list[dict[str, Any]]) -> dict[str, str]:
+    """A ticket with a capture that has one of everything, or what is given instead; the receipt."""
     health = {name: {"status": "ok", "captured": 1} for name in ("console", "network", "errors")}
     envelope = {
         "id": "capture-0001",
@@ -65,7 +65,7 @@ def captured(world: World, **streams: list[dict[str, Any]]) -> dict[str, str]:
         "console": json.dumps(streams.get("console", console)).encode(),
         "network": json.dumps(streams.get("network", network)).encode(),
         "errors": json.dumps(errors).encode(),
-        "screenshot": png(2000, 1000),
+        "screenshot": screenshot or png(2000, 1000),
     }
     return ok(world.api.post("/captures", files={name: (name, data) for name, data in parts.items()}))
 

@@ -219,6 +219,15 @@ CREATE TABLE oauth_secret (
   rotated_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE preview (
+  asset_id INTEGER PRIMARY KEY REFERENCES asset (id) ON DELETE CASCADE,
+  made_of BLOB NOT NULL,
+  blob_id INTEGER NOT NULL REFERENCES blob (id),
+  media_type TEXT NOT NULL,
+  width INTEGER NOT NULL,
+  height INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE project (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -357,6 +366,8 @@ CREATE INDEX oauth_request_of_user ON oauth_request (user_id, stage, id);
 CREATE INDEX oauth_secret_by_end ON oauth_secret (expires_at);
 
 CREATE INDEX oauth_secret_of_credential ON oauth_secret (credential_id);
+
+CREATE INDEX preview_of_blob ON preview (blob_id);
 
 CREATE INDEX project_of_company ON project (company_id, id);
 

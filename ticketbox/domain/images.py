@@ -229,8 +229,9 @@ def _as_jpeg(image: "Image.Image", max_bytes: int) -> Picture:
     share, smaller = 1.0, image
     while True:
         for quality in _QUALITIES:
-            # Full chroma, because coloured letters on a coloured ground are lost with half of it.
-            encoded = _save(smaller, "JPEG", quality=quality, subsampling=0, optimize=True)
+            # Full chroma, because coloured letters on a coloured ground are lost with half of it. Without
+            # `optimize`, which fails where noise takes more than a byte for each pixel.
+            encoded = _save(smaller, "JPEG", quality=quality, subsampling=0)
             if len(encoded) < max_bytes:
                 return Picture(encoded, media.JPEG, *smaller.size)
         share *= 0.75

@@ -1,5 +1,8 @@
 """Stored files: screenshots and attachments, and the pictures made of them."""
 
+import contextlib
+import hashlib
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -9,7 +12,7 @@ from ticketbox.domain import images, media
 from ticketbox.domain.annotation import Annotation
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.problems import Conflict, NotFound
+from ticketbox.domain.problems import Conflict, NotFound, Problem
 from ticketbox.domain.records import Asset
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.captures import Upload, attachment
@@ -19,9 +22,10 @@ from ticketbox.operations.paging import Page
 from ticketbox.operations.recording import ticket_event
 from ticketbox.operations.registry import Body, Tool, operation
 from ticketbox.operations.services import Call, Services
-from ticketbox.store import assets, blobs, bylines
+from ticketbox.store import assets, blobs, bylines, previews
 from ticketbox.store.assets import NewAsset
 from ticketbox.store.database import Read, Write
+from ticketbox.store.previews import Preview
 
 MOST_ATTACHMENTS = 100
 
@@ -102,34 +106,57 @@ class GetScreenshot(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ticket_id: TicketId
     annotated: Annotated[bool, Meta(description="With the annotations drawn in.")] = False
     max_side: (
-        Annotated[int, Meta(ge=16, le=8192, description="Scaled down so that no side is longer, in pixels.")] | None
+        Annotated[
+            int,
+            Meta(ge=16, le=8192, description="Scaled down so that no side is longer, in pixels, and below 900 KB."),
+        ]
+        | None
     ) = None
 
 
 class Shot(msgspec.Struct, frozen=True):
-    """A screenshot as it is stored, with the marks to draw."""
+    """A screenshot as it is stored, with the marks to draw; `ready` says that there is nothing to do."""
 
+    asset: int
+    blob: int
+    made_of: bytes
     content: Content
     marks: list[Annotation]
+    ready: bool = False
 
 
 async def draw(services: Services, args: GetScreenshot, shot: Shot) -> Content:
-    """Draw the annotations and scale the picture, as asked."""
+    """Draw the annotations and scale the picture, as asked. What a model looks at is kept for the next time."""
+    if shot.ready:
+        return shot.content
     content = shot.content
-    if args.annotated and shot.marks:
-        content = _as_content(content, await services.work(images.draw, content.data, shot.marks))
-    if args.max_side is not None and max(content.width or 0, content.height or 0) > args.max_side:
-        scaled = await services.work(images.scale, content.data, args.max_side)
-        content = _as_content(content, scaled)
+    if shot.marks:
+        content = _as_content(await services.work(images.draw, content.data, shot.marks))
+    if args.max_side is not None and not _is_small(content, args.max_side):
+        content = _as_content(await services.work(images.scale, content.data, args.max_side))
+    if _is_for_models(args) and content is not shot.content:
+        packed = await services.work(partial(blobs.pack, content.data, compress=False))
+        preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
+        with contextlib.suppress(Problem):  # a full disk: the picture is made again the next time
+            await services.database.write(lambda tx: previews.keep(tx, shot.asset, shot.blob, preview))
     return content
 
 
-def _as_content(content: Content, picture: images.Picture) -> Content:
+def _is_for_models(args: GetScreenshot) -> bool:
+    return args.annotated and args.max_side == images.MODEL_SIDE
+
+
+def _is_small(content: Content, max_side: int) -> bool:
+    longest = max(content.width or 0, content.height or 0)
+    return longest <= max_side and len(content.data) < images.MODEL_BYTES
+
+
+def _as_content(picture: images.Picture) -> Content:
     return Content(
         media_type=picture.media_type,
         data=picture.data,
         name="screenshot." + picture.media_type.rpartition("/")[2],
-        inline=content.inline,
+        inline=True,
         width=picture.width,
         height=picture.height,
     )
@@ -155,6 +182,12 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> Shot:
     if key is None:
         raise NotFound("screenshot")
     blob, asset = assets.get(tx, key)
+    marks = assets.annotations(tx, key) if args.annotated else []
+    made_of = hashlib.sha256(asset.sha256.encode() + msgspec.json.encode(marks)).digest()
+    kept = previews.find(tx, key, made_of) if _is_for_models(args) else None
+    if kept is not None:
+        picture = images.Picture(blobs.read(tx, kept.blob), kept.media_type, kept.width, kept.height)
+        return Shot(key, blob, made_of, _as_content(picture), [], ready=True)
     content = Content(
         media_type=asset.media_type,
         data=blobs.read(tx, blob),
@@ -164,4 +197,4 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> Shot:
         width=asset.width,
         height=asset.height,
     )
-    return Shot(content, assets.annotations(tx, key) if args.annotated else [])
+    return Shot(key, blob, made_of, content, marks)

@@ -6,7 +6,7 @@ from ticketbox.domain.annotation import Annotation, AnnotationInput, Kind
 from ticketbox.domain.annotation import record as annotation_record
 from ticketbox.domain.ids import Prefix, new_id
 from ticketbox.domain.records import Asset, AssetKind
-from ticketbox.store import blobs
+from ticketbox.store import blobs, previews
 from ticketbox.store.blobs import Packed
 from ticketbox.store.bylines import Bylines
 from ticketbox.store.database import Read, Row, Write
@@ -106,7 +106,8 @@ def ticket_of(tx: Read, key: int) -> int:
 
 
 def replace(tx: Write, key: int, packed: Packed, width: int, height: int, media_type: str) -> None:
-    """Put other bytes in a file's place, and destroy the old ones if nothing else uses them."""
+    """Put other bytes in a file's place, and destroy the old ones, its small picture too, if nothing else uses them."""
+    previews.drop(tx, key)
     old = tx.value("SELECT blob_id FROM asset WHERE id = ?", (key,))
     new = blobs.put(tx, packed)
     tx.run(

@@ -50,6 +50,7 @@ def read(tx: Read, key: int) -> bytes:
 
 _UNUSED = """
 NOT EXISTS (SELECT 1 FROM asset a WHERE a.blob_id = b.id)
+AND NOT EXISTS (SELECT 1 FROM preview p WHERE p.blob_id = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.excerpt = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.console = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)

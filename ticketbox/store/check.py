@@ -111,6 +111,7 @@ WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '
 ORPHANS = """
 SELECT count(*), ifnull(sum(length(b.data)), 0) FROM blob b
 WHERE NOT EXISTS (SELECT 1 FROM asset a WHERE a.blob_id = b.id)
+  AND NOT EXISTS (SELECT 1 FROM preview p WHERE p.blob_id = b.id)
   AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.excerpt = b.id)
   AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.console = b.id)
   AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)

@@ -18,6 +18,7 @@ from litestar import HttpMethod, Request, route
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox import __version__
+from ticketbox.domain import images
 from ticketbox.domain.policy import Via
 from ticketbox.domain.problems import (
     Forbidden,
@@ -47,7 +48,6 @@ log = logging.getLogger("ticketbox.mcp")
 
 MAX_MESSAGE = 1024 * 1024
 MESSAGE_SECONDS = 30.0
-MODEL_SIDE = 1568
 
 
 UNREADABLE = Answer(
@@ -214,8 +214,12 @@ class Endpoint:
             return []
         if result.capture.console is msgspec.UNSET:
             return []
-        shot = {"ticket_id": result.id, "annotated": True, "max_side": MODEL_SIDE}
-        return [await self._dispatcher.dispatch(self._registry["get_screenshot"], shot, call)]
+        shot = {"ticket_id": result.id, "annotated": True, "max_side": images.MODEL_SIDE}
+        try:
+            return [await self._dispatcher.dispatch(self._registry["get_screenshot"], shot, call)]
+        except Problem:  # the ticket is worth more than its picture, and get_screenshot says what is wrong
+            log.warning("the screenshot of %s can't be shown", result.id, exc_info=True)
+            return []
 
     async def _list_prompts(self, context: Any, params: Any) -> "types.ListPromptsResult":
         import mcp_types as types
