@@ -154,6 +154,21 @@ def test_every_path_names_all_of_its_methods(stage: Stage, document: dict[str, A
         dressed(refusal)
 
 
+def test_a_part_of_a_path_that_is_written_out_is_no_parameter(stage: Stage) -> None:
+    assert refused(stage.api.get("/tickets/bulk-move"), 405, "method_not_allowed")["valid"] == ["OPTIONS", "POST"]
+
+
+@pytest.mark.parametrize("path", ["/me/", "/me//", "/tickets//"])
+def test_empty_parts_of_a_path_dont_count(stage: Stage, path: str) -> None:
+    ok(stage.api.get(path))
+
+
+@pytest.mark.parametrize("path", ["/me/x", "/tickets/t-00000000/work/x", "/ME", "/%6De/x", "", "/"])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS"])
+def test_a_path_that_is_too_long_or_too_short_is_no_page(stage: Stage, method: str, path: str) -> None:
+    refused(stage.api.request(method, path), 404, "not_found")
+
+
 def test_a_head_request_answers_as_get_without_the_body(stage: Stage) -> None:
     got, head = stage.api.get("/tickets"), stage.api.head("/tickets")
     assert (head.status_code, head.content) == (200, b"")

@@ -95,6 +95,9 @@ class MethodNotAllowed(Problem):
 
     status, code, title = 405, "method_not_allowed", "method not allowed"
 
+    def __init__(self, valid: list[str], detail: str | None = None) -> None:
+        super().__init__(detail or f"this address takes {', '.join(valid)}", valid=valid)
+
 
 class Conflict(Problem):
     """The request is sound but doesn't fit what is stored."""

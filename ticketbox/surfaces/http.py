@@ -1,4 +1,4 @@
-"""All routes together in one Litestar application."""
+"""All routes together: REST, and behind it the framework with every other page."""
 
 import typing
 
@@ -20,7 +20,6 @@ from ticketbox.surfaces.mcp import Endpoint
 def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: Endpoint) -> ASGIApp:
     """The routes of every surface, without the edge around them."""
     handlers = [
-        *rest.routes(registry, dispatcher, site),
         *webapp.routes(registry, dispatcher, site),
         *spa.routes(registry, dispatcher, site.public_url),
         *oauth.routes(registry, dispatcher, site),
@@ -38,7 +37,7 @@ def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: 
             Exception: _rethrow,
         },
     )
-    return typing.cast(ASGIApp, app)
+    return rest.Api(registry, dispatcher, site, typing.cast(ASGIApp, app))
 
 
 def _rethrow(_: object, error: Exception) -> Response[bytes]:
@@ -50,8 +49,7 @@ def _no_route(_: object, error: Exception) -> Response[bytes]:
     if isinstance(error, NotFoundException):
         raise NotFound("page")
     if isinstance(error, MethodNotAllowedException):
-        valid = sorted((error.headers or {}).get("allow", "").split(", "))
-        raise MethodNotAllowed(f"this address takes {', '.join(valid)}", valid=valid)
+        raise MethodNotAllowed(sorted((error.headers or {}).get("allow", "").split(", ")))
     raise error
 
 

@@ -99,8 +99,8 @@ class Endpoint:
             )
         if scope["method"] != "POST":
             raise MethodNotAllowed(
+                ["POST"],
                 "send POST: this endpoint speaks the streamable HTTP transport, which a client of SSE alone can't use",
-                valid=["POST"],
             )
         origin = header(scope, b"origin")
         if origin is not None and origin != self._site.public_url:

@@ -1,4 +1,4 @@
-"""REST under `/api/v1`: one route for each path of the registry. It decides nothing; `dispatch` does.
+"""REST under `/api/v1`: the paths of the registry. It decides nothing; `dispatch` does.
 
 Path, query and body become one map of arguments; extra, repeated and doubled ones are refused, and the
 whole is converted and checked at once against the operation's arguments.
@@ -12,19 +12,28 @@ from datetime import datetime
 from typing import Any
 
 import msgspec
-from litestar import HttpMethod, Request, route
-from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.media import content_disposition
-from ticketbox.domain.problems import InvalidRequest, Problem, UnsupportedMediaType, invalid
+from ticketbox.domain.problems import InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType, invalid
 from ticketbox.operations.content import Content
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Body, Operation, Registry
 from ticketbox.operations.services import Call
 from ticketbox.operations.sessions import WithSession
 from ticketbox.surfaces.answers import Answer, json_answer, session_cookie
-from ticketbox.surfaces.asgi import Receive, Scope, has_body, header, headers_named, query, whole_body
+from ticketbox.surfaces.asgi import (
+    ASGIApp,
+    Receive,
+    Scope,
+    Send,
+    has_body,
+    header,
+    headers_named,
+    query,
+    whole_body,
+)
 from ticketbox.surfaces.edge import Site
+from ticketbox.surfaces.paths import Paths
 from ticketbox.surfaces.uploads import read_upload
 
 PREFIX = "/api/v1"
@@ -36,26 +45,37 @@ HEADERS = {"idempotency_key": b"idempotency-key", "expected_version": b"if-match
 Endpoint = Callable[[Scope, Receive], Awaitable[Answer]]
 
 
-def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
-    """One handler for each path of the registry, so that `Allow` names all of its methods."""
-    paths: dict[str, dict[str, Endpoint]] = {}
-    for line, operation in registry.routed():
-        paths.setdefault(line.path, {})[line.method] = _endpoint(operation, dispatcher, site)
-    return [_route(path, endpoints) for path, endpoints in paths.items()]
+class Api:
+    """The REST API as an ASGI application; what isn't a path of the registry goes to the application behind it.
 
+    It stands before the framework, whose way to a handler costs as much as a look-up in the file
+    (docs/decisions/0002-rest-stands-before-the-framework.md).
+    """
 
-def _route(path: str, endpoints: dict[str, Endpoint]) -> HTTPRouteHandler:
-    """GET answers HEAD as well; the answer leaves its body out."""
-    if "GET" in endpoints:
-        endpoints["HEAD"] = endpoints["GET"]
-    methods = [HttpMethod(method) for method in endpoints]
+    def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site, behind: ASGIApp) -> None:
+        self._behind = behind
+        self._paths: Paths[Endpoint] = Paths()
+        for line, operation in registry.routed():
+            endpoint = _endpoint(operation, dispatcher, site)
+            self._paths.add(line.method, PREFIX + line.path, endpoint)
+            if line.method == "GET":  # the answer leaves its body out
+                self._paths.add("HEAD", PREFIX + line.path, endpoint)
 
-    @route(PREFIX + path.replace("}", ":str}"), http_method=methods, status_code=200)
-    async def handle(request: Request[Any, Any, Any]) -> Answer:
-        endpoint = endpoints[request.scope["method"]]
-        return await endpoint(typing.cast(Scope, request.scope), typing.cast(Receive, request.receive))
-
-    return handle
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI 3)."""
+        methods, scope["path_params"] = self._paths.find(scope["path"])
+        if not methods:
+            await self._behind(scope, receive, send)
+            return
+        endpoint = methods.get(scope["method"])
+        if endpoint is None:
+            valid = sorted({*methods, "OPTIONS"})
+            if scope["method"] != "OPTIONS":
+                raise MethodNotAllowed(valid)
+            answer = Answer(204, b"", "", [(b"allow", ", ".join(valid).encode())])
+        else:
+            answer = await endpoint(scope, receive)
+        await answer(scope, receive, send)
 
 
 def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
