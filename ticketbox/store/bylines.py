@@ -27,8 +27,7 @@ _vias = {via.value: via for via in Via}
 
 LOAD = """
 SELECT b.id, u.public_id, u.name, b.token_id, b.token_label, b.via
-FROM byline b JOIN user u ON u.id = b.user_id
-WHERE b.id IN (SELECT value FROM json_each(?))
+FROM json_each(?) k CROSS JOIN byline b ON b.id = k.value JOIN user u ON u.id = b.user_id
 """
 
 

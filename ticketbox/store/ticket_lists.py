@@ -1,6 +1,7 @@
 """Lists of tickets: one query composed of constant parts, flat in the number of tickets."""
 
 from enum import StrEnum
+from operator import itemgetter
 
 import msgspec
 
@@ -105,8 +106,7 @@ def sql(wanted: Filter, resumed: bool) -> str:
     {home} AND t.id IN ({pages})
   ORDER BY {outer_order} LIMIT :limit
 )
-SELECT {COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {BESIDE}
-ORDER BY {outer_order}"""
+SELECT {COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {BESIDE}"""
 
 
 def _rest(keys: list[str], beyond: str) -> list[str]:
@@ -150,9 +150,9 @@ def parameters(viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, li
 
 def listed(
     tx: Read, viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, limit: int
-) -> list[tuple[tuple[int, ...], Ticket]]:
+) -> list[tuple[int | tuple[int, ...], Ticket]]:
     """A page of tickets, each with the place in the order that a cursor resumes after."""
     rows = tx.all(sql(wanted, after is not None), parameters(viewer, wanted, after, limit))
-    keys = [_AT[key] for key in _KEYS[wanted.sort.removeprefix("-")]]
-    places = [tuple(row[key] for key in keys) for row in rows]
-    return list(zip(places, made(tx, rows), strict=True))
+    place = itemgetter(*(_AT[key] for key in _KEYS[wanted.sort.removeprefix("-")]))
+    rows.sort(key=place, reverse=wanted.sort.startswith("-"))
+    return list(zip(map(place, rows), made(tx, rows), strict=True))

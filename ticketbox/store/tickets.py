@@ -35,32 +35,38 @@ def made(tx: Read, rows: list[Row]) -> list[Ticket]:
 
 
 def _ticket(row: Row, bylines: Bylines, now: int) -> Ticket:
-    claimed_until: int | None = row[15]
+    (
+        _, public_id, company, project, column, position, title, description, status,
+        resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until, source_url,
+        summary, comments, version, created_at, created_by, updated_at, updated_by,
+        archived_at, archived_by, assignees,
+    ) = row  # fmt: skip
     claim = None
     if claimed_until is not None and claimed_until > now:
-        claim = Claim(bylines.by(row[13], row[14]), rfc3339(claimed_until))
+        claim = Claim(bylines.by(claimed_by, claimed_at), rfc3339(claimed_until))
+    # In the record's order, because names cost as much as all the rest for a page of tickets.
     return Ticket(
-        id=row[1],
-        company_id=row[2],
-        project_id=row[3],
-        column_id=row[4],
-        position=row[5],
-        title=row[6],
-        description=row[7],
-        status=_statuses[row[8]],
-        resolved=bool(row[9]),
-        priority=PRIORITIES[int(row[10])],
-        labels=_labels.decode(row[11]),
-        assignees=_people.decode(row[26]),
-        branch=row[12],
-        claim=claim,
-        source_url=row[16],
-        capture=None if row[17] is None else _summary.decode(row[17]),
-        comment_count=row[18],
-        version=row[19],
-        created=bylines.by(row[21], row[20]),
-        updated=bylines.by(row[23], row[22]),
-        archived=bylines.maybe(row[25], row[24]),
+        public_id,
+        company,
+        project,
+        column,
+        position,
+        title,
+        description,
+        _statuses[status],
+        bool(resolved),
+        PRIORITIES[priority],
+        _labels.decode(labels),
+        _people.decode(assignees),
+        branch,
+        claim,
+        source_url,
+        None if summary is None else _summary.decode(summary),
+        comments,
+        version,
+        bylines.by(created_by, created_at),
+        bylines.by(updated_by, updated_at),
+        bylines.maybe(archived_by, archived_at),
     )
 
 
