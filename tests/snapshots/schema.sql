@@ -277,13 +277,13 @@ CREATE TABLE ticket (
 
 CREATE TABLE ticket_assignee (
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
-  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER,
   PRIMARY KEY (ticket_id, user_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ticket_label (
   label TEXT NOT NULL COLLATE NOCASE,
-  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER,
   PRIMARY KEY (label, ticket_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -304,6 +304,21 @@ CREATE INDEX asset_of_blob ON asset (blob_id);
 CREATE INDEX asset_of_capture ON asset (capture_id, id);
 
 CREATE INDEX asset_of_ticket ON asset (ticket_id, id);
+
+CREATE TRIGGER assignee_added AFTER INSERT ON ticket_assignee BEGIN
+  UPDATE ticket_assignee SET (project_id, status, updated_at, priority) =
+    (SELECT t.project_id, t.status, t.updated_at, t.priority FROM ticket t WHERE t.id = new.ticket_id)
+  WHERE ticket_id = new.ticket_id AND user_id = new.user_id;
+END;
+
+CREATE INDEX assignment_by_creation ON ticket_assignee (user_id, project_id, status, ticket_id)
+  WHERE project_id IS NOT NULL;
+
+CREATE INDEX assignment_by_priority ON ticket_assignee (user_id, project_id, status, priority, ticket_id)
+  WHERE project_id IS NOT NULL;
+
+CREATE INDEX assignment_by_update ON ticket_assignee (user_id, project_id, status, updated_at, ticket_id)
+  WHERE project_id IS NOT NULL;
 
 CREATE INDEX assignment_of_user ON ticket_assignee (user_id, ticket_id);
 
@@ -345,6 +360,20 @@ CREATE INDEX invitation_of_company ON invitation (company_id, id);
 
 CREATE INDEX invitation_project_of_project ON invitation_project (project_id);
 
+CREATE TRIGGER label_added AFTER INSERT ON ticket_label BEGIN
+  UPDATE ticket_label SET (project_id, status, updated_at, priority) =
+    (SELECT t.project_id, t.status, t.updated_at, t.priority FROM ticket t WHERE t.id = new.ticket_id)
+  WHERE label = new.label AND ticket_id = new.ticket_id;
+END;
+
+CREATE INDEX label_by_creation ON ticket_label (label, project_id, status, ticket_id) WHERE project_id IS NOT NULL;
+
+CREATE INDEX label_by_priority ON ticket_label (label, project_id, status, priority, ticket_id)
+  WHERE project_id IS NOT NULL;
+
+CREATE INDEX label_by_update ON ticket_label (label, project_id, status, updated_at, ticket_id)
+  WHERE project_id IS NOT NULL;
+
 CREATE INDEX label_of_ticket ON ticket_label (ticket_id);
 
 CREATE INDEX member_of_company ON member (company_id, id);
@@ -378,6 +407,16 @@ CREATE INDEX ticket_by_place ON ticket (column_id, status, position, id);
 CREATE INDEX ticket_by_priority ON ticket (project_id, status, priority, id);
 
 CREATE INDEX ticket_by_update ON ticket (project_id, status, updated_at, id);
+
+CREATE TRIGGER ticket_changed AFTER UPDATE OF project_id, status, updated_at, priority ON ticket
+WHEN (old.project_id, old.status, old.updated_at, old.priority)
+  IS NOT (new.project_id, new.status, new.updated_at, new.priority)
+BEGIN
+  UPDATE ticket_label SET project_id = new.project_id, status = new.status, updated_at = new.updated_at,
+    priority = new.priority WHERE ticket_id = new.id;
+  UPDATE ticket_assignee SET project_id = new.project_id, status = new.status, updated_at = new.updated_at,
+    priority = new.priority WHERE ticket_id = new.id;
+END;
 
 CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NULL;
 

@@ -132,11 +132,11 @@ def test_what_nothing_points_at_is_a_note(db: Path) -> None:
 
 
 def test_an_older_schema_is_a_note_and_a_newer_one_a_problem(db: Path) -> None:
-    newest = "(SELECT max(number) FROM migration)"
-    change(db, f"DELETE FROM migration WHERE number = {newest}")
+    last = "number = (SELECT max(number) FROM migration)"
+    change(db, f"DELETE FROM migration WHERE {last}")
     older = report(db, 0)["schema"]
     assert (older["level"], "ticketbox serve" in older["advice"]) == ("note", True)
-    change(db, f"UPDATE migration SET number = number + 2 WHERE number = {newest}")
+    change(db, f"UPDATE migration SET number = {newest_number() + 1} WHERE {last}")
     newer = report(db, 1)["schema"]
     assert (newer["level"], newer["advice"]) == ("problem", "run the newer ticketbox that wrote it")
 

@@ -56,7 +56,7 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.READ,
     budget=Budget.READ,
     rest="GET /tickets",
-    brief=lambda args: args.label is None and args.assignee is None,
+    brief=True,
     tool=Tool(
         "List tickets",
         "Use this to see what stands on a board or what is assigned to somebody; to find words, use search_tickets.",

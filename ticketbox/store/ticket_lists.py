@@ -58,20 +58,22 @@ def sql(wanted: Filter, resumed: bool) -> str:
 
     Each visible project gives at most one page, from an index in the page's own order, and the page is
     merged of those: the cost doesn't grow with the number of tickets. Only then are the page's rows read
-    whole.
+    whole, in any order: SQLite sorts whole rows slower than Python sorts their places.
     """
     down = wanted.sort.startswith("-")
     keys = _KEYS[wanted.sort.removeprefix("-")]
-    source, of_project = "ticket i", "i.project_id = v.id"
+    # Labels and assignments carry the project, status and order of their tickets (0004).
+    source, first = "ticket i", "i"
     where: list[str] = []
     if wanted.label is not None:
-        source = "ticket_label l CROSS JOIN ticket i ON i.id = l.ticket_id"
+        source, first = "ticket_label l CROSS JOIN ticket i ON i.id = l.ticket_id", "l"
         where.append("l.label = :label")
     elif wanted.assignee is not None:
-        source = "ticket_assignee l CROSS JOIN ticket i ON i.id = l.ticket_id"
+        source, first = "ticket_assignee l CROSS JOIN ticket i ON i.id = l.ticket_id", "l"
         where.append("l.user_id = (SELECT id FROM user WHERE public_id = :assignee)")
-    elif wanted.column is not None:
-        of_project = "+i.project_id = v.id"
+    of_project = f"{first}.project_id = v.id"
+    if first == "i" and wanted.column is not None:
+        of_project = "+" + of_project
     if wanted.label is not None and wanted.assignee is not None:
         where.append(
             "EXISTS (SELECT 1 FROM ticket_assignee a JOIN user u ON u.id = a.user_id"
@@ -87,13 +89,15 @@ def sql(wanted: Filter, resumed: bool) -> str:
         where.append("i.updated_at >= :updated_since")
     if wanted.text is not None:
         where.append(_MATCH)
-    inner = ["l.ticket_id" if key == "id" and source != "ticket i" else f"i.{key}" for key in keys]
+    inner = [f"{first}.{key}" for key in keys]
+    if first == "l":
+        inner = ["i.position" if key == "l.position" else key.replace("l.id", "l.ticket_id") for key in inner]
     more = "".join(f" AND {part}" for part in where)
     direction = " DESC" if down else ""
     inner_order = ", ".join(key + direction for key in inner)
     outer_order = ", ".join(f"t.{key}{direction}" for key in keys)
     arms = [
-        f"SELECT i.id FROM {source} WHERE {of_project} AND i.status = s.value{more}{rest}"
+        f"SELECT i.id FROM {source} WHERE {of_project} AND {first}.status = s.value{more}{rest}"
         f" ORDER BY {inner_order} LIMIT :limit"
         for rest in (_rest(inner, "<" if down else ">") if resumed else [""])
     ]
