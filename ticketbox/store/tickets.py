@@ -55,7 +55,7 @@ def _ticket(row: Row, bylines: Bylines, now: int) -> Ticket:
         description,
         _statuses[status],
         bool(resolved),
-        PRIORITIES[priority],
+        PRIORITIES[int(priority)],
         _labels.decode(labels),
         _people.decode(assignees),
         branch,
