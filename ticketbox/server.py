@@ -46,26 +46,27 @@ class _Protocol(HttpToolsProtocol):
         self._patience = self.loop.call_later(HEAD_SECONDS, transport.close)
 
     def data_received(self, data: bytes) -> None:
-        """Let the parser go on, unless a head that comes in parts grows too long."""
-        self._held = self._held + len(data) if self._in_head else 0
+        """Let the parser go on, unless a head has grown too long; begin to wait where one isn't whole yet.
+
+        What is read at once is far less than a head may have.
+        """
+        self._held = self._held + len(data) if self._in_head else len(data)
         if self._held > MAX_HEAD:
             self.send_400_response("The request's head is too long.")
             return
         super().data_received(data)
-
-    def on_message_begin(self) -> None:
-        """Begin to wait for the rest of a head."""
-        self._in_head = True
-        super().on_message_begin()
-        if self._patience is None:
+        if self._in_head and self._patience is None:
             self._patience = self.loop.call_later(HEAD_SECONDS, self.transport.close)
 
+    def on_message_begin(self) -> None:
+        """A head begins."""
+        self._in_head = True
+        super().on_message_begin()
+
     def on_headers_complete(self) -> None:
-        """The head is there; the body has limits of its own. The parser answers 400 to what this raises."""
+        """The head is there; the body has limits of its own."""
         self._in_head = False
         self._end_patience()
-        if len(self.url) + sum(len(name) + len(value) for name, value in self.headers) > MAX_HEAD:
-            raise ValueError("the head is too long")
         super().on_headers_complete()
 
     def connection_lost(self, exc: Exception | None) -> None:
