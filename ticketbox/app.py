@@ -11,6 +11,7 @@ from filelock import FileLock, Timeout
 from ticketbox.domain.clock import Clock
 from ticketbox.domain.limits import Limiter
 from ticketbox.operations.dispatch import Dispatcher
+from ticketbox.operations.listeners import Listeners
 from ticketbox.operations.registry import registry
 from ticketbox.operations.services import Fetch, Fetched, Services
 from ticketbox.settings import Settings
@@ -57,8 +58,9 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
     with locked(settings):
         prepare(settings.db, log.info)
         clock = Clock()
-        database = await Database.open(settings.db, clock)
-        services = Services(database, Limiter(clock.monotonic), settings.public_url, _way_out(settings))
+        listeners = Listeners()
+        database = await Database.open(settings.db, clock, publish=listeners.publish)
+        services = Services(database, Limiter(clock.monotonic), settings.public_url, _way_out(settings), listeners)
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)
         running = [

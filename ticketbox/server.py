@@ -10,6 +10,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ticketbox.settings import Settings
 from ticketbox.surfaces.asgi import ASGIApp
+from ticketbox.surfaces.stream import ABORT
 
 BACKLOG = 2048
 HEAD_SECONDS = 20.0
@@ -62,6 +63,7 @@ class _Protocol(HttpToolsProtocol):
         """A head begins."""
         self._in_head = True
         super().on_message_begin()
+        self.scope["extensions"] = {ABORT: self.transport.abort}  # type: ignore[typeddict-item]
 
     def on_headers_complete(self) -> None:
         """The head is there; the body has limits of its own."""
@@ -81,19 +83,26 @@ class _Protocol(HttpToolsProtocol):
 
 
 class _Server(uvicorn.Server):
-    """Uvicorn's server, which says when it is ready, and lets the process close its file after a signal.
+    """Uvicorn's server, which says when it is ready and when it stops, and lets the process close its file
+    after a signal.
 
     Uvicorn raises the signal once more when it is done, and SIGTERM would then end the process at once.
     """
 
-    def __init__(self, config: uvicorn.Config, ready: Callable[[], None]) -> None:
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None]) -> None:
         super().__init__(config)
         self._ready = ready
+        self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """Begin to serve; from here on a signal is an orderly stop."""
         await super().startup(sockets)
         self._ready()
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Take no more, let what runs end, and end what would go on for ever."""
+        self._stopping()
+        await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
@@ -109,8 +118,12 @@ async def serve_until_stopped(
     listener: socket.socket,
     stop_seconds: int,
     ready: Callable[[], None] = lambda: None,
+    stopping: Callable[[], None] = lambda: None,
 ) -> None:
-    """Serve until SIGINT or SIGTERM; running requests then have `stop_seconds` to end. `ready` is called once."""
+    """Serve until SIGINT or SIGTERM; running requests then have `stop_seconds` to end.
+
+    `ready` is called once when it begins, `stopping` once when the stop does.
+    """
     config = uvicorn.Config(
         application,  # type: ignore[arg-type]
         http=_Protocol,
@@ -127,4 +140,4 @@ async def serve_until_stopped(
         ssl_certfile=settings.tls_cert,
         ssl_keyfile=settings.tls_key,
     )
-    await asyncio.shield(_Server(config, ready).serve(sockets=[listener]))
+    await asyncio.shield(_Server(config, ready, stopping).serve(sockets=[listener]))

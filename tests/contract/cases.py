@@ -260,6 +260,7 @@ CASES: dict[str, Case] = {
     "list_attachments": Case(_ticket),
     "list_annotations": Case(_asset),
     "list_events": Case(lambda _: {"types": ["ticket.created", "ticket.moved"]}),
+    "stream_events": Case(lambda _: {"types": ["ticket.created"]}),
     "create_ticket": Case(lambda w: {"project_id": w.project, "title": "New"}, MEMBER),
     "create_capture": Case(lambda w: capture_arguments(w.project), MEMBER),
     "update_ticket": Case(lambda w: {**_ticket(w), "title": "Changed"}, MEMBER),

@@ -240,7 +240,7 @@ NOUNS = {
     "invitation_id": "invitation",
 }
 # An event's id is a number in a sequence: `after` compares with it, and no row is looked up.
-NO_ROW = {("list_events", "after")}
+NO_ROW = {("list_events", "after"), ("stream_events", "after")}
 
 
 def slots(declared: Operation) -> Iterator[Slot]:

@@ -104,7 +104,8 @@ async def _serve(settings: Settings, listener: socket.socket, open_browser: bool
             if open_browser and (address or words):
                 webbrowser.open(address or settings.public_url)
 
-        await serve_until_stopped(appliance.asgi(), settings, listener, STOP_SECONDS, ready)
+        stopping = appliance.services.listeners.close
+        await serve_until_stopped(appliance.asgi(), settings, listener, STOP_SECONDS, ready, stopping)
 
 
 async def _set_up_address(appliance: "object") -> str | None:

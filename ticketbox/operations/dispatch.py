@@ -7,14 +7,24 @@ limits hold from the next call on, and there is no cache to invalidate.
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Mapping
 from typing import Any
 
 import msgspec
 
 from ticketbox.domain.policy import NOBODY, Actor, Kind, require
-from ticketbox.domain.problems import Conflict, FieldError, InvalidRequest, InvalidToken, NotFound, Unauthorized
+from ticketbox.domain.problems import (
+    Conflict,
+    FieldError,
+    InvalidRequest,
+    InvalidToken,
+    NotFound,
+    Problem,
+    Unauthorized,
+)
 from ticketbox.domain.scopes import Access
+from ticketbox.operations import listeners
+from ticketbox.operations.listeners import Batch, companies_of
 from ticketbox.operations.meter import Meter
 from ticketbox.operations.registry import Body, Operation
 from ticketbox.operations.services import Call, Services
@@ -70,6 +80,37 @@ class Dispatcher:
         if operation.finish is not None:
             result = await operation.finish(self.services, args, result)
         return result
+
+    async def follow(
+        self, operation: Operation, arguments: Mapping[str, Any], call: Call, *, lax: bool = False
+    ) -> AsyncGenerator[Batch]:
+        """Carry out a call whose answer goes on: a batch whenever there is something new, an empty one now and then.
+
+        Each batch is a dispatch of its own, so whatever changes about the caller holds from the next one on;
+        the call draws on its budget once. It ends when the caller loses the credential or a company, and at
+        the server's stop. Raises Problem for what is refused at the beginning.
+        """
+        actor = await self.admit(operation, call)
+        args = decode(operation, arguments, lax=lax)
+        with self.services.listeners.listening(actor) as listener:
+            batch: Batch = await self.dispatch(operation, args, call)
+            yield batch
+            while True:
+                woken = batch.more or await listener.wait(listeners.HEARTBEAT_SECONDS)
+                if listener.ended:
+                    return
+                args = msgspec.structs.replace(args, after=batch.last, last_event=None)
+                try:
+                    batch = await self.dispatch(operation, args, call)
+                except Problem:
+                    return
+                assert call.actor is not None
+                companies = companies_of(call.actor)
+                if listener.companies - companies:
+                    return
+                listener.companies = companies
+                if batch.items or not woken:
+                    yield batch
 
     async def admit(self, operation: Operation, call: Call) -> Actor:
         """Refuse a call for who makes it, before its input is read or slow work begins. Raises Problem.

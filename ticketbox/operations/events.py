@@ -1,6 +1,6 @@
 """What happened: a ticket's history, everybody's events, and a company's audit log.
 
-The live stream (`GET /events/stream`) reads the same table; webhooks will too.
+The live stream goes on where the list ends, with the same query.
 """
 
 import csv
@@ -17,12 +17,15 @@ from ticketbox.domain.problems import invalid
 from ticketbox.domain.records import Event
 from ticketbox.domain.scopes import Access, Role, Scope
 from ticketbox.operations.content import Content
+from ticketbox.operations.listeners import Batch
 from ticketbox.operations.lookups import Id, TicketId, company, readable_ticket
 from ticketbox.operations.paging import Cursor, Limit, Page, page, resume
 from ticketbox.operations.registry import Tool, operation
 from ticketbox.operations.tokens import NEWEST
 from ticketbox.store import events
 from ticketbox.store.database import Read
+
+BATCH = 50
 
 
 class EventType(StrEnum):
@@ -85,11 +88,15 @@ def get_ticket_history(tx: Read, actor: Actor, args: TicketHistory) -> Page[Even
     return page(actor, args, events.of_ticket(tx, found.key, after, args.limit + 1))
 
 
+After = Annotated[Id, Meta(description="The id of the last event that is known.")]
+Types = Annotated[list[EventType], Meta(min_length=1, max_length=30, description="Only these types.")]
+
+
 class ListEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Events after one that is known; without `after`, from the first."""
 
-    after: Annotated[Id, Meta(description="The id of the last event that is known.")] | None = None
-    types: Annotated[list[EventType], Meta(min_length=1, max_length=30, description="Only these types.")] | None = None
+    after: After | None = None
+    types: Types | None = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -97,15 +104,45 @@ class ListEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("list_events", scope=Scope.READ, budget=Budget.READ, rest="GET /events")
 def list_events(tx: Read, actor: Actor, args: ListEvents) -> Page[Event]:
     """List the events of what the caller can see, oldest first."""
-    start = 0
-    if args.after is not None:
-        key = events.event_key(args.after)
-        if key is None:
-            raise invalid("after", "this is no event's id")
-        start = key
-    (after,) = resume(actor, args) or (start,)
-    types = None if args.types is None else [kind.value for kind in args.types]
-    return page(actor, args, events.visible_after(tx, actor.viewer, after, types, args.limit + 1))
+    (after,) = resume(actor, args) or (0 if args.after is None else _number("after", args.after),)
+    return page(actor, args, events.visible_after(tx, actor.viewer, after, _values(args.types), args.limit + 1))
+
+
+class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Events after one that is known; without one, from now on."""
+
+    after: After | None = None
+    last_event: Annotated[Id, Meta(description="The same, where a client goes on; it wins.")] | None = None
+    types: Types | None = None
+
+
+@operation(
+    "stream_events", scope=Scope.READ, budget=Budget.READ, rest="GET /events/stream", live=True,
+    media=("text/event-stream",),
+)  # fmt: skip
+def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> Batch:
+    """Follow the events of what the caller can see as they happen, as server-sent events."""
+    newest = events.newest(tx)
+    after = newest
+    if args.last_event is not None:
+        after = _number("Last-Event-ID", args.last_event)
+    elif args.after is not None:
+        after = _number("after", args.after)
+    found = events.visible_after(tx, actor.viewer, min(after, newest), _values(args.types), BATCH)
+    more = len(found) == BATCH
+    last = found[-1][0] if more else newest
+    return Batch([event for _, event in found], events.event_id(last), more, reset=after > newest)
+
+
+def _number(field: str, event_id: str) -> int:
+    key = events.event_key(event_id)
+    if key is None:
+        raise invalid(field, "this is no event's id")
+    return key
+
+
+def _values(types: list[EventType] | None) -> list[str] | None:
+    return None if types is None else [kind.value for kind in types]
 
 
 class AuditFormat(StrEnum):

@@ -1,7 +1,7 @@
 """Every module that declares operations, in the order of the documentation.
 
 To come, each as one more name here: `webhooks` (its operations need `scope=Access.SESSION`).
-`find_similar_tickets` joins `search`; the live event stream is another surface of `list_events`.
+`find_similar_tickets` joins `search`.
 """
 
 from ticketbox.operations import (

@@ -74,6 +74,7 @@ class Operation(msgspec.Struct, frozen=True):
     metered: bool
     brief: Callable[[Any], bool]
     creates: bool
+    live: bool
     body: Body
     media: tuple[str, ...]
     summary: str
@@ -105,6 +106,7 @@ def operation(
     finish: Callable[..., Awaitable[Any]] | None = None,
     brief: bool | Callable[[Any], bool] = False,
     creates: bool = False,
+    live: bool = False,
     body: Body | None = None,
     media: tuple[str, ...] = (),
     example: dict[str, Any] | None = None,
@@ -113,8 +115,9 @@ def operation(
 
     `prepare` runs before the transaction and may wait (hash, decode, sniff); `finish` runs after it
     and turns the handler's result into the answer (draw, scale). `brief` says, for all arguments or by them,
-    that a read is a few indexed look-ups and little else, which saves it the way to a thread. `media` names
-    the types of an answer that isn't JSON. Raises TypeError or ValueError at import for a declaration that can't hold.
+    that a read is a few indexed look-ups and little else, which saves it the way to a thread. The answer of a
+    `live` one goes on, batch after batch. `media` names the types of an answer that isn't JSON.
+    Raises TypeError or ValueError at import for a declaration that can't hold.
     """
 
     def declare(handler: Handler) -> Handler:
@@ -156,6 +159,7 @@ def operation(
             metered=hints[parameters[-1]] is Meter,
             brief=brief if callable(brief) else _always if brief else _never,
             creates=creates,
+            live=live,
             body=kind,
             media=media,
             summary=summary.rstrip("."),

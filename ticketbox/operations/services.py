@@ -10,6 +10,7 @@ import msgspec
 from ticketbox.domain.limits import Level, Limiter
 from ticketbox.domain.policy import Actor, Via
 from ticketbox.domain.problems import RateLimited
+from ticketbox.operations.listeners import Listeners
 from ticketbox.store.database import Database, Read
 
 T = TypeVar("T")
@@ -73,11 +74,19 @@ async def fetch_nothing(url: str, **_: Any) -> Fetched:
 class Services:
     """What an operation's `prepare` and `finish` may use outside a transaction."""
 
-    def __init__(self, database: Database, limiter: Limiter, public_url: str, fetch: Fetch = fetch_nothing) -> None:
+    def __init__(
+        self,
+        database: Database,
+        limiter: Limiter,
+        public_url: str,
+        fetch: Fetch = fetch_nothing,
+        listeners: Listeners | None = None,
+    ) -> None:
         self.database = database
         self.limiter = limiter
         self.public_url = public_url
         self.fetch = fetch
+        self.listeners = Listeners() if listeners is None else listeners
         self.used: dict[int, int] = {}
         # Two at a time: hashing and pictures take whole cores and tens of megabytes.
         self._workers = ThreadPoolExecutor(2, thread_name_prefix="work")

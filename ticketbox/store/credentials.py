@@ -10,7 +10,10 @@ from ticketbox.domain.ids import Prefix, new_id
 from ticketbox.domain.policy import Actor, Kind, Membership, Via
 from ticketbox.domain.records import Session, Token, TokenKind
 from ticketbox.domain.scopes import ALL_SCOPES, Scope, granted
-from ticketbox.store.database import Read, Write
+from ticketbox.store.database import Event, Read, Write
+
+# No event of the file: it makes whoever listens look again, and find out whether the credential was their own.
+ENDED = Event(0, "credential.ended", None, None, None, None)
 
 _memberships = msgspec.json.Decoder(tuple[Membership, ...])
 _effective: dict[str, frozenset[Scope]] = {}
@@ -210,6 +213,7 @@ WHERE public_id = ? AND user_id = ? AND kind = ? AND revoked_at IS NULL RETURNIN
 
 def revoke(tx: Write, user: int, public_id: str, kind: Kind) -> tuple[int, str, int | None] | None:
     """Revoke a user's credential; its key, label and company, or None when there is none to revoke."""
+    tx.events.append(ENDED)
     return tx.one(REVOKE, (tx.now, public_id, user, kind.value))
 
 
@@ -220,6 +224,7 @@ UPDATE credential SET revoked_at = ? WHERE user_id = ? AND kind = 'session' AND 
 
 def revoke_sessions(tx: Write, user: int, but: int = 0) -> None:
     """Sign a user out everywhere, but for one session."""
+    tx.events.append(ENDED)
     tx.run(REVOKE_SESSIONS, (tx.now, user, but))
 
 

@@ -49,7 +49,7 @@ log = logging.getLogger("ticketbox.store")
 
 
 class Event(msgspec.Struct, frozen=True):
-    """An event as it left its transaction, for those who listen."""
+    """An event as it left its transaction, for those who listen; 0 as its id says that no row stands for it."""
 
     id: int
     type: str

@@ -110,6 +110,14 @@ def visible_after(tx: Read, viewer: Viewer, after: int, types: list[str] | None,
     return _events(tx, tx.all(VISIBLE_AFTER, {**viewer, "after": after, "types": wanted, "limit": limit}))
 
 
+NEWEST = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"
+
+
+def newest(tx: Read) -> int:
+    """The number of the last event that was written, whatever became of it since; 0 before the first."""
+    return tx.value(NEWEST) or 0
+
+
 AUDIT = f"SELECT {_COLUMNS} WHERE e.company_id = ? AND e.id < ? ORDER BY e.id DESC LIMIT ?"
 
 

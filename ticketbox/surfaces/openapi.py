@@ -29,6 +29,11 @@ _HEADERS = {
         "The ETag of the ticket as it was read, or `*`.",
         {"type": "string", "pattern": '^("[1-9][0-9]{0,14}"|\\*)$'},
     ),
+    "last_event": (
+        "Last-Event-ID",
+        "The id of the last event that came; browsers send it by themselves. It wins over `after`.",
+        {"type": "string", "pattern": "^evt_[0-9a-z]{12}$"},
+    ),
 }
 _TAGS = {
     "profile": "Account",
@@ -225,7 +230,9 @@ def _part(schema: Json) -> Json:
 def _responses(operation: Operation, known: dict[str, Json]) -> Json:
     status = "201" if operation.creates else "200"
     content: Json = {}
-    for shape in results(operation):
+    if operation.live:
+        content = {kind: {"schema": {"type": "string"}} for kind in operation.media}
+    for shape in () if operation.live else results(operation):
         if shape is Content:
             binary = {"type": "string", "contentMediaType": "application/octet-stream"}
             for kind in operation.media:

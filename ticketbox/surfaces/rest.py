@@ -34,15 +34,16 @@ from ticketbox.surfaces.asgi import (
 )
 from ticketbox.surfaces.edge import Site
 from ticketbox.surfaces.paths import Paths
+from ticketbox.surfaces.stream import Stream
 from ticketbox.surfaces.uploads import read_upload
 
 PREFIX = "/api/v1"
 MAX_JSON = 4 * 1024 * 1024
 BODY_SECONDS = 30.0
 # These come as headers in REST, and as plain arguments in MCP.
-HEADERS = {"idempotency_key": b"idempotency-key", "expected_version": b"if-match"}
+HEADERS = {"idempotency_key": b"idempotency-key", "expected_version": b"if-match", "last_event": b"last-event-id"}
 
-Endpoint = Callable[[Scope, Receive], Awaitable[Answer]]
+Endpoint = Callable[[Scope, Receive], Awaitable[Answer | Stream]]
 
 
 class Api:
@@ -82,7 +83,7 @@ def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpo
     decode = _decoder(operation)
     lax = operation.body is Body.NONE
 
-    async def handle(scope: Scope, receive: Receive) -> Answer:
+    async def handle(scope: Scope, receive: Receive) -> Answer | Stream:
         call: Call = scope["call"]
         if operation.body is Body.MULTIPART:
             await dispatcher.admit(operation, call)
@@ -91,6 +92,8 @@ def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpo
         except Problem:
             await dispatcher.admit(operation, call)
             raise
+        if operation.live:
+            return Stream(dispatcher.follow(operation, arguments, call, lax=lax))
         result = await dispatcher.dispatch(operation, arguments, call, lax=lax)
         answer = _answer(operation, result, scope, site)
         if call.replayed:
