@@ -170,6 +170,33 @@ class Ticket(msgspec.Struct, frozen=True):
     archived: By | None
 
 
+class Part(msgspec.Struct, frozen=True):
+    """A piece of a text; `match` marks what was looked for. The pieces in a row are the text."""
+
+    text: str
+    match: bool
+
+
+class Excerpt(msgspec.Struct, frozen=True):
+    """A passage that holds what was looked for, and the field that it stands in."""
+
+    field: str
+    parts: list[Part]
+
+
+class Highlights(msgspec.Struct, frozen=True):
+    """Where a search found its words: the whole title, empty without a match there, and a passage of another field."""
+
+    title: list[Part]
+    excerpt: Excerpt | None
+
+
+class Hit(Ticket, frozen=True):
+    """A ticket that a search found."""
+
+    highlights: Highlights
+
+
 class Comment(msgspec.Struct, frozen=True):
     """A comment on a ticket."""
 

@@ -19,6 +19,7 @@ from ticketbox.domain.problems import InvalidRequest, PayloadTooLarge, invalid
 from ticketbox.domain.records import AssetKind, Bodies, CapturePolicy, CaptureSummary, Priority, StreamCounts
 from ticketbox.domain.redaction import Redactor
 from ticketbox.domain.scopes import Scope
+from ticketbox.domain.words import console_words, error_words
 from ticketbox.operations.inputs import Labels, Markdown, Title, tidy_labels
 from ticketbox.operations.lookups import Id, Key, TicketId, readable, writable, writable_ticket
 from ticketbox.operations.recording import changed, ticket_event
@@ -203,6 +204,8 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
             excerpt=blobs.pack(
                 msgspec.json.encode(excerpt(console, network, errors, capture_id=public_id)), compress=True
             ),
+            error_words=error_words(errors),
+            console_words=console_words(console),
         ),
         project_id=project_id,
         title=" ".join(redactor.text(title).split())[:300] or "Untitled page",

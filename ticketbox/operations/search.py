@@ -1,42 +1,55 @@
-"""Finding tickets by words."""
+"""Finding tickets by words and filters (docs/search.md)."""
 
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.ids import ticket_id
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.problems import invalid
-from ticketbox.domain.records import Ticket
+from ticketbox.domain.query import Choice, Facet, Query, parse, wrong
+from ticketbox.domain.records import Hit, Status
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.lookups import Id
-from ticketbox.operations.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.paging import Cursor, Limit, page, resume
 from ticketbox.operations.registry import Tool, operation
 from ticketbox.operations.tickets import StatusFilter, statuses
-from ticketbox.store import ticket_lists
+from ticketbox.store import narrowing, tickets
+from ticketbox.store import search as index
 from ticketbox.store.database import Read
-from ticketbox.store.ticket_lists import Filter, Sort
+from ticketbox.store.narrowing import Home
+from ticketbox.store.search import Question
 
 
 class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The text is looked for as it stands, in any case of ASCII letters."""
+    """`status:` or `is:archived` in the query takes the place of `status`."""
 
     q: Annotated[
         str,
         Meta(
-            min_length=2,
-            max_length=200,
+            min_length=1,
+            max_length=500,
             pattern=r"^[^\x00-\x1f\x7f]*$",
-            description="Words as they stand in a title, description or comment.",
-            examples=["cart stays empty"],
+            description='Words, "a phrase", -not, begin*, and filters: status: is: has: priority: label: assignee: '
+            "project: column: title: error: page: branch: created: updated:",
+            examples=['"stays empty" label:checkout -is:resolved'],
         ),
     ]
     company_id: Id | None = None
     project_id: Id | None = None
     status: StatusFilter = "active"
+    typing: Annotated[bool, Meta(description="Whether the last word may go on, as while it is being typed.")] = False
     limit: Limit = 50
     cursor: Cursor | None = None
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A page of what was found. `bounded`: time ran out, and there may be more than these."""
+
+    items: list[Hit]
+    next_cursor: str | None
+    bounded: bool
 
 
 @operation(
@@ -46,21 +59,86 @@ class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /search",
     tool=Tool(
         "Search tickets",
-        "Use this to find tickets by words in their titles, descriptions and comments.",
-        {"q": "cart stays empty"},
+        "Use this to find tickets by words in titles, descriptions, comments, addresses and errors, and by filters.",
+        {"q": "cart error:TypeError -is:resolved created:>30d"},
         name="search_tickets",
     ),
 )
-def search(tx: Read, actor: Actor, args: Search) -> Page[Ticket]:
-    """Find the tickets whose title, description or comments hold a text, newest first."""
-    if len(args.q.strip()) < 2:
-        raise invalid("q", "give at least two letters")
-    wanted = Filter(
-        statuses=statuses(args.status),
-        sort=Sort.CREATED_DOWN,
-        company=args.company_id,
-        project=args.project_id,
-        text=args.q.strip(),
+def search(tx: Read, actor: Actor, args: Search) -> Found:
+    """Find tickets by words and filters.
+
+    Those with all words in their titles come first, then the others, each newest first.
+    """
+    id_ = ticket_id(args.q)
+    query = parse(args.q if id_ is None else f'"{id_}"', tx.now, typing=args.typing)
+    question = _question(tx, actor, args, query)
+    found, whole = index.matches(tx, actor.viewer, question, resume(actor, args, 3), args.limit + 1)
+    shown = tickets.of_keys(tx, actor.viewer, [each.key for each in found])
+    kept = page(
+        actor,
+        args,
+        [
+            (each.place, Hit(**msgspec.structs.asdict(ticket), highlights=each.highlights))
+            for each, ticket in zip(found, shown, strict=True)
+        ],
     )
-    after = resume(actor, args)
-    return page(actor, args, ticket_lists.listed(tx, actor.viewer, wanted, after, args.limit + 1))
+    return Found(kept.items, kept.next_cursor, bounded=not whole)
+
+
+def _question(tx: Read, actor: Actor, args: Search, query: Query) -> Question:
+    """Look up what the query names. Raises InvalidRequest for a name that nothing visible has."""
+    homes = [
+        home
+        for home in narrowing.homes(tx, actor.viewer)
+        if args.company_id in {None, home.company_id} and args.project_id in {None, home.project_id}
+    ]
+    wanted = statuses(args.status)
+    people: dict[Choice, tuple[int, ...]] = {}
+    columns: list[tuple[bool, tuple[int, ...]]] = []
+    for choice in query.choices:
+        match choice.facet:
+            case Facet.STATUS:
+                wanted = tuple(Status) if "all" in choice.values else tuple(Status(value) for value in choice.values)
+            case Facet.PROJECT:
+                homes = _in_projects(homes, choice)
+            case Facet.ASSIGNEE:
+                people[choice] = tuple(key for value in choice.values for key in _people(tx, actor, choice, value))
+            case Facet.COLUMN:
+                keys = tuple(key for value in choice.values for key in _columns(tx, actor, choice, value))
+                columns.append((choice.negated, keys))
+            case _:
+                pass
+    return Question(
+        scope=narrowing.scope(homes, tuple(dict.fromkeys(wanted)), query, people, tx.now),
+        projects=tuple(home.project for home in homes),
+        texts=index.spelt(tx, query.texts),
+        periods=query.periods,
+        columns=tuple(columns),
+    )
+
+
+def _in_projects(homes: list[Home], choice: Choice) -> list[Home]:
+    for value in choice.values:
+        if not any(_is_called(home, value) for home in homes):
+            raise wrong(choice.span, f"no project is called {value}")
+    return [home for home in homes if any(_is_called(home, value) for value in choice.values) != choice.negated]
+
+
+def _is_called(home: Home, name: str) -> bool:
+    return name == home.project_id or name.casefold() == home.name.casefold()
+
+
+def _people(tx: Read, actor: Actor, choice: Choice, name: str) -> tuple[int, ...]:
+    if name == "none":
+        return ()
+    found = (actor.user,) if name == "me" else narrowing.people(tx, actor.viewer, name)
+    if not found:
+        raise wrong(choice.span, f"nobody is called {name}")
+    return found
+
+
+def _columns(tx: Read, actor: Actor, choice: Choice, name: str) -> tuple[int, ...]:
+    found = narrowing.columns_called(tx, actor.viewer, name)
+    if not found:
+        raise wrong(choice.span, f"no column is called {name}")
+    return found

@@ -13,6 +13,7 @@ else:
     from backports import zstd
 
 _LEVEL = 3
+Damaged = zstd.ZstdError
 
 
 class Packed(msgspec.Struct, frozen=True):
@@ -45,7 +46,12 @@ def read(tx: Read, key: int) -> bytes:
     """Stored bytes as they were before packing."""
     row = tx.one("SELECT encoding, data FROM blob WHERE id = ?", (key,))
     assert row is not None
-    return zstd.decompress(row[1]) if row[0] == "zstd" else row[1]
+    return unpack(row[0], row[1])
+
+
+def unpack(encoding: str, data: bytes) -> bytes:
+    """Bytes as they were before packing. Raises Damaged."""
+    return zstd.decompress(data) if encoding == "zstd" else data
 
 
 _UNUSED = """

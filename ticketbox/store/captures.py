@@ -22,6 +22,8 @@ class NewCapture(msgspec.Struct, frozen=True):
     redaction: Redaction
     streams: dict[Stream, Packed]
     excerpt: Packed
+    error_words: str
+    console_words: str
 
 
 class Known(msgspec.Struct, frozen=True):
@@ -45,8 +47,8 @@ def known(tx: Read, user: int, client_id: str) -> Known | None:
 
 ADD = """
 INSERT INTO capture (public_id, client_id, user_id, ticket_id, captured_at, page, environment, health, redaction,
-  summary, excerpt, console, network, errors, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?)
+  summary, excerpt, console, network, errors, error_words, console_words, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -57,7 +59,7 @@ def add(tx: Write, user: int, ticket: int, new: NewCapture, byline: int) -> int:
     return tx.insert(
         ADD,
         (new.public_id, new.client_id, user, ticket, new.captured_at, *encoded,
-         blobs.put(tx, new.excerpt), *streams, tx.now, byline),
+         blobs.put(tx, new.excerpt), *streams, new.error_words, new.console_words, tx.now, byline),
     )  # fmt: skip
 
 

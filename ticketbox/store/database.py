@@ -62,9 +62,10 @@ class Event(msgspec.Struct, frozen=True):
 class Read:
     """A transaction that reads: a consistent picture of the file at one moment."""
 
-    def __init__(self, connection: sqlite3.Connection, now: int) -> None:
+    def __init__(self, connection: sqlite3.Connection, now: int, overdue: Callable[[], bool] = lambda: False) -> None:
         self.connection = connection
         self.now = now
+        self._overdue = overdue
 
     def all(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run a query and return every row."""
@@ -78,6 +79,24 @@ class Read:
         """Run a query and return the first column of its first row, or None."""
         row = self.connection.execute(sql, parameters).fetchone()
         return row[0] if row else None
+
+    def some(self, sql: str, parameters: Parameters, deadline: float) -> tuple[list[Row], bool]:
+        """Run a query until a moment of the monotonic clock; returns its rows so far, and whether it came to its end.
+
+        Not for brief units, whose limit is counted in steps.
+        """
+        rows: list[Row] = []
+        late = lambda: time.monotonic() > deadline or self._overdue()  # noqa: E731
+        self.connection.set_progress_handler(late, _STRIDE)
+        try:
+            rows.extend(self.connection.execute(sql, parameters))
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT or self._overdue():
+                raise
+            return rows, False
+        finally:
+            self.connection.set_progress_handler(self._overdue, _PROGRESS_STEPS)
+        return rows, True
 
 
 class Write(Read):
@@ -251,13 +270,16 @@ class Database:
 
     def _look(self, work: Callable[[Read], T], connection: sqlite3.Connection) -> T:
         deadline = time.monotonic() + READ_SECONDS
-        connection.set_progress_handler(lambda: time.monotonic() > deadline, _PROGRESS_STEPS)
-        return self._glance(work, connection)
+        overdue = lambda: time.monotonic() > deadline  # noqa: E731
+        connection.set_progress_handler(overdue, _PROGRESS_STEPS)
+        return self._glance(work, connection, overdue)
 
-    def _glance(self, work: Callable[[Read], T], connection: sqlite3.Connection) -> T:
+    def _glance(
+        self, work: Callable[[Read], T], connection: sqlite3.Connection, overdue: Callable[[], bool] = lambda: False
+    ) -> T:
         connection.execute("BEGIN")
         try:
-            return work(Read(connection, self.clock.now()))
+            return work(Read(connection, self.clock.now(), overdue))
         finally:
             connection.execute("COMMIT")
 

@@ -15,6 +15,7 @@ from pathlib import Path
 
 import msgspec
 
+from ticketbox.store import backfill
 from ticketbox.store.database import connect
 
 APPLICATION_ID = 0x74626F78  # "tbox"
@@ -71,6 +72,7 @@ def _migrate(connection: sqlite3.Connection, path: Path, say: Callable[[str], No
     pending = [migration for migration in migrations() if migration.number > applied]
     if pending and applied:
         _copy(connection, path, applied, say)
+    backfill.provide(connection, say)
     for migration in pending:
         if applied:
             say(f"applying migration {migration.number:04} {migration.name}")

@@ -50,7 +50,6 @@ class Filter(msgspec.Struct, frozen=True):
     priority: Priority | None = None
     resolved: bool | None = None
     updated_since: int | None = None
-    text: str | None = None
 
 
 def sql(wanted: Filter, resumed: bool) -> str:
@@ -87,8 +86,6 @@ def sql(wanted: Filter, resumed: bool) -> str:
         where.append("i.resolved = :resolved")
     if wanted.updated_since is not None:
         where.append("i.updated_at >= :updated_since")
-    if wanted.text is not None:
-        where.append(_MATCH)
     inner = [f"{first}.{key}" for key in keys]
     if first == "l":
         inner = ["i.position" if key == "l.position" else key.replace("l.id", "l.ticket_id") for key in inner]
@@ -126,15 +123,9 @@ def _rest(keys: list[str], beyond: str) -> list[str]:
 
 _COLUMNS_PROJECT = "(SELECT project_id FROM board_column WHERE public_id = :column)"
 
-_MATCH = """(i.title LIKE :text ESCAPE '\\' OR i.description LIKE :text ESCAPE '\\' OR EXISTS (
-  SELECT 1 FROM comment m WHERE m.ticket_id = i.id AND m.body LIKE :text ESCAPE '\\'))"""
-
 
 def parameters(viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, limit: int) -> dict[str, object]:
     """The values that go with `sql`."""
-    text = wanted.text
-    if text is not None:
-        text = "%" + text.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_") + "%"
     return {
         **viewer,
         "statuses": msgspec.json.encode(wanted.statuses).decode(),
@@ -146,7 +137,6 @@ def parameters(viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, li
         "priority": None if wanted.priority is None else PRIORITIES.index(wanted.priority),
         "resolved": wanted.resolved,
         "updated_since": wanted.updated_since,
-        "text": text,
         "limit": limit,
         **{f"after{place}": value for place, value in enumerate(after or ())},
     }

@@ -83,6 +83,19 @@ def get(tx: Read, viewer: Viewer, public_id: str, status: Status | None) -> tupl
     return None if row is None else (row[0], made(tx, [row])[0])
 
 
+OF_KEYS = f"""
+{VISIBLE}
+SELECT {COLUMNS} FROM json_each(:keys) j CROSS JOIN ticket t ON t.id = j.value
+CROSS JOIN visible_project v ON v.id = t.project_id {BESIDE}
+WHERE v.within ORDER BY j.key
+"""
+
+
+def of_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Ticket]:
+    """The tickets with these keys, in their order, as far as the viewer sees them."""
+    return made(tx, tx.all(OF_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()}))
+
+
 class State(msgspec.Struct, frozen=True):
     """What a write must know of a ticket before it changes it. Keys are internal."""
 

@@ -9,6 +9,7 @@ import msgspec
 from ticketbox import __version__
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.problems import PROBLEMS, FieldError
+from ticketbox.domain.query import Span
 from ticketbox.domain.scopes import Access, Scope
 from ticketbox.operations.content import Content
 from ticketbox.operations.registry import Body, Operation, Registry, Route
@@ -72,6 +73,7 @@ class ProblemDocument(msgspec.Struct):
     scope: str | msgspec.UnsetType = msgspec.UNSET
     retry_after: int | msgspec.UnsetType = msgspec.UNSET
     valid: list[str] | msgspec.UnsetType = msgspec.UNSET
+    at: Span | msgspec.UnsetType = msgspec.UNSET
     request_id: str | msgspec.UnsetType = msgspec.UNSET
 
 

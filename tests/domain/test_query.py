@@ -1,0 +1,179 @@
+"""The language of search: what it takes, and where it says that something is wrong."""
+
+import pytest
+
+from ticketbox.domain.clock import DAY, HOUR
+from ticketbox.domain.problems import InvalidRequest
+from ticketbox.domain.query import MOST_TERMS, MOST_TOKENS, Choice, Facet, Moment, Place, Query, Span, parse, split_last
+
+NOW = 1_795_253_400_000  # 2026-11-21T09:30Z
+NOVEMBER = 1_793_491_200_000  # its first day
+
+
+def texts(query: str, *, typing: bool = False) -> list[tuple[str, str]]:
+    """The texts of a query: each with its place, a minus and a star where they stand."""
+    return [
+        (f"{'-' * text.negated}{text.text}{'*' * text.prefix}", text.place.value)
+        for text in parse(query, NOW, typing=typing).texts
+    ]
+
+
+def choice(query: str) -> tuple[Facet, tuple[str, ...], bool]:
+    (found,) = parse(query, NOW).choices
+    return found.facet, found.values, found.negated
+
+
+def period(query: str) -> tuple[int | None, int | None]:
+    (found,) = parse(query, NOW).periods
+    return found.least, found.most
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("cart", [("cart", "anywhere")]),
+        ("  cart   stays ", [("cart", "anywhere"), ("stays", "anywhere")]),
+        ('"stays empty"', [("stays empty", "anywhere")]),
+        ("-draft", [("-draft", "anywhere")]),
+        ('-"first draft"', [("-first draft", "anywhere")]),
+        ("check*", [("check*", "anywhere")]),
+        ('"the check"*', [("the check*", "anywhere")]),
+        ('"never closed', [("never closed", "anywhere")]),
+        ('say"so', [('say"so', "anywhere")]),
+        ("error:TypeError", [("TypeError", "error")]),
+        ('-error:"x is not a function"', [("-x is not a function", "error")]),
+        ("title:cart", [("cart", "title")]),
+        ("page:/checkout", [("/checkout", "page")]),
+        ("branch:t-4k7m2q9x*", [("t-4k7m2q9x*", "branch")]),
+        ("Error: nothing", [("Error:", "anywhere"), ("nothing", "anywhere")]),
+        ("status:", [("status:", "anywhere")]),
+        ("https://shop.example/cart", [("https://shop.example/cart", "anywhere")]),
+        ("foo:bar", [("foo:bar", "anywhere")]),
+        ("AND OR NOT NEAR(a", [(word, "anywhere") for word in ("AND", "OR", "NOT", "NEAR(a")]),
+        ("cart & -- *** ?", [("cart", "anywhere")]),
+        ("日本", [("日本", "anywhere")]),
+        ("x", [("x", "anywhere")]),
+    ],
+)
+def test_words_phrases_and_places(query: str, found: list[tuple[str, str]]) -> None:
+    assert texts(query) == found
+
+
+def test_while_it_is_typed_the_last_word_may_go_on_and_no_other() -> None:
+    assert texts("cart che", typing=True) == [("cart", "anywhere"), ("che*", "anywhere")]
+    assert texts('cart "stays em', typing=True) == [("cart", "anywhere"), ("stays em*", "anywhere")]
+    for done in ("cart che ", '"cart che"', "c", "che.", "error:che"):
+        assert not texts(done, typing=True)[-1][0].endswith("*"), done
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("status:archived", (Facet.STATUS, ("archived",), False)),
+        ("status:ALL", (Facet.STATUS, ("all",), False)),
+        ("is:archived", (Facet.STATUS, ("archived",), False)),
+        ("-is:archived", (Facet.STATUS, ("active",), False)),
+        ("is:resolved", (Facet.IS, ("resolved",), False)),
+        ("is:open", (Facet.IS, ("resolved",), True)),
+        ("-is:open", (Facet.IS, ("resolved",), False)),
+        ("is:assigned", (Facet.ASSIGNEE, ("none",), True)),
+        ("is:unassigned", (Facet.ASSIGNEE, ("none",), False)),
+        ("priority:high,Urgent", (Facet.PRIORITY, ("high", "urgent"), False)),
+        ("has:comment", (Facet.HAS, ("comments",), False)),
+        ("-label:ui,api", (Facet.LABEL, ("ui", "api"), True)),
+        ('label:"needs, design"', (Facet.LABEL, ("needs, design",), False)),
+        ("assignee:me", (Facet.ASSIGNEE, ("me",), False)),
+        ('column:"In progress"', (Facet.COLUMN, ("In progress",), False)),
+        ("project:proj_9w4k2m7x0c3n", (Facet.PROJECT, ("proj_9w4k2m7x0c3n",), False)),
+    ],
+)
+def test_filters(query: str, found: tuple[Facet, tuple[str, ...], bool]) -> None:
+    assert choice(query) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("created:2026-11-01", (NOVEMBER, NOVEMBER + DAY)),
+        ("created:>2026-11-01", (NOVEMBER + DAY, None)),
+        ("created:>=2026-11-01", (NOVEMBER, None)),
+        ("created:<2026-11-01", (None, NOVEMBER)),
+        ("created:<=2026-11-01", (None, NOVEMBER + DAY)),
+        ("created:2026-11-01..2026-11-02", (NOVEMBER, NOVEMBER + 2 * DAY)),
+        ("updated:>=2026-11-01T01:00:00Z", (NOVEMBER + HOUR, None)),
+        ("updated:>=2026-11-01T01:00:00+01:00", (NOVEMBER, None)),
+        ("updated:>2h", (NOW - 2 * HOUR, None)),
+        ("updated:7d", (NOW - 7 * DAY, None)),
+        ("updated:<1w", (None, NOW - 7 * DAY)),
+        ("created:today", (NOVEMBER + 20 * DAY, NOVEMBER + 21 * DAY)),
+        ("created:yesterday", (NOVEMBER + 19 * DAY, NOVEMBER + 20 * DAY)),
+    ],
+)
+def test_times(query: str, found: tuple[int | None, int | None]) -> None:
+    assert period(query) == found
+
+
+@pytest.mark.parametrize(
+    ("query", "start", "end", "word"),
+    [
+        ("cart status:closed", 5, 18, "active, archived, all"),
+        ("priority:hihg", 0, 13, "urgent"),
+        ("is:foo", 0, 6, "resolved"),
+        ("is:open,resolved", 0, 16, "one value"),
+        ("has:pictures", 0, 12, "attachment"),
+        ("-status:active", 0, 14, "instead"),
+        ("cart lable:ui", 5, 13, "did you mean label:?"),
+        ("created:soon", 0, 12, "2026-01-31"),
+        ("created:2026-02-30", 0, 18, "2026-01-31"),
+        ("created:>99999-01-01", 0, 20, "2026-01-31"),
+        ("updated:2026-02-01..2026-01-01", 0, 30, "ends before"),
+        ("label:a,,b", 0, 10, "empty"),
+        ("cart c*", 5, 7, "2 letters"),
+        ("error:&&", 0, 8, "nothing to look for"),
+        ("ü cart is:x", 7, 11, "open"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_place(query: str, start: int, end: int, word: str) -> None:
+    with pytest.raises(InvalidRequest) as caught:
+        parse(query, NOW)
+    problem = caught.value
+    assert problem.extra["at"] == Span(start, end, query[start:end])
+    (error,) = problem.extra["errors"]
+    assert error.field == "q"
+    assert f"at character {start + 1}" in error.message
+    assert word in error.message
+
+
+@pytest.mark.parametrize("query", ["-", "***", "?!", '""', "  ", '-""'])
+def test_a_query_of_nothing_is_refused(query: str) -> None:
+    with pytest.raises(InvalidRequest, match="nothing to look for"):
+        parse(query, NOW)
+
+
+def test_terms_words_and_characters_have_bounds() -> None:
+    assert len(parse("a " * MOST_TERMS, NOW).texts) == MOST_TERMS
+    assert len(parse("a." * MOST_TOKENS, NOW).texts) == 1
+    for query, words in (
+        ("a " * (MOST_TERMS + 1), "terms"),
+        ("a." * (MOST_TOKENS + 1), "words"),
+        ("x" * 501, "characters"),
+    ):
+        with pytest.raises(InvalidRequest, match=words):
+            parse(query, NOW)
+
+
+def test_the_last_word_is_folded_as_the_index_folds_it() -> None:
+    assert split_last("the Ünder") == ("the ", "under")
+    assert split_last("a.b-Cd") == ("a.b-", "cd")
+    assert split_last("ÀÉ") == ("", "ae")
+
+
+def test_terms_are_told_apart_by_where_they_stand() -> None:
+    query: Query = parse("assignee:me -assignee:me", NOW)
+    one, two = query.choices
+    assert isinstance(one, Choice)
+    assert one != two
+    assert {one: 1, two: 2}[two] == 2
+    assert query.periods == ()
+    assert Moment.CREATED.value == "created"
+    assert Place.ANYWHERE.value == "anywhere"
