@@ -83,11 +83,11 @@ async def whole_body(scope: Scope, receive: Receive, most: int, seconds: float) 
 
 def query(scope: Scope) -> dict[str, str]:
     """The query's parameters. Raises InvalidRequest for a repeated or undecodable one."""
-    from urllib.parse import parse_qsl
-
     raw: bytes = scope["query_string"]
     if not raw:
         return {}
+    from urllib.parse import parse_qsl
+
     try:
         pairs = parse_qsl(raw.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=100)
     except ValueError:
