@@ -1,21 +1,33 @@
 """Reads against the constant: `uv run python -m bench.reads --tickets 100000`.
 
-Every question is asked of ticketbox and of two constants of the same size, in turn, for some rounds; the
-figures are medians of the rounds. `--tree` measures another checkout in the same turns.
+Every question is asked of ticketbox and of three constants of the same size, in turn, for some rounds; the
+figures are medians of the rounds. In the same turns the question's SQL runs alone, on one thread with nothing
+around it. `--tree` measures another checkout in the same turns.
 """
 
 import argparse
 import contextlib
+import itertools
 import statistics
+import sys
+import time
 from pathlib import Path
 from typing import NamedTuple
 
+import msgspec
+
 from bench.client import Sample, get, load, once
-from bench.machine import CLIENT_CORE, cpu_seconds, describe, pinned, table
+from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe, pinned, table
 from bench.seed import Seeded, seed
 from bench.serving import ROOT, Server, constant, ticketbox
+from ticketbox.domain import secrets
+from ticketbox.domain.policy import Via
+from ticketbox.domain.records import Status
+from ticketbox.store import bylines, credentials, ticket_lists, tickets
+from ticketbox.store.database import Read, connect
+from ticketbox.store.ticket_lists import Filter, Sort
 
-QUESTIONS = ("get_ticket", "list of 50", "list of 50, all projects", "search")
+QUESTIONS = ("get_ticket", "list of 50", "list of 50, all projects", "list of 50, label", "search")
 
 
 class Round(NamedTuple):
@@ -35,6 +47,8 @@ def paths(question: str, seeded: Seeded) -> list[str]:
         return [f"/api/v1/tickets?project_id={seeded.project}&limit=50"]
     if question == "list of 50, all projects":
         return ["/api/v1/tickets?limit=50"]
+    if question == "list of 50, label":
+        return [f"/api/v1/tickets?project_id={seeded.project}&label=bug&limit=50"]
     if question == "search":
         return [f"/api/v1/search?q={word}&limit=50" for word in ("checkout+button", "coupon", "stale+results")]
     if question == "token":
@@ -52,6 +66,42 @@ def one_round(server: Server, requests: list[bytes], connections: int, seconds: 
     return Round(sample, (cpu_seconds(server.pid) - before) / sample.requests * 1e6)
 
 
+class Alone:
+    """The SQL of a question as the product runs it, rows taken and dropped: the ticket or the page, and its bylines."""
+
+    def __init__(self, question: str, seeded: Seeded) -> None:
+        self._connection = connect(seeded.db, writes=False)
+        self._tx = Read(self._connection, time.time_ns() // 1_000_000)
+        actor = credentials.resolve(self._tx, secrets.digest(seeded.token), Via.REST)
+        assert actor is not None
+        self._asked: list[tuple[str, dict[str, object]]] = []
+        if question.startswith("get_ticket"):
+            given = {**actor.viewer, "status": "active"}
+            self._asked = [(tickets.GET, {**given, "id": path.rpartition("/")[2]}) for path in paths(question, seeded)]
+        elif question.startswith("list of 50"):
+            project = None if "all" in question else seeded.project
+            label = "bug" if "label" in question else None
+            wanted = Filter((Status.ACTIVE,), Sort.UPDATED_DOWN, project=project, label=label)
+            given = ticket_lists.parameters(actor.viewer, wanted, None, 51)
+            self._asked = [(ticket_lists.sql(wanted, resumed=False), given)]
+
+    def cpu(self, seconds: float) -> float:
+        """Microseconds of processor time for one question; 0 for one whose SQL isn't known here."""
+        if not self._asked:
+            return 0
+        done, started, stop = 0, time.thread_time(), time.monotonic() + seconds
+        self._connection.execute("BEGIN")
+        for sql, given in itertools.cycle(self._asked):
+            rows = self._tx.all(sql, given)
+            keys = {row[place] for row in rows for place in (13, 21, 23, 25)} - {None}
+            self._tx.all(bylines.LOAD, (msgspec.json.encode(list(keys)).decode(),))
+            done += 1
+            if time.monotonic() > stop:
+                break
+        self._connection.execute("COMMIT")
+        return (time.thread_time() - started) / done * 1e6
+
+
 def compare(
     question: str, seeded: Seeded, trees: list[Path], connections: int, rounds: int, seconds: float
 ) -> list[list[object]]:
@@ -65,7 +115,7 @@ def compare(
                 (tree.name if number else "ticketbox", server, [get(p, server.host, seeded.token) for p in asked])
             )
         size = len(once(servers[0][1].url, servers[0][2][0]))
-        for kind in ("edge", "constant"):
+        for kind in ("edge", "constant", "bare"):
             server = stack.enter_context(constant(size, kind))
             servers.append(
                 (kind, server, [get("/constant/one", server.host, seeded.token if kind == "edge" else None)])
@@ -73,10 +123,13 @@ def compare(
         for _, server, requests in servers:
             one_round(server, requests, connections, min(seconds, 0.5))
         found: dict[str, list[Round]] = {name: [] for name, _, _ in servers}
+        alone, sql = Alone(question, seeded), list[float]()
         for _ in range(rounds):
             for name, server, requests in servers:
                 found[name].append(one_round(server, requests, connections, seconds))
-    base = found["constant"]
+            with pinned(SERVER_CORE):
+                sql.append(alone.cpu(seconds / 2))
+    base, bare = found["constant"], min(run.cpu for run in found["bare"])
     rows: list[list[object]] = []
     for name, runs in found.items():
         ratios = [run.sample.rate / other.sample.rate for run, other in zip(runs, base, strict=True)]
@@ -88,8 +141,9 @@ def compare(
             min(run.cpu for run in runs),
             statistics.median(ratios),
             max(run.sample.rate for run in runs) / max(run.sample.rate for run in base),
-            min(run.cpu for run in base) / min(run.cpu for run in runs),
+            *[cpu / min(run.cpu for run in runs) for cpu in (min(run.cpu for run in base), bare, min(sql))],
         ])  # fmt: skip
+    print(f"{question}, {connections} connections: the SQL alone takes {min(sql):.0f} µs", file=sys.stderr)
     return rows
 
 
@@ -115,7 +169,9 @@ HEAD = (
     "CPU µs",
     "ratio",
     "of best",
-    "of CPU",
+    "CPU: constant",
+    "bare",
+    "SQL alone",
 )
 
 

@@ -1,7 +1,8 @@
 """The servers that are measured, each a process on its own core: ticketbox itself, and constants beside it.
 
 `constant` is a plain handler of the framework that gives the same bytes every time; `edge` is the same
-handler behind our edge. Both are served by the product's own server settings.
+handler behind our edge; `bare` gives the bytes without a framework. All are served by the product's own server
+settings.
 """
 
 import argparse
@@ -45,7 +46,7 @@ def ticketbox(db: Path, tree: Path = ROOT) -> Generator[Server]:
 
 @contextlib.contextmanager
 def constant(size: int, kind: str = "constant", server: str = "uvicorn") -> Generator[Server]:
-    """A server of a constant of `size` bytes: `constant`, or `edge` for one behind the edge."""
+    """A server of a constant of `size` bytes: `constant`, `edge` for one behind the edge, `bare` for one alone."""
     with running(["-m", "bench.serving", kind, "--size", str(size), "--server", server], ROOT) as found:
         yield found
 
@@ -103,6 +104,7 @@ async def _serve_constant(kind: str, size: int, server: str) -> None:
     from ticketbox.domain.limits import Limiter
     from ticketbox.server import listen, serve_until_stopped
     from ticketbox.settings import Settings
+    from ticketbox.surfaces.asgi import Receive, Scope, Send
     from ticketbox.surfaces.edge import Edge, Site
 
     text = ('{"constant":"' + "x" * (size - 15) + '"}').encode()
@@ -111,7 +113,12 @@ async def _serve_constant(kind: str, size: int, server: str) -> None:
     async def handle(name: str) -> Response[bytes]:
         return Response(text, media_type="application/json")
 
-    application = Litestar([handle], openapi_config=None, logging_config=None)
+    async def bare(scope: Scope, receive: Receive, send: Send) -> None:
+        head = [(b"content-type", b"application/json"), (b"content-length", str(size).encode())]
+        await send({"type": "http.response.start", "status": 200, "headers": head})
+        await send({"type": "http.response.body", "body": text})
+
+    application = bare if kind == "bare" else Litestar([handle], openapi_config=None, logging_config=None)
     listener = listen("127.0.0.1", 0)
     port = listener.getsockname()[1]
     url = f"http://127.0.0.1:{port}"
@@ -140,7 +147,7 @@ def main() -> None:
     from ticketbox.logs import configure
 
     parser = argparse.ArgumentParser()
-    parser.add_argument("kind", choices=["constant", "edge"])
+    parser.add_argument("kind", choices=["constant", "edge", "bare"])
     parser.add_argument("--size", type=int, required=True)
     parser.add_argument("--server", choices=["uvicorn", "granian"], default="uvicorn")
     given = parser.parse_args()
