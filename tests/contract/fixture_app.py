@@ -18,7 +18,8 @@ from mcp.shared.exceptions import MCPError
 from tests.domain.pictures import png
 from ticketbox import app
 from ticketbox.cli import main
-from ticketbox.surfaces.mcp import Endpoint, _guarded
+from ticketbox.surfaces.mcp import Endpoint
+from ticketbox.surfaces.mcp_handlers import guarded
 
 Json = dict[str, Any]
 
@@ -212,12 +213,12 @@ class Fixtures(Endpoint):
             version="1",
             get_tool_input_schema=lambda name: {"type": "object"},
             on_list_tools=answering(types.ListToolsResult, tools=TOOLS),
-            on_call_tool=_guarded(call_tool),
+            on_call_tool=guarded(call_tool),
             on_list_prompts=answering(types.ListPromptsResult, prompts=listed),
-            on_get_prompt=_guarded(get_prompt),
+            on_get_prompt=guarded(get_prompt),
             on_list_resources=answering(types.ListResourcesResult, resources=resources),
             on_list_resource_templates=answering(types.ListResourceTemplatesResult, resourceTemplates=[template]),
-            on_read_resource=_guarded(read_resource),
+            on_read_resource=guarded(read_resource),
             on_subscribe_resource=answering(types.EmptyResult),
             on_unsubscribe_resource=answering(types.EmptyResult),
             on_completion=answering(types.CompleteResult, completion={"values": [], "total": 0, "hasMore": False}),
