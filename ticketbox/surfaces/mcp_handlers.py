@@ -113,7 +113,7 @@ class Handlers:
         result = await self._dispatcher.dispatch(card.operation, arguments, call)
         pictures = [result] if isinstance(result, Content) else await self._pictures(result, call)
         structured = tools.structured(result)
-        return Told(json.dumps(structured, ensure_ascii=False), structured, pictures)
+        return Told(msgspec.json.encode(structured).decode(), structured, pictures)
 
     async def _pictures(self, result: Any, call: Call) -> list[Content]:
         """The screenshot that comes along with a ticket, small enough for a model to look at."""

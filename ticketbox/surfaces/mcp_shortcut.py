@@ -27,7 +27,10 @@ from ticketbox.surfaces.mcp_handlers import BROKEN, Handlers, Told, log, refused
 
 GENERATION = "2026-07-28"
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
+HEADERS = {b"accept", b"content-type", b"mcp-protocol-version", b"mcp-method", b"mcp-name"}
 LARGEST_ID = 2**53
+
+_encode = json.JSONEncoder(separators=(",", ":")).encode  # as the SDK writes; msgspec would leave letters unescaped
 
 
 class Ask(msgspec.Struct, frozen=True):
@@ -54,15 +57,14 @@ class Shortcut:
         method, identity = message.get("method"), message.get("id")
         if method not in {"tools/call", "tools/list"} or not _is_plain(identity):
             return None
-        headers: dict[str, str] = {}
-        for name, value in scope["headers"]:
-            headers.setdefault(name.decode("latin-1"), value.decode("latin-1").strip())
+        said = [(name, value) for name, value in scope["headers"] if name in HEADERS]
+        headers = {name.decode(): value.decode("latin-1").strip() for name, value in said}
         accepted = {each.strip() for each in headers.get("accept", "").split(",")}
         if (
             headers.get("mcp-protocol-version") != GENERATION
             or headers.get("content-type") != "application/json"
             or "application/json" not in accepted
-            or len(headers) != len(scope["headers"])  # which of two the SDK would believe is the SDK's to say
+            or len(headers) != len(said)  # which of two the SDK would believe is the SDK's to say
         ):
             return None
         try:
@@ -137,8 +139,8 @@ def _is_plain(identity: object) -> bool:
 
 
 def _before(asked: Ask) -> bytes:
-    return f'{{"jsonrpc":"2.0","id":{json.dumps(asked.id)},"result":'.encode()
+    return f'{{"jsonrpc":"2.0","id":{_encode(asked.id)},"result":'.encode()
 
 
 def _answer(document: dict[str, Any], status: int = 200) -> Answer:
-    return Answer(status, json.dumps(document, separators=(",", ":")).encode(), "application/json")
+    return Answer(status, _encode(document).encode(), "application/json")

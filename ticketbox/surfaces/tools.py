@@ -167,8 +167,10 @@ def structured(result: Any) -> Json:
 
 def _without_nulls(node: Any) -> Any:
     if isinstance(node, dict):
-        found = typing.cast(Json, node)
-        return {key: _without_nulls(value) for key, value in found.items() if value is not None}
+        found = typing.cast(Json, node).items()
+        return {
+            key: value if type(value) is str else _without_nulls(value) for key, value in found if value is not None
+        }
     if isinstance(node, list):
         return [_without_nulls(each) for each in typing.cast(list[Any], node)]
     return node
