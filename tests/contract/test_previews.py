@@ -68,7 +68,7 @@ def test_new_marks_make_a_new_picture(world: World) -> None:
 
 
 def test_burning_a_picture_destroys_its_small_one(world: World) -> None:
-    ticket = captured(world)["ticket_id"]
+    ticket = captured(world, screenshot=png(2000, 1000, (7, 8, 9)))["ticket_id"]
     asset = shot(world, ticket)
     before = seen(world, ticket)
     assert [data for _, data in kept(world, asset)] == [before]

@@ -1,4 +1,4 @@
-"""All routes together: REST, and behind it the framework with every other page."""
+"""All routes together: MCP and REST, and behind them the framework with every other page."""
 
 import typing
 
@@ -12,7 +12,7 @@ from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Registry
 from ticketbox.surfaces import oauth, openapi, rest, spa, webapp
 from ticketbox.surfaces.answers import Answer
-from ticketbox.surfaces.asgi import ASGIApp
+from ticketbox.surfaces.asgi import ASGIApp, Receive, Scope, Send
 from ticketbox.surfaces.edge import Site
 from ticketbox.surfaces.mcp import Endpoint
 
@@ -23,7 +23,6 @@ def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: 
         *webapp.routes(registry, dispatcher, site),
         *spa.routes(registry, dispatcher, site.public_url),
         *oauth.routes(registry, dispatcher, site),
-        agents.route(),
         _document(registry, site),
         _health(dispatcher),
     ]
@@ -37,7 +36,15 @@ def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: 
             Exception: _rethrow,
         },
     )
-    return rest.Api(registry, dispatcher, site, typing.cast(ASGIApp, app))
+    api = rest.Api(registry, dispatcher, site, typing.cast(ASGIApp, app))
+
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] in {"/mcp", "/mcp/"}:
+            await agents.exchange(scope, receive, send)
+        else:
+            await api(scope, receive, send)
+
+    return route
 
 
 def _rethrow(_: object, error: Exception) -> Response[bytes]:

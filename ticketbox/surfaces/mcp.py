@@ -11,8 +11,6 @@ import typing
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-from litestar import asgi
-from litestar.handlers import ASGIRouteHandler
 
 from ticketbox.domain.policy import Via
 from ticketbox.domain.problems import (
@@ -50,7 +48,7 @@ UNREADABLE = Answer(
 
 
 class Endpoint:
-    """The MCP endpoint. `run` keeps the SDK's session manager alive; the route waits until it is ready."""
+    """The MCP endpoint. `run` keeps the SDK's session manager alive; an exchange waits until it is ready."""
 
     def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site) -> None:
         self._registry = registry
@@ -79,17 +77,8 @@ class Endpoint:
             await stopping.wait()
             self._ready.clear()
 
-    def route(self) -> ASGIRouteHandler:
-        """The one route. It answers every method itself, to say which transport to use."""
-
-        @asgi("/mcp")
-        async def handle(scope: Any, receive: Any, send: Any) -> None:
-            await self.exchange(scope, receive, send)
-
-        return handle
-
     async def exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one HTTP request."""
+        """Serve one HTTP request, of whatever method: the refusal says which transport to use."""
         if scope["raw_path"].endswith(b"/"):
             raise NotFound(
                 "page", "the MCP endpoint is /mcp, without a slash at its end: drop it in the client's settings"
