@@ -4,12 +4,15 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import AsyncGenerator, Generator
+from pathlib import Path
 from typing import Any
 
 from filelock import FileLock, Timeout
 
 from ticketbox.domain.clock import Clock
 from ticketbox.domain.limits import Limiter
+from ticketbox.jobs import backups, housekeeping
+from ticketbox.jobs.backups import Plan
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.listeners import Listeners
 from ticketbox.operations.registry import registry
@@ -53,9 +56,7 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
 
     Raises UnusableFile for a file that can't be served, or that another server has open.
     """
-    from ticketbox.jobs import housekeeping
-
-    with locked(settings):
+    with locked(settings.db):
         prepare(settings.db, log.info)
         clock = Clock()
         listeners = Listeners()
@@ -64,7 +65,8 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)
         running = [
-            asyncio.create_task(housekeeping.run(services, stopping)),
+            asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
+            asyncio.create_task(backups.run(_plan(settings), stopping)),
             asyncio.create_task(appliance.agents.run(stopping)),
         ]
         try:
@@ -74,6 +76,12 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
             await asyncio.gather(*running)
             services.close()
             await database.close()
+
+
+def _plan(settings: Settings) -> Plan:
+    """When backups are made, and where they go."""
+    folder = settings.backup_dir or settings.db.absolute().with_name("backups")
+    return Plan(settings.db, folder, settings.backup_every, settings.backup_keep)
 
 
 def _way_out(settings: Settings) -> Fetch:
@@ -88,18 +96,18 @@ def _way_out(settings: Settings) -> Fetch:
 
 
 @contextlib.contextmanager
-def locked(settings: Settings) -> Generator[None]:
+def locked(db: Path) -> Generator[None]:
     """Hold the file's lock, so that a second server stays off. Raises UnusableFile when it is held."""
-    path = settings.db.with_name(settings.db.name + ".lock")
+    path = db.with_name(db.name + ".lock")
     lock = FileLock(path, timeout=0)
     try:
-        settings.db.parent.mkdir(parents=True, exist_ok=True)
+        db.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout:
         why = "another ticketbox serves this file" if path.exists() else "can't make the file's lock here"
-        raise UnusableFile(f"{settings.db}: {why}") from None
+        raise UnusableFile(f"{db}: {why}") from None
     except OSError as error:
-        raise UnusableFile(f"{settings.db}: can't make the file's lock: {error.strerror}") from error
+        raise UnusableFile(f"{db}: can't make the file's lock: {error.strerror}") from error
     try:
         yield
     finally:

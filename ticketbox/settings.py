@@ -12,10 +12,14 @@ from ticketbox.domain.problems import invalid
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
+DEFAULT_KEEP = 14
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """How to serve. `public_url` has no trailing slash; without one it follows from host and port."""
+    """How to serve. `public_url` has no trailing slash; without one it follows from host and port.
+
+    `backup_every` and `drop_captures_after` are seconds; None is never.
+    """
 
     db: Path
     host: str = DEFAULT_HOST
@@ -27,6 +31,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_format: str = "text"
     public_url_given: bool = False
     allow_private_addresses: bool = False
+    backup_every: int | None = None
+    backup_keep: int = DEFAULT_KEEP
+    backup_dir: Path | None = None
+    drop_captures_after: int | None = None
 
     @property
     def secure(self) -> bool:

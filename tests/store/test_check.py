@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.box import ok
+from tests.box import eventually, ok
 from tests.commands import run
 from tests.fault.seed import Seed, capture_parts, planted
 from ticketbox.store.check import _is_sound, inspected
@@ -101,7 +101,7 @@ def test_contents_that_arent_what_their_hash_says_are_a_problem(db: Path, damage
     assert told["pages"]["level"] == "ok"
     assert told["contents"]["level"] == "problem"
     assert "1 of " in told["contents"]["words"]
-    assert "put a backup of it in its place" in told["contents"]["advice"]
+    assert "ticketbox restore BACKUP --db " in told["contents"]["advice"]
 
 
 def test_references_that_lead_nowhere_are_a_problem(db: Path) -> None:
@@ -206,3 +206,53 @@ def test_contents_are_read_one_at_a_time(db: Path) -> None:
         assert len(blobs) == inspection.counts()["blob"]
         assert sum(blob.stored for blob in blobs) == inspection.blob_bytes()
         assert all(blob.sound for blob in blobs)
+
+
+def test_a_clock_that_is_behind_is_a_warning(db: Path) -> None:
+    assert report(db, 0)["clock"]["level"] == "ok"
+    change(db, "UPDATE event SET at = at + 86400000 WHERE id = (SELECT max(id) FROM event)")
+    told = report(db, 0)["clock"]
+    assert (told["level"], "timedatectl" in told["advice"]) == ("warning", True)
+
+
+def test_the_public_address_is_asked_and_what_is_wrong_is_told(seed: Seed, tmp_path: Path) -> None:
+    def told(url: str) -> dict[str, Any]:
+        done = run("check", "--db", db, "--json", "--public-url", url)
+        assert done.exit_code == 0, done.stderr
+        return {finding["subject"]: finding for finding in json.loads(done.stdout)["findings"]}
+
+    with seed.box(tmp_path) as box:
+        db = box.db
+        port = box.url.rpartition(":")[2]
+        assert told(box.url)["address"]["level"] == "ok"
+        elsewhere = told(f"http://localhost.localdomain:{port}")
+        assert (elsewhere["address"]["level"], elsewhere["https"]["level"]) == ("warning", "warning")
+    told_off = told(box.url)["address"]
+    assert (told_off["level"], "start `ticketbox serve`" in told_off["advice"]) == ("warning", True)
+    assert "can't be resolved" in told("https://nobody.invalid")["address"]["words"]
+    assert run("check", "--db", db, "--public-url", "ftp://x").exit_code == 1
+
+
+def test_compacting_gives_room_back_beside_a_server_and_without(seed: Seed, tmp_path: Path) -> None:
+    with seed.box(tmp_path) as box, box.client(seed.token) as client:
+        fill = ["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 300
+        change(box.db, *fill, "DELETE FROM idempotency")
+        told = json.loads(run("check", "--db", box.db, "--json").stdout)
+        assert "empty" in {finding["subject"] for finding in told["findings"]}
+        done = run("check", "--db", box.db, "--compact", "--json")
+        assert json.loads(done.stdout)["given_back"] > 15_000_000
+        ok(client.post("/captures", files=capture_parts(seed.project, 1)))
+        assert eventually(lambda: box.db.stat().st_size < 2_000_000)
+    change(box.db, *fill, "DELETE FROM idempotency")
+    before = box.db.stat().st_size
+    done = run("check", "--db", box.db, "--compact")
+    assert (done.exit_code, "given back" in done.stdout) == (0, True)
+    assert box.db.stat().st_size < before / 5
+    assert run("check", "--db", box.db).exit_code == 0
+
+
+def test_a_file_with_a_problem_is_not_compacted(db: Path) -> None:
+    change(db, "UPDATE blob SET bytes = bytes + 1")
+    before = digest(db)
+    done = run("check", "--db", db, "--compact")
+    assert (done.exit_code, digest(db)) == (1, before)

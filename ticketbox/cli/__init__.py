@@ -14,6 +14,8 @@ from ticketbox.cli.lazy import LazyGroup
         "demo": "ticketbox.cli.demo:demo",
         "user": "ticketbox.cli.users:user",
         "token": "ticketbox.cli.tokens:token",
+        "backup": "ticketbox.cli.backup:backup",
+        "restore": "ticketbox.cli.backup:restore",
         "check": "ticketbox.cli.check:check",
         "mcp": "ticketbox.cli.mcp:mcp",
         "openapi": "ticketbox.cli.documents:openapi",

@@ -1,76 +1,38 @@
-"""`ticketbox check`: whether a file is sound, in words; it never changes a byte of it."""
+"""`ticketbox check`: whether a file is sound, in words; it changes no byte of it unless told to compact."""
 
-import shutil
-import stat
+import contextlib
 import sys
 from collections.abc import Iterator
-from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
-import msgspec
 
 from ticketbox import __version__
-from ticketbox.cli.common import db_option, fail, json_option, print_json
+from ticketbox.cli.common import counted, db_option, fail, in_bytes, json_option, print_json, refusals
+from ticketbox.cli.findings import Finding, Level, Report
+from ticketbox.cli.progress import Progress
+from ticketbox.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
     from ticketbox.store.check import Inspection
 
 SHOWN = 5
-_NOUNS = {
-    "company": ("company", "companies"),
-    "project": ("project", "projects"),
-    "user": ("account", "accounts"),
-    "ticket": ("ticket", "tickets"),
-    "comment": ("comment", "comments"),
-    "capture": ("capture", "captures"),
-    "asset": ("picture or file", "pictures and files"),
-    "event": ("event", "events"),
-}
-
-
-class Level(StrEnum):
-    """What a finding means: all is well, worth knowing, worth a change, wrong."""
-
-    OK = "ok"
-    NOTE = "note"
-    WARNING = "warning"
-    PROBLEM = "problem"
-
-
-class Finding(msgspec.Struct, frozen=True):
-    """One thing that was looked at, what was found, and what to do about it (empty: nothing)."""
-
-    level: Level
-    subject: str
-    words: str
-    advice: str = ""
-
-
-class Report(msgspec.Struct):
-    """What `--json` prints."""
-
-    file: str
-    ok: bool
-    version: str
-    sqlite_version: str
-    schema: int = 0
-    newest_schema: int = 0
-    bytes: int = 0
-    free_bytes: int = 0
-    rows: dict[str, int] = {}
-    findings: list[Finding] = []
+MUCH_ROOM = 10_000_000
 
 
 @click.command()
 @db_option
 @json_option
-def check(db: Path, as_json: bool) -> None:
-    """Read the whole file and say whether it is sound.
+@click.option("--public-url", help="The server's public address, to see whether it is reached there.")
+@click.option("--compact", is_flag=True, help="Then give the file's empty room back, if nothing is wrong.")
+@refusals
+def check(db: Path, as_json: bool, public_url: str | None, compact: bool) -> None:
+    """Read the whole file and say whether it is sound, and what is around it.
 
     Works beside a running server. The exit status is 0 when nothing is wrong and 1 when there is a problem.
     """
+    from ticketbox.settings import public_url as origin
     from ticketbox.store.check import sqlite_version
 
     if not db.exists():
@@ -78,7 +40,8 @@ def check(db: Path, as_json: bool) -> None:
     report = Report(str(db), ok=True, version=__version__, sqlite_version=sqlite_version)
     if not as_json:
         click.echo(f"{db}, with ticketbox {__version__} and SQLite {sqlite_version}")
-    for finding in _findings(db, report):
+    address = origin(public_url, "", 0, tls=False) if public_url else None
+    for finding in _findings(db, report, address):
         report.findings.append(finding)
         if not as_json:
             click.echo(f"  {finding.level:<8} {finding.words}")
@@ -86,6 +49,11 @@ def check(db: Path, as_json: bool) -> None:
                 click.echo(f"  {'':<8} → {finding.advice}")
     problems = sum(finding.level is Level.PROBLEM for finding in report.findings)
     report.ok = not problems
+    if compact and report.ok:
+        with Progress(quiet=True) as tell:
+            report.given_back = _compact(db, tell)
+        if not as_json:
+            click.echo(f"  {Level.OK:<8} {in_bytes(report.given_back)} given back")
     if as_json:
         print_json(report)
     else:
@@ -93,11 +61,11 @@ def check(db: Path, as_json: bool) -> None:
     sys.exit(0 if report.ok else 1)
 
 
-def _findings(db: Path, report: Report) -> Iterator[Finding]:
+def _findings(db: Path, report: Report, public_url: str | None) -> Iterator[Finding]:
     from ticketbox.store.check import inspected
     from ticketbox.store.migrate import UnusableFile
 
-    restore = "put a backup of it in its place (docs/operating.md)"
+    restore = f"put a backup in its place: ticketbox restore BACKUP --db {db} --force (docs/operating.md)"
     try:
         report.bytes = db.stat().st_size
         with inspected(db) as inspection:
@@ -108,10 +76,27 @@ def _findings(db: Path, report: Report) -> Iterator[Finding]:
                 return
             yield _schema(inspection, report)
             if report.schema <= report.newest_schema:
-                yield from _contents(inspection, report, restore)
+                yield from _contents(inspection, db, report, restore)
     except (UnusableFile, OSError) as error:
         yield Finding(Level.PROBLEM, "file", f"the file can't be read: {error}", restore)
-    yield from _surroundings(db, report)
+    yield from surroundings(db, report, public_url)
+
+
+def _compact(db: Path, tell: Progress) -> int:
+    """Beside a server that server empties the log; otherwise it is done here, under the file's lock."""
+    from ticketbox.app import locked
+    from ticketbox.store.compact import compact
+    from ticketbox.store.migrate import UnusableFile
+
+    try:
+        with contextlib.ExitStack() as stack:
+            try:
+                stack.enter_context(locked(db))
+            except UnusableFile:
+                return compact(db, checkpoints=False, tell=tell)
+            return compact(db, checkpoints=True, tell=tell)
+    except UnusableFile as error:
+        return fail(str(error))
 
 
 def _schema(inspection: "Inspection", report: Report) -> Finding:
@@ -128,8 +113,8 @@ def _schema(inspection: "Inspection", report: Report) -> Finding:
     return Finding(Level.PROBLEM, "schema", words, "run the newer ticketbox that wrote it")
 
 
-def _contents(inspection: "Inspection", report: Report, restore: str) -> Iterator[Finding]:
-    _tell(f"reading every page of {_size(report.bytes)}")
+def _contents(inspection: "Inspection", db: Path, report: Report, restore: str) -> Iterator[Finding]:
+    _tell(f"reading every page of {in_bytes(report.bytes)}")
     faults = inspection.pages()
     if faults:
         yield Finding(Level.PROBLEM, "pages", f"the file is damaged: {_some(faults)}", restore)
@@ -142,14 +127,17 @@ def _contents(inspection: "Inspection", report: Report, restore: str) -> Iterato
     else:
         yield Finding(Level.OK, "references", "every reference leads somewhere")
     report.rows = inspection.counts()
-    told = [f"{count:,} {one if count == 1 else many}" for name, (one, many) in _NOUNS.items()
-            if (count := report.rows.get(name, 0))]  # fmt: skip
-    yield Finding(Level.OK, "rows", ", ".join(told) if told else "the file is empty: nobody set it up yet")
+    report.newest_change = inspection.newest_moment()
+    yield Finding(Level.OK, "rows", counted(report.rows))
     yield _hashes(inspection, restore)
     orphans = inspection.orphans()
     if orphans.count:
-        words = f"{orphans.count:,} stored contents ({_size(orphans.bytes)}) that nothing points at"
+        words = f"{orphans.count:,} stored contents ({in_bytes(orphans.bytes)}) that nothing points at"
         yield Finding(Level.NOTE, "orphans", words, "nothing: the server removes them within minutes")
+    empty = inspection.free_bytes()
+    if empty > MUCH_ROOM and empty > report.bytes // 4:
+        words = f"{in_bytes(empty)} of the file are empty; new rows will use them"
+        yield Finding(Level.NOTE, "empty", words, f"to give them back: ticketbox check --db {db} --compact")
 
 
 def _hashes(inspection: "Inspection", restore: str) -> Finding:
@@ -166,34 +154,7 @@ def _hashes(inspection: "Inspection", restore: str) -> Finding:
     if wrong:
         words = f"{len(wrong):,} of {count:,} stored contents aren't what their hashes say: {_some(wrong)}"
         return Finding(Level.PROBLEM, "contents", words, restore)
-    return Finding(Level.OK, "contents", f"{count:,} stored contents ({_size(total)}) are what their hashes say")
-
-
-def _surroundings(db: Path, report: Report) -> Iterator[Finding]:
-    from ticketbox.store.check import has_wal_fault
-
-    report.free_bytes = shutil.disk_usage(db.absolute().parent).free
-    words = f"{_size(report.free_bytes)} of free room beside a file of {_size(report.bytes)}"
-    if report.free_bytes < report.bytes:
-        advice = "make room: the copy before an upgrade takes as much as the file"
-        yield Finding(Level.WARNING, "room", words, advice)
-    else:
-        yield Finding(Level.OK, "room", words)
-    readers = [
-        each
-        for each in (db, *(db.with_name(db.name + ending) for ending in ("-wal", "-shm")))
-        if sys.platform != "win32" and each.exists() and each.stat().st_mode & (stat.S_IROTH | stat.S_IWOTH)
-    ]
-    if readers:
-        names = " ".join(map(str, readers))
-        words = "every account of this machine can read the file, and with it what is in the tickets"
-        yield Finding(Level.WARNING, "permissions", words, f"chmod o= {names}")
-    if has_wal_fault():
-        words = (
-            "this SQLite is older than 3.51.3 and has a rare fault when two connections checkpoint at once, "
-            "so only the server does and commands beside it never do"
-        )
-        yield Finding(Level.NOTE, "sqlite", words, "nothing; keep other SQLite tools from writing to the file")
+    return Finding(Level.OK, "contents", f"{count:,} stored contents ({in_bytes(total)}) are what their hashes say")
 
 
 def _tell(words: str) -> None:
@@ -204,11 +165,3 @@ def _tell(words: str) -> None:
 def _some(lines: list[str]) -> str:
     more = len(lines) - SHOWN
     return "; ".join(lines[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
-
-
-def _size(count: float) -> str:
-    for unit in ("bytes", "KB", "MB", "GB"):
-        if count < 1000 or unit == "GB":
-            return f"{count:,.0f} {unit}" if unit == "bytes" else f"{count:,.1f} {unit}"
-        count /= 1000
-    raise AssertionError

@@ -2,8 +2,9 @@
 
 import asyncio
 import functools
+import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -14,6 +15,33 @@ from ticketbox.domain.problems import Problem
 from ticketbox.settings import default_db
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+_NOUNS = {
+    "company": ("company", "companies"),
+    "project": ("project", "projects"),
+    "user": ("account", "accounts"),
+    "ticket": ("ticket", "tickets"),
+    "comment": ("comment", "comments"),
+    "capture": ("capture", "captures"),
+    "asset": ("picture or file", "pictures and files"),
+    "event": ("event", "events"),
+}
+
+
+class Span(click.ParamType[int]):
+    """A span of time as a figure and a unit, `30m`, `6h` or `180d`; seconds inside."""
+
+    name = "span"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Read it."""
+        found = re.fullmatch(r"([1-9]\d{0,4})([mhd])", str(value).strip().lower())
+        if found is None:
+            self.fail(f"{value!r} is no span of time, such as 30m, 6h or 180d", param, ctx)
+        return int(found[1]) * {"m": 60, "h": 3600, "d": 86400}[found[2]]
+
+
+SPAN = Span()
 
 
 def db_option(function: F) -> F:
@@ -101,3 +129,19 @@ def read_password(from_stdin: bool) -> str:
 def without_none(**arguments: Any) -> dict[str, Any]:
     """The arguments that were given."""
     return {name: value for name, value in arguments.items() if value is not None}
+
+
+def counted(rows: Mapping[str, int]) -> str:
+    """What a file holds, in words."""
+    told = [f"{count:,} {one if count == 1 else many}" for name, (one, many) in _NOUNS.items()
+            if (count := rows.get(name, 0))]  # fmt: skip
+    return ", ".join(told) if told else "the file is empty: nobody set it up yet"
+
+
+def in_bytes(count: float) -> str:
+    """A size in words."""
+    for unit in ("bytes", "KB", "MB", "GB"):
+        if count < 1000 or unit == "GB":
+            return f"{count:,.0f} {unit}" if unit == "bytes" else f"{count:,.1f} {unit}"
+        count /= 1000
+    raise AssertionError

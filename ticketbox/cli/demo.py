@@ -35,7 +35,7 @@ def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
         settings = Settings(db=db, host=host, port=port, public_url=public_url(None, host, port, tls=False))
         words = ""
         try:
-            with locked(settings):
+            with locked(db):
                 if not db.exists():
                     _make(db)
                 words = _access(db, settings.public_url)

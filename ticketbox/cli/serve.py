@@ -10,9 +10,9 @@ from pathlib import Path
 
 import click
 
-from ticketbox.cli.common import db_option, fail, refusals
+from ticketbox.cli.common import SPAN, db_option, fail, refusals
 from ticketbox.domain.problems import invalid
-from ticketbox.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, public_url
+from ticketbox.settings import DEFAULT_HOST, DEFAULT_KEEP, DEFAULT_PORT, Settings, public_url
 
 STOP_SECONDS = 7
 
@@ -28,6 +28,20 @@ STOP_SECONDS = 7
 @click.option(
     "--allow-private-addresses", is_flag=True, help="Let apps and webhooks name addresses of your own network."
 )
+@click.option("--backup-every", type=SPAN, help="Make a backup this often, such as 6h.  [default: never]")
+@click.option(
+    "--backup-keep", default=DEFAULT_KEEP, show_default=True, type=click.IntRange(1), help="How many of them to keep."
+)
+@click.option(
+    "--backup-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Their folder.  [default: backups, beside the file]",
+)
+@click.option(
+    "--drop-captures-after",
+    type=SPAN,
+    help="Remove the captures of tickets that were archived so long ago, such as 180d.  [default: never]",
+)
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--open/--no-open", "open_browser", default=None, help="Open the set-up address in a browser.")
 @refusals
@@ -40,6 +54,10 @@ def serve(
     tls_key: Path | None,
     proxies: tuple[str, ...],
     allow_private_addresses: bool,
+    backup_every: int | None,
+    backup_keep: int,
+    backup_dir: Path | None,
+    drop_captures_after: int | None,
     log_format: str,
     open_browser: bool | None,
 ) -> None:
@@ -59,6 +77,10 @@ def serve(
             tls_key=tls_key,
             trusted_proxies=tuple(_network(text) for text in proxies),
             allow_private_addresses=allow_private_addresses,
+            backup_every=backup_every,
+            backup_keep=backup_keep,
+            backup_dir=backup_dir,
+            drop_captures_after=drop_captures_after,
             log_format=log_format,
         )
         run(settings, listener, open_browser=_on_a_desktop() if open_browser is None else open_browser)

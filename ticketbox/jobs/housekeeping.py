@@ -4,8 +4,10 @@ import asyncio
 import contextlib
 import logging
 
+import msgspec
+
 from ticketbox.operations.services import Services
-from ticketbox.store import blobs, credentials, grants, idempotency
+from ticketbox.store import blobs, captures, credentials, grants, idempotency
 from ticketbox.store.database import Write
 
 log = logging.getLogger("ticketbox.jobs")
@@ -13,27 +15,40 @@ log = logging.getLogger("ticketbox.jobs")
 INTERVAL_SECONDS = 60.0
 
 
-async def run(services: Services, stopping: asyncio.Event) -> None:
-    """Keep house every minute until the server stops, and once more then."""
-    swept = 0
+class Swept(msgspec.Struct, frozen=True):
+    """How far the rounds so far have looked, by keys."""
+
+    blobs: int = 0
+    captures: int = 0
+
+
+async def run(services: Services, stopping: asyncio.Event, drop_captures_after: int | None = None) -> None:
+    """Keep house every minute until the server stops, and once more then.
+
+    Captures of tickets that were archived `drop_captures_after` seconds ago are removed; None keeps them.
+    """
+    swept = Swept()
     while not stopping.is_set():
         with contextlib.suppress(TimeoutError):
             await asyncio.wait_for(stopping.wait(), INTERVAL_SECONDS)
         try:
-            swept = await keep(services, swept)
+            swept = await keep(services, swept, drop_captures_after)
         except Exception:
             log.exception("housekeeping failed; it will be tried again in a minute")
 
 
-async def keep(services: Services, swept: int) -> int:
-    """One round; returns how far the blobs are swept."""
+async def keep(services: Services, swept: Swept, drop_captures_after: int | None = None) -> Swept:
+    """One round; returns how far it came."""
     used = list(services.used.items())
     services.used.clear()
 
-    def tidy(tx: Write) -> int:
+    def tidy(tx: Write) -> Swept:
         credentials.touch(tx, used)
         idempotency.forget_old(tx)
         grants.tidy(tx)
-        return blobs.sweep(tx, swept)
+        seen = 0
+        if drop_captures_after is not None:
+            seen = captures.drop_archived(tx, tx.now - drop_captures_after * 1000, swept.captures)
+        return Swept(blobs.sweep(tx, swept.blobs), seen)
 
     return await services.database.write(tidy)

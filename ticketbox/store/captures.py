@@ -113,3 +113,23 @@ def newest_of(tx: Read, ticket: int) -> int | None:
 def captured_at(tx: Read, key: int) -> int:
     """When a capture was taken, in epoch milliseconds."""
     return tx.value("SELECT captured_at FROM capture WHERE id = ?", (key,))
+
+
+WINDOW = "SELECT max(id) FROM (SELECT id FROM capture WHERE id > ? ORDER BY id LIMIT ?)"
+DROP_ARCHIVED = """
+DELETE FROM capture WHERE id > ? AND id <= ? AND EXISTS (
+  SELECT 1 FROM ticket t WHERE t.id = capture.ticket_id AND t.status = 'archived' AND t.archived_at < ?
+)
+"""
+
+
+def drop_archived(tx: Write, before: int, after: int, limit: int = 200) -> int:
+    """Look at the captures after a key, and remove those of tickets that were archived before a moment.
+
+    Their contents are unused then, and swept. Returns the key to go on after; 0 at the end, to begin anew.
+    """
+    last = tx.value(WINDOW, (after, limit))
+    if last is None:
+        return 0
+    tx.run(DROP_ARCHIVED, (after, last, before))
+    return last

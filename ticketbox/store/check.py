@@ -9,7 +9,7 @@ import contextlib
 import hashlib
 import sqlite3
 import sys
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from pathlib import Path
 
 import msgspec
@@ -90,6 +90,18 @@ class Inspection:
             after, sha256, encoding, size, data = row
             yield Blob(after, len(data), _is_sound(sha256, encoding, size, data))
 
+    def newest_moment(self) -> int:
+        """When the last thing happened that the file tells of, in epoch milliseconds; 0 for an empty file."""
+        return self._value("SELECT ifnull((SELECT at FROM event WHERE id = (SELECT max(id) FROM event)), 0)")
+
+    def free_bytes(self) -> int:
+        """How much of the file is empty, and could be given back (`ticketbox check --compact`)."""
+        return self._value("PRAGMA freelist_count") * self._value("PRAGMA page_size")
+
+    def halt_when(self, halted: Callable[[], bool], steps: int) -> None:
+        """Break a question off when told to; it then raises sqlite3.OperationalError."""
+        self._connection.set_progress_handler(halted, steps)
+
     def blob_bytes(self) -> int:
         """How many bytes `blobs` will read."""
         return self._value("SELECT ifnull(sum(length(data)), 0) FROM blob")
@@ -122,13 +134,19 @@ NEXT_BLOB = "SELECT id, sha256, encoding, bytes, data FROM blob WHERE id > ? ORD
 
 
 @contextlib.contextmanager
-def inspected(path: Path) -> Generator[Inspection]:
-    """Open a file to look at it. Raises UnusableFile when it can't be read as an SQLite file."""
-    with _told(), contextlib.closing(_open(path)) as connection:
+def inspected(path: Path, *, alone: bool = False) -> Generator[Inspection]:
+    """Open a file to look at it; `alone` promises that nobody else has it open, so nothing is made beside it.
+
+    Raises UnusableFile when it can't be read as an SQLite file.
+    """
+    with _told(), contextlib.closing(opened_to_look(path, alone=alone)) as connection:
         yield Inspection(connection)
 
 
-def _open(path: Path) -> sqlite3.Connection:
+def opened_to_look(path: Path, *, alone: bool = False) -> sqlite3.Connection:
+    """A connection that only reads. Raises sqlite3.DatabaseError when the file can't be read."""
+    if alone:
+        return _immutable(path)
     address = f"{path.absolute().as_uri()}?mode=ro"
     connection = sqlite3.connect(address, uri=True, timeout=5, isolation_level=None)
     try:
@@ -140,8 +158,12 @@ def _open(path: Path) -> sqlite3.Connection:
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or (log.exists() and log.stat().st_size):
             raise
         # A folder where nothing can be made, such as a mounted backup: nobody writes there, so this is safe.
-        connection = sqlite3.connect(f"{address}&immutable=1", uri=True, isolation_level=None)
+        connection = _immutable(path)
     return connection
+
+
+def _immutable(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
 @contextlib.contextmanager
@@ -149,6 +171,8 @@ def _told() -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            raise
         raise UnusableFile(str(error)) from error
 
 

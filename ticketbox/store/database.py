@@ -35,6 +35,7 @@ READ_SECONDS = 5.0
 BRIEF_STRIDES = 25
 _STRIDE = 2_000
 BUSY_SECONDS = 5.0
+MOST_LOG = 64 * 1024 * 1024
 _PROGRESS_STEPS = 20_000
 _FULL = {
     sqlite3.SQLITE_FULL,
@@ -168,6 +169,7 @@ def connect(path: Path, *, writes: bool, checkpoints: bool = False, wait: float 
     if not writes:
         connection.execute("PRAGMA query_only = ON")
     connection.execute(f"PRAGMA wal_autocheckpoint = {1000 if checkpoints else 0}")
+    connection.execute(f"PRAGMA journal_size_limit = {MOST_LOG}")  # a long backup lets the log grow
     return connection
 
 

@@ -67,8 +67,7 @@ def prepare(path: Path, say: Callable[[str], None] = lambda _: None) -> None:
 
 def _migrate(connection: sqlite3.Connection, path: Path, say: Callable[[str], None]) -> None:
     applied = applied_number(connection)
-    if not applied:
-        connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA journal_mode = WAL")  # a copy that stood beside the file has left it
     pending = [migration for migration in migrations() if migration.number > applied]
     if pending and applied:
         _copy(connection, path, applied, say)
@@ -156,7 +155,7 @@ def _unusable(path: Path, error: sqlite3.DatabaseError) -> str:
 def _damaged(path: Path, error: object) -> str:
     return (
         f"{path}: the file is damaged ({error}); it was left untouched. "
-        "Put a backup of it in its place (docs/operating.md)"
+        "Put a backup in its place: ticketbox restore BACKUP --force (docs/operating.md)"
     )
 
 

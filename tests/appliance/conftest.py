@@ -1,0 +1,26 @@
+"""The set-up file that these tests start from, and one with captures."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.box import ok
+from tests.fault.seed import Seed, capture_parts, planted
+
+
+@pytest.fixture(scope="session")
+def seed(tmp_path_factory: pytest.TempPathFactory) -> Seed:
+    """A file that is copied, never changed; it holds captures."""
+    made = planted(tmp_path_factory.mktemp("seed"))
+    folder = tmp_path_factory.mktemp("filled")
+    with made.box(folder) as box, box.client(made.token) as client:
+        for number in range(6):
+            ok(client.post("/captures", files=capture_parts(made.project, number)))
+    made.db.write_bytes(box.db.read_bytes())
+    return made
+
+
+@pytest.fixture
+def db(seed: Seed, tmp_path: Path) -> Path:
+    """A copy that nobody serves."""
+    return seed.copy(tmp_path)

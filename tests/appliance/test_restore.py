@@ -1,0 +1,147 @@
+"""`ticketbox restore`: the backup in the file's place, with what was there kept; or everything as it was."""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+from pathlib import Path
+
+import pytest
+
+from tests.appliance.files import change, digest, names, rows
+from tests.box import Box, ok
+from tests.commands import run
+from tests.fault.seed import Seed
+
+
+@pytest.fixture
+def saved(db: Path, tmp_path: Path) -> Path:
+    """A backup of the file."""
+    assert run("backup", tmp_path / "saved.db", "--db", db).exit_code == 0
+    return tmp_path / "saved.db"
+
+
+def kept(db: Path) -> Path:
+    """The one file that a restore put aside."""
+    (found,) = [path for path in db.parent.glob(f"{db.name}.before-restore-*") if not path.name.endswith("-wal")]
+    return found
+
+
+def test_a_restored_file_is_served_with_what_the_backup_held(seed: Seed, saved: Path, tmp_path: Path) -> None:
+    new = tmp_path / "deep" / "folder" / "new.db"
+    done = run("restore", saved, "--db", new)
+    assert (done.exit_code, done.stdout[: len(str(new))]) == (0, str(new))
+    assert rows(new) == rows(saved)
+    with Box(new) as box, box.client(seed.token) as client:
+        assert len(ok(client.get("/tickets"))["items"]) == 6
+
+
+def test_a_file_that_is_there_is_kept_or_the_restore_refused(db: Path, saved: Path) -> None:
+    change(db, "UPDATE ticket SET title = 'newer'")
+    before = digest(db)
+    done = run("restore", saved, "--db", db)
+    assert (done.exit_code, digest(db), "--force" in done.stderr) == (1, before, True)
+    done = run("restore", saved, "--db", db, "--force")
+    assert done.exit_code == 0, done.stderr
+    assert f"kept as {kept(db)}" in done.stdout
+    for path, found in ((db, 0), (kept(db), 6)):
+        with contextlib.closing(sqlite3.connect(path)) as connection:
+            assert connection.execute("SELECT count(*) FROM ticket WHERE title = 'newer'").fetchone() == (found,)
+    assert run("restore", kept(db), "--db", db.with_name("again.db")).exit_code == 0
+
+
+def test_a_log_that_outlived_a_killed_server_goes_with_its_own_file(seed: Seed, saved: Path, tmp_path: Path) -> None:
+    """SQLite would play it into the restored file."""
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with seed.box(folder) as box, box.client(seed.token) as client:
+        made = ok(client.post("/tickets", json={"project_id": seed.project, "title": "In the log alone"}))["id"]
+        box.process.kill()
+        box.process.wait()
+    assert box.db.with_name(box.db.name + "-wal").stat().st_size > 0
+    assert run("restore", saved, "--db", box.db, "--force").exit_code == 0
+    assert made not in rows(box.db)["ticket"]
+    assert rows(box.db) == rows(saved)
+    assert made in rows(kept(box.db))["ticket"]
+
+
+def test_a_log_without_its_file_is_put_aside_too(seed: Seed, saved: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with seed.box(folder) as box, box.client(seed.token) as client:
+        ok(client.post("/tickets", json={"project_id": seed.project, "title": "In the log alone"}))
+        box.process.kill()
+        box.process.wait()
+    box.db.unlink()
+    assert run("restore", saved, "--db", box.db).exit_code == 0
+    assert rows(box.db) == rows(saved)
+    assert len(list(folder.glob("*.before-restore-*-wal"))) == 1
+
+
+def test_a_damaged_file_is_kept_as_it_is(db: Path, saved: Path) -> None:
+    db.write_bytes(os.urandom(50_000))
+    before = digest(db)
+    assert run("restore", saved, "--db", db, "--force").exit_code == 0
+    assert rows(db) == rows(saved)
+    assert digest(kept(db)) == before
+
+
+def test_a_file_that_is_served_or_worked_on_is_left_alone(seed: Seed, saved: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "served"
+    folder.mkdir()
+    with seed.box(folder) as box, box.client(seed.token) as client:
+        done = run("restore", saved, "--db", box.db, "--force")
+        assert (done.exit_code, "another ticketbox serves this file" in done.stderr) == (1, True)
+        ok(client.get("/tickets"))
+    with contextlib.closing(sqlite3.connect(box.db)) as other:
+        other.execute("SELECT count(*) FROM ticket").fetchone()
+        other.execute("BEGIN IMMEDIATE")
+        before = digest(box.db)
+        done = run("restore", saved, "--db", box.db, "--force")
+        assert (done.exit_code, "another command works on the file" in done.stderr) == (1, True)
+        assert digest(box.db) == before
+    assert not list(folder.glob("*.before-restore-*"))
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (
+            lambda path: change(path, "INSERT INTO migration VALUES (999, 'of_the_future', 0)"),
+            "use the newer ticketbox",
+        ),
+        (lambda path: change(path, "UPDATE blob SET data = zeroblob(length(data))"), "isn't what its hash says"),
+        (lambda path: change(path, "PRAGMA application_id = 7"), "no file of ticketbox's"),
+        (lambda path: path.write_bytes(path.read_bytes()[:100_000]), str),
+        (lambda path: path.write_bytes(os.urandom(100_000)), "file is not a database"),
+        (lambda path: path.write_bytes(b""), "no file of ticketbox's"),
+        (lambda path: path.unlink(), "there is no such file"),
+    ],
+    ids=["newer", "contents", "foreign", "cut", "garbage", "empty", "missing"],
+)
+def test_a_backup_that_isnt_sound_changes_nothing(db: Path, saved: Path, tmp_path: Path, spoil, words) -> None:  # type: ignore[no-untyped-def]
+    spoil(saved)
+    before, there = digest(db), [name for name in names(tmp_path) if not name.startswith("saved")]
+    done = run("restore", saved, "--db", db, "--force")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert words is str or words in done.stderr
+    assert str(saved) in done.stderr
+    assert digest(db) == before
+    assert [name for name in names(tmp_path) if not name.startswith("saved")] in (there, [*there, f"{db.name}.lock"])
+
+
+def test_the_copy_that_an_upgrade_made_can_be_served_again(db: Path, tmp_path: Path, seed: Seed) -> None:
+    """VACUUM INTO leaves WAL; a server without it would keep readers waiting."""
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        connection.execute("VACUUM INTO ?", (str(tmp_path / "copy.db"),))
+    with Box(tmp_path / "copy.db") as box, box.client(seed.token) as client:
+        ok(client.post("/tickets", json={"project_id": seed.project, "title": "Goes on"}))
+        assert (tmp_path / "copy.db-wal").stat().st_size > 0
+
+
+def test_it_never_restores_a_file_over_itself(db: Path) -> None:
+    before = digest(db)
+    done = run("restore", db, "--db", db, "--force")
+    assert (done.exit_code, digest(db)) == (1, before)
+    alias = Path(shutil.copy(db, db.with_name("other.db")))
+    assert run("restore", alias, "--db", db, "--force").exit_code == 0
