@@ -24,6 +24,7 @@ from ticketbox.surfaces.asgi import ASGIApp
 from ticketbox.surfaces.edge import Edge, Site
 from ticketbox.surfaces.http import application
 from ticketbox.surfaces.mcp import Endpoint
+from ticketbox.surfaces.metrics import Metrics
 
 log = logging.getLogger("ticketbox")
 
@@ -42,12 +43,13 @@ class Appliance:
             secure=settings.secure,
             proxies=settings.trusted_proxies,
         )
+        self.metrics = Metrics()
         self.agents = Endpoint(registry(), self.dispatcher, self.site)
 
     def asgi(self) -> ASGIApp:
         """The application for a server: the edge around the routes."""
-        routes = application(registry(), self.dispatcher, self.site, self.agents)
-        return Edge(routes, self.site, self.services.limiter)
+        routes = application(registry(), self.dispatcher, self.site, self.agents, self.metrics)
+        return Edge(routes, self.site, self.services.limiter, self.metrics.observe)
 
 
 @contextlib.asynccontextmanager
@@ -66,7 +68,7 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
         appliance = Appliance(settings, services)
         running = [
             asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
-            asyncio.create_task(backups.run(_plan(settings), stopping)),
+            asyncio.create_task(backups.run(_plan(settings), services, stopping)),
             asyncio.create_task(appliance.agents.run(stopping)),
         ]
         try:

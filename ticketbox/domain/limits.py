@@ -6,7 +6,7 @@ clock, so a jump of the wall clock neither grants nor takes anything.
 
 import math
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Hashable
 from enum import Enum
 
@@ -55,7 +55,8 @@ class Limiter:
     """All buckets, bounded in number; draws may come from any thread.
 
     The least recently used bucket goes first. One that rested for a minute is full, and a full
-    bucket says nothing that a new one wouldn't.
+    bucket says nothing that a new one wouldn't. `refusals` counts the draws that found too little,
+    by the bucket's name.
     """
 
     def __init__(self, monotonic: Callable[[], float], most: int = MAX_BUCKETS) -> None:
@@ -63,6 +64,7 @@ class Limiter:
         self._most = most
         self._lock = threading.Lock()
         self._buckets: OrderedDict[Hashable, tuple[float, float]] = OrderedDict()
+        self.refusals: Counter[str] = Counter()
 
     def __len__(self) -> int:
         return len(self._buckets)
@@ -79,6 +81,8 @@ class Limiter:
             short = cost - held
             if short <= 0:
                 held -= cost
+            else:
+                self.refusals[name] += 1
             self._buckets[key] = (held, now)
             self._buckets.move_to_end(key)
             if len(self._buckets) > self._most:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from ticketbox.operations.services import Services
 from ticketbox.store.backup import FORM, Copy, Halted, back_up, fresh_name
 from ticketbox.store.migrate import UnusableFile
 
@@ -28,7 +29,7 @@ class Plan(msgspec.Struct, frozen=True):
     keep: int
 
 
-async def run(plan: Plan, stopping: asyncio.Event) -> None:
+async def run(plan: Plan, services: Services, stopping: asyncio.Event) -> None:
     """Make backups until the server stops; one that runs then is called off and leaves nothing.
 
     The newest backup's own name tells when the next is due, so a restart neither forgets one nor adds one.
@@ -40,6 +41,7 @@ async def run(plan: Plan, stopping: asyncio.Event) -> None:
         try:
             made = await asyncio.to_thread(make, plan, stopping)
             log.info("backup", extra={"fields": {"file": made.file, "bytes": made.bytes, "s": round(made.seconds, 1)}})
+            services.last_backup = time.time()
             wait = plan.every
         except Halted:
             return

@@ -22,7 +22,8 @@ class Call(msgspec.Struct):
     `secret_hash` is the credential as it travels (None: no credential); `cookie` says that a cookie carried it;
     `operator` marks the machine's own shell. `level` tells, after the call,
     what its budget holds; it is set for refusals too. `replayed` says that an Idempotency-Key brought
-    back an earlier answer; `charged` that the call has drawn on its budget.
+    back an earlier answer; `charged` that the call has drawn on its budget; `refusal` is the code of the
+    problem that it ended in.
     """
 
     secret_hash: bytes | None = None
@@ -35,6 +36,7 @@ class Call(msgspec.Struct):
     level: Level | None = None
     actor: Actor | None = None
     replayed: bool = False
+    refusal: str = ""
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -88,6 +90,7 @@ class Services:
         self.fetch = fetch
         self.listeners = Listeners() if listeners is None else listeners
         self.used: dict[int, int] = {}
+        self.last_backup: float | None = None
         # Two at a time: hashing and pictures take whole cores and tens of megabytes.
         self._workers = ThreadPoolExecutor(2, thread_name_prefix="work")
 

@@ -8,6 +8,7 @@ units that wait, gives each a SAVEPOINT, commits them together and only then ans
 
 import asyncio
 import logging
+import shutil
 import sqlite3
 import time
 from collections import deque
@@ -188,6 +189,14 @@ class Outcome(msgspec.Struct):
     events: list[Event] = []
 
 
+class Sizes(msgspec.Struct, frozen=True):
+    """Bytes of the file, of its write-ahead log, and of free room on its disk."""
+
+    file: int
+    log: int
+    free: int
+
+
 class Database:
     """The open file. Use `await Database.open(path)`, then `read` and `write`."""
 
@@ -202,6 +211,7 @@ class Database:
         self._strides = 0
         self._writer: Connection | None = None
         self._waiting: deque[Unit] = deque()
+        self.written = self.commits = 0
         self._draining: asyncio.Task[None] | None = None
 
     @classmethod
@@ -241,6 +251,12 @@ class Database:
     def backlog(self) -> int:
         """How many units wait for the writer."""
         return len(self._waiting)
+
+    def sizes(self) -> Sizes:
+        """What the file takes on its disk."""
+        log = self.path.with_name(f"{self.path.name}-wal")
+        taken = log.stat().st_size if log.exists() else 0
+        return Sizes(self.path.stat().st_size, taken, shutil.disk_usage(self.path.absolute().parent).free)
 
     async def read(self, work: Callable[[Read], T], *, brief: bool = False) -> T:
         """Run a unit that only reads, on a free reading connection.
@@ -318,6 +334,8 @@ class Database:
                     log.log(logging.WARNING if known else logging.ERROR, "a group of %d writes failed: %s", len(units),
                             error, exc_info=not known)  # fmt: skip
                     outcomes = [Outcome(error=problem) for _ in units]
+                self.written += len(units)
+                self.commits += 1
                 self._answer(units, outcomes)
         finally:
             self._draining = None

@@ -76,14 +76,14 @@ class Site(msgspec.Struct, frozen=True):
 
 
 class Edge:
-    """Wraps an application; `observe` gets the method, route, status and seconds of every request."""
+    """Wraps an application; `observe` gets the scope, status and seconds of every request."""
 
     def __init__(
         self,
         application: ASGIApp,
         site: Site,
         limiter: Limiter,
-        observe: Callable[[str, int, float], None] | None = None,
+        observe: Callable[[Scope, int, float], None] | None = None,
     ) -> None:
         self._application = application
         self._site = site
@@ -120,6 +120,7 @@ class Edge:
                 self._limit_anonymous(call)
             await self._application(scope, receive if taken else take, answer)
         except Problem as problem:
+            call.refusal = problem.code
             if status == 0:
                 problem = slow_down(self._limiter, problem, call)
                 refusal = problem_answer(problem, self._site.metadata_of(scope["path"]))
@@ -137,7 +138,7 @@ class Edge:
         finally:
             seconds = time.perf_counter() - started
             if self._observe is not None:
-                self._observe(scope["method"], status, seconds)
+                self._observe(scope, status, seconds)
             self._log(scope, call, request_id, status, seconds)
 
     def _limit_anonymous(self, call: Call) -> None:

@@ -10,14 +10,15 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.problems import MethodNotAllowed, NotFound
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Registry
-from ticketbox.surfaces import oauth, openapi, rest, spa, webapp
+from ticketbox.surfaces import metrics, oauth, openapi, rest, spa, webapp
 from ticketbox.surfaces.answers import Answer
 from ticketbox.surfaces.asgi import ASGIApp, Receive, Scope, Send
 from ticketbox.surfaces.edge import Site
 from ticketbox.surfaces.mcp import Endpoint
+from ticketbox.surfaces.metrics import Metrics
 
 
-def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: Endpoint) -> ASGIApp:
+def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: Endpoint, figures: Metrics) -> ASGIApp:
     """The routes of every surface, without the edge around them."""
     handlers = [
         *webapp.routes(registry, dispatcher, site),
@@ -25,6 +26,7 @@ def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: 
         *oauth.routes(registry, dispatcher, site),
         _document(registry, site),
         _health(dispatcher),
+        metrics.route(registry, dispatcher, figures),
     ]
     app = Litestar(
         route_handlers=handlers,

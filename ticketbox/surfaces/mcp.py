@@ -106,6 +106,7 @@ class Endpoint:
             if answer is None or answer is UNREADABLE:
                 await self._dispatcher.admit(self._called(message), call)
         except (Unauthorized, InsufficientScope, RateLimited) as problem:
+            call.refusal = problem.code
             refusal = self._refusal(slow_down(self._dispatcher.services.limiter, problem, call), message or {})
             await refusal(scope, receive, send)
             return

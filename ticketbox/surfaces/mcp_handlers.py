@@ -98,9 +98,11 @@ class Handlers:
         card = tools.cards(self._registry).get(params.name)
         if card is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}; see tools/list")
+        call = _call(context)
         try:
-            told = await self.carry_out(card, params.arguments or {}, _call(context))
+            told = await self.carry_out(card, params.arguments or {}, call)
         except Problem as problem:
+            call.refusal = problem.code
             told = refused(problem)
         content: list[Any] = [types.TextContent(text=told.text)]
         content += [

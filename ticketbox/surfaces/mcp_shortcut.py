@@ -98,6 +98,7 @@ class Shortcut:
         except (Unauthorized, InsufficientScope, RateLimited):
             raise
         except Problem as problem:
+            call.refusal = problem.code
             told = refused(problem)
         except Exception:
             log.exception("an MCP call failed")

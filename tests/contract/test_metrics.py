@@ -1,0 +1,143 @@
+"""`/metrics`: what an operator needs, as Prometheus reads it, for this machine or with a token."""
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
+from prometheus_client.parser import text_string_to_metric_families as parse
+
+from tests.box import PASSWORD, Box, World, ok, refused, serving
+from tests.docs.pages import ROOT, table
+from ticketbox import __version__
+
+Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """A server that nobody else asks anything, and that believes no proxy."""
+    with serving(tmp_path_factory.mktemp("metrics")) as running:
+        yield running
+
+
+def figures(box: Box) -> Figures:
+    """Every sample, by its name and labels."""
+    answer = httpx.get(f"{box.url}/metrics")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in parse(answer.text)
+        for sample in family.samples
+    }
+
+
+def grown(before: Figures, after: Figures, name: str, **labels: str) -> float:
+    """By how much a figure grew."""
+    key = name, tuple(sorted(labels.items()))
+    return after.get(key, 0) - before.get(key, 0)
+
+
+def test_requests_latencies_and_refusals_are_counted(box: Box, world: World) -> None:
+    before = figures(box)
+    client = box.client(world.owner.token("read"))
+    for _ in range(3):
+        ok(client.get("/tickets"))
+    refused(client.post("/tickets", json={"title": "x", "project_id": world.project}), 403, "insufficient_scope")
+    refused(client.get("/tickets/t-aaaaaaaa"), 404, "not_found")
+    refused(box.client("tok_" + "x" * 36).get("/me"), 401, "unauthorized")
+    httpx.request("PROPFIND", f"{box.url}/")
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add_comment", "arguments": {}}}
+    assert httpx.post(f"{box.url}/mcp", json=call, headers=dict(client.headers)).status_code == 403
+    after = figures(box)
+    requests = "ticketbox_http_requests_total"
+    assert grown(before, after, requests, surface="rest", method="GET", status="200") == 3
+    assert grown(before, after, requests, surface="rest", method="POST", status="403") == 1
+    assert grown(before, after, requests, surface="mcp", method="POST", status="403") == 1
+    assert grown(before, after, requests, surface="pages", method="other", status="405") == 1
+    assert grown(before, after, "ticketbox_http_request_seconds_count", surface="rest") == 6
+    assert grown(before, after, "ticketbox_http_request_seconds_bucket", surface="rest", le="+Inf") == 6
+    assert 0 < grown(before, after, "ticketbox_http_request_seconds_sum", surface="rest") < 60
+    assert grown(before, after, "ticketbox_refusals_total", code="insufficient_scope") == 2
+    assert grown(before, after, "ticketbox_refusals_total", code="not_found") == 1
+    assert grown(before, after, "ticketbox_refusals_total", code="unauthorized") == 1
+
+
+def test_short_buckets_are_counted_by_their_name(box: Box, world: World) -> None:
+    before = figures(box)
+    client = world.owner.client("comments")
+    ticket = world.ticket()["id"]
+    statuses = [client.post(f"/tickets/{ticket}/comments", json={"body": "x"}).status_code for _ in range(65)]
+    after = figures(box)
+    short = statuses.count(429)
+    assert short > 0
+    assert grown(before, after, "ticketbox_bucket_refusals_total", bucket="writes") == short
+    assert grown(before, after, "ticketbox_refusals_total", code="rate_limited") == short
+
+
+def test_the_file_and_its_writer_are_told(box: Box, world: World) -> None:
+    before = figures(box)
+    for number in range(5):
+        world.ticket(f"Ticket {number}")
+    after = figures(box)
+    assert grown(before, after, "ticketbox_writes_total") >= 5
+    assert grown(before, after, "ticketbox_commits_total") >= 5
+    assert after["ticketbox_writer_queue", ()] >= 0
+    assert after["ticketbox_database_bytes", ()] == box.db.stat().st_size
+    assert after["ticketbox_wal_bytes", ()] > 0
+    assert after["ticketbox_disk_free_bytes", ()] > 0
+    assert after["ticketbox_info", (("version", __version__),)] == 1
+    assert after["process_resident_memory_bytes", ()] > 10_000_000
+    assert ("ticketbox_last_backup_timestamp_seconds", ()) not in after
+
+
+def test_openmetrics_is_spoken_to_those_who_ask(box: Box) -> None:
+    answer = httpx.get(f"{box.url}/metrics", headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    assert "ticketbox_http_requests" in {family.name for family in parse_open(answer.text)}
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+def test_from_elsewhere_they_need_a_token(box: Box, world: World, header: str) -> None:
+    forwarded = {header: "203.0.113.9"}
+    refused(httpx.get(f"{box.url}/metrics", headers=forwarded), 401, "unauthorized")
+    token = world.owner.token("read")
+    assert httpx.get(f"{box.url}/metrics", headers={**forwarded, "Authorization": f"Bearer {token}"}).is_success
+    wrong = {"Authorization": "Bearer tok_" + "y" * 36}
+    refused(httpx.get(f"{box.url}/metrics", headers=wrong), 401, "unauthorized")
+
+
+def test_a_restricted_or_revoked_token_reads_none(box: Box, world: World) -> None:
+    pinned = world.owner.token("read", company_id=world.company)
+    refused(httpx.get(f"{box.url}/metrics", headers={"Authorization": f"Bearer {pinned}"}), 403, "forbidden")
+    made = ok(world.owner.web.post("/tokens", json={"label": "scraper", "scopes": ["read"]}))
+    sent = {"Authorization": f"Bearer {made['secret']}"}
+    assert httpx.get(f"{box.url}/metrics", headers=sent).is_success
+    ok(world.owner.web.delete(f"/tokens/{made['token']['id'] if 'token' in made else made['id']}"))
+    refused(httpx.get(f"{box.url}/metrics", headers=sent), 401, "unauthorized")
+
+
+def test_they_name_nobody_and_hold_no_secret(box: Box, world: World) -> None:
+    httpx.get(f"{box.api}/nowhere/{world.owner.email}")
+    text = httpx.get(f"{box.url}/metrics").text
+    for told in (world.owner.email, world.company, world.project, PASSWORD, "nowhere", "tok_"):
+        assert told not in text
+
+
+def test_the_page_and_the_dashboard_name_figures_that_are_there(box: Box) -> None:
+    known = {name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum") for name, _ in figures(box)}
+    known |= {"ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds"}
+    listed = {
+        name for row in table(ROOT / "docs" / "operating.md", "Metrics") for name in re.findall(r"`(\w+)`", row[0])
+    }
+    assert {name for name in known if name.startswith("ticketbox_")} == listed
+    dashboard = json.loads((Path(ROOT) / "packaging" / "grafana.json").read_text("utf-8"))
+    asked = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
+    assert asked
+    for expression in asked:
+        for name in re.findall(r"\b(?:ticketbox|process)_\w+", expression):
+            assert re.sub(r"_(bucket|count|sum)$", "", name) in known, expression

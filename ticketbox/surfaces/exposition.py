@@ -1,0 +1,78 @@
+"""The figures in Prometheus' text formats; imported when somebody asks for them."""
+
+import typing
+from collections import Counter
+from collections.abc import Callable, Iterator
+
+from prometheus_client import CollectorRegistry, ProcessCollector
+from prometheus_client.exposition import choose_encoder
+from prometheus_client.metrics_core import (
+    CounterMetricFamily,
+    GaugeMetricFamily,
+    HistogramMetricFamily,
+    InfoMetricFamily,
+    Metric,
+)
+from prometheus_client.registry import Collector
+
+from ticketbox import __version__
+from ticketbox.operations.services import Services
+from ticketbox.surfaces.metrics import Metrics
+
+
+def render(metrics: Metrics, services: Services, accept: str) -> tuple[bytes, str]:
+    """Every figure as text, with its media type, in the newest format that `accept` takes."""
+    registry = CollectorRegistry(auto_describe=False)
+    registry.register(_Figures(metrics, services))
+    ProcessCollector(registry=registry)
+    encode, kind = choose_encoder(accept)
+    return typing.cast(Callable[[CollectorRegistry], bytes], encode)(registry), kind
+
+
+class _Figures(Collector):
+    """What passed the edge, and what the rooms know."""
+
+    def __init__(self, metrics: Metrics, services: Services) -> None:
+        self._metrics = metrics
+        self._services = services
+
+    def collect(self) -> Iterator[Metric]:
+        """Every figure of ours."""
+        yield InfoMetricFamily("ticketbox", "The version that runs.", {"version": __version__})
+        requests = CounterMetricFamily(
+            "ticketbox_http_requests", "Requests by surface, method and status.", None, ["surface", "method", "status"]
+        )
+        for (surface, method, status), count in sorted(self._metrics.requests.items()):
+            requests.add_metric([surface, method, str(status)], count)
+        yield requests
+        took = HistogramMetricFamily(
+            "ticketbox_http_request_seconds", "How long requests took, to the last byte.", labels=["surface"]
+        )
+        for surface, times in self._metrics.times.items():
+            took.add_metric([surface], times.buckets(), times.total)
+        yield took
+        yield _counter("ticketbox_refusals", "Refused calls by the problem's code.", "code", self._metrics.refusals)
+        limiter = self._services.limiter
+        yield _counter("ticketbox_bucket_refusals", "Draws that found a bucket short, by its name.", "bucket",
+                       limiter.refusals)  # fmt: skip
+        yield GaugeMetricFamily("ticketbox_buckets", "Buckets that are kept.", len(limiter))
+        yield from self._of_the_file()
+
+    def _of_the_file(self) -> Iterator[Metric]:
+        database = self._services.database
+        yield GaugeMetricFamily("ticketbox_writer_queue", "Units of work that wait for the writer.", database.backlog)
+        yield CounterMetricFamily("ticketbox_writes", "Units of work that the writer took.", database.written)
+        yield CounterMetricFamily("ticketbox_commits", "Transactions that they shared.", database.commits)
+        sizes = database.sizes()
+        yield GaugeMetricFamily("ticketbox_database_bytes", "Size of the file.", sizes.file)
+        yield GaugeMetricFamily("ticketbox_wal_bytes", "Size of its write-ahead log.", sizes.log)
+        yield GaugeMetricFamily("ticketbox_disk_free_bytes", "Free room on the file's disk.", sizes.free)
+        if (last := self._services.last_backup) is not None:
+            yield GaugeMetricFamily("ticketbox_last_backup_timestamp_seconds", "When serve last made a backup.", last)
+
+
+def _counter(name: str, words: str, label: str, counts: Counter[str]) -> Metric:
+    family = CounterMetricFamily(name, words, None, [label])
+    for key, count in sorted(counts.items()):
+        family.add_metric([key], count)
+    return family
