@@ -1,0 +1,90 @@
+"""The single executable: its size, its start, its memory: `uv run python -m bench.binary dist/ticketbox`.
+
+Processor seconds are those of the command with everything it waited for; on a busy machine they say more
+than the wall clock does. Python from the environment is measured in the same turns.
+"""
+
+import argparse
+import os
+import re
+import statistics
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from bench.client import get, once
+from bench.machine import SERVER_CORE, describe, memory_mb, pinned, table
+from bench.seed import seed
+
+IDLE_SECONDS = 5.0
+
+
+def version(command: list[str]) -> tuple[float, float]:
+    """Wall and processor milliseconds that `version` takes."""
+    before, started = os.times(), time.perf_counter()
+    with pinned(SERVER_CORE):
+        subprocess.run([*command, "version"], check=True, capture_output=True)
+    after = os.times()
+    cpu = after.children_user + after.children_system - before.children_user - before.children_system
+    return (time.perf_counter() - started) * 1000, cpu * 1000
+
+
+def serve(command: list[str], db: Path) -> tuple[float, float]:
+    """Milliseconds from the start of the process to its first answer, and its memory in MB after a while."""
+    started = time.perf_counter()
+    with pinned(SERVER_CORE):
+        process = subprocess.Popen(
+            [*command, "serve", "--db", str(db), "--port", "0", "--no-open"],
+            env={**os.environ, "PYTHONUNBUFFERED": "1"}, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+        )  # fmt: skip
+    try:
+        assert process.stdout is not None
+        found = re.search(r" at http://localhost:(\d+)", process.stdout.readline())
+        assert found is not None
+        host = f"127.0.0.1:{found[1]}"
+        once(f"http://{host}", get("/healthz", host, None))
+        first = (time.perf_counter() - started) * 1000
+        time.sleep(IDLE_SECONDS)
+        return first, sum(memory_mb(pid, "VmRSS") for pid in [process.pid, *_children(process.pid)])
+    finally:
+        process.terminate()
+        process.wait(20)
+
+
+def _children(pid: int) -> list[int]:
+    """The executable unpacks itself and waits for a second process, which is the server."""
+    return [int(text) for text in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("executable", type=Path, nargs="?", default=Path("dist/ticketbox"))
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/ticketbox-bench"))
+    parser.add_argument("--rounds", type=int, default=7)
+    given = parser.parse_args()
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    seeded = seed(given.folder / "1000.db", 1_000)
+    commands = {
+        "executable": [str(given.executable.resolve())],
+        "from the environment": [sys.executable, "-m", "ticketbox"],
+    }
+    versions: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+    serves: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+    for _ in range(given.rounds):
+        for name, command in commands.items():
+            versions[name].append(version(command))
+            serves[name].append(serve(command, seeded.db))
+    rows: list[list[object]] = []
+    for name in commands:
+        wall, cpu = zip(*versions[name], strict=True)
+        first, memory = zip(*serves[name], strict=True)
+        rows.append([f"version, {name}", statistics.median(wall), min(wall), min(cpu), ""])
+        rows.append([f"serve, {name}", statistics.median(first), min(first), "", statistics.median(memory)])
+    print(describe(), f"{given.executable.stat().st_size / 1e6:.1f} MB\n", sep="\n")
+    print(table(("what", "ms", "best ms", "CPU ms", "RSS MB"), rows))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,55 @@
+"""The single executable: built as a release is, and used in a root that has nothing else."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+from ticketbox import __version__
+
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform != "linux", reason="the empty root is a Linux one"),
+    pytest.mark.skipif(os.name == "posix" and os.geteuid() != 0 and "CI" not in os.environ, reason="chroot needs root"),
+]
+MOST_BYTES = 40_000_000
+
+
+@pytest.fixture(scope="module")
+def executable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh build, or the one that `TICKETBOX_EXECUTABLE` names."""
+    if given := os.environ.get("TICKETBOX_EXECUTABLE"):
+        return Path(given).absolute()
+    folder = tmp_path_factory.mktemp("dist")
+    done = subprocess.run(
+        [ROOT / "packaging" / "build", folder], capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "ticketbox"
+
+
+def test_it_does_everything_in_a_root_without_python_or_node(executable: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, ROOT / "packaging" / "verify", executable],
+        capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.endswith("everything works\n")
+
+
+def test_it_is_small_and_of_this_version(executable: Path) -> None:
+    assert executable.stat().st_size <= MOST_BYTES
+    done = subprocess.run([executable, "version"], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.strip() == __version__
+
+
+def test_it_leaves_nothing_behind_where_it_unpacks(executable: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [executable, "check", "--db", tmp_path / "none.db"],
+        env={"TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, "there is no such file" in done.stderr) == (1, True)
+    assert list(tmp_path.iterdir()) == []
