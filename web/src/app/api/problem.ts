@@ -36,6 +36,17 @@ export class Problem extends Error {
     return new Problem(response.status, found.code, detail, found.errors, found.retry_after);
   }
 
+  /** The same refusal, said of one field of the form. */
+  at(field: string): Problem {
+    return new Problem(
+      this.status,
+      this.code,
+      this.message,
+      [{ field, message: this.message }],
+      this.retryAfter,
+    );
+  }
+
   /** What is wrong with one field of the form. */
   about(field: string): string | undefined {
     return this.errors.find((error) => error.field === field)?.message;
