@@ -151,6 +151,15 @@ def test_the_present_password_is_asked_for(world: World) -> None:
         refused(world.owner.web.post("/profile/password", json=given), 400, "invalid_request")
 
 
+def test_the_longest_password_that_can_be_set_signs_in(world: World) -> None:
+    longest = "é" * 200
+    given = {"current_password": PASSWORD, "new_password": longest}
+    ok(world.owner.web.post("/profile/password", json=given))
+    client = world.box.client()
+    ok(client.post("/session", json={"email": world.owner.email, "password": longest}))
+    ok(client.post("/profile/password", json={"current_password": longest, "new_password": PASSWORD}))
+
+
 def test_a_password_set_from_the_shell_ends_every_session(world: World) -> None:
     operate(world.box.db, "set_password", {"user": world.owner.email, "password": "from the shell"})
     refused(world.owner.web.get("/me"), 401, "unauthorized")

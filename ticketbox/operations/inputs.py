@@ -56,7 +56,7 @@ Email = Annotated[
     ),
 ]
 Password = Annotated[str, Meta(min_length=10, max_length=200, pattern=_TEXT, description="10 characters at least.")]
-Secret = Annotated[str, Meta(min_length=1, max_length=100)]
+Secret = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
 def tidy_labels(labels: list[str]) -> list[str]:

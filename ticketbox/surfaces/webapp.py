@@ -125,7 +125,13 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
         text = (folder / "tokens.css").read_bytes() + (folder / "pages.css").read_bytes()
         return Answer(200, text, "text/css; charset=utf-8", [(b"cache-control", b"max-age=3600")])
 
-    return [show_set_up, set_up, *_sign_in_routes(registry, dispatcher, site), api_reference, style]
+    @get("/static/icon.svg")
+    async def icon() -> Answer:
+        """The mark of these pages and of the app."""
+        image = (resources.files("ticketbox") / "templates" / "icon.svg").read_bytes()
+        return Answer(200, image, "image/svg+xml", [(b"cache-control", b"max-age=3600")])
+
+    return [show_set_up, set_up, *_sign_in_routes(registry, dispatcher, site), api_reference, style, icon]
 
 
 def _sign_in_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
