@@ -1,0 +1,190 @@
+"""Settings of one's own account: profile, password, sessions, connected apps, colours; signing out."""
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import PASSWORD, Person, World, ok, refused
+from tests.contract.oauth import App
+from tests.e2e.browser import Chromium
+from tests.e2e.test_pages import DESK, PHONE
+from tests.e2e.webapp import field_error, open_as, told, unchecked
+
+NEW = "another battery staple"
+
+
+def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: Chromium, world: World) -> None:
+    taken = world.join("Bob").email
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, "/settings/profile")
+        await page.get_by_label("Name", exact=True).fill("Anna")
+        await page.get_by_label("E-mail address").fill(taken)
+        await page.get_by_role("button", name="Save").click()
+        assert "nobody else may have it" in await field_error(page, "E-mail address")
+        assert await page.get_by_label("Name", exact=True).input_value() == "Anna"
+        await page.get_by_label("E-mail address").fill(f"x{taken}")
+        await page.get_by_role("button", name="Save").click()
+        await told(page, "Saved")
+        await page.get_by_role("button", name="Anna").wait_for()
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    assert ok(world.owner.web.get("/profile"))["email"] == f"x{taken}"
+
+
+def test_a_password_is_changed_with_the_present_one_alone(chromium: Chromium, world: World) -> None:
+    elsewhere = world.box.client()
+    ok(elsewhere.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
+
+    async def fill(page: Page, present: str, new: str, again: str) -> None:
+        await page.get_by_label("Present password").fill(present)
+        await page.get_by_label("New password", exact=True).fill(new)
+        await page.get_by_label("New password, once more").fill(again)
+        await page.get_by_role("button", name="Change the password").click()
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, "/settings/profile")
+        await unchecked(page)
+        await fill(page, PASSWORD, NEW, "something else")
+        assert await field_error(page, "New password, once more") == "The two passwords differ."
+        await fill(page, PASSWORD, "short", "short")
+        assert await field_error(page, "New password") == "Use 10 characters at least, and 200 at most."
+        await fill(page, "wrong", NEW, NEW)
+        assert await field_error(page, "Present password") == "The present password is wrong."
+        await fill(page, PASSWORD, NEW, NEW)
+        await told(page, "Password changed")
+        assert await page.get_by_label("New password", exact=True).input_value() == ""
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    refused(elsewhere.get("/me"), 401, "unauthorized")
+    ok(world.owner.web.get("/me"))
+    ok(world.box.client().post("/session", json={"email": world.owner.email, "password": NEW}))
+
+
+def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World) -> None:
+    others = [world.box.client(**{"User-Agent": agent}) for agent in ("Firefox/140.0 (Windows)", "curl", "Safari/1")]
+    for other in others:
+        ok(other.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, "/settings/sessions")
+        here = page.get_by_role("listitem").filter(has_text="This one")
+        await here.wait_for()
+        row = page.get_by_role("listitem").filter(has_text="Firefox on Windows")
+        await row.get_by_role("button", name="Sign out").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
+        await told(page, "Signed out there")
+        await page.get_by_role("button", name="Sign out all others").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
+        await told(page, "Signed out of 2 sessions")
+        await here.wait_for()
+        assert await page.get_by_role("list", name="Sessions").get_by_role("listitem").count() == 1
+        watch.assert_clean(world.box)
+        await here.get_by_role("button", name="Sign out").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
+        await page.wait_for_url("**/signin")
+
+    chromium.visit(visit)
+    for client in (*others, world.owner.web):
+        refused(client.get("/me"), 401, "unauthorized")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_signing_out_ends_the_session_and_signing_in_comes_back(
+    chromium: Chromium, world: World, size: dict[str, int]
+) -> None:
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, "/settings/profile")
+        await page.get_by_role("heading", name="Profile").wait_for()
+        if size is PHONE:
+            await page.get_by_role("button", name="Menu", exact=True).click()
+        await page.get_by_role("button", name="Ann", exact=True).click()
+        await page.get_by_role("menuitem", name="Sign out").click()
+        await page.wait_for_url("**/signin")
+        await page.goto(f"{world.box.url}/settings/tokens?new")
+        await page.get_by_label("E-mail address").fill(world.owner.email)
+        await page.get_by_label("Password").fill("wrong password")
+        await page.get_by_role("button", name="Sign in").click()
+        assert "wrong" in await page.get_by_role("alert").inner_text()
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button", name="Sign in").click()
+        await page.wait_for_url("**/settings/tokens?new")
+        await page.get_by_role("heading", name="New API token").wait_for()
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit, viewport=size)
+    refused(world.owner.web.get("/me"), 401, "unauthorized")
+
+
+def test_a_session_that_ended_leads_to_signing_in(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, "/settings/profile")
+        await page.get_by_role("heading", name="Profile").wait_for()
+        await page.context.clear_cookies()
+        await page.get_by_role("link", name="API tokens").click()
+        await page.wait_for_url("**/signin?next=%2Fsettings%2Ftokens")
+
+    chromium.visit(visit)
+
+
+def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> None:
+    app = App(world.box, name="Editor <b>one</b>")
+    secret = app.connect(world.owner, "read")["access_token"]
+    ok(world.box.client(secret).get("/me"))
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, "/settings/apps")
+        row = page.get_by_role("listitem").filter(has_text="Editor <b>one</b>")
+        assert "127.0.0.1" in await row.inner_text() or "localhost" in await row.inner_text()
+        await row.get_by_role("button", name="Disconnect").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
+        await told(page, "Disconnected")
+        assert f"{world.box.url}/mcp" in await page.inner_text("main")
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    refused(world.box.client(secret).get("/me"), 401, "unauthorized")
+
+
+def test_colours_are_chosen_and_kept(chromium: Chromium, world: World) -> None:
+    async def ground(page: Page) -> int:
+        colour = await page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
+        return sum(int(part) for part in colour[4:-1].split(",")) // 3
+
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, "/settings/appearance")
+        system = page.get_by_role("radio", name="System")
+        assert await system.is_checked()
+        assert await ground(page) > 230
+        await system.press("ArrowDown")
+        await page.get_by_role("radio", name="Light").press("ArrowDown")
+        assert await page.get_by_role("radio", name="Dark").is_checked()
+        assert await ground(page) < 40
+        await page.reload()
+        assert await page.get_by_role("radio", name="Dark").is_checked()
+        assert await ground(page) < 40
+        await page.get_by_role("radio", name="System").check()
+        assert await ground(page) > 230
+
+    chromium.visit(visit, color_scheme="light")
+
+
+def test_a_new_company_starts_with_its_first_project(chromium: Chromium, world: World) -> None:
+    alone = Person(world.box, "Solo")
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, alone, "/")
+        await page.get_by_role("link", name="New company").click()
+        await page.get_by_label("Name", exact=True).fill("Solo & Co")
+        await page.get_by_role("button", name="Make the company").click()
+        await page.get_by_role("heading", name="New project").wait_for()
+        await page.get_by_label("Name", exact=True).fill("First")
+        await page.get_by_label("Pages").fill("https://shop.example/*\n\nhttps://www.shop.example/*")
+        await page.get_by_role("button", name="Make the project").click()
+        await page.wait_for_url("**/projects/proj_*")
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    (project,) = ok(alone.web.get("/projects"))["items"]
+    assert project["url_patterns"] == ["https://shop.example/*", "https://www.shop.example/*"]

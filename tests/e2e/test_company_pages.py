@@ -1,0 +1,302 @@
+"""A company's settings: its people, projects, columns, limits and audit log, as each role meets them."""
+
+import csv
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import World, ok, refused
+from tests.e2e.browser import Chromium
+from tests.e2e.test_pages import DESK, PHONE
+from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
+
+
+async def confirm(page: Page, action: str) -> None:
+    """Press the dialog's own button."""
+    await page.get_by_role("dialog").get_by_role("button", name=action, exact=True).click()
+
+
+def test_a_members_role_and_projects_are_changed(chromium: Chromium, world: World) -> None:
+    bob = world.join("Bob")
+    second = world.new_project("Second project")
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
+        await page.get_by_role("button", name="Change Bob").click()
+        await page.get_by_role("radio", name="Viewer").check()
+        await page.get_by_role("radio", name="Only some").check()
+        await page.get_by_role("button", name="Save").click()
+        await page.get_by_text("Choose at least one project.").wait_for()
+        await page.get_by_role("checkbox", name="Second project").check()
+        await page.get_by_role("button", name="Save").click()
+        await told(page, "Changed Bob")
+        await page.get_by_text("Viewer · Second project").wait_for()
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    assert [each["id"] for each in ok(bob.web.get("/projects"))["items"]] == [second]
+    assert ok(bob.web.get("/me"))["companies"][0]["role"] == "viewer"
+
+
+def test_a_member_is_removed_after_a_question(chromium: Chromium, world: World) -> None:
+    bob = world.join("Bob")
+
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, f"/companies/{world.company}/members")
+        await page.get_by_role("button", name="Remove Bob").click()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("button", name="Remove Bob").click()
+        await confirm(page, "Remove")
+        await told(page, "Removed Bob")
+        assert await page.get_by_text(bob.email).count() == 0
+
+    chromium.visit(visit)
+    assert ok(bob.web.get("/companies"))["items"] == []
+
+
+def test_the_last_owner_stays_and_is_told_why(chromium: Chromium, world: World) -> None:
+    words = "The last owner can't leave or be demoted; make another owner first."
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
+        await page.get_by_role("button", name="Leave").click()
+        await confirm(page, "Leave")
+        assert await page.get_by_role("dialog").get_by_role("alert").inner_text() == words
+        await confirm(page, "Cancel")
+        await page.get_by_role("button", name="Change Ann").click()
+        await page.get_by_role("radio", name="Member").check()
+        await page.get_by_role("button", name="Save").click()
+        assert await page.get_by_role("dialog").get_by_role("alert").inner_text() == words
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+
+
+def test_a_member_leaves(chromium: Chromium, world: World) -> None:
+    bob = world.join("Bob")
+
+    async def visit(page: Page) -> None:
+        await open_as(page, bob, f"/companies/{world.company}/members")
+        await page.get_by_role("button", name="Leave").click()
+        await confirm(page, "Leave")
+        await told(page, "You left Ann's company")
+        await page.get_by_text("You belong to no company").wait_for()
+
+    chromium.visit(visit)
+
+
+@pytest.mark.parametrize("role", ["viewer", "member"])
+def test_what_a_role_may_not_do_is_not_offered(chromium: Chromium, world: World, role: str) -> None:
+    person = world.join("Bob", role)
+    base = f"/companies/{world.company}"
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, person, f"{base}/members")
+        await page.get_by_text("Admins change roles and invite people").wait_for()
+        shown = await page.get_by_role("navigation", name="Settings of").inner_text()
+        assert shown.split("\n")[-3:] == ["General", "Members", "Projects"]
+        buttons = await page.get_by_role("main").get_by_role("button").all_inner_texts()
+        assert buttons == ["Leave"]
+        for section in ("invitations", "limits", "audit"):
+            await page.goto(f"{world.box.url}{base}/{section}")
+            await page.get_by_text(f"This needs the role admin in Ann's company, and yours is {role}.").wait_for()
+        for address in ("projects?new", f"projects?project={world.project}"):
+            await page.goto(f"{world.box.url}{base}/{address}")
+            await page.get_by_text("Admins make and change projects.").wait_for()
+        await page.goto(f"{world.box.url}{base}/general")
+        await page.get_by_text(f"Your role here: {role}").wait_for()
+        assert await page.get_by_role("textbox").count() == 0
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+
+
+def test_an_admin_makes_no_owner_and_deletes_no_company(chromium: Chromium, world: World) -> None:
+    admin = world.join("Dan", "admin")
+    world.join("Bob")
+
+    async def visit(page: Page) -> None:
+        await open_as(page, admin, f"/companies/{world.company}/members")
+        await page.get_by_role("button", name="Change Bob").click()
+        assert await page.get_by_role("radio", name="Owner").is_disabled()
+        await page.get_by_text("Only an owner can make one.").wait_for()
+        await confirm(page, "Cancel")
+        assert await page.get_by_role("button", name="Change Ann").count() == 0
+        await page.get_by_role("link", name="General").click()
+        await page.get_by_label("Name", exact=True).wait_for()
+        assert await page.get_by_role("button", name="Delete").count() == 0
+
+    chromium.visit(visit)
+
+
+def test_a_strangers_company_is_not_there(chromium: Chromium, world: World, other: World) -> None:
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, f"/companies/{other.company}/general")
+        await page.get_by_role("heading", name="Not here").wait_for()
+        assert "Zoe's company" not in await page.content()
+
+    chromium.visit(visit)
+
+
+def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/general")
+        await page.get_by_label("Name", exact=True).fill("Acme <b>")
+        await page.get_by_role("button", name="Save").click()
+        await told(page, "Saved")
+        await page.get_by_role("button", name="Delete Acme <b>…").click()
+        sure = page.get_by_role("dialog").get_by_role("button", name="Delete for good")
+        await page.get_by_label("Type Acme <b> to confirm").fill("Acme")
+        assert await sure.is_disabled()
+        await page.get_by_label("Type Acme <b> to confirm").fill("Acme <b>")
+        await sure.click()
+        await told(page, "Deleted Acme <b>")
+        await page.get_by_text("You belong to no company").wait_for()
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    assert ok(world.owner.web.get("/companies"))["items"] == []
+
+
+def test_a_projects_pages_and_capture_policy_are_kept(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/projects")
+        await page.get_by_role("link", name="Settings of First project").click()
+        await page.get_by_label("Pages").fill("https://shop.example/a b")
+        await page.get_by_role("button", name="Save").click()
+        assert "without spaces" in await field_error(page, "Pages")
+        await page.get_by_label("Pages").fill("https://shop.example/*")
+        await page.get_by_role("switch").click()
+        await page.get_by_label("Also remove from captures").fill("customer_number\ntext:hunter2")
+        await page.get_by_role("button", name="Save").click()
+        await told(page, "Saved")
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    project = next(each for each in ok(world.api.get("/projects"))["items"] if each["id"] == world.project)
+    assert project["url_patterns"] == ["https://shop.example/*"]
+    assert project["capture_policy"] == {"bodies": "on", "extra_redactions": ["customer_number", "text:hunter2"]}
+
+
+def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
+        await page.get_by_role("button", name="Delete First project…").click()
+        await page.get_by_label("Type First project to confirm").fill("First project")
+        await confirm(page, "Delete for good")
+        await told(page, "Deleted First project")
+        await page.get_by_text("Make the first project").wait_for()
+
+    chromium.visit(visit)
+    refused(world.api.get(f"/projects/{world.project}/columns"), 404, "not_found")
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: World, size: dict[str, int]) -> None:
+    ticket = world.ticket()
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
+        await page.get_by_role("button", name="Add a column").click()
+        await page.keyboard.type("Review")
+        await page.keyboard.press("Enter")
+        rows = page.get_by_role("main").get_by_role("listitem").filter(has=page.get_by_title("Drag to another place"))
+        await rows.nth(3).wait_for()
+        await page.get_by_role("button", name="Move Review up").press("Enter")
+        await page.get_by_text("Review is column 3 of 4").wait_for(state="attached")
+        await page.get_by_role("button", name="Rename To do").click()
+        await page.get_by_role("dialog").get_by_label("Name").fill("Inbox")
+        await page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+        await page.get_by_role("button", name="Delete Inbox").click()
+        await page.get_by_label("Move its tickets to").select_option(label="Review")
+        await confirm(page, "Delete")
+        await rows.nth(3).wait_for(state="detached")
+        assert [text.split("\n")[0] for text in await rows.all_inner_texts()] == ["In progress", "Review", "Done"]
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit, viewport=size)
+    names = {each["id"]: each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]}
+    assert list(names.values()) == ["In progress", "Review", "Done"]
+    assert names[ok(world.api.get(f"/tickets/{ticket['id']}"))["column_id"]] == "Review"
+
+
+def test_a_column_is_dragged_to_another_place(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
+        grips = page.get_by_title("Drag to another place")
+        await grips.nth(2).wait_for()
+        await grips.nth(2).scroll_into_view_if_needed()
+        await grips.nth(2).drag_to(grips.nth(0), target_position={"x": 8, "y": 2})
+        await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
+
+    chromium.visit(visit)
+    names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]
+    assert names == ["Done", "To do", "In progress"]
+
+
+def test_limits_hold_from_the_next_call_and_empty_is_the_default(chromium: Chromium, world: World) -> None:
+    client = world.owner.client("read", company_id=world.company)
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/limits")
+        await unchecked(page)
+        await page.get_by_label("Writes a minute").fill("0")
+        await page.get_by_role("button", name="Save").click()
+        assert "from 1 to 1,000,000" in await field_error(page, "Writes a minute")
+        await page.get_by_label("Writes a minute").fill("")
+        await page.get_by_label("Reads a minute").fill("1200")
+        await page.get_by_role("button", name="Save").click()
+        await told(page, "Saved")
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    budgets = ok(client.get("/me"))["budgets"]
+    assert (budgets["reads"]["limit"], budgets["writes"]["limit"]) == (1200, 60)
+
+
+def test_the_audit_log_pages_and_downloads_whole(chromium: Chromium, world: World, tmp_path: Path) -> None:
+    agent = world.owner.client("tickets:write", label="build agent")
+    for _ in range(55):
+        ok(agent.post("/tickets", json={"project_id": world.project, "title": "x"}))
+    ok(world.owner.web.patch(f"/companies/{world.company}", json={"name": "=cmd()"}))
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/audit")
+        rows = page.get_by_role("row")
+        await rows.nth(50).wait_for()
+        assert "via API · Ann · build agent" in " ".join((await rows.nth(2).inner_text()).split())
+        await page.get_by_role("button", name="Show older").click()
+        await page.get_by_role("button", name="Show older").wait_for(state="detached")
+        assert await rows.count() > 56
+        async with page.expect_download() as downloading:
+            await page.get_by_role("button", name="Download CSV").click()
+        await (await downloading.value).save_as(tmp_path / "audit.csv")
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    with (tmp_path / "audit.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+    assert sum(row["type"] == "ticket.created" for row in rows) == 55
+    assert len({row["id"] for row in rows}) == len(rows)
+
+
+def test_script_in_names_stays_text(chromium: Chromium, world: World) -> None:
+    planted = PLANTED[:100]
+    bob = world.join("Bob")
+    ok(bob.web.patch("/profile", json={"name": planted}))
+    ok(world.owner.web.patch(f"/companies/{world.company}", json={"name": planted}))
+    project = world.new_project(planted)
+    ok(world.owner.web.post(f"/projects/{project}/columns", json={"name": planted}))
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
+        for section in ("members", "projects", f"projects?project={project}", "audit", "general"):
+            await page.goto(f"{world.box.url}/companies/{world.company}/{section}")
+            await page.get_by_role("main").get_by_text(planted).first.wait_for()
+            assert await page.locator("img[src=x]").count() == 0
+            assert "broken in ·" not in await page.title()
+            assert await page.title() != "broken in"
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)

@@ -1,0 +1,125 @@
+"""Invitations: made in the company's settings, opened by somebody new and by somebody signed in."""
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import PASSWORD, Person, World, ok
+from tests.contract.cases import invitation
+from tests.e2e.browser import Chromium
+from tests.e2e.test_pages import DESK, PHONE, Watch
+from tests.e2e.webapp import field_error, open_as, told, unchecked
+
+
+@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+def test_a_link_is_made_handed_over_and_used_once(chromium: Chromium, world: World, size: dict[str, int]) -> None:
+    email = f"new-{world.company}@example.org"
+
+    async def invite(page: Page) -> str:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
+        await page.get_by_role("link", name="Invite somebody").click()
+        await page.get_by_role("radio", name="Viewer").check()
+        await page.get_by_label("E-mail address, if only one person may use the link").fill(email.upper())
+        await page.get_by_role("button", name="Make the link").click()
+        link = await page.get_by_label("the link", exact=True).input_value()
+        await page.get_by_role("button", name="Done").click()
+        row = page.get_by_role("listitem").filter(has_text=email)
+        assert "Viewer · all projects · made by Ann" in await row.inner_text()
+        watch.assert_clean(world.box)
+        return link
+
+    link = chromium.visit(invite, viewport=size)
+    assert link.startswith(f"{world.box.url}/invitations/tok_")
+
+    async def join(page: Page) -> None:
+        watch = Watch(page)
+        await page.goto(link)
+        await page.get_by_role("heading", name="Join Ann's company").wait_for()
+        await page.get_by_text("Ann invites you as a viewer: you will read.").wait_for()
+        assert await page.get_by_label("E-mail address").input_value() == email
+        await unchecked(page)
+        await page.get_by_label("Your name").fill("New")
+        await page.get_by_label("Password").fill("short")
+        await page.get_by_role("button", name="Make an account and join").click()
+        assert await field_error(page, "Password") == "Use 10 characters at least, and 200 at most."
+        assert await page.get_by_label("Your name").input_value() == "New"
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button", name="Make an account and join").click()
+        await page.wait_for_url("**/projects/proj_*")
+        await page.goto(link)
+        await page.get_by_role("heading", name="This invitation no longer works").wait_for()
+        watch.assert_clean(world.box)
+
+    chromium.visit(join, viewport=size)
+    members = ok(world.api.get(f"/companies/{world.company}/members"))["items"]
+    assert [(each["email"], each["role"]) for each in members][1:] == [(email, "viewer")]
+
+
+def test_somebody_signed_in_joins_with_one_press(chromium: Chromium, world: World) -> None:
+    bob = Person(world.box, "Bob")
+    path = invitation(world)["path"]
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, bob, path)
+        await page.get_by_text("You are signed in as Bob").wait_for()
+        await page.get_by_role("button", name="Join").click()
+        await page.wait_for_url("**/projects/proj_*")
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    assert world.company in {each["id"] for each in ok(world.api.get("/companies"))["items"]}
+    assert bob.id in {each["id"] for each in ok(world.api.get(f"/companies/{world.company}/members"))["items"]}
+
+
+def test_somebody_with_an_account_signs_in_and_comes_back(chromium: Chromium, world: World) -> None:
+    bob = Person(world.box, "Bob")
+    path = invitation(world)["path"]
+
+    async def visit(page: Page) -> None:
+        await page.goto(world.box.url + path)
+        await page.get_by_label("Your name").fill("Bob")
+        await page.get_by_label("E-mail address").fill(bob.email)
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button", name="Make an account and join").click()
+        assert "there is an account with this e-mail address" in (await page.get_by_role("alert").inner_text()).lower()
+        await page.get_by_role("link", name="Sign in to join").click()
+        await page.get_by_label("E-mail address").fill(bob.email)
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button", name="Sign in").click()
+        await page.get_by_role("button", name="Join").click()
+        await page.wait_for_url("**/projects/proj_*")
+
+    chromium.visit(visit)
+
+
+def test_a_link_for_another_address_is_refused_with_the_way_out(chromium: Chromium, world: World) -> None:
+    bob = Person(world.box, "Bob")
+    path = invitation(world, email="eve@example.org")["path"]
+
+    async def visit(page: Page) -> None:
+        await open_as(page, bob, path)
+        await page.get_by_text("This invitation is for eve@example.org.").wait_for()
+        await page.get_by_role("button", name="Join").click()
+        alert = await page.get_by_role("alert").inner_text()
+        assert alert == "This invitation is for another e-mail address."
+
+    chromium.visit(visit)
+
+
+def test_a_withdrawn_link_is_dead(chromium: Chromium, world: World) -> None:
+    path = invitation(world)["path"]
+
+    async def withdraw(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/invitations")
+        await page.get_by_role("button", name="Withdraw the invitation for anybody").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Withdraw", exact=True).click()
+        await told(page, "Withdrawn")
+        await page.get_by_role("heading", name="No open invitations").wait_for()
+        watch.assert_clean(world.box)
+
+    chromium.visit(withdraw)
+
+    async def visit(page: Page) -> None:
+        await page.goto(world.box.url + path)
+        await page.get_by_role("heading", name="This invitation no longer works").wait_for()
+
+    chromium.visit(visit)

@@ -1,0 +1,97 @@
+"""Every page of the settings, in both schemes and at both sizes: nobody is shut out, nothing hangs over."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import World, ok
+from tests.contract.cases import invitation
+from tests.contract.oauth import connected_app
+from tests.e2e.browser import Chromium
+from tests.e2e.webapp import faults, open_as
+
+
+async def personal(page: Page, world: World) -> dict[str, Any]:
+    """One's own account."""
+    found: dict[str, Any] = {}
+    for section in ("profile", "tokens", "tokens?new", "apps", "sessions", "appearance", "extension", "new-company"):
+        await page.goto(f"{world.box.url}/settings/{section}")
+        await page.get_by_role("heading", level=1).wait_for()
+        found[section] = await faults(page)
+    return found
+
+
+async def company(page: Page, world: World) -> dict[str, Any]:
+    """The company's pages."""
+    found: dict[str, Any] = {}
+    sections = ("general", "members", "invitations", "projects", "projects?new", "limits", "audit", "nowhere")
+    for section in (*sections, f"projects?project={world.project}"):
+        await page.goto(f"{world.box.url}/companies/{world.company}/{section}")
+        await page.get_by_role("main").get_by_role("heading").first.wait_for()
+        found[section] = await faults(page)
+    return found
+
+
+async def opened(page: Page, world: World) -> dict[str, Any]:
+    """What opens on top, or only for a moment."""
+    found: dict[str, Any] = {}
+    base = f"{world.box.url}/companies/{world.company}"
+    await page.goto(f"{base}/invitations?new")
+    await page.get_by_role("radio", name="Only some").check()
+    found["invite"] = await faults(page)
+    await page.get_by_role("radio", name="All projects").check()
+    await page.get_by_role("button", name="Make the link").click()
+    await page.get_by_label("the link", exact=True).wait_for()
+    found["link"] = await faults(page)
+    await page.goto(f"{base}/members")
+    await page.get_by_role("button", name="Leave").click()
+    await page.get_by_role("dialog").get_by_role("button", name="Leave").click()
+    await page.get_by_role("alert").wait_for()
+    found["refused"] = await faults(page)
+    await page.goto(f"{world.box.url}/settings/tokens?new")
+    await page.get_by_label("Label", exact=True).fill("agent")
+    await page.get_by_role("button", name="Make the token").click()
+    await page.get_by_role("tab", name="VS Code").click()
+    found["token"] = await faults(page)
+    return found
+
+
+async def public(page: Page, world: World) -> dict[str, Any]:
+    """The invitation, signed in, and for somebody new."""
+    path = invitation(world, email="eve@example.org")["path"]
+    found: dict[str, Any] = {}
+    await page.goto(world.box.url + path)
+    await page.get_by_role("heading", level=1).wait_for()
+    found["signed in"] = await faults(page)
+    await page.context.clear_cookies()
+    await page.goto(world.box.url + path)
+    await page.get_by_label("Your name").wait_for()
+    found["new here"] = await faults(page)
+    await page.goto(f"{world.box.url}/invitations/nonsense")
+    await page.get_by_role("heading", level=1).wait_for()
+    found["gone"] = await faults(page)
+    return found
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("look", [personal, company, opened, public])
+def test_no_page_of_the_settings_shuts_anybody_out(
+    chromium: Chromium, world: World, scheme: str, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
+) -> None:
+    connected_app(world)
+    world.owner.token("read", "tickets:assign", label="W" * 100)
+    world.join("Bob", "viewer", [world.new_project("Website with a rather long name, as projects sometimes have")])
+    invitation(world, email=f"{'very-long-' * 8}@example.org")
+    ok(world.owner.web.post(f"/projects/{world.project}/columns", json={"name": "C" * 100}))
+
+    async def visit(page: Page) -> dict[str, Any]:
+        watch = await open_as(page, world.owner, "/settings/profile")
+        found = await look(page, world)
+        watch.assert_clean(world.box)
+        return found
+
+    found = chromium.visit(visit, color_scheme=scheme, has_touch=True)
+    assert {name: faulty for name, faulty in found.items() if faulty} == {}
+    assert len(found) >= 3

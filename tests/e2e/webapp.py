@@ -1,0 +1,62 @@
+"""The app as a signed-in person meets it: opened on a page, watched, and looked over."""
+
+from typing import Any
+
+from axe_playwright_python.async_playwright import Axe
+from playwright.async_api import Page
+
+from tests.box import Person
+from tests.e2e.test_pages import DESK, NARROWEST, PHONE, Watch
+
+PLANTED = '<img src=x onerror="document.title=\'broken in\'"><script>document.title="broken in"</script>'
+
+OVERHANG = """() => Math.max(...[document.documentElement, ...document.querySelectorAll('main')]
+    .map(element => element.scrollWidth - element.clientWidth))"""
+
+
+async def open_as(page: Page, person: Person, path: str) -> Watch:
+    """Open a page of the app with a person's session."""
+    watch = Watch(page)
+    cookie = {"name": "ticketbox", "value": person.web.cookies["ticketbox"], "url": person.box.url}
+    await page.context.add_cookies([cookie])  # type: ignore[list-item]
+    await page.goto(person.box.url + path)
+    return watch
+
+
+async def told(page: Page, words: str) -> None:
+    """Wait for a message in the corner, and close it."""
+    region = page.get_by_role("region", name="Messages")
+    await region.get_by_text(words).first.wait_for()
+    await region.get_by_role("button", name="Dismiss").last.click()
+
+
+async def field_error(page: Page, label: str) -> str:
+    """What is said under a field that is marked as wrong, and has the focus."""
+    field = page.get_by_label(label, exact=True)
+    await page.wait_for_function(
+        "element => element.getAttribute('aria-invalid') === 'true'", arg=await field.element_handle()
+    )
+    await page.wait_for_function("element => document.activeElement === element", arg=await field.element_handle())
+    hint = await field.get_attribute("aria-describedby")
+    return (await page.locator(f'[id="{hint}"]').inner_text()).strip()
+
+
+async def unchecked(page: Page) -> None:
+    """Keep the browser from checking the form itself, so that the server is asked."""
+    await page.evaluate("() => { for (const form of document.forms) form.noValidate = true; }")
+
+
+async def faults(page: Page) -> dict[str, Any]:
+    """What shuts somebody out of the page as it stands, at both sizes; and whether it is wider than a phone."""
+    found: dict[str, Any] = {}
+    for size in (DESK, PHONE):
+        await page.set_viewport_size(size)  # type: ignore[arg-type]
+        looked = await Axe().run(page)
+        if looked.violations_count:
+            found[f"axe at {size['width']}"] = looked.generate_report()
+    for width in (PHONE["width"], NARROWEST):
+        await page.set_viewport_size({"width": width, "height": 844})
+        wide = await page.evaluate(OVERHANG)
+        if wide > 0:
+            found[f"wider than {width} by"] = wide
+    return found
