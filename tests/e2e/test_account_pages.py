@@ -131,7 +131,7 @@ def test_a_session_that_ended_leads_to_signing_in(chromium: Chromium, world: Wor
 def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> None:
     app = App(world.box, name="Editor <b>one</b>")
     secret = app.connect(world.owner, "read")["access_token"]
-    ok(world.box.client(secret).get("/me"))
+    ok(app.call(secret))
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/apps")
@@ -144,7 +144,7 @@ def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> No
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
-    refused(world.box.client(secret).get("/me"), 401, "unauthorized")
+    assert app.call(secret).status_code == 401
 
 
 def test_colours_are_chosen_and_kept(chromium: Chromium, world: World) -> None:

@@ -13,25 +13,37 @@ from tests.e2e.browser import Chromium
 from tests.e2e.webapp import faults, open_as
 
 
-async def personal(page: Page, world: World) -> dict[str, Any]:
-    """One's own account."""
+async def each(page: Page, base: str, *sections: str) -> dict[str, Any]:
+    """Pages by their addresses."""
     found: dict[str, Any] = {}
-    for section in ("profile", "tokens", "tokens?new", "apps", "sessions", "appearance", "extension", "new-company"):
-        await page.goto(f"{world.box.url}/settings/{section}")
-        await page.get_by_role("heading", level=1).wait_for()
-        found[section] = await faults(page)
-    return found
-
-
-async def company(page: Page, world: World) -> dict[str, Any]:
-    """The company's pages."""
-    found: dict[str, Any] = {}
-    sections = ("general", "members", "invitations", "projects", "projects?new", "limits", "audit", "nowhere")
-    for section in (*sections, f"projects?project={world.project}"):
-        await page.goto(f"{world.box.url}/companies/{world.company}/{section}")
+    for section in sections:
+        await page.goto(f"{base}/{section}")
         await page.get_by_role("main").get_by_role("heading").first.wait_for()
         found[section] = await faults(page)
     return found
+
+
+async def person(page: Page, world: World) -> dict[str, Any]:
+    """Oneself."""
+    return await each(page, f"{world.box.url}/settings", "profile", "sessions", "appearance", "new-company")
+
+
+async def programs(page: Page, world: World) -> dict[str, Any]:
+    """What acts for one."""
+    return await each(page, f"{world.box.url}/settings", "tokens", "tokens?new", "apps", "extension")
+
+
+async def people(page: Page, world: World) -> dict[str, Any]:
+    """The company and who is in it."""
+    base = f"{world.box.url}/companies/{world.company}"
+    return await each(page, base, "general", "members", "invitations", "limits", "audit")
+
+
+async def projects(page: Page, world: World) -> dict[str, Any]:
+    """What it works on; and addresses that lead nowhere."""
+    base, one = f"{world.box.url}/companies", world.company
+    opened = f"{one}/projects?project={world.project}"
+    return await each(page, base, f"{one}/projects", f"{one}/projects?new", opened, f"{one}/nowhere", "co_000000000000")
 
 
 async def opened(page: Page, world: World) -> dict[str, Any]:
@@ -76,7 +88,7 @@ async def public(page: Page, world: World) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("look", [personal, company, opened, public])
+@pytest.mark.parametrize("look", [person, programs, people, projects, opened, public])
 def test_no_page_of_the_settings_shuts_anybody_out(
     chromium: Chromium, world: World, scheme: str, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
 ) -> None:

@@ -43,6 +43,7 @@ async def field_error(page: Page, label: str) -> str:
 
 async def unchecked(page: Page) -> None:
     """Keep the browser from checking the form itself, so that the server is asked."""
+    await page.locator("form").first.wait_for()
     await page.evaluate("() => { for (const form of document.forms) form.noValidate = true; }")
 
 
