@@ -1,0 +1,59 @@
+"""From an empty file to an agent and a colleague, as somebody does who reads no docs: by what the screen offers."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import PASSWORD, Box, ok, serving
+from tests.e2e.browser import Chromium
+from tests.e2e.test_pages import Watch, fill, submit
+
+
+@pytest.fixture
+def fresh(tmp_path: Path) -> Iterator[Box]:
+    """A server on a file that nobody set up yet."""
+    with serving(tmp_path, init=False) as box:
+        yield box
+
+
+def test_set_up_board_token_and_colleague(chromium: Chromium, fresh: Box) -> None:
+    address = fresh.setup_address()
+
+    async def owner(page: Page) -> tuple[str, str]:
+        watch = Watch(page)
+        await page.goto(address)
+        await fill(page, name="Ann", company="Acme", project="Shop")
+        await submit(page)
+        await page.wait_for_url("**/projects/proj_*")
+        await page.get_by_role("button", name="Ann", exact=True).click()
+        await page.get_by_role("menuitem", name="Connect an agent").click()
+        await page.get_by_label("Label", exact=True).fill("my agent")
+        await page.get_by_role("button", name="Make the token").click()
+        secret = await page.get_by_label("the token", exact=True).input_value()
+        assert secret in await page.locator("pre").inner_text()
+        await page.get_by_role("button", name="Acme").click()
+        await page.get_by_role("menuitem", name="Invite people").click()
+        await page.get_by_role("button", name="Make the link").click()
+        link = await page.get_by_label("the link", exact=True).input_value()
+        watch.assert_clean(fresh)
+        return secret, link
+
+    async def colleague(page: Page) -> None:
+        watch = Watch(page)
+        await page.goto(link)
+        await page.get_by_label("Your name").fill("Bob")
+        await page.get_by_label("E-mail address").fill("bob@example.org")
+        await page.get_by_label("Password").fill(PASSWORD)
+        await page.get_by_role("button", name="Make an account and join").click()
+        await page.wait_for_url("**/projects/proj_*")
+        await page.get_by_role("heading", name="Shop").first.wait_for()
+        watch.assert_clean(fresh)
+
+    secret, link = chromium.visit(owner)
+    chromium.visit(colleague)
+    agent = fresh.client(secret)
+    (project,) = ok(agent.get("/projects"))["items"]
+    made = ok(agent.post("/tickets", json={"project_id": project["id"], "title": "First"}))
+    assert (made["created"]["token_label"], made["created"]["user"]["name"]) == ("my agent", "Ann")
