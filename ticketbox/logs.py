@@ -47,7 +47,8 @@ class _Lines(logging.Formatter):
         message = record.getMessage()
         if record.exc_info:
             message += "\n" + self.formatException(record.exc_info)
-        return self.line(record.created, record.levelname.lower(), record.name, message, {})
+        fields: dict[str, object] = getattr(record, "fields", {})
+        return self.line(record.created, record.levelname.lower(), record.name, message, fields)
 
     def line(self, at: float, level: str, logger: str, message: str, fields: dict[str, object]) -> str:
         second = int(at)
