@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from ticketbox.domain.clock import Clock
 from ticketbox.domain.limits import Limiter
-from ticketbox.jobs import backups, housekeeping
+from ticketbox.jobs import backups, housekeeping, webhooks
 from ticketbox.jobs.backups import Plan
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.listeners import Listeners
@@ -63,12 +63,20 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
         clock = Clock()
         listeners = Listeners()
         database = await Database.open(settings.db, clock, publish=listeners.publish)
-        services = Services(database, Limiter(clock.monotonic), settings.public_url, _way_out(settings), listeners)
+        services = Services(
+            database,
+            Limiter(clock.monotonic),
+            settings.public_url,
+            _way_out(settings),
+            listeners,
+            allow_private=settings.allow_private_addresses,
+        )
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)
         running = [
             asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
             asyncio.create_task(backups.run(_plan(settings), services, stopping)),
+            asyncio.create_task(webhooks.run(services, stopping)),
             asyncio.create_task(appliance.agents.run(stopping)),
         ]
         try:

@@ -93,6 +93,30 @@ def comment(world: World, ticket: str | None = None) -> str:
     return ok(world.api.post(path, json={"body": "A comment"}))["id"]
 
 
+def webhook(world: World) -> str:
+    """The id of a webhook that is told of nothing that tests do; there is room for the next one afterwards."""
+    path = f"/companies/{world.company}/webhooks"
+    for each in ok(world.owner.web.get(path))["items"][10:]:
+        ok(world.owner.web.delete(f"/webhooks/{each['id']}"))
+    given = {"name": "Hook", "url": "https://198.51.100.9.invalid/", "types": ["project.removed"]}
+    return ok(world.owner.web.post(path, json=given))["webhook"]["id"]
+
+
+def delivery(world: World) -> str:
+    """The id of a delivery that was made."""
+    hook = webhook(world)
+    public_id = f"dlv_{next(_numbers):012}"
+    alter(
+        world.box.db,
+        "INSERT INTO delivery (public_id, webhook_id, event_id, lane, state, attempts, last_at, created_at)"
+        " SELECT ?, w.id, e.id, 0, 'delivered', 1, e.at, e.at FROM webhook w, (SELECT * FROM event LIMIT 1) e"
+        " WHERE w.public_id = ?",
+        public_id,
+        hook,
+    )
+    return public_id
+
+
 def rows(world: World, project: str | None = None) -> dict[str, str]:
     """One row of each noun that an id can name, of one project."""
     project = project or world.project
@@ -112,6 +136,8 @@ def rows(world: World, project: str | None = None) -> dict[str, str]:
         "app": connected_app(world),
         "session": spare_session(world),
         "invitation": invitation(world)["id"],
+        "webhook": webhook(world),
+        "delivery": delivery(world),
     }
 
 
@@ -182,6 +208,8 @@ NEVER = {
     "app": "key_000000000000",
     "session": "ses_000000000000",
     "invitation": "inv_000000000000",
+    "webhook": "hook_000000000000",
+    "delivery": "dlv_zzzzzzzzzzzz",
 }
 
 
@@ -307,6 +335,12 @@ CASES: dict[str, Case] = {
     "get_invitation": Case(lambda w: {"secret": invitation(w)["secret"]}),
     "accept_invitation": Case(lambda w: {"secret": invitation(w)["secret"]}, caller=_stranger),
     "get_audit": Case(_company, ADMIN),
+    "list_webhooks": Case(_company, ADMIN),
+    "create_webhook": Case(lambda w: {**_company(w), "name": "Hook", "url": "https://203.0.114.9/"}, ADMIN),
+    "update_webhook": Case(lambda w: {"webhook_id": webhook(w), "name": "Renamed"}, ADMIN),
+    "delete_webhook": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
+    "list_deliveries": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
+    "replay_delivery": Case(lambda w: {"delivery_id": delivery(w)}, ADMIN),
 }
 
 
@@ -373,8 +407,9 @@ def alter(db: Path, statement: str, *parameters: object) -> None:
         connection.close()
 
 
-# When a credential was last used is written now and then, whatever the request came to.
-_FLEETING = {"credential": {"last_used_at"}}
+# When a credential was last used is written now and then, whatever the request came to; and webhooks look at events
+# after they happened.
+_FLEETING = {"credential": {"last_used_at"}, "webhook": {"seen"}}
 
 
 def contents(db: Path) -> dict[str, list[Any]]:

@@ -238,6 +238,8 @@ NOUNS = {
     "app_id": "app",
     "session_id": "session",
     "invitation_id": "invitation",
+    "webhook_id": "webhook",
+    "delivery_id": "delivery",
 }
 # An event's id is a number in a sequence: `after` compares with it, and no row is looked up.
 NO_ROW = {("list_events", "after"), ("stream_events", "after")}

@@ -117,6 +117,23 @@ CREATE TABLE credential_project (
   PRIMARY KEY (credential_id, project_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE delivery (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  webhook_id INTEGER NOT NULL REFERENCES webhook (id) ON DELETE CASCADE,
+  event_id INTEGER NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+  lane INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'delivered', 'dead')),
+  attempts INTEGER NOT NULL,
+  due_at INTEGER,
+  first_at INTEGER,
+  last_at INTEGER,
+  status INTEGER,
+  error TEXT,
+  ms INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   type TEXT NOT NULL,
@@ -312,6 +329,23 @@ CREATE TABLE user (
   disabled_at INTEGER
 ) STRICT;
 
+CREATE TABLE webhook (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  name TEXT NOT NULL,
+  url TEXT NOT NULL,
+  format TEXT NOT NULL CHECK (format IN ('standard', 'slack', 'discord')),
+  types TEXT,
+  secret BLOB NOT NULL,
+  enabled INTEGER NOT NULL,
+  disabled_reason TEXT,
+  failing_since INTEGER,
+  seen INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id),
+  created_at INTEGER NOT NULL
+) STRICT;
+
 CREATE INDEX annotation_of_asset ON annotation (asset_id, place);
 
 CREATE INDEX asset_of_blob ON asset (blob_id);
@@ -360,6 +394,16 @@ CREATE INDEX credential_of_company ON credential (company_id);
 CREATE INDEX credential_of_user ON credential (user_id, kind, id);
 
 CREATE INDEX credential_project_of_project ON credential_project (project_id);
+
+CREATE INDEX delivery_done ON delivery (last_at) WHERE state <> 'pending';
+
+CREATE INDEX delivery_due ON delivery (webhook_id, due_at) WHERE due_at IS NOT NULL;
+
+CREATE INDEX delivery_of_event ON delivery (event_id);
+
+CREATE INDEX delivery_of_webhook ON delivery (webhook_id, id);
+
+CREATE INDEX delivery_waiting ON delivery (webhook_id, lane, id) WHERE state = 'pending';
 
 CREATE INDEX event_of_company ON event (company_id, id);
 
@@ -521,4 +565,6 @@ BEGIN
 END;
 
 CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NULL;
+
+CREATE INDEX webhook_of_company ON webhook (company_id, id);
 

@@ -195,6 +195,10 @@ def statements() -> dict[str, str]:
 WALKS = {
     "users.ANY": {"user"},  # whether there is one at all: stops at the first
     "events.NEWEST": {"sqlite_sequence"},  # one row for each table
+    "deliveries.BEHIND": {"webhook"},  # a few for each company, and a step into an index for each
+    "deliveries.WITH_DUE": {"webhook"},
+    "deliveries.NEXT_DUE": {"webhook"},
+    "deliveries.BACKLOG": {"webhook", "(subquery)"},
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
     "check.blob_bytes": {"blob"},
     "migrate._inspect": {"user"},  # once at the start

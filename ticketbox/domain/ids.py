@@ -28,6 +28,7 @@ class Prefix(StrEnum):
     SESSION = "ses_"
     INVITATION = "inv_"
     WEBHOOK = "hook_"
+    DELIVERY = "dlv_"
     EVENT = "evt_"
     CLIENT = "app_"
 

@@ -59,6 +59,9 @@ class EventType(StrEnum):
     COLUMN_CREATED = "column.created"
     COLUMN_CHANGED = "column.changed"
     COLUMN_REMOVED = "column.removed"
+    WEBHOOK_CREATED = "webhook.created"
+    WEBHOOK_CHANGED = "webhook.changed"
+    WEBHOOK_REMOVED = "webhook.removed"
 
 
 class TicketHistory(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

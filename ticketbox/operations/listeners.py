@@ -6,7 +6,7 @@ A listener's events stay in the table until it reads them; so a slow one costs n
 import asyncio
 import contextlib
 from collections import Counter
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 
 import msgspec
 
@@ -69,10 +69,15 @@ class Listeners:
     def __init__(self) -> None:
         self._open: set[Listener] = set()
         self._of: Counter[int] = Counter()
+        self._told: list[Callable[[], None]] = []
         self._closed = False
 
     def __len__(self) -> int:
         return len(self._open)
+
+    def tell(self, wake: Callable[[], None]) -> None:
+        """Call this after every commit with events, for as long as the server runs."""
+        self._told.append(wake)
 
     def publish(self, events: Sequence[database.Event]) -> None:
         """Wake those whom events concern; one that belongs to no company concerns everybody."""
@@ -80,6 +85,8 @@ class Listeners:
         for listener in self._open:
             if None in companies or not companies.isdisjoint(listener.companies):
                 listener.wake()
+        for wake in self._told:
+            wake()
 
     @contextlib.contextmanager
     def listening(self, actor: Actor) -> Generator[Listener]:

@@ -1,6 +1,5 @@
 """Every module that declares operations, in the order of the documentation.
 
-To come, each as one more name here: `webhooks` (its operations need `scope=Access.SESSION`).
 `find_similar_tickets` joins `search`.
 """
 
@@ -29,6 +28,7 @@ from ticketbox.operations import (
     streams,
     tickets,
     tokens,
+    webhooks,
     work,
 )
 
@@ -53,6 +53,7 @@ NOUNS = (
     events,
     tokens,
     connected_apps,
+    webhooks,
     sessions,
     accounts,
     clients,

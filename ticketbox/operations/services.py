@@ -63,8 +63,12 @@ class Fetch(Protocol):
         body: bytes = b"",
         most: int = 64 * 1024,
         seconds: float = 5.0,
+        plain: bool = False,
     ) -> Fetched:
-        """Send one request; the answer has at most `most` bytes, and comes within `seconds`."""
+        """Send one request; the answer has at most `most` bytes, and comes within `seconds`.
+
+        With `most` 0 nothing is read of its body. `plain` allows http where private addresses are allowed.
+        """
         ...
 
 
@@ -83,11 +87,14 @@ class Services:
         public_url: str,
         fetch: Fetch = fetch_nothing,
         listeners: Listeners | None = None,
+        *,
+        allow_private: bool = False,
     ) -> None:
         self.database = database
         self.limiter = limiter
         self.public_url = public_url
         self.fetch = fetch
+        self.allow_private = allow_private
         self.listeners = Listeners() if listeners is None else listeners
         self.used: dict[int, int] = {}
         self.last_backup: float | None = None

@@ -118,6 +118,14 @@ def newest(tx: Read) -> int:
     return tx.value(NEWEST) or 0
 
 
+BY_KEY = f"SELECT {_COLUMNS} WHERE e.id IN (SELECT value FROM json_each(?))"
+
+
+def by_key(tx: Read, keys: list[int]) -> dict[int, Event]:
+    """The events with these numbers."""
+    return dict(_events(tx, tx.all(BY_KEY, (msgspec.json.encode(keys).decode(),)))) if keys else {}
+
+
 AUDIT = f"SELECT {_COLUMNS} WHERE e.company_id = ? AND e.id < ? ORDER BY e.id DESC LIMIT ?"
 
 

@@ -6,6 +6,7 @@ rebinding), and no spelling of an address gets by. Redirects aren't followed, an
 """
 
 import asyncio
+import functools
 import socket
 import ssl
 from collections.abc import Iterable, Mapping
@@ -55,10 +56,17 @@ class Guard(AsyncNetworkBackend):
         return addresses
 
 
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Whom to believe; reading the authorities takes longer than a request."""
+    return httpcore2.default_ssl_context()
+
+
 class Fetcher:
     """Sends requests over https through the guard, each on a connection of its own."""
 
     def __init__(self, *, allow_private: bool = False) -> None:
+        self._allow_private = allow_private
         self._guard = Guard(allow_private=allow_private)
 
     async def __call__(
@@ -70,9 +78,10 @@ class Fetcher:
         body: bytes = b"",
         most: int = 64 * 1024,
         seconds: float = 5.0,
+        plain: bool = False,
     ) -> Fetched:
         """Send one request. Raises Unreachable for every reason that there is no answer to use."""
-        if not url.startswith("https://"):
+        if not url.startswith("https://") and not (plain and self._allow_private and url.startswith("http://")):
             raise Unreachable("only https is fetched")
         sent = {"User-Agent": f"ticketbox/{__version__}", "Accept-Encoding": "identity", **(headers or {})}
         try:
@@ -86,16 +95,17 @@ class Fetcher:
             raise Unreachable("it is no address") from None
 
     async def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes, most: int) -> Fetched:
-        trusted = await asyncio.to_thread(httpcore2.default_ssl_context)
+        trusted = await asyncio.to_thread(_trusted)
         async with (
             AsyncConnectionPool(ssl_context=trusted, network_backend=self._guard) as pool,
             pool.stream(method, url, headers=list(headers.items()), content=body or None) as answer,
         ):
             parts: list[bytes] = []
-            async for part in answer.aiter_stream():
-                parts.append(part)
-                if sum(map(len, parts)) > most:
-                    raise Unreachable(f"its answer has more than {most:,} bytes")
+            if most:
+                async for part in answer.aiter_stream():
+                    parts.append(part)
+                    if sum(map(len, parts)) > most:
+                        raise Unreachable(f"its answer has more than {most:,} bytes")
             kind = next((value for name, value in answer.headers if name.lower() == b"content-type"), b"")
             media_type = kind.decode("latin-1").partition(";")[0].strip().lower()
             return Fetched(answer.status, media_type, b"".join(parts))

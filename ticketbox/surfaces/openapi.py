@@ -58,6 +58,7 @@ _TAGS = {
     "assets": "Captures",
     "annotations": "Captures",
     "events": "Events",
+    "webhooks": "Webhooks",
 }
 
 

@@ -1,0 +1,74 @@
+"""Webhooks over kill -9: whatever was acknowledged is told, in order for each ticket."""
+
+import contextlib
+import random
+import signal
+import threading
+import time
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.box import PASSWORD, eventually, ok
+from tests.fault.seed import EMAIL, Launched, Seed
+from tests.receiver import receiving
+
+QUICK = """
+from ticketbox.domain import retries
+retries.FIRST_MS = 100
+from ticketbox.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("rounds", [3, pytest.param(100, marks=pytest.mark.long)])
+def test_nothing_is_lost_and_the_order_holds(seed: Seed, tmp_path: Path, rounds: int) -> None:
+    chance = random.Random(rounds)
+    acknowledged: dict[str, int] = {}
+    with receiving() as receiver, Launched(QUICK, seed.copy(tmp_path), "--allow-private-addresses") as box:
+        receiver.answer = lambda _: 500 if chance.random() < 0.2 else 200
+        web = box.client()
+        ok(web.post("/session", json={"email": EMAIL, "password": PASSWORD}))
+        given = {"name": "Hook", "url": receiver.url, "types": ["ticket.created", "comment.created"]}
+        ok(web.post(f"/companies/{seed.company}/webhooks", json=given))
+
+        def write(client: httpx.Client) -> None:
+            with contextlib.suppress(httpx.TransportError):
+                while True:
+                    ticket = ok(client.post("/tickets", json={"project_id": seed.project, "title": "T"}))["id"]
+                    acknowledged[ticket] = 0
+                    for number in range(3):
+                        ok(client.post(f"/tickets/{ticket}/comments", json={"body": str(number)}))
+                        acknowledged[ticket] = number + 1
+
+        for _ in range(rounds):
+            threads = [threading.Thread(target=write, args=(box.client(seed.token),)) for _ in range(2)]
+            for thread in threads:
+                thread.start()
+            enough = len(acknowledged) + chance.randint(1, 6)
+            eventually(lambda enough=enough: len(acknowledged) >= enough)
+            time.sleep(chance.uniform(0, 0.1))
+            box.stop(signal.SIGKILL)
+            for thread in threads:
+                thread.join(10)
+            box.close_clients()
+            box.start()
+        web = box.client()
+        ok(web.post("/session", json={"email": EMAIL, "password": PASSWORD}))
+
+        def pending() -> int:
+            (shown,) = ok(web.get(f"/companies/{seed.company}/webhooks"))["items"]
+            return shown["pending"]
+
+        eventually(lambda: pending() == 0, 60 + rounds)
+        told: dict[str, list[str]] = {}
+        for got in receiver.got:
+            seen = told.setdefault(got.event["ticket_id"], [])
+            if got.headers["webhook-id"] not in seen:
+                seen.append(got.headers["webhook-id"])
+        assert len(acknowledged) > rounds
+        for ticket, comments in acknowledged.items():
+            assert len(told[ticket]) >= 1 + comments
+            assert told[ticket] == sorted(told[ticket])
+        assert "Traceback" not in box.log.read_text()

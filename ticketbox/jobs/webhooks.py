@@ -1,0 +1,125 @@
+"""Telling webhooks what happened: at least once, in order for each ticket, for a day (docs/webhooks.md)."""
+
+import asyncio
+import contextlib
+import logging
+
+from ticketbox.domain import signing, telling
+from ticketbox.operations.services import Services, Unreachable
+from ticketbox.store import deliveries
+from ticketbox.store.deliveries import Due, Outcome
+
+log = logging.getLogger("ticketbox.jobs")
+
+MOST_AT_ONCE = 20
+MOST_EACH = 4
+ANSWER_SECONDS = 10.0
+IDLE_SECONDS = 20.0
+STOP_SECONDS = 2.0
+_FAULT_SECONDS = 5.0
+
+
+async def run(services: Services, stopping: asyncio.Event) -> None:
+    """Deliver until the server stops. What is on its way then is sent again after the next start."""
+    deliverer = Deliverer(services)
+    services.listeners.tell(deliverer.wake)
+    ending = asyncio.create_task(_wake_at(stopping, deliverer))
+    try:
+        while not stopping.is_set():
+            try:
+                await deliverer.wait(await deliverer.start())
+            except Exception:
+                log.exception("delivering to webhooks failed; it will be tried again")
+                await deliverer.wait(_FAULT_SECONDS)
+    finally:
+        ending.cancel()
+        await deliverer.close()
+
+
+async def _wake_at(stopping: asyncio.Event, deliverer: "Deliverer") -> None:
+    await stopping.wait()
+    deliverer.wake()
+
+
+class Deliverer:
+    """The deliveries that are on their way."""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+        self._running: dict[int, set[int]] = {}
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._woken = asyncio.Event()
+
+    def wake(self) -> None:
+        """There may be something to do."""
+        self._woken.set()
+
+    async def wait(self, seconds: float) -> None:
+        """Wait until there may be something to do, but no longer than that."""
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                await self._woken.wait()
+        self._woken.clear()
+
+    async def start(self) -> float:
+        """Start what is due; returns the seconds until there is more to do, should nothing happen meanwhile."""
+        database = self._services.database
+        if await database.read(deliveries.behind, brief=True):
+            await database.write(deliveries.derive)
+            self._woken.set()  # there may be more than one round takes
+        for each in await database.read(lambda tx: deliveries.due(tx, self._running, MOST_AT_ONCE, MOST_EACH)):
+            self._running.setdefault(each.webhook, set()).add(each.key)
+            task = asyncio.create_task(self._deliver(each))
+            self._tasks.add(task)
+            task.add_done_callback(self._tasks.discard)
+        following = await database.read(deliveries.next_due, brief=True)
+        if following is None or self._tasks:  # whatever ends wakes
+            return IDLE_SECONDS
+        return min(IDLE_SECONDS, max(0.0, (following - database.clock.now()) / 1000))
+
+    async def settled(self) -> None:
+        """Wait for what is on its way."""
+        while self._tasks:
+            await asyncio.gather(*self._tasks)
+
+    async def close(self) -> None:
+        """Give what is on its way a moment, then let go of it."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _deliver(self, due: Due) -> None:
+        try:
+            outcome = await self._send(due)
+            await self._services.database.write(lambda tx: deliveries.settle(tx, due.key, outcome))
+        except Exception:
+            log.exception("the outcome of a delivery couldn't be written; it will be made again")
+            await asyncio.sleep(_FAULT_SECONDS)
+        finally:
+            running = self._running[due.webhook]
+            running.discard(due.key)
+            if not running:
+                del self._running[due.webhook]
+            self._woken.set()
+
+    async def _send(self, due: Due) -> Outcome:
+        clock = self._services.database.clock
+        body = telling.body(due.format, due.event, due.title, self._services.public_url)
+        headers = {
+            "Content-Type": "application/json",
+            **signing.signed(due.secret, due.event.id, clock.now() // 1000, body),
+        }
+        status, error = None, None
+        started = clock.monotonic()
+        try:
+            answer = await self._services.fetch(
+                due.url, method="POST", headers=headers, body=body, most=0, seconds=ANSWER_SECONDS, plain=True
+            )
+            status = answer.status
+            if not 200 <= status < 300:
+                error = f"its receiver answered {status}"
+        except Unreachable as unreachable:
+            error = str(unreachable)
+        return Outcome(status, error, round((clock.monotonic() - started) * 1000))
