@@ -117,6 +117,22 @@ def delivery(world: World) -> str:
     return public_id
 
 
+def notification(world: World) -> str:
+    """The id of a notification of the owner's."""
+    public_id = f"ntf_{next(_numbers):012}"
+    ticket = world.ticket()["id"]
+    alter(
+        world.box.db,
+        "INSERT INTO notification (public_id, user_id, event_id, ticket_id, reason, created_at)"
+        " SELECT ?, u.id, e.id, t.id, 'mention', e.at FROM user u, ticket t JOIN event e ON e.ticket_id = t.id"
+        " WHERE u.public_id = ? AND t.public_id = ?",
+        public_id,
+        world.owner.id,
+        ticket,
+    )
+    return public_id
+
+
 def rows(world: World, project: str | None = None) -> dict[str, str]:
     """One row of each noun that an id can name, of one project."""
     project = project or world.project
@@ -136,6 +152,7 @@ def rows(world: World, project: str | None = None) -> dict[str, str]:
         "app": connected_app(world),
         "session": spare_session(world),
         "invitation": invitation(world)["id"],
+        "notification": notification(world),
         "webhook": webhook(world),
         "delivery": delivery(world),
     }
@@ -208,6 +225,7 @@ NEVER = {
     "app": "key_000000000000",
     "session": "ses_000000000000",
     "invitation": "inv_000000000000",
+    "notification": "ntf_zzzzzzzzzzzz",
     "webhook": "hook_000000000000",
     "delivery": "dlv_zzzzzzzzzzzz",
 }
@@ -335,6 +353,15 @@ CASES: dict[str, Case] = {
     "get_invitation": Case(lambda w: {"secret": invitation(w)["secret"]}),
     "accept_invitation": Case(lambda w: {"secret": invitation(w)["secret"]}, caller=_stranger),
     "get_audit": Case(_company, ADMIN),
+    "list_notifications": Case(lambda _: {"unread": "true"}),
+    "count_unread_notifications": Case(),
+    "read_notification": Case(lambda w: {"notification_id": notification(w)}),
+    "read_all_notifications": Case(),
+    "list_mutes": Case(),
+    "mute_ticket": Case(_ticket),
+    "unmute_ticket": Case(_ticket),
+    "mute_project": Case(lambda w: {"project_id": w.project}),
+    "unmute_project": Case(lambda w: {"project_id": w.project}),
     "list_webhooks": Case(_company, ADMIN),
     "create_webhook": Case(lambda w: {**_company(w), "name": "Hook", "url": "https://203.0.114.9/"}, ADMIN),
     "update_webhook": Case(lambda w: {"webhook_id": webhook(w), "name": "Renamed"}, ADMIN),

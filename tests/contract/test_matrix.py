@@ -238,6 +238,7 @@ NOUNS = {
     "app_id": "app",
     "session_id": "session",
     "invitation_id": "invitation",
+    "notification_id": "notification",
     "webhook_id": "webhook",
     "delivery_id": "delivery",
 }

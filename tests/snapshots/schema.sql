@@ -193,6 +193,17 @@ CREATE TABLE member_project (
 
 CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
 
+CREATE TABLE notification (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  event_id INTEGER NOT NULL REFERENCES event (id) ON DELETE CASCADE,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  reason TEXT NOT NULL CHECK (reason IN ('mention', 'assignment', 'reply')),
+  read_at INTEGER,
+  created_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE oauth_client (
   id INTEGER PRIMARY KEY,
   client_id TEXT NOT NULL UNIQUE,
@@ -257,6 +268,12 @@ CREATE TABLE project (
   created_by INTEGER NOT NULL REFERENCES byline (id)
 ) STRICT;
 
+CREATE TABLE project_mute (
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  project_id INTEGER NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  PRIMARY KEY (user_id, project_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE VIRTUAL TABLE search USING fts5 (
   ticket, title, branch, description, comments, address, errors, console, scope,
   tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', columnsize = 0
@@ -317,6 +334,12 @@ CREATE TABLE ticket_label (
   label TEXT NOT NULL COLLATE NOCASE,
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER,
   PRIMARY KEY (label, ticket_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ticket_mute (
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  PRIMARY KEY (user_id, ticket_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE user (
@@ -438,6 +461,20 @@ CREATE INDEX label_of_ticket ON ticket_label (ticket_id);
 CREATE INDEX member_of_company ON member (company_id, id);
 
 CREATE INDEX member_project_of_project ON member_project (project_id);
+
+CREATE INDEX mute_of_project ON project_mute (project_id);
+
+CREATE INDEX mute_of_ticket ON ticket_mute (ticket_id);
+
+CREATE INDEX notification_by_age ON notification (created_at);
+
+CREATE INDEX notification_of_ticket ON notification (ticket_id, reason, user_id);
+
+CREATE INDEX notification_of_user ON notification (user_id, id);
+
+CREATE UNIQUE INDEX notification_once ON notification (event_id, user_id);
+
+CREATE INDEX notification_unread ON notification (user_id, id) WHERE read_at IS NULL;
 
 CREATE INDEX oauth_client_by_age ON oauth_client (created_at, id);
 

@@ -29,6 +29,7 @@ class Prefix(StrEnum):
     INVITATION = "inv_"
     WEBHOOK = "hook_"
     DELIVERY = "dlv_"
+    NOTIFICATION = "ntf_"
     EVENT = "evt_"
     CLIENT = "app_"
 

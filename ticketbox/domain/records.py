@@ -374,3 +374,34 @@ class Delivery(msgspec.Struct, frozen=True):
     created: Time
     last_attempt: Time | None
     next_attempt: Time | None
+
+
+class Reason(StrEnum):
+    """Why somebody is told of an event."""
+
+    MENTION = "mention"
+    ASSIGNMENT = "assignment"
+    REPLY = "reply"
+
+
+class Notification(msgspec.Struct, frozen=True):
+    """An event that concerns the one who asks, and why."""
+
+    id: str
+    reason: Reason
+    event_id: str
+    event_type: str
+    ticket_id: str
+    ticket_title: str
+    project_id: str
+    company_id: str
+    by: By
+    read: bool
+    at: Time
+
+
+class Mutes(msgspec.Struct, frozen=True):
+    """What somebody doesn't want to hear of: the newest thousand of each."""
+
+    ticket_ids: list[str]
+    project_ids: list[str]

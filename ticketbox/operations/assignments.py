@@ -14,6 +14,7 @@ from ticketbox.domain.scopes import Scope
 from ticketbox.operations.lookups import Id, TicketId, Version, shown, writable_ticket
 from ticketbox.operations.meter import Meter
 from ticketbox.operations.moves import BulkResults, TicketIds, in_turn
+from ticketbox.operations.notifying import notify_assigned
 from ticketbox.operations.recording import changed
 from ticketbox.operations.registry import Tool, operation
 from ticketbox.store import assignments, members
@@ -142,6 +143,7 @@ def _assigned(tx: Write, actor: Actor, found: Found, state: State, wanted: list[
     ticket = shown(tx, actor, state.id)
     if added:
         ticket = changed(tx, actor, found, state.id, "ticket.assigned", users=[people[user] for user in added])
+        notify_assigned(tx, actor, found, added)
     if removed:
         ticket = changed(tx, actor, found, state.id, "ticket.unassigned", users=[people[user] for user in removed])
     return ticket

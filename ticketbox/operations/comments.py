@@ -9,6 +9,7 @@ from ticketbox.domain.records import Comment, Status
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.inputs import CommentBody
 from ticketbox.operations.lookups import Id, Key, TicketId, readable_ticket, writable, writable_ticket
+from ticketbox.operations.notifying import notify_mentioned, notify_of_comment
 from ticketbox.operations.paging import Cursor, Limit, Page, page, resume
 from ticketbox.operations.recording import ticket_event
 from ticketbox.operations.registry import Tool, operation
@@ -70,6 +71,7 @@ def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
     key = comments.add(tx, found.key, args.body, bylines.of(tx, actor))
     comment = comments.get(tx, key)
     ticket_event(tx, actor, found, "comment.created", comment_id=comment.id)
+    notify_of_comment(tx, actor, found, args.body)
     return comment
 
 
@@ -87,8 +89,10 @@ class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
     """Replace the text of one's own comment."""
     found, ticket = _own(tx, actor, args.comment_id)
+    before = comments.get(tx, found.key).body
     comments.edit(tx, found.key, args.body)
     ticket_event(tx, actor, ticket, "comment.updated", comment_id=args.comment_id)
+    notify_mentioned(tx, actor, ticket, args.body, before)
     return comments.get(tx, found.key)
 
 

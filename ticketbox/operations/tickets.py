@@ -14,6 +14,7 @@ from ticketbox.domain.records import Priority, Status, Ticket
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.inputs import Branch, Label, Labels, Markdown, Title, Url, tidy_labels
 from ticketbox.operations.lookups import Id, Key, TicketId, Version, shown, writable, writable_ticket
+from ticketbox.operations.notifying import notify_mentioned
 from ticketbox.operations.paging import Cursor, Limit, Page, page, resume
 from ticketbox.operations.recording import changed, ticket_event
 from ticketbox.operations.registry import Tool, operation
@@ -153,6 +154,7 @@ def created(tx: Write, actor: Actor, found: Found, new: NewTicket) -> tuple[Foun
     key, public_id = tickets.add(tx, new, bylines.of(tx, actor))
     at = Found(key, found.project, found.company, found.role, within=True)
     ticket_event(tx, actor, at, "ticket.created", title=new.title)
+    notify_mentioned(tx, actor, at, new.description)
     return at, shown(tx, actor, public_id)
 
 
@@ -211,7 +213,9 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     told = {
         name: {"from": getattr(before, name), "to": value} for name, value in changes.items() if name != "description"
     }
-    return changed(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=told)
+    ticket = changed(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=told)
+    notify_mentioned(tx, actor, found, changes.get("description", ""), before.description)
+    return ticket
 
 
 class ArchiveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

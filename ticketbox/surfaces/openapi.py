@@ -59,6 +59,7 @@ _TAGS = {
     "annotations": "Captures",
     "events": "Events",
     "webhooks": "Webhooks",
+    "notifications": "Notifications",
 }
 
 

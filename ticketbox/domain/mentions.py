@@ -1,0 +1,34 @@
+"""Who is mentioned in a text: `@` and a member's name as it is shown (docs/notifications.md)."""
+
+import re
+from collections.abc import Mapping
+
+MOST = 50
+
+_CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
+_MENTION = re.compile(r"(?<![\w@/.])@(?=\w)")
+
+
+def mentioned(text: str, names: Mapping[int, str]) -> set[int]:
+    """The keys of those whose names stand after an `@`, in any case, outside of code.
+
+    The longest name that fits counts; who share a name are all meant. Only the first fifty places are looked at.
+    """
+    if "@" not in text or not names:
+        return set()
+    known: dict[str, set[int]] = {}
+    for key, name in names.items():
+        for spelling in {name.casefold(), "".join(name.split()).casefold()}:
+            known.setdefault(spelling, set()).add(key)
+    longest = sorted(known, key=len, reverse=True)
+    plain = _CODE.sub(" ", text)
+    found: set[int] = set()
+    for count, match in enumerate(_MENTION.finditer(plain)):
+        if count == MOST:
+            break
+        rest = plain[match.end() : match.end() + 201].casefold()
+        for name in longest:
+            if rest.startswith(name) and not rest[len(name) : len(name) + 1].isalnum():
+                found |= known[name]
+                break
+    return found
