@@ -292,6 +292,7 @@ CASES: dict[str, Case] = {
     "list_members": Case(_company),
     "list_tickets": Case(lambda w: {"project_id": w.project, "status": "all", "sort": "-priority"}),
     "get_ticket": Case(lambda w: {**_shot(w), "include": ["capture", "comments", "history"]}),
+    "find_similar_tickets": Case(_ticket),
     "search": Case(lambda w: {"q": ok(w.api.get(f"/tickets/{make_capture(w)['ticket_id']}"))["title"]}),
     "list_comments": Case(_ticket),
     "get_ticket_history": Case(_ticket),

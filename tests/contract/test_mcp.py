@@ -31,6 +31,7 @@ def test_every_tool_answers_what_its_schema_says(world: World, mode: str) -> Non
         "list_members": {"company_id": world.company},
         "list_tickets": {"project_id": world.project, "assignee": "me"},
         "search_tickets": {"q": "Spare"},
+        "find_similar_tickets": {"ticket_id": ticket},
         "get_ticket": {"ticket_id": ticket, "include": ["capture", "comments", "history"]},
         "create_ticket": {"title": "By an agent", "project_id": world.project, "idempotency_key": mode},
         "update_ticket": {"ticket_id": spare, "priority": "high"},

@@ -99,7 +99,7 @@ def test_the_limits() -> None:
     (asked,) = {
         operation.arguments.__struct_defaults__[operation.arguments.__struct_fields__.index("limit") - len(
             operation.arguments.__struct_fields__)]
-        for operation in registry() if "limit" in operation.arguments.__struct_fields__
+        for operation in registry() if "cursor" in operation.arguments.__struct_fields__
     }  # fmt: skip
     assert requests == {
         "address with its query": f"{edge.MAX_TARGET:,} bytes",

@@ -145,6 +145,15 @@ CREATE TABLE event (
   at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE fingerprint (
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  likeness TEXT NOT NULL CHECK (likeness IN ('same_error', 'same_message', 'same_page')),
+  value INTEGER NOT NULL,
+  company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  label TEXT NOT NULL,
+  PRIMARY KEY (ticket_id, likeness, value)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE idempotency (
   credential_id INTEGER NOT NULL REFERENCES credential (id) ON DELETE CASCADE,
   key TEXT NOT NULL,
@@ -435,6 +444,8 @@ CREATE INDEX event_of_company_alone ON event (company_id, id) WHERE project_id I
 CREATE INDEX event_of_project ON event (project_id, id);
 
 CREATE INDEX event_of_ticket ON event (ticket_id, id);
+
+CREATE INDEX fingerprint_by_value ON fingerprint (company_id, likeness, value, ticket_id);
 
 CREATE INDEX idempotency_by_age ON idempotency (created_at);
 

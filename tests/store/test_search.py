@@ -79,6 +79,11 @@ def test_an_older_file_is_indexed_by_its_migration(tmp_path: Path, monkeypatch: 
     with contextlib.closing(connect(tmp_path / "old.db", writes=True)) as connection:
         for q in ("old", "carts", "safari", "error:TypeError", "error:quux", "page:basket", "has:capture", "t-000001"):
             assert ask(connection, q) == ([1], True), q
+        prints = connection.execute("SELECT ticket_id, likeness, label FROM fingerprint ORDER BY likeness").fetchall()
+        assert prints == [
+            (1, "same_message", "TypeError: cart is undefined"),
+            (1, "same_page", "shop.example/basket"),
+        ]
         held = connection.execute("SELECT rowid, * FROM search").fetchall()
         assert held == connection.execute("SELECT * FROM searchable").fetchall()
 

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.capture import Environment, Health, Page, Redaction
+from ticketbox.domain.fingerprints import Likeness
 from ticketbox.domain.policy import Via
 from ticketbox.domain.scopes import RoleName
 
@@ -195,6 +196,19 @@ class Hit(Ticket, frozen=True):
     """A ticket that a search found."""
 
     highlights: Highlights
+
+
+class Reason(msgspec.Struct, frozen=True):
+    """In what a ticket looks like another: the message of the error, or the page, as the found ticket has it."""
+
+    likeness: Likeness
+    text: str
+
+
+class SimilarTicket(Ticket, frozen=True):
+    """A ticket that looks like another, and why, strongest reason first."""
+
+    reasons: list[Reason]
 
 
 class Comment(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from ticketbox.domain import images, media, streams
 from ticketbox.domain.capture import Environment, Health, Page, Redaction, Stream
 from ticketbox.domain.clock import rfc3339
 from ticketbox.domain.excerpt import excerpt
+from ticketbox.domain.fingerprints import Print, error_prints, page_print
 from ticketbox.domain.globs import choose
 from ticketbox.domain.health import describe_health, stream_health
 from ticketbox.domain.ids import Prefix, new_id
@@ -26,7 +27,7 @@ from ticketbox.operations.recording import changed, ticket_event
 from ticketbox.operations.registry import Body, operation
 from ticketbox.operations.services import Call, Services
 from ticketbox.operations.tickets import created, target
-from ticketbox.store import assets, blobs, bylines, captures, places, projects
+from ticketbox.store import assets, blobs, bylines, captures, places, projects, similar
 from ticketbox.store.assets import NewAsset
 from ticketbox.store.captures import NewCapture
 from ticketbox.store.database import Read, Write
@@ -114,6 +115,7 @@ class Intake(msgspec.Struct, frozen=True):
     project_id: str | None
     title: str
     counts: StreamCounts
+    prints: list[Print]
     screenshot: NewAsset | None
     attachments: list[NewAsset]
     public_url: str
@@ -210,6 +212,7 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
         project_id=project_id,
         title=" ".join(redactor.text(title).split())[:300] or "Untitled page",
         counts=counts,
+        prints=[*error_prints(errors), *filter(None, [page_print(page.url)])],
         screenshot=None if args.screenshot is None else _picture(args.screenshot),
         attachments=[attachment(part) for part in args.attachments],
         public_url=public_url,
@@ -267,6 +270,7 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake 
     found, public_id = _ticket(tx, actor, args.capture, intake)
     byline = bylines.of(tx, actor)
     key = captures.add(tx, actor.user, found.key, intake.capture, byline)
+    similar.add(tx, found.key, intake.prints)
     screenshot_id = None
     if intake.screenshot is not None:
         _, screenshot_id = assets.add(tx, found.key, key, intake.screenshot, byline)

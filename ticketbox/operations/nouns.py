@@ -1,7 +1,4 @@
-"""Every module that declares operations, in the order of the documentation.
-
-`find_similar_tickets` joins `search`.
-"""
+"""Every module that declares operations, in the order of the documentation."""
 
 from ticketbox.operations import (
     accounts,
@@ -26,6 +23,7 @@ from ticketbox.operations import (
     projects,
     search,
     sessions,
+    similar,
     streams,
     tickets,
     tokens,
@@ -43,6 +41,7 @@ NOUNS = (
     tickets,
     details,
     search,
+    similar,
     moves,
     work,
     assignments,

@@ -7,6 +7,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.clock import epoch_ms
+from ticketbox.domain.fingerprints import page_print
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import InvalidRequest, NotFound, invalid
@@ -18,7 +19,7 @@ from ticketbox.operations.notifying import notify_mentioned
 from ticketbox.operations.paging import Cursor, Limit, Page, page, resume
 from ticketbox.operations.recording import changed, ticket_event
 from ticketbox.operations.registry import Tool, operation
-from ticketbox.store import bylines, columns, places, ticket_lists, tickets
+from ticketbox.store import bylines, columns, places, similar, ticket_lists, tickets
 from ticketbox.store.database import Read, Write
 from ticketbox.store.ticket_lists import Filter, Sort
 from ticketbox.store.tickets import NewTicket
@@ -152,6 +153,8 @@ def target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None
 def created(tx: Write, actor: Actor, found: Found, new: NewTicket) -> tuple[Found, Ticket]:
     """Store a new ticket with its event; returns where it stands and the ticket."""
     key, public_id = tickets.add(tx, new, bylines.of(tx, actor))
+    if new.source_url is not None:
+        similar.add(tx, key, filter(None, [page_print(new.source_url)]))
     at = Found(key, found.project, found.company, found.role, within=True)
     ticket_event(tx, actor, at, "ticket.created", title=new.title)
     notify_mentioned(tx, actor, at, new.description)

@@ -17,7 +17,7 @@ from ticketbox.store.narrowing import joined, quoted
 from ticketbox.store.visible import VISIBLE, Viewer
 
 SECONDS = 1.0
-RANKED = 500
+RANKED = 200
 NEWEST = 2**62
 MOST_FORMS = 50
 SHORT_PREFIX = 3
@@ -133,7 +133,7 @@ def matches(
 ) -> tuple[list[Match], bool]:
     """Up to `limit` tickets that fit, and whether all were looked at that had to be.
 
-    Of the 500 newest that fit, first those with all words in their titles, then the others; then the older ones; each
+    Of the 200 newest that fit, first those with all words in their titles, then the others; then the older ones; each
     newest first. After a second it gives what it has found by then.
     """
     found: list[Match] = []

@@ -53,6 +53,7 @@ _TAGS = {
     "assignments": "Tickets",
     "comments": "Tickets",
     "search": "Tickets",
+    "similar": "Tickets",
     "captures": "Captures",
     "streams": "Captures",
     "assets": "Captures",
@@ -141,7 +142,7 @@ def _resolve(schema: Json, components: Json) -> Json:
 def _operation(route: Route, operation: Operation, arguments: Json, known: dict[str, Json]) -> Json:
     properties: Json = arguments.get("properties", {})
     required = set(arguments.get("required", ()))
-    in_path = set(route.parameters)
+    in_path = {name for each in operation.routes for name in each.parameters}
     in_headers = [name for name in _HEADERS if name in properties]
     rest = {name: schema for name, schema in properties.items() if name not in in_path and name not in in_headers}
     parameters = [_parameter("path", name, properties[name], True, operation) for name in route.parameters]
@@ -149,7 +150,7 @@ def _operation(route: Route, operation: Operation, arguments: Json, known: dict[
         parameters += [_parameter("query", name, schema, name in required, operation) for name, schema in rest.items()]
     parameters += [_header(name) for name in in_headers]
     described: Json = {
-        "operationId": operation.name,
+        "operationId": operation.name + ("" if route == operation.routes[0] else "_by_query"),
         "tags": [_TAGS[operation.noun]],
         "summary": operation.summary,
         "description": _description(operation, arguments),
