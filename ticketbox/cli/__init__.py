@@ -16,6 +16,8 @@ from ticketbox.cli.lazy import LazyGroup
         "token": "ticketbox.cli.tokens:token",
         "backup": "ticketbox.cli.backup:backup",
         "restore": "ticketbox.cli.backup:restore",
+        "export": "ticketbox.cli.moving:export",
+        "import": "ticketbox.cli.moving:import_",
         "check": "ticketbox.cli.check:check",
         "mcp": "ticketbox.cli.mcp:mcp",
         "openapi": "ticketbox.cli.documents:openapi",
