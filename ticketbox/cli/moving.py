@@ -1,11 +1,12 @@
 """`ticketbox export` and `ticketbox import`: companies and whole instances from file to file (docs/moving.md)."""
 
-import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
-from ticketbox.cli.common import db_option, fail, json_option, print_json
+from ticketbox.cli.common import db_option, fail, json_option, operate, print_json, refusals
+from ticketbox.cli.progress import Progress
 
 
 @click.command("export")
@@ -25,10 +26,10 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
         fail(f"{db}: there is no such file")
     if target.exists():
         fail(f"{target}: there is a file already; name another, or remove it")
-    told = Told()
     try:
-        prepare(db, lambda line: click.echo(line, err=True))
-        manifest = export_to(db, target, company, told.say)
+        with Progress(quiet=as_json) as tell:
+            prepare(db, lambda line: click.echo(line, err=True))
+            manifest = export_to(db, target, company, lambda table, _: tell(f"writing {table}"))
     except UnusableFile as error:
         fail(str(error))
     except NoSuchCompany:
@@ -36,7 +37,6 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
     except OSError as error:
         fail(f"{target}: it can't be written: {error.strerror}")
     else:
-        told.end()
         counts = {name[8:-7]: entry.records for name, entry in manifest.entries.items() if name.startswith("records/")}
         _report(as_json, target, counts, "written")
 
@@ -44,47 +44,61 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
 @click.command("import")
 @click.argument("source", metavar="SRC", type=click.Path(exists=True, dir_okay=False, path_type=Path))
 @db_option
+@click.option("--from", "tracker", type=click.Choice(["github", "jira", "linear"]), help="Another tracker's file.")
+@click.option("--project", metavar="ID", help="With --from: the project that the tickets go to.")
+@click.option("--user", metavar="EMAIL", help="With --from: in whose name.")
+@click.option("--dry-run", is_flag=True, help="With --from: only show what would become of it.")
 @json_option
-def import_(source: Path, db: Path, as_json: bool) -> None:
+@refusals
+def import_(
+    source: Path, db: Path, tracker: str | None, project: str | None, user: str | None, dry_run: bool, as_json: bool
+) -> None:
     """Read an export into a file: a new one, or beside what is there.
 
-    All of it, or nothing: what is damaged, newer or there already is refused, and the file stays as it was.
+    All of it, or nothing: what is damaged, newer or there already is refused, and the file stays as it was. With
+    --from, make tickets of GitHub's issues (JSON), or of Jira's or Linear's CSV.
     """
+    if tracker is not None:
+        if project is None or user is None:
+            fail("--from needs --project and --user")
+        return _take_over(
+            source, db, {"tracker": tracker, "project_id": project, "user": user, "dry_run": dry_run}, as_json
+        )
+    if project is not None or user is not None or dry_run:
+        fail("--project, --user and --dry-run go with --from")
+    return _import(source, db, as_json)
+
+
+def _import(source: Path, db: Path, as_json: bool) -> None:
     from ticketbox.store.archive import BadArchive
     from ticketbox.store.migrate import UnusableFile, prepare
     from ticketbox.store.transfer import import_from
 
-    told = Told()
     try:
-        if db.exists():
-            prepare(db, lambda line: click.echo(line, err=True))
-        counts = import_from(db, source, told.say)
+        with Progress(quiet=as_json) as tell:
+            if db.exists():
+                prepare(db, lambda line: click.echo(line, err=True))
+            counts = import_from(db, source, lambda table, _: tell(f"reading {table}"))
     except (UnusableFile, BadArchive) as error:
         fail(str(error))
     except OSError as error:
         fail(f"{db}: it can't be written: {error.strerror}")
     else:
-        told.end()
         _report(as_json, db, counts, "read")
 
 
-class Told:
-    """Progress: one line that changes at a terminal, plain lines elsewhere."""
-
-    def __init__(self) -> None:
-        self._live = sys.stderr.isatty()
-        self._open = False
-
-    def say(self, table: str, count: int) -> None:
-        """So many records of a kind are done."""
-        line = f"{table}: {count:,}"
-        click.echo(f"\r\033[K{line}" if self._live else line, err=True, nl=not self._live)
-        self._open = self._live
-
-    def end(self) -> None:
-        """Leave the terminal's line."""
-        if self._open:
-            click.echo("", err=True)
+def _take_over(source: Path, db: Path, arguments: dict[str, Any], as_json: bool) -> None:
+    taken = operate(db, "take_over", {**arguments, "data": source.read_bytes()})
+    if as_json:
+        return print_json(taken)
+    click.echo(f"{taken.tickets:,} tickets, {taken.comments:,} comments")
+    for state in taken.states:
+        resolved = ", resolved" if state.resolved else ""
+        click.echo(f"  {state.tickets:>6,}  {state.state or '(no state)'} → {state.column}{resolved}")
+    click.echo(f"  priorities: {', '.join(f'{name} {count:,}' for name, count in taken.priorities.items())}")
+    click.echo(f"  labels: {', '.join(taken.labels) or 'none'}")
+    click.echo("All of them are made." if taken.done else "Nothing is changed: this was a dry run.")
+    return None
 
 
 def _report(as_json: bool, file: Path, counts: dict[str, int], done: str) -> None:

@@ -198,7 +198,7 @@ class Hit(Ticket, frozen=True):
     highlights: Highlights
 
 
-class Reason(msgspec.Struct, frozen=True):
+class Resemblance(msgspec.Struct, frozen=True):
     """In what a ticket looks like another: the message of the error, or the page, as the found ticket has it."""
 
     likeness: Likeness
@@ -208,7 +208,7 @@ class Reason(msgspec.Struct, frozen=True):
 class SimilarTicket(Ticket, frozen=True):
     """A ticket that looks like another, and why, strongest reason first."""
 
-    reasons: list[Reason]
+    reasons: list[Resemblance]
 
 
 class Comment(msgspec.Struct, frozen=True):

@@ -27,6 +27,7 @@ from ticketbox.operations import (
     streams,
     tickets,
     tokens,
+    trackers,
     webhooks,
     work,
 )
@@ -60,5 +61,6 @@ NOUNS = (
     clients,
     authorizations,
     grants,
+    trackers,
 )
 ORDER = {noun.__name__.rpartition(".")[2]: place for place, noun in enumerate(NOUNS)}

@@ -9,7 +9,7 @@ from ticketbox.domain.fingerprints import Likeness, Print, message_print, page_p
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import invalid
-from ticketbox.domain.records import Reason, SimilarTicket
+from ticketbox.domain.records import Resemblance, SimilarTicket
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.inputs import Text, Url
 from ticketbox.operations.lookups import TicketId, readable_ticket
@@ -83,12 +83,12 @@ def _asked(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[
     return 0, prints
 
 
-def _reasons(alike: Alike) -> list[Reason]:
+def _reasons(alike: Alike) -> list[Resemblance]:
     """Each once: where the error is the same, so is its message."""
     told = {each.label for each in alike.prints if each.likeness is Likeness.ERROR}
     order = list(Likeness)
     return [
-        Reason(each.likeness, each.label)
+        Resemblance(each.likeness, each.label)
         for each in sorted(alike.prints, key=lambda each: order.index(each.likeness))
         if each.likeness is not Likeness.MESSAGE or each.label not in told
     ]
