@@ -42,6 +42,7 @@ class Appliance:
             any_address=settings.any_address,
             secure=settings.secure,
             proxies=settings.trusted_proxies,
+            by_socket=settings.unix_socket is not None,
         )
         self.metrics = Metrics()
         self.agents = Endpoint(registry(), self.dispatcher, self.site)

@@ -2,8 +2,10 @@
 
 import asyncio
 import contextlib
+import errno
 import socket
 from collections.abc import Callable, Generator
+from pathlib import Path
 
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
@@ -28,6 +30,31 @@ def listen(host: str, port: int) -> socket.socket:
         listener.close()
         raise
     return listener
+
+
+@contextlib.contextmanager
+def listen_locally(path: Path) -> Generator[socket.socket]:
+    """Open a unix socket for a proxy on this machine, for its owner and group; it is removed afterwards.
+
+    One that a killed server left is replaced. Raises OSError when it is in use, or can't be made.
+    """
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        if path.is_socket():
+            if listener.connect_ex(str(path)) == 0:
+                raise OSError(errno.EADDRINUSE, "another server listens there")
+            path.unlink()
+            listener.close()
+            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        listener.bind(str(path))
+        path.chmod(0o660)
+        listener.listen(BACKLOG)
+        try:
+            yield listener
+        finally:
+            path.unlink(missing_ok=True)
+    finally:
+        listener.close()
 
 
 class _Protocol(HttpToolsProtocol):

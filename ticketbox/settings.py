@@ -25,6 +25,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     host: str = DEFAULT_HOST
     port: int = DEFAULT_PORT
     public_url: str
+    unix_socket: Path | None = None
     tls_cert: Path | None = None
     tls_key: Path | None = None
     trusted_proxies: tuple[IPv4Network | IPv6Network, ...] = ()

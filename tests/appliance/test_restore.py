@@ -139,6 +139,21 @@ def test_the_copy_that_an_upgrade_made_can_be_served_again(db: Path, tmp_path: P
         assert (tmp_path / "copy.db-wal").stat().st_size > 0
 
 
+@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
+@pytest.mark.parametrize("there", [True, False])
+def test_what_root_restores_belongs_to_whoever_had_the_place(saved: Path, tmp_path: Path, there: bool) -> None:
+    folder = tmp_path / "state"
+    folder.mkdir()
+    db = folder / "ticketbox.db"
+    if there:
+        shutil.copy(saved, db)
+        os.chown(db, 10_001, 10_002)
+    else:
+        os.chown(folder, 10_001, 10_002)
+    assert run("restore", saved, "--db", db, *(["--force"] if there else [])).exit_code == 0
+    assert (db.stat().st_uid, db.stat().st_gid, db.stat().st_mode & 0o777) == (10_001, 10_002, 0o600)
+
+
 def test_it_never_restores_a_file_over_itself(db: Path) -> None:
     before = digest(db)
     done = run("restore", db, "--db", db, "--force")

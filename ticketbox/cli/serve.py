@@ -1,10 +1,11 @@
 """`ticketbox serve`: everything, in one process."""
 
 import asyncio
+import contextlib
 import socket
 import sys
 import webbrowser
-from collections.abc import Callable
+from collections.abc import Callable, Generator
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
 
@@ -21,6 +22,9 @@ STOP_SECONDS = 7
 @db_option
 @click.option("--host", default=DEFAULT_HOST, show_default=True, help="The address to listen on.")
 @click.option("--port", default=DEFAULT_PORT, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--unix-socket", type=click.Path(dir_okay=False, path_type=Path), help="Listen here for a proxy, and on no port."
+)
 @click.option("--public-url", "given_url", help="The address that browsers use.")
 @click.option("--tls-cert", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="PEM, with the chain.")
 @click.option("--tls-key", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="PEM.")
@@ -49,6 +53,7 @@ def serve(
     db: Path,
     host: str,
     port: int,
+    unix_socket: Path | None,
     given_url: str | None,
     tls_cert: Path | None,
     tls_key: Path | None,
@@ -65,14 +70,17 @@ def serve(
     if (tls_cert is None) != (tls_key is None):
         fail("--tls-cert and --tls-key go together")
     _check_certificate(tls_cert, tls_key)
-    with _listen(host, port) as listener:
-        port = listener.getsockname()[1]
+    if unix_socket is not None and given_url is None:
+        fail("--unix-socket needs --public-url, the address at which the proxy is reached")
+    with _listen(host, port) if unix_socket is None else _listen_locally(unix_socket) as listener:
+        port = listener.getsockname()[1] if unix_socket is None else port
         settings = Settings(
             db=db,
             host=host,
             port=port,
             public_url=public_url(given_url, host, port, tls=tls_cert is not None),
             public_url_given=given_url is not None,
+            unix_socket=unix_socket,
             tls_cert=tls_cert,
             tls_key=tls_key,
             trusted_proxies=tuple(_network(text) for text in proxies),
@@ -151,6 +159,19 @@ def _listen(host: str, port: int) -> socket.socket:
         return listen(host, port)
     except OSError as error:
         return fail(f"can't listen on {host} port {port}: {error.strerror}")
+
+
+@contextlib.contextmanager
+def _listen_locally(path: Path) -> Generator[socket.socket]:
+    from ticketbox.server import listen_locally
+
+    with contextlib.ExitStack() as stack:
+        try:
+            listener = stack.enter_context(listen_locally(path))
+        except OSError as error:
+            fail(f"can't listen on {path}: {error.strerror}")
+        else:
+            yield listener
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -97,6 +97,7 @@ def restore(
     if db.exists() and db.samefile(source):
         raise UnusableFile(f"{source}: this is the very file that it would replace")
     with _copied(source, db, tell, halted) as (part, copy):
+        _give_to_owner(part, db)
         kept = _set_aside(db)
         part.replace(db)
         _flush(db.parent)
@@ -219,6 +220,13 @@ def _reading(path: Path) -> Generator[None]:
         raise
     except sqlite3.DatabaseError as error:
         raise UnusableFile(f"{path}: the file is damaged ({error})") from error
+
+
+def _give_to_owner(part: Path, db: Path) -> None:
+    """Root restores for the account that the file is served by."""
+    if os.name == "posix" and os.geteuid() == 0:
+        there = (db if db.exists() else db.parent).stat()
+        os.chown(part, there.st_uid, there.st_gid)
 
 
 def _set_aside(db: Path) -> Path | None:

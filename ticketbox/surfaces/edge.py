@@ -56,7 +56,8 @@ class Site(msgspec.Struct, frozen=True):
     """Where this server can be reached, and whom it believes about where a request came from.
 
     `hosts` are the Host values that are ours; with `any_address` an IP address will do as well, because
-    a rebinding attack needs a name. `secure` says that browsers come over https.
+    a rebinding attack needs a name. `secure` says that browsers come over https; `by_socket` that whoever
+    connects is a proxy, which alone can open the unix socket.
     """
 
     public_url: str
@@ -64,6 +65,7 @@ class Site(msgspec.Struct, frozen=True):
     any_address: bool
     secure: bool
     proxies: Sequence[IPv4Network | IPv6Network] = ()
+    by_socket: bool = False
 
     @property
     def cookie(self) -> str:
@@ -220,7 +222,8 @@ class Edge:
         """Who is at the other end: the peer, or whom a named proxy forwards for."""
         client = scope.get("client")
         address = client[0] if client else "local"
-        if not self._site.proxies or not self._is_proxy(address):
+        known = self._site.by_socket if client is None else self._site.proxies
+        if not known or not self._is_proxy(address):
             return address
         forwarded = [part.strip() for line in headers_named(scope, b"x-forwarded-for") for part in line.split(",")]
         for candidate in reversed(forwarded):
