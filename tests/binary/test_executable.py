@@ -1,8 +1,10 @@
 """The single executable: built as a release is, and used in a root that has nothing else."""
 
+import json
 import os
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -53,3 +55,21 @@ def test_it_leaves_nothing_behind_where_it_unpacks(executable: Path, tmp_path: P
     )  # fmt: skip
     assert (done.returncode, "there is no such file" in done.stderr) == (1, True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_it_carries_is_told_with_every_licence(executable: Path) -> None:
+    folder = executable.parent
+    told = json.loads((folder / "sbom.cdx.json").read_text("utf-8"))
+    assert (told["bomFormat"], told["metadata"]["component"]["version"]) == ("CycloneDX", __version__)
+    components = {each["name"]: each["version"] for each in told["components"]}
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+    pins = dict(line.split("==") for line in project["tool"]["uv"]["constraint-dependencies"] if ";" not in line)
+    assert {"litestar", "msgspec", "mcp", "pillow", "multipart", "cryptography", "sqlite", "cpython"} <= set(components)
+    assert not {"pytest", "playwright", "pyinstaller", "hypothesis"} & set(components)
+    assert {name: version for name, version in components.items() if name in pins} == {
+        name: pins[name] for name in components if name in pins
+    }
+    licences = (folder / "LICENSES.txt").read_text("utf-8")
+    for name in components.keys() - {"sqlite", "openssl", "cpython"}:
+        assert f"\n{name} {components[name]}\n".lower() in licences.lower()
+    subprocess.run(["sha256sum", "--check", "--strict", "SHA256SUMS"], cwd=folder, check=True, capture_output=True)
