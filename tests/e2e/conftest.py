@@ -1,7 +1,8 @@
 """One browser and one faulty site for each test worker; a recording is made once and only read."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 
 import pytest
 from playwright.async_api import Page
@@ -9,20 +10,38 @@ from playwright.async_api import Page
 from tests.box import Box, World
 from tests.e2e.browser import Chromium, find_chromium
 from tests.e2e.collector import Collector, Recording
+from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
+from ticketbox.surfaces.spa import EXTENSION
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Chromium]:
-    """The machine's browser. Without one the test is skipped, but fails where CI is set."""
-    executable = find_chromium()
-    if executable is None:
+def executable() -> str:
+    """Where the machine's browser is. Without one the test is skipped, but fails where CI is set."""
+    found = find_chromium()
+    if found is None:
         reason = "there is no Chromium or Chrome on the PATH, which this test drives"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
+    return found
+
+
+@pytest.fixture(scope="session")
+def chromium(executable: str) -> Iterator[Chromium]:
+    """The machine's browser."""
     with Chromium(executable) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def recorder(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Extended]]:
+    """Starts browsers with the extension; what is given are the sites that it may reach, all by default."""
+    archive = (EXTENSION / "chromium.zip").read_bytes()
+    with ExitStack() as running:
+        yield lambda *granted: running.enter_context(
+            Extended(executable, archive, tmp_path_factory.mktemp("extension"), list(granted))
+        )
 
 
 @pytest.fixture(scope="session")

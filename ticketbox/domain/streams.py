@@ -90,12 +90,15 @@ def encode(entries: Sequence[Entry]) -> bytes:
 def is_failure(entry: Entry) -> bool:
     """Whether an entry tells of something that went wrong.
 
-    Every error; a console warning or error; a request without a response or with status 400 and up.
+    Every error; a console warning or error; a request without a response or with status 400 and up. What the
+    browser doesn't tell of a request is no failure.
     """
     match entry:
         case ConsoleEntry():
             return entry.level in (Level.WARN, Level.ERROR)
         case NetworkEntry():
+            if entry.status is None and entry.error is None:
+                return entry.response.omitted_reason is not OmittedReason.UNAVAILABLE
             return entry.status is None or entry.status >= 400 or entry.error is not None
         case ErrorEntry():
             return True

@@ -1,4 +1,4 @@
-"""The web app: its files, and the page that starts it under each of its own addresses.
+"""The web app: its files, and the page that starts it under each of its own addresses; the browser extension's zips.
 
 The files are made from `web/` when the package is built, with compressed copies beside them.
 """
@@ -23,6 +23,8 @@ from ticketbox.surfaces.asgi import Scope, header
 from ticketbox.surfaces.webapp import page
 
 FILES = resources.files("ticketbox") / "web_dist" / "app"
+EXTENSION = resources.files("ticketbox") / "web_dist" / "extension"
+BROWSERS = ("chromium", "firefox")
 PATHS = (
     "/", "/projects/{_:path}", "/tickets/{_:path}", "/search", "/inbox", "/settings", "/settings/{_:path}",
     "/companies/{_:path}",
@@ -74,7 +76,22 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         """A file of the app. Its name holds a hash of what is in it, so it never changes."""
         return _file(typing.cast(Scope, request.scope), name)
 
-    return [start, start_for_anybody, file]
+    @get([f"/extension/{browser}.zip" for browser in BROWSERS])
+    async def extension(request: Request[Any, Any, Any]) -> Answer:
+        """The extension for a browser, for who is signed in (docs/extension.md)."""
+        scope = typing.cast(Scope, request.scope)
+        if await who(scope["call"]) is None:
+            return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
+        name = scope["path"].rpartition("/")[2]
+        headers: Headers = [(b"content-disposition", f'attachment; filename="ticketbox-{name}"'.encode())]
+        return Answer(200, (EXTENSION / name).read_bytes(), "application/zip", headers)
+
+    @get("/extension/connected")
+    async def connected() -> Answer:
+        """Where the consent page leads the extension back to; it takes the answer from the tab's address."""
+        return page("connected.html")
+
+    return [start, start_for_anybody, file, extension, connected]
 
 
 def _sign_in(scope: Scope) -> bytes:

@@ -1,0 +1,279 @@
+"""The extension in a real browser, with real clicks on its button, against a real server."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import httpx
+import pytest
+from mcp.client import Client
+from playwright.async_api import Page
+
+from tests.box import Box, World, ok
+from tests.contract.agents import talk
+from tests.e2e.collector import Json
+from tests.e2e.extension import Extended, sign_in
+from tests.e2e.faulty_site import FaultySite
+from tests.e2e.odd_site import OddSite
+from tests.e2e.sending import every_entry, everything_stored
+
+STREAMS = ("console", "network", "errors")
+
+
+@pytest.fixture(scope="module")
+def odd() -> Iterator[OddSite]:
+    """Pages that are hard to record."""
+    with OddSite() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def reporter(box: Box) -> World:
+    """Who reports: one company for all tests of this file."""
+    return World(box, "Rita")
+
+
+@pytest.fixture(scope="module")
+def recording(recorder: Callable[..., Extended], reporter: World) -> Extended:
+    """A browser whose owner connected by a token and has every site recorded."""
+    secret = reporter.owner.token("tickets:write")
+    extended = recorder()
+
+    async def prepare() -> None:
+        await extended.use_token(reporter.box.url, secret)
+        await extended.record_everywhere()
+
+    extended.run(prepare())
+    return extended
+
+
+class Ticket:
+    """What became of a click, read over REST."""
+
+    def __init__(self, world: World, address: str) -> None:
+        self.id = re.search(r"t-\w+", address)[0]  # type: ignore[index]
+        api = world.box.client(world.owner.token("read"))
+        self.record = ok(api.get(f"/tickets/{self.id}"))
+        self.capture = self.record["capture"]
+        self.streams = {name: every_entry(api, f"/captures/{self.capture['id']}/{name}", 100) for name in STREAMS}
+        self.screenshot = api.get(f"/tickets/{self.id}/screenshot")
+
+    def status(self) -> dict[str, tuple[str, str | None]]:
+        """Each stream's health, briefly."""
+        health = self.capture["health"]
+        return {name: (health[name]["status"], health[name]["reason"]) for name in STREAMS}
+
+    def said(self) -> list[list[str]]:
+        """The console's words."""
+        return [each["args"] for each in self.streams["console"]]
+
+    def asked(self) -> list[tuple[str, str, int | None]]:
+        """The requests' types, paths and statuses."""
+        return [(e["type"], re.sub(r"^\w+://[^/]+", "", e["url"]), e["status"]) for e in self.streams["network"]]
+
+
+def report(extended: Extended, world: World, visit: Callable[[Page], Any], **given: str) -> Ticket:
+    """Visit a page, click, send; gives the ticket."""
+
+    async def work() -> str:
+        page = await extended.context.new_page()
+        await visit(page)
+        popup = await extended.click(page)
+        if "title" in given:
+            await popup.get_by_label("Title").fill(given["title"])
+        ticket = await extended.send(popup)
+        address = ticket.url
+        await ticket.close()
+        await page.close()
+        return address
+
+    return Ticket(world, extended.run(work()))
+
+
+def test_one_signs_in_by_oauth_in_a_tab_and_a_click_makes_a_ticket(
+    recorder: Callable[..., Extended], world: World, odd: OddSite
+) -> None:
+    extended = recorder()
+
+    async def connect() -> list[str]:
+        options = await extended.options()
+        await options.get_by_label("Address of your ticketbox").fill(world.box.url)
+        async with extended.context.expect_page() as opened:
+            await options.get_by_role("button", name="Connect", exact=True).click()
+        consent = await opened.value
+        await sign_in(consent, world)
+        await options.get_by_role("heading", name="Connected").wait_for()
+        await options.get_by_text(world.owner.email).wait_for()
+        return [page.url for page in extended.context.pages]
+
+    left = extended.run(connect())
+    assert not [address for address in left if world.box.url in address], "the tab is closed, and its code with it"
+    (app,) = ok(world.owner.web.get("/connected-apps"))["items"]
+    assert (app["name"], app["scopes"]) == ("ticketbox browser extension", ["tickets:write"])
+
+    ticket = report(extended, world, lambda page: page.goto(f"{odd.url}/plain"), title="It broke here")
+    assert ticket.record["title"] == "It broke here"
+    assert ticket.record["created"]["via"] == "extension"
+    assert ticket.record["source_url"] == f"{odd.url}/plain"
+    assert ticket.screenshot.headers["content-type"] == "image/png"
+
+    async def leave() -> None:
+        options = await extended.options()
+        await options.get_by_role("button", name="Sign out").click()
+        await options.get_by_role("heading", name="Connect", exact=True).wait_for()
+
+    extended.run(leave())
+    assert ok(world.owner.web.get("/connected-apps"))["items"] == []
+
+
+def test_a_capture_holds_what_the_page_did(recording: Extended, reporter: World, site: FaultySite) -> None:
+    async def visit(page: Page) -> None:
+        await page.goto(f"{site.url}/shop/cart", referer="http://search.invalid/?q=tea")
+        await page.wait_for_selector("body.done")
+
+    ticket = report(recording, reporter, visit)
+    assert ticket.status() == dict.fromkeys(STREAMS, ("ok", None))
+    assert ticket.capture["health_summary"] == "Console, network and errors were collected in full."
+    assert ticket.record["title"] == "Cart · 2 items"
+    assert ticket.capture["page"]["referrer"] == "http://search.invalid/?q=tea"
+
+    console = ticket.streams["console"]
+    assert [(each["level"], each["args"][0], each["repeat"]) for each in console] == [
+        ("debug", "debugging", 1),
+        ("log", "cart total", 1),
+        ("info", "", 1),
+        ("warn", "stock is low", 1),
+        ("error", "checkout failed", 1),
+        ("log", "tick", 3),
+        ("log", "a line\nof two, and \ufffd between", 1),
+        ("log", "session of", 1),
+        ("log", "sign-in form", 1),
+    ]
+    assert console[1]["args"] == [
+        "cart total", "12.5", "true", "null", "undefined", '{items: 2, note: "naïve ✓"}', '["a", "b"]', "Symbol(mark)",
+    ]  # fmt: skip
+    assert {each["source"].rpartition("/")[2].split(":")[0] for each in console} == {"app.js"}
+    assert "extension://" not in json.dumps(ticket.streams)
+
+    requests = ticket.asked()
+    assert requests[0] == ("document", "/shop/cart", 200)
+    assert [each for each in requests if each[0] == "fetch"] == [
+        ("fetch", "/api/cart?page=2", 200),
+        ("fetch", "/api/login", 200),
+        ("fetch", "/api/orders?token=[redacted]&page=3", 200),
+        ("fetch", "/moved", 200),
+        ("fetch", "/prices.json", 200),
+        ("fetch", "/prices.json", 200),
+        ("fetch", "/api/nothing", 404),
+        ("fetch", "/api/broken", 500),
+        ("fetch", "/picture.bin", 200),
+        ("fetch", "/nobody", None),
+        ("fetch", "/api/slow", 200),
+    ]
+    assert {("script", "/app.js", 200), ("stylesheet", "/shop.css", 200), ("image", "/missing.png", 404)} <= set(
+        requests
+    )
+    fetched = [each for each in ticket.streams["network"] if each["type"] == "fetch"]
+    assert [each["from_cache"] for each in fetched[4:6]] == [False, True]
+    assert fetched[-2]["error"] == "Failed to fetch"
+    assert fetched[-1]["duration_ms"] >= 400
+    assert {each["initiator"] for each in fetched} == {f"{site.url}/app.js"}
+
+    errors = [(each["kind"], each["name"]) for each in ticket.streams["errors"]]
+    assert sorted(errors) == [
+        ("csp", ""), ("error", "TypeError"), ("resource", ""), ("resource", ""), ("unhandledrejection", "RangeError"),
+    ]  # fmt: skip
+    thrown = next(each for each in ticket.streams["errors"] if each["kind"] == "error")
+    assert [frame["function"] for frame in thrown["frames"]] == ["total", "render", "tick"]
+    seqs = sorted(each["seq"] for name in ("console", "errors") for each in ticket.streams[name])
+    assert seqs == list(range(1, len(seqs) + 1))
+
+    async def read(client: Client) -> dict[str, list[Json]]:
+        given = {"capture_id": ticket.capture["id"], "limit": 100}
+        return {name: (await client.call_tool(f"get_{name}", given)).structured_content["items"] for name in STREAMS}
+
+    told = talk(reporter, "legacy", read)
+    assert {name: [_without_nulls(each) for each in ticket.streams[name]] for name in STREAMS} == told
+
+
+def _without_nulls(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: _without_nulls(each) for key, each in value.items() if each is not None}
+    return [_without_nulls(each) for each in value] if isinstance(value, list) else value
+
+
+@pytest.mark.parametrize("bodies", ["off", "on"])
+def test_no_planted_secret_reaches_the_server(
+    recording: Extended, reporter: World, site: FaultySite, bodies: str
+) -> None:
+    policy = {"capture_policy": {"bodies": bodies, "extra_redactions": []}, "url_patterns": [f"{site.url}/*"]}
+    ok(reporter.owner.web.patch(f"/projects/{reporter.project}", json=policy))
+
+    async def visit(page: Page) -> None:
+        options = await recording.options()  # its opening lets the extension learn of the project's policy
+        await options.evaluate("() => chrome.runtime.sendMessage({kind: 'projects'})")
+        await options.close()
+        await page.goto(f"{site.url}/shop/cart")
+        await page.wait_for_selector("body.done")
+        await page.evaluate(
+            """(secret) => {
+              document.body.insertAdjacentHTML("beforeend", `<input type="password" name="pw"><input name="mail">`);
+              for (const field of document.querySelectorAll("input")) field.value = secret;
+              console.log("fields", document.querySelector("input"), document.querySelectorAll("input"));
+            }""",
+            site.planted.cookie,
+        )
+
+    ticket = report(recording, reporter, visit)
+    assert sum(ticket.capture["redaction"].values()) >= 8
+    requests = {re.sub(r"^\w+://[^/]+|\?.*", "", each["url"]): each for each in ticket.streams["network"]}
+    login = requests["/api/login"]
+    if bodies == "on":
+        assert login["request"]["body"] == '{"user":"ann","password":"[redacted]","remember":true}'
+        assert login["response"]["body"] == '{"user": "ann", "access_token": "[redacted]"}'
+        assert requests["/picture.bin"]["response"]["omitted_reason"] == "binary"
+    else:
+        bodies_there = [each[side]["body"] for each in requests.values() for side in ("request", "response")]
+        assert set(bodies_there) == {None}
+        assert login["request"]["omitted_reason"] == login["response"]["omitted_reason"] == "policy"
+    haystacks = list(everything_stored(reporter.box.db))
+    assert any(b"stock is low" in haystack for haystack in haystacks)
+    for secret in site.planted.all:
+        assert not any(secret.encode() in haystack for haystack in haystacks), secret
+
+
+def test_what_leaves_the_browser_is_redacted_already(recording: Extended, reporter: World, site: FaultySite) -> None:
+    async def work() -> str:
+        page = await recording.context.new_page()
+        await page.goto(f"{site.url}/shop/cart")
+        await page.wait_for_selector("body.done")
+        popup = await recording.click(page)
+        kept = await popup.evaluate(
+            """() => new Promise((done) => {
+              const opening = indexedDB.open("ticketbox");
+              opening.onsuccess = () => {
+                const reading = opening.result.transaction("drafts").objectStore("drafts").getAll();
+                reading.onsuccess = () => done(JSON.stringify(reading.result));
+              };
+            })"""
+        )
+        await popup.get_by_text(re.compile(r"^\d+ secrets were taken out")).wait_for()
+        await popup.close()
+        await page.close()
+        return kept
+
+    kept = recording.run(work())
+    assert "stock is low" in kept
+    assert not [secret for secret in site.planted.all if secret in kept]
+
+
+def test_the_zip_is_for_who_is_signed_in(world: World) -> None:
+    stranger = httpx.get(f"{world.box.url}/extension/chromium.zip")
+    assert (stranger.status_code, stranger.headers["location"]) == (303, "/signin?next=/extension/chromium.zip")
+    for browser in ("chromium", "firefox"):
+        answer = httpx.get(f"{world.box.url}/extension/{browser}.zip", cookies=world.owner.web.cookies)
+        assert answer.headers["content-type"] == "application/zip"
+        assert answer.headers["content-disposition"] == f'attachment; filename="ticketbox-{browser}.zip"'
+        assert answer.content.startswith(b"PK")
+    assert httpx.get(f"{world.box.url}/extension/opera.zip", cookies=world.owner.web.cookies).status_code == 404

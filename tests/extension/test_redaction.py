@@ -1,0 +1,73 @@
+"""The extension takes out just what the server does: the same words, counted in the same way."""
+
+import ast
+import inspect
+import random
+import string
+
+import msgspec
+import pytest
+
+from tests.domain import test_redaction
+from tests.extension.node import run_module
+from ticketbox.domain.capture import Redaction
+from ticketbox.domain.scrub import Scrubber
+from ticketbox.domain.secrets import new_secret
+
+RULES = ["customer_ref", "text:ACME-1", "text:acme_*", "Order.No", "text:(a+)+$", "["]
+PIECES = [
+    "password", "user[token]", "API-Key", "accessToken", "customerRef", "code", "key", "pin", "cookie",
+    "authorization", "max_tokens", "author", "order no", "=", ":", ": ", " => ", "&", "?", "#", ";", "\n", "\r\n\r\n",
+    '"', "'", "`", '\\"', '\\\\\\"', "\\u0022", "\\u003d", "%22", "%3D", "%253D", "%26", "&quot;", "{", "}", "[", "]",
+    ",", " ", "<", ">", "/", "</password>", "@", "://", "https://", "postgres://ann:", "%3A%2F%2F", "%40", "Bearer ",
+    "basic ", "YW5uOmh1bnRlcjI=", "realm", "[redacted]", "null", "12", "4096", "hunter", "Q7Zq9xW7vK2mP4sT8u9Z",
+    "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "ACME-12", "acme_abc.def",
+    "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "%70assw%6Frd", "pass\\u0077ord", "naïve ✓",
+    "İ", "\\", "\t",
+]  # fmt: skip
+
+
+def known_texts() -> list[str]:
+    """Every text that the server's own tests of redaction hold."""
+    names = vars(test_redaction)
+    found: list[str] = []
+    for node in ast.walk(ast.parse(inspect.getsource(test_redaction))):
+        if isinstance(node, ast.Constant | ast.JoinedStr):
+            value = eval(compile(ast.Expression(node), "test_redaction", "eval"), names) if _is_plain(node) else None
+            if isinstance(value, str):
+                found.append(value)
+    return found
+
+
+def _is_plain(node: ast.Constant | ast.JoinedStr) -> bool:
+    names = {each.id for each in ast.walk(node) if isinstance(each, ast.Name)}
+    return names <= {"S", "PEM"} and not any(isinstance(each, ast.Call) for each in ast.walk(node))
+
+
+def random_texts(count: int) -> list[str]:
+    """Texts that are made of what matters to redaction, in any order; the same in every run."""
+    dice = random.Random(5)
+    letters = string.ascii_letters + string.digits + " .,:;=&?%\\\"'"
+    return [
+        "".join(
+            dice.choice(PIECES) if dice.random() < 0.8 else "".join(dice.choices(letters, k=dice.randint(1, 6)))
+            for _ in range(dice.randint(1, 14))
+        )
+        for _ in range(count)
+    ]
+
+
+@pytest.mark.parametrize("rules", [[], RULES], ids=["no rules of its own", "with rules of its own"])
+def test_the_extension_and_the_server_redact_alike(rules: list[str]) -> None:
+    texts = [*known_texts(), new_secret(), *random_texts(20_000)]
+    scrubber = Scrubber(rules)
+    differing: list[tuple[str, str, str]] = []
+    redacted = 0
+    for text, (clean, counts) in zip(texts, run_module("scrub.mjs", {"rules": rules, "texts": texts}), strict=True):
+        expected = Redaction()
+        wanted = scrubber.scrub(text, expected)
+        redacted += clean != text
+        if (clean, counts) != (wanted, msgspec.to_builtins(expected)):
+            differing.append((text, wanted, clean))
+    assert differing == []
+    assert redacted > 8_000

@@ -1,0 +1,44 @@
+/** The manifest, one source for both browsers. docs/extension.md says why each permission is asked for. */
+export type Browser = 'chromium' | 'firefox';
+
+const NAME = 'ticketbox';
+const ICON = { 16: 'icon-16.png', 32: 'icon-32.png', 48: 'icon-48.png', 128: 'icon-128.png' };
+
+export function manifest(browser: Browser, version: string): object {
+  return {
+    manifest_version: 3,
+    name: NAME,
+    version,
+    description: 'Report a bug with one click: screenshot, console, network log and errors become a ticket.',
+    icons: ICON,
+    action: { default_popup: 'popup.html', default_title: 'Report a bug', default_icon: ICON },
+    options_ui: { page: 'options.html', open_in_tab: true },
+    commands: {
+      _execute_action: {
+        suggested_key: { default: 'Alt+Shift+B' },
+        description: 'Report a bug on this page',
+      },
+    },
+    permissions: ['activeTab', 'alarms', 'contextMenus', 'scripting', 'unlimitedStorage'],
+    optional_host_permissions: ['*://*/*'],
+    content_security_policy: {
+      extension_pages:
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src http: https: data:; base-uri 'none'; form-action 'none'",
+    },
+    ...(browser === 'chromium'
+      ? {
+          background: { service_worker: 'background.js', type: 'module' },
+          minimum_chrome_version: '127',
+        }
+      : {
+          background: { scripts: ['background.js'], type: 'module' },
+          browser_specific_settings: {
+            gecko: {
+              id: 'extension@ticketbox.app',
+              strict_min_version: '140.0',
+              data_collection_permissions: { required: ['websiteContent', 'browsingActivity'] },
+            },
+          },
+        }),
+  };
+}

@@ -1,0 +1,4 @@
+import Options from './Options.svelte';
+import { start } from './start';
+
+start(Options);

@@ -1,0 +1,4 @@
+import Popup from './Popup.svelte';
+import { start } from './start';
+
+start(Popup);
