@@ -90,7 +90,8 @@ class Extended:
         )
         deadline = time.monotonic() + 30
         while not port_file.exists() or not port_file.read_text().strip():
-            assert self._process.poll() is None and time.monotonic() < deadline, "the browser didn't start"
+            assert self._process.poll() is None, "the browser ended"
+            assert time.monotonic() < deadline, "the browser didn't start"
             time.sleep(0.05)
         self._address = f"http://127.0.0.1:{port_file.read_text().split()[0]}"
         self.run(self._connect())

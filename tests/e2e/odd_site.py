@@ -6,7 +6,9 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, Self
 
-STRICT = "default-src 'none'; script-src 'nonce-abc'; connect-src 'self'; require-trusted-types-for 'script'"
+STRICT = (
+    "default-src 'none'; img-src data:; script-src 'nonce-abc'; connect-src 'self'; require-trusted-types-for 'script'"
+)
 SANDBOX = "sandbox; default-src 'none'"
 
 LOUD = """console.warn("from {name}", location.pathname);

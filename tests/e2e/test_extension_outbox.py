@@ -1,0 +1,148 @@
+"""What was sent off while the ticketbox didn't answer: kept, tried again, and never made into two tickets."""
+
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import Box, World, eventually, ok, serving
+from tests.e2e.extension import Extended
+from tests.e2e.odd_site import OddSite
+
+
+@pytest.fixture
+def odd() -> Iterator[OddSite]:
+    """The site that is reported."""
+    with OddSite() as running:
+        yield running
+
+
+@pytest.fixture
+def steady(tmp_path: Path) -> Iterator[Box]:
+    """A server that comes back under the same address."""
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    with serving(tmp_path, "--port", str(port)) as box:
+        yield box
+
+
+@pytest.fixture
+def connected(recorder: Callable[..., Extended], steady: Box) -> tuple[Extended, World]:
+    """A browser that is connected to that server."""
+    world, extended = World(steady), recorder()
+    secret = world.owner.token("tickets:write")
+
+    async def connect() -> None:
+        await extended.use_token(steady.url, secret)
+        # the projects are known before the server goes
+        page = await extended.options()
+        await page.evaluate("() => chrome.runtime.sendMessage({kind: 'projects'})")
+        await page.close()
+
+    extended.run(connect())
+    return extended, world
+
+
+def report_in_vain(extended: Extended, address: str, title: str) -> None:
+    """Press Send while nobody listens; the words say that the capture is kept."""
+
+    async def work() -> None:
+        page = await extended.context.new_page()
+        await page.goto(address)
+        popup = await extended.click(page)
+        await popup.get_by_label("Title").fill(title)
+        await popup.get_by_role("button", name="Send").click()
+        await popup.get_by_role("heading", name="Not sent yet").wait_for()
+        assert "doesn’t answer" in await popup.get_by_role("alert").inner_text()
+        await popup.close()
+        await page.close()
+
+    extended.run(work())
+
+
+def badge(extended: Extended) -> str:
+    """What stands on the extension's button."""
+
+    async def read() -> str:
+        page = await extended.options()
+        text = await page.evaluate("() => chrome.action.getBadgeText({})")
+        await page.close()
+        return text
+
+    return extended.run(read())
+
+
+def titles(world: World) -> list[str]:
+    """The titles of all tickets."""
+    return sorted(each["title"] for each in ok(world.box.client(world.owner.token("read")).get("/tickets"))["items"])
+
+
+@pytest.mark.long
+def test_captures_outlast_the_server_and_the_browser_and_become_one_ticket_each(
+    connected: tuple[Extended, World], steady: Box, odd: OddSite
+) -> None:
+    extended, world = connected
+    steady.stop()
+    for title in ("one", "two", "three"):
+        report_in_vain(extended, f"{odd.url}/plain", title)
+    assert badge(extended) == "3"
+    extended.stop()
+    extended.start()
+    steady.start()
+    began = time.monotonic()
+    eventually(lambda: titles(world) == ["one", "three", "two"], 120)
+    assert time.monotonic() - began < 100
+    eventually(lambda: badge(extended) == "")
+    time.sleep(5)
+    assert titles(world) == ["one", "three", "two"]
+
+
+def test_what_waits_can_be_sent_at_once_and_discarded(
+    connected: tuple[Extended, World], steady: Box, odd: OddSite
+) -> None:
+    extended, world = connected
+    steady.stop()
+    for title in ("keep", "drop"):
+        report_in_vain(extended, f"{odd.url}/plain", title)
+
+    async def drop(page: Page) -> None:
+        row = page.get_by_role("listitem").filter(has_text=re.compile("^drop"))
+        await row.get_by_text("Tried once, again at").wait_for()
+        await row.get_by_role("button", name="Discard").click()
+        await row.get_by_role("button", name="Discard for good").click()
+        await row.wait_for(state="detached")
+
+    async def send(page: Page) -> None:
+        await page.get_by_role("button", name="Send now").click()
+        await page.get_by_text("Nothing waits.").wait_for()
+
+    async def open_list() -> Page:
+        return await extended.options()
+
+    page = extended.run(open_list())
+    extended.run(drop(page))
+    steady.start()
+    extended.run(send(page))
+    assert titles(world) == ["keep"]
+    assert badge(extended) == ""
+
+
+def test_a_refusal_is_told_and_waits_for_its_person(connected: tuple[Extended, World], odd: OddSite) -> None:
+    extended, world = connected
+    (token,) = ok(world.owner.web.get("/tokens", params={"limit": 1}))["items"]
+    ok(world.owner.web.delete(f"/tokens/{token['id']}"))
+
+    async def work() -> str:
+        page = await extended.context.new_page()
+        await page.goto(f"{odd.url}/plain")
+        popup = await extended.click(page)
+        words = await popup.get_by_role("alert").inner_text()
+        await popup.close()
+        return words
+
+    assert "credential is wrong, expired or revoked" in extended.run(work())
