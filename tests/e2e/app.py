@@ -49,7 +49,7 @@ class Watched:
     def assert_clean(self, url: str) -> None:
         """Nothing left for another host, nothing broke the content-security policy, nothing failed unseen."""
         assert self.hosts - {""} <= {urlsplit(url).netloc}
-        assert self.complaints == []
+        assert self.complaints == [], self.complaints
 
 
 def use(

@@ -24,6 +24,27 @@ export class Drawing {
     this.selected = null;
   }
 
+  /**
+   * Take in what somebody else saved meanwhile, without losing what is drawn here: their new marks come in, and
+   * what they took away goes unless it was changed here.
+   */
+  merge(saved: Saved[]): void {
+    if (!this.dirty) return this.reset(saved);
+    const theirs = new Map(saved.map((mark) => [mark.id, mark]));
+    const before = new Map(this.#saved.map((mark) => [mark.id, mark]));
+    const news = saved.filter((mark) => !before.has(mark.id)).map(fromSaved);
+    const mine = this.marks.flatMap((mark): Mark[] => {
+      if (!mark.id) return [mark];
+      const found = theirs.get(mark.id);
+      const untouched = before.get(mark.id) === mark;
+      if (found) return [untouched ? { ...fromSaved(found), key: mark.key } : mark];
+      return untouched ? [] : [{ ...mark, id: undefined }];
+    });
+    this.#saved = saved.map(fromSaved);
+    this.marks = [...news, ...mine];
+    this.#past = this.#future = []; // older states name marks that are gone
+  }
+
   /** Add a mark, or put its new state in its place. One step to undo. */
   put(mark: Mark): void {
     const known = this.marks.some((each) => each.key === mark.key);

@@ -40,7 +40,7 @@ export type Mark = Shape & {
   fixed?: boolean;
 };
 export type Saved = Shape & { id: string; color: string; text: string };
-export type Input = Shape & { id?: string; color: string; text: string };
+export type Input = Shape & { id: string | null; color: string; text: string };
 
 export interface Size {
   width: number;
@@ -83,7 +83,7 @@ export function fromSaved({ id, color, text, ...shape }: Saved): Mark {
 }
 
 export function toInput({ kind, geometry, id, color, text }: Mark): Input {
-  return { kind, geometry, color, text, ...(id ? { id } : {}) } as Input;
+  return { kind, geometry, id: id ?? null, color, text } as Input;
 }
 
 /** How thick lines are on a picture, as the server draws them (ticketbox/domain/annotation.py). */

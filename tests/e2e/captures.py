@@ -1,0 +1,59 @@
+"""Captures made for the viewer: everything that it shows, and as much of it as there may be."""
+
+import io
+from typing import Any
+
+from PIL import Image, ImageDraw
+
+from tests.box import World, ok
+from tests.e2e.collector import Json
+from tests.e2e.sending import EMPTY, as_json, envelope, part, send
+
+START = 1_760_000_000_000
+WIDTH, HEIGHT = 800, 500
+
+
+def picture() -> bytes:
+    """A screenshot whose pixels tell where they are."""
+    image = Image.new("RGB", (WIDTH, HEIGHT), (250, 250, 250))
+    draw = ImageDraw.Draw(image)
+    for left in range(0, WIDTH, 100):
+        draw.rectangle((left, 0, left + 49, HEIGHT), fill=(200, 220, left // 4))
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
+
+
+def line(seq: int, level: str, *args: str, **more: Any) -> Json:
+    """A console line, one each tenth of a second."""
+    return {"seq": seq, "ts": START + seq * 100, "level": level, "args": list(args), **more}
+
+
+def request(number: int, url: str, status: int | None = 200, **more: Any) -> Json:
+    """A request, one each tenth of a second."""
+    defaults = {"method": "GET", "type": "fetch", "duration_ms": 40 + number}
+    return {"id": f"r{number}", "ts": START + number * 100, "url": url, "status": status, **defaults, **more}
+
+
+def failure(seq: int, message: str, **more: Any) -> Json:
+    """An error that the page didn't handle."""
+    return {"seq": seq, "ts": START + seq * 100, "kind": "error", "name": "TypeError", "message": message, **more}
+
+
+def capture_on(world: World, **given: Any) -> dict[str, str]:
+    """A new ticket with a capture; `console`, `network` and `errors` are its streams, the rest its facts."""
+    streams = {name: given.pop(name, []) for name in ("console", "network", "errors")}
+    health = {
+        **{name: {**EMPTY, "captured": len(entries)} for name, entries in streams.items()},
+        "page_loaded_at": START,
+        "history_started_at": START,
+        **given.pop("health", {}),
+    }
+    facts = envelope(health=health, captured_at=START + 60_000, project_id=world.project, **given)
+    parts = [
+        part("capture", as_json(facts), "application/json"),
+        part("screenshot", picture(), "image/png", "shot.png"),
+        *(part(name, as_json(entries), "application/json") for name, entries in streams.items()),
+    ]
+    answer = send(world.api, parts)
+    return {"id": ok(answer)["ticket_id"], "capture_id": answer.json()["capture_id"]}

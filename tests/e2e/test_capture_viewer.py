@@ -1,0 +1,299 @@
+"""The capture viewer in a real browser: console, network, errors, surroundings, and what is missing of them."""
+
+import json
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.box import World, ok
+from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.browser import Chromium
+from tests.e2e.captures import START, capture_on, failure, line, request
+from tests.e2e.collector import Json
+
+EVERY = pytest.mark.parametrize("looks", LOOKS.values(), ids=list(LOOKS))
+SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
+STACK = "\n".join(["TypeError: nothing", *(f"    at f{n} (https://shop.example/app.js:{n}:1)" for n in range(20))])
+CONSOLE = [
+    line(1, "log", "started"),
+    line(3, "warn", "price missing", source="https://shop.example/app.js:12:3", repeat=4),
+    line(5, "error", "no total", '{"sum": null}', stack=STACK),
+    line(7, "debug", "tick"),
+]
+NETWORK = [
+    request(1, "https://shop.example/cart", type="document"),
+    request(2, "https://shop.example/app.js", type="script", response={"bytes": 184_320}),
+    request(
+        3,
+        "https://api.example/quote?x=1",
+        422,
+        method="POST",
+        response={"body": "{}"},
+        initiator="https://shop.example/app.js:9:1",
+    ),
+    request(4, "https://shop.example/slow", None, duration_ms=None, error="net::ERR_FAILED"),
+]
+ERRORS = [
+    failure(4, "nothing", fingerprint="one", stack=STACK, count=2),
+    failure(6, "other", fingerprint="two", name="RangeError"),
+    failure(8, "nothing", fingerprint="one", stack=STACK),
+]
+
+
+def full(world: World, **given: object) -> dict[str, str]:
+    return capture_on(world, console=CONSOLE, network=NETWORK, errors=ERRORS, **given)
+
+
+@EVERY
+def test_every_tab_is_there_for_everybody(chromium: Chromium, world: World, looks: Looks) -> None:
+    ticket = full(world)
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("group", name="Screenshot")).to_be_visible()
+        await assert_accessible(page)
+        for tab, holds in {
+            "Console": "price missing",
+            "Network": "quote",
+            "Errors": "RangeError",
+            "Environment": "How complete it is",
+        }.items():
+            await page.get_by_role("tab", name=tab).click()
+            await expect(page.get_by_role("tabpanel").first).to_contain_text(holds)
+            await assert_accessible(page)
+            await assert_fits(page)
+        assert page.url.endswith("/environment")
+        await page.reload()
+        await expect(page.get_by_role("tab", name="Environment")).to_have_attribute("aria-selected", "true")
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", look, looks)
+
+
+def test_tabs_are_gone_through_by_keyboard(chromium: Chromium, world: World) -> None:
+    ticket = full(world)
+
+    async def press(page: Page) -> None:
+        await page.get_by_role("tab", name="Screenshot").focus()
+        for name in ("Console", "Network", "Errors", "Environment", "Screenshot"):
+            await page.keyboard.press("ArrowRight")
+            await expect(page.get_by_role("tab", name=name)).to_be_focused()
+            await expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", press)
+
+
+def test_the_console_is_filtered_by_level_and_by_text(chromium: Chromium, world: World) -> None:
+    ticket = full(world)
+
+    async def look(page: Page) -> None:
+        lines = page.get_by_role("region", name="Console lines").get_by_role("listitem")
+        await expect(lines).to_have_count(4)
+        await expect(lines.nth(1)).to_have_text(re.compile(r"\b4\s*price missing"))
+        await page.get_by_role("button", name="Warnings").click()
+        await page.get_by_role("button", name="Errors", exact=True).click()
+        await expect(lines).to_have_count(2)
+        await page.get_by_label("Filter the console").fill("TOTAL")
+        await expect(lines).to_have_count(1)
+        await expect(page.get_by_text("1 of 4")).to_be_visible()
+        await lines.get_by_role("button").click()
+        await expect(lines.locator("pre").nth(1)).to_have_text('{"sum": null}')
+        await expect(lines).not_to_contain_text("at f15")
+        await lines.get_by_role("button", name="Show").click()
+        await expect(lines).to_contain_text("at f15")
+        await page.get_by_label("Filter the console").fill("nowhere")
+        await expect(page.get_by_text("No line fits the filter.")).to_be_visible()
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
+
+
+def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: World) -> None:
+    ticket = full(world)
+
+    async def look(page: Page) -> None:
+        rows = page.locator("[role=row][aria-selected]")
+        await expect(rows).to_have_count(4)
+        await page.get_by_role("button", name="Time", exact=True).click()
+        await expect(rows.first).to_contain_text("cart")
+        await page.get_by_role("button", name="Time").click()
+        await expect(rows.first).to_contain_text("slow")
+        await expect(page.get_by_role("columnheader", name="Time")).to_have_attribute("aria-sort", "descending")
+        await page.get_by_role("button", name="Failed only").click()
+        await expect(rows).to_have_count(2)
+        await page.get_by_label("Filter the requests").fill("quote")
+        await rows.click()
+        detail = page.get_by_role("region", name="The request")
+        for words in ("422", "POST", "https://shop.example/app.js:9:1", "43 ms", "Took"):
+            await expect(detail).to_contain_text(words)
+        await expect(detail.get_by_role("region", name="Response")).to_contain_text("capture policy leaves bodies out")
+        await assert_accessible(page)
+        await page.get_by_label("Filter the requests").fill("")
+        await page.get_by_role("grid", name="Requests").focus()
+        await page.keyboard.press("ArrowUp")
+        await expect(detail).to_contain_text("net::ERR_FAILED")
+        await page.keyboard.press("Escape")
+        await expect(detail).to_have_count(0)
+        async with page.expect_download() as started:
+            await page.get_by_role("link", name="HAR").click()
+        file = await (await started.value).path()
+        assert len(json.loads(Path(file).read_text())["log"]["entries"]) == 4
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/network", look, accept_downloads=True)
+
+
+def test_a_request_is_copied_as_a_command_that_sends_it_and_nothing_else(
+    chromium: Chromium, world: World, tmp_path: Path
+) -> None:
+    body = 'it\'s \\ $(touch hit) `touch hit` !! "q"\n; touch hit\x1b[201~\ntouch hit #ö'
+    headers = {"accept": "it's; touch hit", "@file": "x", "accept-language": "de'$(touch hit)"}
+    hostile = request(
+        1, "https://api.example/a'b;$(touch hit)[1-3]{a,b}", method="PO'ST $(touch hit)",
+        request={"headers": headers, "body": body},
+    )  # fmt: skip
+    ok(
+        world.owner.web.patch(
+            f"/projects/{world.project}", json={"capture_policy": {"bodies": "on", "extra_redactions": []}}
+        )
+    )
+    ticket = capture_on(world, network=[hostile, request(2, "ftp://shop.example/x")])
+
+    async def copy(page: Page) -> str:
+        rows = page.locator("[role=row][aria-selected]")
+        await rows.nth(1).click()
+        await expect(page.get_by_role("region", name="The request")).to_contain_text("ftp:")
+        assert await page.get_by_role("button", name="Copy as cURL").count() == 0
+        await rows.first.click()
+        await page.get_by_role("button", name="Copy as cURL").click()
+        await expect(page.get_by_role("button", name="Copied")).to_be_visible()
+        return await page.evaluate("navigator.clipboard.readText()")
+
+    command = use(
+        chromium, world.owner, f"/tickets/{ticket['id']}/network", copy,
+        permissions=["clipboard-read", "clipboard-write"],
+    )  # fmt: skip
+    assert "\x1b" not in command
+    stub = tmp_path / "curl"
+    stub.write_text(f"#!{sys.executable}\nimport json, sys\nprint(json.dumps(sys.argv[1:]))\n")
+    stub.chmod(0o755)
+    ran = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env={"PATH": f"{tmp_path}:/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    words: list[str] = json.loads(ran.stdout)
+    assert words[words.index("--url") + 1] == hostile["url"]
+    assert words[words.index("--request") + 1] == hostile["method"].upper()
+    assert words[words.index("--data-raw") + 1] == body
+    assert [word for word in words if word.startswith("@")] == []
+    assert not (tmp_path / "hit").exists()
+
+
+def test_errors_are_grouped_by_what_they_have_in_common(chromium: Chromium, world: World) -> None:
+    ticket = full(world)
+
+    async def look(page: Page) -> None:
+        groups = page.get_by_role("region", name="Errors").get_by_role("listitem")
+        await expect(groups).to_have_count(2)
+        await expect(groups.first).to_contain_text("3 times")
+        await expect(groups.first).to_contain_text("from 400 ms to 800 ms")
+        await groups.first.get_by_role("button", name="Show").click()
+        await expect(groups.first).to_contain_text("f19")
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/errors", look)
+
+
+@pytest.mark.parametrize(
+    ("health", "words"),
+    [
+        ({"status": "blocked", "reason": "csp"}, "could not be collected: the page’s content-security policy"),
+        ({"status": "blocked", "reason": "restricted_page"}, "the browser lets no extension into this page"),
+        ({"status": "disabled", "reason": "policy"}, "switched off: the project’s capture policy leaves it out"),
+        ({"status": "partial", "reason": "limit", "dropped": 1200}, "1,200 entries were left out"),
+        ({"status": "empty", "reason": None}, None),
+    ],
+    ids=["csp", "restricted", "policy", "limit", "empty"],
+)
+def test_what_is_missing_is_said_with_its_reason(
+    chromium: Chromium, world: World, health: Json, words: str | None
+) -> None:
+    whole = {"console": {"captured": 0, "dropped": 0, **health}}
+    late = {"history_started_at": START + 4_200}
+    ticket = capture_on(world, health={**whole, **(late if words else {})})
+
+    async def look(page: Page) -> None:
+        panel = page.get_by_role("tabpanel").first
+        await expect(panel).to_contain_text("The console is empty.")
+        if words:
+            await expect(panel).to_contain_text(words)
+            await expect(panel).to_contain_text("4.20 s after the page loaded")
+        else:
+            await expect(panel).not_to_contain_text("collected")
+        await page.get_by_role("tab", name="Environment").click()
+        await expect(panel).to_contain_text(words or "Nothing is missing.")
+        await expect(panel).to_contain_text("nothing was taken out")
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
+
+
+def test_what_was_removed_is_counted_in_words(chromium: Chromium, world: World) -> None:
+    secret = request(1, "https://shop.example/?token=abc", request={"headers": {"authorization": "Bearer x"}})
+    ticket = capture_on(world, network=[secret])
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("tabpanel").first).to_contain_text(
+            "Taken out before this was stored: 1 header value and 1 value in an address."
+        )
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/environment", look)
+
+
+def test_thousands_of_lines_and_requests_stay_light(chromium: Chromium, world: World) -> None:
+    ticket = capture_on(
+        world,
+        console=[line(n, "log", f"line {n}") for n in range(5_000)],
+        network=[request(n, f"https://shop.example/{n}") for n in range(5_000)],
+    )
+
+    async def scroll(page: Page) -> None:
+        loaded = page.get_by_role("tabpanel").first.get_by_role("status")
+        await expect(loaded).to_have_text("5,000", timeout=40_000)
+        region = page.get_by_role("region", name="Console lines")
+        await region.evaluate("node => node.scrollTo(0, 1e9)")
+        await expect(region.get_by_text("line 4999", exact=True)).to_be_visible()
+        assert await region.get_by_role("listitem").count() < 100
+        await page.get_by_label("Filter the console").fill("line 4321")
+        await expect(region.get_by_role("listitem")).to_have_count(1)
+        await page.get_by_role("tab", name="Network").click()
+        grid = page.get_by_role("grid", name="Requests")
+        await grid.focus()
+        await page.keyboard.press("ArrowDown")
+        await expect(page.get_by_role("region", name="The request")).to_be_visible()
+        assert await grid.get_by_role("row").count() < 100
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/console", scroll)
+
+
+def test_script_in_what_a_page_said_stays_inert(chromium: Chromium, world: World) -> None:
+    ticket = capture_on(
+        world,
+        page={"url": "javascript:window.hit=1", "title": SCRIPT, "referrer": f"https://x.example/{SCRIPT}"},
+        environment={"browser": SCRIPT, "os": SCRIPT},
+        console=[line(1, "error", SCRIPT, source=f"https://x.example/{SCRIPT}", stack=SCRIPT)],
+        network=[request(1, f"https://x.example/{SCRIPT}", response={"headers": {"accept": SCRIPT}, "mime": SCRIPT})],
+        errors=[failure(1, SCRIPT, stack=SCRIPT, frames=[{"url": f"javascript:{SCRIPT}", "function": SCRIPT}])],
+    )
+
+    async def look(page: Page) -> None:
+        for tab in ("Console", "Network", "Errors", "Environment"):
+            await page.get_by_role("tab", name=tab).click()
+            panel = page.get_by_role("tabpanel").first
+            await expect(panel).to_contain_text("script")
+            for row in await panel.locator(".head, [role=row][aria-selected]").all():
+                await row.click()
+            await expect(panel).to_contain_text("onerror")
+            assert await panel.locator("img:not([draggable]), script").count() == 0
+        assert await page.locator("a[href^='javascript']").count() == 0
+        assert await page.evaluate("window.hit") is None
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", look)

@@ -1,0 +1,410 @@
+"""The ticket page in a real browser: read, written, argued about, and watched while others work."""
+
+import re
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.box import World, ok
+from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.browser import Chromium
+
+EVERY = pytest.mark.parametrize("looks", LOOKS.values(), ids=list(LOOKS))
+SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
+HOSTILE = f"""{SCRIPT}
+
+[a](javascript:window.hit=1) [b](data:text/html,<script>window.hit=1</script>)
+![spy](http://evil.example/pixel.png "t") ![own](/api/v1/me)
+<http://evil.example/page> https://evil.example/linkified
+
+- [ ] {SCRIPT}
+
+```js
+{SCRIPT}
+```
+"""
+
+
+def page_of(ticket: dict[str, str]) -> str:
+    return f"/tickets/{ticket['id']}"
+
+
+def now(world: World, ticket: dict[str, str]) -> dict[str, object]:
+    """The ticket as the server holds it."""
+    return ok(world.api.get(f"/tickets/{ticket['id']}", params={"status": "all", "include": "comments"}))
+
+
+@EVERY
+def test_it_shows_a_ticket_to_everybody(chromium: Chromium, world: World, looks: Looks) -> None:
+    ticket = world.ticket(
+        "The cart stays empty",
+        description="It **stays** empty.\n\n- [ ] look\n- [x] found\n\n| a | b |\n|---|---|\n| 1 | 2 |",
+        labels=["cart", "ui"],
+        priority="high",
+        source_url="https://shop.example/cart",
+    )
+    agent = world.owner.client("tickets:write", label="Claude")
+    ok(agent.post(f"/tickets/{ticket['id']}/comments", json={"body": "I look into `cart.ts`."}))
+    ok(agent.post(f"/tickets/{ticket['id']}/work", json={}))
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("heading", level=1)).to_have_text("The cart stays empty")
+        await expect(page.locator(".markdown strong")).to_have_text("stays")
+        said = page.get_by_role("article", name="Comment by Ann")
+        await expect(said.locator(".byline")).to_have_text(re.compile(r"via API\s*· Ann · Claude ·\s*just now"))
+        await expect(page.get_by_text("Started work on")).to_be_visible()
+        if looks.size["width"] < 1080:
+            await page.locator("summary").click()
+        await expect(page.get_by_role("button", name="Priority: high")).to_be_visible()
+        await expect(page.get_by_role("link", name="shop.example/cart")).to_have_attribute("rel", "noopener nofollow")
+        await assert_accessible(page)
+        await assert_fits(page)
+
+    use(chromium, world.owner, page_of(ticket), look, looks)
+
+
+def test_what_it_shows_is_edited_in_place(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("A ticket", description="before")
+
+    async def edit(page: Page) -> None:
+        await page.get_by_role("button", name="Edit the title").click()
+        await page.get_by_label("Title", exact=True).fill("A better name")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("A better name")
+        await page.keyboard.press("e")
+        await page.get_by_label("Description").last.fill("**after**")
+        await page.get_by_role("tab", name="Preview").first.click()
+        await expect(page.locator(".preview strong")).to_have_text("after")
+        await page.get_by_role("tab", name="Write").first.click()
+        await page.get_by_label("Description").last.press("Control+Enter")
+        await expect(page.locator(".markdown strong")).to_have_text("after")
+        await page.get_by_role("button", name="Column: To do").click()
+        await page.get_by_role("option", name="Done").click()
+        await expect(page.get_by_role("button", name="Column: Done")).to_be_visible()
+        await page.get_by_role("switch", name="Resolved").click()
+        await expect(page.get_by_role("switch", name="Resolved")).to_be_checked()
+        await expect(page.get_by_text("marked it as resolved")).to_be_visible()
+
+    use(chromium, world.owner, page_of(ticket), edit)
+    stored = now(world, ticket)
+    assert (stored["title"], stored["description"], stored["resolved"]) == ("A better name", "**after**", True)
+    assert stored["column_id"] == world.columns[2]
+
+
+def test_keys_open_what_they_name(chromium: Chromium, world: World) -> None:
+    world.join("Bob")
+    ticket = world.ticket("A ticket", labels=["old"])
+
+    async def press(page: Page) -> None:
+        await expect(page.get_by_role("heading", level=1)).to_be_visible()
+        await page.keyboard.press("a")
+        await page.get_by_role("combobox", name="Assignees").fill("bo")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("button", name="Assignees: Bob")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("l")
+        await page.get_by_role("combobox", name="Labels").fill("brand new")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("button", name="Remove the label brand new")).to_be_visible()
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("p")
+        await page.get_by_role("combobox", name="Priority").fill("urg")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("button", name="Priority: urgent")).to_be_visible()
+        await page.get_by_role("button", name="Remove the label old").click()
+        await expect(page.get_by_role("button", name="Remove the label old")).to_have_count(0)
+        await page.keyboard.press("c")
+        await page.keyboard.type("a, l and p are letters here")
+        await page.keyboard.press("Control+Enter")
+        await expect(page.get_by_role("article").get_by_text("a, l and p are letters here")).to_be_visible()
+
+    use(chromium, world.owner, page_of(ticket), press)
+    stored = now(world, ticket)
+    assert stored["labels"] == ["brand new"]
+    assert stored["priority"] == "urgent"
+
+
+def test_two_who_write_the_same_text_are_both_kept(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("A ticket", description="first")
+
+    async def clash(page: Page) -> None:
+        await page.get_by_role("button", name="Edit the description").click()
+        field = page.get_by_label("Description").last
+        await field.fill("mine")
+        ok(world.api.patch(f"/tickets/{ticket['id']}", json={"description": "theirs"}))
+        await field.press("Control+Enter")
+        alert = page.get_by_role("alert")
+        await expect(alert.locator("pre")).to_have_text(["theirs", "mine"])
+        assert now(world, ticket)["description"] == "theirs"
+        await assert_accessible(page)
+        await alert.get_by_role("button", name="Go on editing mine").click()
+        await page.get_by_label("Description").last.fill("mine and theirs")
+        await page.get_by_label("Description").last.press("Control+Enter")
+        await expect(page.locator(".markdown").first).to_have_text("mine and theirs")
+
+    use(chromium, world.owner, page_of(ticket), clash)
+    assert now(world, ticket)["description"] == "mine and theirs"
+
+
+def test_a_change_elsewhere_on_the_ticket_is_no_clash(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("A ticket", description="first")
+
+    async def write(page: Page) -> None:
+        await page.get_by_role("button", name="Edit the description").click()
+        ok(world.api.patch(f"/tickets/{ticket['id']}", json={"priority": "low"}))
+        await page.get_by_label("Description").last.fill("second")
+        await page.get_by_role("button", name="Save").click()
+        await expect(page.locator(".markdown").first).to_have_text("second")
+
+    use(chromium, world.owner, page_of(ticket), write)
+    assert (now(world, ticket)["description"], now(world, ticket)["priority"]) == ("second", "low")
+
+
+def test_a_box_that_is_ticked_changes_the_text_behind_it(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("A ticket", description="Do:\n\n1. [ ] one\n2. [x] two\n\n```\n- [ ] three\n```")
+
+    async def tick(page: Page) -> None:
+        assert await page.get_by_role("checkbox").count() == 2
+        await page.get_by_role("checkbox", name="one").check()
+        await page.get_by_role("checkbox", name="two").uncheck()
+        await expect(page.get_by_text("edited the description")).to_have_count(2)
+
+    async def visit(page: Page) -> None:
+        await expect(page.get_by_role("checkbox", name="one")).to_be_visible()
+        await tick(page)
+
+    use(chromium, world.owner, page_of(ticket), visit)
+    assert now(world, ticket)["description"] == "Do:\n\n1. [x] one\n2. [ ] two\n\n```\n- [ ] three\n```"
+
+
+def test_comments_are_written_edited_and_deleted_by_their_authors(chromium: Chromium, world: World) -> None:
+    bob = world.join("Bob")
+    ticket = world.ticket()
+    ok(bob.web.post(f"/tickets/{ticket['id']}/comments", json={"body": "Bob's own"}))
+
+    async def talk(page: Page) -> None:
+        theirs = page.get_by_role("article", name="Comment by Bob")
+        await expect(theirs).to_be_visible()
+        await expect(theirs.get_by_role("button")).to_have_count(0)
+        await page.get_by_label("Write a comment", exact=True).fill("frist")
+        await page.get_by_label("Write a comment", exact=True).press("Control+Enter")
+        mine = page.get_by_role("article", name="Comment by Ann")
+        await expect(mine).to_contain_text("frist")
+        await expect(page.get_by_label("Write a comment", exact=True)).to_have_value("")
+        await mine.get_by_role("button", name="Edit the comment").click()
+        await mine.get_by_label("Comment", exact=True).fill("first")
+        await mine.get_by_role("button", name="Save").click()
+        await expect(mine.locator(".markdown")).to_have_text("first")
+        await expect(mine.get_by_text("edited")).to_be_visible()
+        await mine.get_by_role("button", name="Delete the comment").click()
+        await page.get_by_role("button", name="Cancel").click()
+        await expect(mine).to_be_visible()
+        await mine.get_by_role("button", name="Delete the comment").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
+        await expect(mine).to_have_count(0)
+        await expect(page.get_by_text("deleted a comment")).to_be_visible()
+
+    use(chromium, world.owner, page_of(ticket), talk)
+    assert [each["body"] for each in now(world, ticket)["comments"]] == ["Bob's own"]  # type: ignore[attr-defined]
+
+
+def test_what_is_typed_outlives_leaving_the_page(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket()
+
+    async def leave(page: Page) -> None:
+        await page.get_by_label("Write a comment", exact=True).fill("half a thought")
+        await page.reload()
+        await expect(page.get_by_label("Write a comment", exact=True)).to_have_value("half a thought")
+
+    use(chromium, world.owner, page_of(ticket), leave)
+
+
+def test_an_agents_comment_appears_marked_while_somebody_types(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket()
+    agent = world.owner.client("comments", label="Claude")
+
+    async def watch(page: Page) -> None:
+        field = page.get_by_label("Write a comment", exact=True)
+        await field.fill("I am just")
+        ok(agent.post(f"/tickets/{ticket['id']}/comments", json={"body": "Fixed on `main`."}))
+        said = page.get_by_role("article", name="Comment by Ann")
+        await expect(said.locator("code")).to_have_text("main")
+        await expect(said).to_contain_text("New")
+        await expect(said.locator(".byline")).to_contain_text("Claude")
+        await page.keyboard.type(" about to")
+        await expect(field).to_have_value("I am just about to")
+        await expect(field).to_be_focused()
+        ok(world.api.patch(f"/tickets/{ticket['id']}", json={"title": "Renamed", "labels": ["seen"]}))
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Renamed")
+        await expect(page.get_by_role("button", name="Remove the label seen")).to_be_visible()
+
+    use(chromium, world.owner, page_of(ticket), watch)
+
+
+def test_an_archived_ticket_opens_says_so_and_comes_back(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket()
+
+    async def archive(page: Page) -> None:
+        await page.get_by_role("button", name="More").click()
+        await page.get_by_role("menuitem", name="Archive").click()
+        banner = page.get_by_role("status").filter(has_text="Archived by")
+        await expect(banner).to_be_visible()
+        await expect(page.get_by_label("Write a comment", exact=True)).to_have_count(0)
+        await page.get_by_role("button", name="Undo").click()
+        await expect(banner).to_have_count(0)
+        ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
+        await page.reload()
+        await expect(banner).to_contain_text("via API")
+        await assert_accessible(page)
+        await banner.get_by_role("button", name="Restore").click()
+        await expect(banner).to_have_count(0)
+
+    use(chromium, world.owner, page_of(ticket), archive)
+    assert now(world, ticket)["status"] == "active"
+
+
+def test_a_claim_says_who_works_and_until_when(chromium: Chromium, world: World) -> None:
+    bob = world.join("Bob")
+    ticket = world.ticket("Empty cart")
+
+    async def work(page: Page) -> None:
+        await page.route("**/events/stream", lambda route: route.abort())  # who doesn't know of it yet starts
+        await page.reload()
+        await expect(page.get_by_role("button", name="Start work", exact=True)).to_be_visible()
+        ok(bob.web.post(f"/tickets/{ticket['id']}/work", json={}))
+        await page.get_by_role("button", name="Start work", exact=True).click()
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text(
+            re.compile(r"Bob works on this already, until \d\d:\d\d")
+        )
+        await expect(page.locator(".claim")).to_contain_text("Bob")
+        ok(bob.web.delete(f"/tickets/{ticket['id']}/work"))
+        await page.reload()
+        await page.get_by_role("button", name="Start work on another branch").click()
+        await page.get_by_role("textbox", name="Branch").fill("fix/empty cart")
+        await page.get_by_role("dialog").get_by_role("button", name="Start work").click()
+        await expect(page.get_by_role("dialog")).to_contain_text("branch")
+        await page.get_by_role("textbox", name="Branch").fill("fix/empty-cart")
+        await page.get_by_role("dialog").get_by_role("button", name="Start work").click()
+        await expect(page.locator(".claim")).to_contain_text(re.compile(r"You\s*until \d\d:\d\d"))
+        await page.get_by_role("button", name="Copy the branch").click()
+        await page.get_by_role("button", name="Stop work").click()
+        await expect(page.get_by_role("button", name="Start work", exact=True)).to_be_visible()
+        assert await page.evaluate("navigator.clipboard.readText()") == "fix/empty-cart"
+
+    use(chromium, world.owner, page_of(ticket), work, permissions=["clipboard-read", "clipboard-write"])
+
+
+def test_files_are_attached_by_choosing_and_by_pasting(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket()
+    text = {"name": f"{SCRIPT[:40]}.txt", "mimeType": "text/plain", "buffer": b"hello"}
+
+    async def attach(page: Page) -> None:
+        await page.locator("input[type=file]").set_input_files(text)  # type: ignore[arg-type]
+        files = page.get_by_role("region", name="Attachments")
+        await expect(files.get_by_role("link")).to_have_count(1)
+        await page.get_by_label("Write a comment", exact=True).focus()
+        await page.evaluate(
+            """async () => {
+              const canvas = Object.assign(document.createElement('canvas'), {width: 40, height: 20});
+              canvas.getContext('2d').fillRect(0, 0, 40, 20);
+              const blob = await new Promise((done) => canvas.toBlob(done));
+              const data = new DataTransfer();
+              data.items.add(new File([blob], 'pasted.png', {type: 'image/png'}));
+              document.activeElement.dispatchEvent(
+                new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
+            }"""
+        )
+        await expect(page.get_by_label("Write a comment", exact=True)).to_have_value(
+            re.compile(r"^!\[pasted\.png\]\(/api/v1/assets/asset_\w+/content\)$")
+        )
+        await page.get_by_role("button", name="Comment", exact=True).click()
+        await expect(page.get_by_role("article").get_by_role("img", name="pasted.png")).to_be_visible()
+        await files.get_by_role("button", name="Look at pasted.png").click()
+        await expect(page.get_by_role("dialog").get_by_role("group", name="pasted.png")).to_be_visible()
+        await assert_accessible(page)
+        assert await page.evaluate("window.hit") is None
+
+    use(chromium, world.owner, page_of(ticket), attach)
+
+
+def test_a_file_that_is_refused_says_why(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket()
+
+    async def attach(page: Page) -> None:
+        await expect(page.get_by_role("button", name="Attach a file")).to_be_visible()
+        await page.evaluate(
+            """() => {
+              const data = new DataTransfer();
+              data.items.add(new File([new Uint8Array(33 * 1024 * 1024)], 'film.bin'));
+              document.querySelector('.page').dispatchEvent(new DragEvent('dragover', {dataTransfer: data}));
+              document.querySelector('.page').dispatchEvent(new DragEvent('drop', {dataTransfer: data}));
+            }"""
+        )
+        await expect(page.get_by_role("alert")).to_have_text("Film.bin is larger than 32 MB.")
+        await page.get_by_role("button", name="Dismiss").click()
+        await expect(page.get_by_role("alert")).to_have_count(0)
+
+    use(chromium, world.owner, page_of(ticket), attach)
+
+
+def test_script_in_what_people_write_stays_inert(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket(SCRIPT, description=HOSTILE, labels=["<b>bold</b>"], source_url="javascript:window.hit=1")
+    ok(world.api.post(f"/tickets/{ticket['id']}/comments", json={"body": HOSTILE}))
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("heading", level=1)).to_have_text(SCRIPT)
+        await expect(page.get_by_role("link", name="spy")).to_have_count(2)
+        assert await page.locator(".markdown img, .markdown script").count() == 0
+        addresses = await page.locator("main a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+        assert not [each for each in addresses if re.match(r"(?i)\s*(javascript|data|vbscript):", each)]
+        for link in await page.locator(".markdown a").all():
+            assert await link.get_attribute("rel") == "noopener nofollow"
+        assert await page.evaluate("window.hit") is None
+        await assert_accessible(page)
+
+    use(chromium, world.owner, page_of(ticket), look)
+
+
+def test_a_viewer_reads_and_changes_nothing(chromium: Chromium, world: World) -> None:
+    vera = world.join("Vera", role="viewer")
+    ticket = world.ticket("A ticket", description="- [ ] open", labels=["ui"])
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("heading", level=1)).to_have_text("A ticket")
+        await expect(page.get_by_role("checkbox")).to_be_disabled()
+        await expect(page.get_by_role("switch")).to_be_disabled()
+        for name in ("Edit", "Start work", "Attach a file", "Remove the label", "Comment", "More"):
+            await expect(page.locator("main").get_by_role("button", name=name)).to_have_count(0)
+        await page.keyboard.press("e")
+        await page.keyboard.press("a")
+        assert await page.locator("textarea, [role=dialog]").count() == 0
+        await assert_accessible(page)
+
+    use(chromium, vera, page_of(ticket), look)
+
+
+def test_a_ticket_that_is_not_ones_own_to_see_is_not_there(chromium: Chromium, world: World, other: World) -> None:
+    ticket = other.ticket("Secret")
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("alert")).to_contain_text("Not here")
+        assert "Secret" not in await page.inner_text("body")
+        await assert_accessible(page)
+
+    use(chromium, world.owner, page_of(ticket), look)
+
+
+def test_text_stands_before_the_capture_does(chromium: Chromium, world: World) -> None:
+    from tests.e2e.captures import capture_on
+
+    ticket = capture_on(world)
+
+    async def look(page: Page) -> None:
+        await page.route("**/assets/CaptureViewer*.js", lambda route: None)  # never answered
+        await page.reload()
+        await expect(page.get_by_role("heading", level=1)).to_have_text("Cart")
+        await expect(page.get_by_label("Write a comment", exact=True)).to_be_visible()
+        await expect(page.get_by_role("tab", name="Console")).to_have_count(0)
+        await page.unroute_all(behavior="ignoreErrors")
+
+    use(chromium, world.owner, page_of(ticket), look)
