@@ -188,3 +188,22 @@ def test_a_new_company_starts_with_its_first_project(chromium: Chromium, world: 
     chromium.visit(visit)
     (project,) = ok(alone.web.get("/projects"))["items"]
     assert project["url_patterns"] == ["https://shop.example/*", "https://www.shop.example/*"]
+
+
+def test_a_menu_that_closes_gives_the_page_back(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, "/settings/profile")
+        menu = page.get_by_role("button", name="Ann", exact=True)
+        await menu.click()
+        await page.keyboard.press("Escape")
+        await page.get_by_role("link", name="Appearance").click(timeout=3_000)
+        await menu.click()
+        await page.get_by_role("menuitem", name="Connect an agent").click()
+        await page.get_by_role("button", name="Cancel").click(timeout=3_000)
+        await page.get_by_role("button", name="Ann's company").click(timeout=3_000)
+        await page.get_by_role("menuitem", name="Invite people").click()
+        await page.get_by_role("button", name="Cancel").click(timeout=3_000)
+        await page.get_by_role("link", name="Members").click(timeout=3_000)
+        await page.get_by_role("heading", name="Members").wait_for()
+
+    chromium.visit(visit)
