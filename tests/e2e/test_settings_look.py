@@ -36,7 +36,7 @@ async def programs(page: Page, world: World) -> dict[str, Any]:
 async def people(page: Page, world: World) -> dict[str, Any]:
     """The company and who is in it."""
     base = f"{world.box.url}/companies/{world.company}"
-    return await each(page, base, "general", "members", "invitations", "limits", "audit")
+    return await each(page, base, "general", "members", "invitations", "limits", "webhooks", "audit")
 
 
 async def projects(page: Page, world: World) -> dict[str, Any]:

@@ -1,7 +1,8 @@
 import type { Event, EventType } from '../../../../generated/api';
 import { api, data } from '../../api/client';
 
-const WORDS: Record<EventType, string> = {
+/** Every type of event, in words. */
+export const WORDS: Record<EventType, string> = {
   'ticket.created': 'made a ticket',
   'ticket.updated': 'changed a ticket',
   'ticket.moved': 'moved a ticket',
@@ -30,6 +31,9 @@ const WORDS: Record<EventType, string> = {
   'column.created': 'added a column',
   'column.changed': 'changed a column',
   'column.removed': 'deleted a column',
+  'webhook.created': 'made a webhook',
+  'webhook.changed': 'changed a webhook',
+  'webhook.removed': 'deleted a webhook',
 };
 
 /** What happened, in words; an event of a newer server by its own name. */

@@ -1,0 +1,111 @@
+"""A company's webhooks: made, told, replayed, switched off and deleted in the app."""
+
+import threading
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import World, eventually, ok, serving
+from tests.e2e.browser import Chromium
+from tests.e2e.webapp import faults, field_error, open_as, told, unchecked
+
+
+class Receiver(ThreadingHTTPServer):
+    """A program that is told, and what it was told."""
+
+    def __init__(self) -> None:
+        self.ids: list[str] = []
+        outer = self
+
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                self.rfile.read(int(self.headers["content-length"]))
+                outer.ids.append(self.headers["webhook-id"])
+                self.send_response(204)
+                self.end_headers()
+
+            def log_message(self, *_: object) -> None:
+                """Say nothing."""
+
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server_port}/told"
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    """A receiver on this machine."""
+    with Receiver() as running:
+        threading.Thread(target=running.serve_forever, daemon=True).start()
+        yield running
+        running.shutdown()
+
+
+def test_a_webhook_is_made_told_replayed_and_switched_off(
+    chromium: Chromium, receiver: Receiver, tmp_path: Path
+) -> None:
+    with serving(tmp_path, "--allow-private-addresses") as box:
+        world = World(box)
+
+        async def make(page: Page) -> None:
+            watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
+            await page.get_by_role("button", name="New webhook").click()
+            await page.keyboard.type("Build server")
+            await page.get_by_label("Address").fill(receiver.url)
+            await page.get_by_role("radio", name="Only some").check()
+            await page.get_by_role("checkbox", name="ticket.created").check()
+            await page.get_by_role("button", name="Make the webhook").click()
+            secret = await page.get_by_label("the secret", exact=True).input_value()
+            assert secret.startswith("whsec_")
+            await page.get_by_role("button", name="Done").click()
+            await page.get_by_role("listitem").filter(has_text="Build server").wait_for()
+            assert secret not in await page.content()
+            watch.assert_clean(box)
+
+        async def replay(page: Page) -> None:
+            watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
+            await page.get_by_role("button", name="Deliveries to Build server").click()
+            row = page.get_by_role("dialog").get_by_role("listitem")
+            await row.filter(has_text="answered 204").wait_for()
+            assert await faults(page) == {}
+            await row.get_by_role("button", name="Deliver ticket.created again").click()
+            await told(page, "On its way again")
+            await page.get_by_role("dialog").get_by_role("button", name="Close").click()
+            await page.get_by_role("button", name="Disable Build server").click()
+            await page.get_by_text("Disabled").wait_for()
+            await page.get_by_role("button", name="Delete Build server").click()
+            await page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+            await page.get_by_role("heading", name="No webhooks").wait_for()
+            watch.assert_clean(box)
+
+        chromium.visit(make)
+        world.ticket()
+        eventually(lambda: receiver.ids)
+        eventually(
+            lambda: all(
+                each["state"] == "delivered"
+                for webhook in ok(world.owner.web.get(f"/companies/{world.company}/webhooks"))["items"]
+                for each in ok(world.owner.web.get(f"/webhooks/{webhook['id']}/deliveries"))["items"]
+            )
+        )
+        chromium.visit(replay)
+        eventually(lambda: len(receiver.ids) == 2)
+        assert len(set(receiver.ids)) == 1
+
+
+def test_an_address_of_ones_own_network_is_refused_beside_the_field(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
+        await page.get_by_role("button", name="New webhook").click()
+        await unchecked(page)
+        await page.get_by_label("Name", exact=True).fill("Inner")
+        await page.get_by_label("Address").fill("https://169.254.169.254/latest")
+        await page.get_by_role("button", name="Make the webhook").click()
+        assert "isn't an address of the public internet" in await field_error(page, "Address")
+        assert await page.get_by_label("Name", exact=True).input_value() == "Inner"
+        assert await faults(page) == {}
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
