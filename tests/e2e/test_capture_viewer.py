@@ -223,7 +223,7 @@ def test_what_is_missing_is_said_with_its_reason(
 
     async def look(page: Page) -> None:
         panel = page.get_by_role("tabpanel").first
-        await expect(panel).to_contain_text("The console is empty.")
+        await expect(panel).to_contain_text("No line was recorded.")
         if words:
             await expect(panel).to_contain_text(words)
             await expect(panel).to_contain_text("4.20 s after the page loaded")
