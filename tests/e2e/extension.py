@@ -155,21 +155,22 @@ class Extended:
         own = await self.context.new_cdp_session(page)
         info = (await own.send("Target.getTargetInfo"))["targetInfo"]
         tabs = [each for each in await self._targets() if each["type"] == "tab"]
-        tab = next(each for each in tabs if each["url"] == info["url"] and each["title"] == info["title"])
+        tab = next(each for each in tabs if each["url"] == info["url"])
         await self._cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": tab["targetId"]})
         return await self.popup()
 
     async def popup(self) -> Page:
         """What popped up. It isn't among the pages of a connection that was there before."""
         address = f"chrome-extension://{self.id}/popup.html"
-        for _ in range(100):
+        for _ in range(50):
             if any(each["url"] == address and each["type"] == "page" for each in await self._targets()):
-                break
-            await asyncio.sleep(0.05)
-        again = await self._playwright.chromium.connect_over_cdp(self._address)
-        page = next(each for each in again.contexts[0].pages if each.url == address)
-        await page.get_by_text("Taking the capture").wait_for(state="hidden")
-        return page
+                again = await self._playwright.chromium.connect_over_cdp(self._address)
+                for page in again.contexts[0].pages:
+                    if page.url == address:
+                        await page.get_by_text("Taking the capture").wait_for(state="hidden")
+                        return page
+            await asyncio.sleep(0.1)
+        raise AssertionError("nothing popped up")
 
     async def send(self, popup: Page) -> Page:
         """Press Send; gives the ticket's page, which opens."""

@@ -23,8 +23,9 @@ chrome.runtime.onInstalled.addListener(async () => {
 chrome.runtime.onStartup.addListener(async () => {
   await register();
   await learn().catch(() => {});
-  await flush();
 });
+// whatever woke it up: what is due is sent, and what isn't gets its alarm, which no restart is sure to leave alone
+void flush();
 chrome.alarms.onAlarm.addListener(() => void flush());
 addEventListener('online', () => void flush());
 
