@@ -27,7 +27,7 @@ def test_a_server_makes_its_first_backup_at_once_and_it_restores(seed: Seed, tmp
     flags = ["--backup-every", "6h", "--backup-dir", str(folder)]
     with seed.box(tmp_path, *flags) as box:
         made = eventually(lambda: [*folder.glob("ticketbox-*.db")])[0]
-        assert eventually(lambda: "info backup " in box.log.read_text())
+        assert eventually(lambda: f"info a backup: {made}, " in box.log.read_text())
     assert rows(made) == rows(seed.db)
     assert run("restore", made, "--db", tmp_path / "new.db").exit_code == 0
     with Box(box.db, *flags):  # the next is due in six hours

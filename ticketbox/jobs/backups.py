@@ -40,7 +40,7 @@ async def run(plan: Plan, services: Services, stopping: asyncio.Event) -> None:
     while not await _stopped(stopping, wait):
         try:
             made = await asyncio.to_thread(make, plan, stopping)
-            log.info("backup", extra={"fields": {"file": made.file, "bytes": made.bytes, "s": round(made.seconds, 1)}})
+            log.info("a backup: %s, %d bytes in %.1f s", made.file, made.bytes, made.seconds)
             services.last_backup = time.time()
             wait = plan.every
         except Halted:
