@@ -171,7 +171,7 @@ class Ticket(msgspec.Struct, frozen=True):
     archived: By | None
 
 
-class Part(msgspec.Struct, frozen=True):
+class Piece(msgspec.Struct, frozen=True):
     """A piece of a text; `match` marks what was looked for. The pieces in a row are the text."""
 
     text: str
@@ -182,13 +182,13 @@ class Excerpt(msgspec.Struct, frozen=True):
     """A passage that holds what was looked for, and the field that it stands in."""
 
     field: str
-    parts: list[Part]
+    parts: list[Piece]
 
 
 class Highlights(msgspec.Struct, frozen=True):
     """Where a search found its words: the whole title, empty without a match there, and a passage of another field."""
 
-    title: list[Part]
+    title: list[Piece]
     excerpt: Excerpt | None
 
 

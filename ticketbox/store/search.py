@@ -11,7 +11,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ticketbox.domain.query import Moment, Period, Place, Text, split_last
-from ticketbox.domain.records import Excerpt, Highlights, Part
+from ticketbox.domain.records import Excerpt, Highlights, Piece
 from ticketbox.store.database import Read, Row
 from ticketbox.store.narrowing import joined, quoted
 from ticketbox.store.visible import VISIBLE, Viewer
@@ -199,10 +199,10 @@ def _highlights(row: Row) -> Highlights:
     return Highlights(_parts(row[1]) if _OPEN in row[1] else [], excerpt)
 
 
-def _parts(text: str) -> list[Part]:
-    parts: list[Part] = []
+def _parts(text: str) -> list[Piece]:
+    parts: list[Piece] = []
     for number, piece in enumerate(text.split(_OPEN)):
         inside, close, outside = piece.partition(_CLOSE)
         found = bool(number and close)
-        parts += [Part(inside, match=found), Part(outside.replace(_CLOSE, ""), match=False)]
+        parts += [Piece(inside, match=found), Piece(outside.replace(_CLOSE, ""), match=False)]
     return [part for part in parts if part.text]
