@@ -1,0 +1,140 @@
+"""Finding in a real browser: the palette, the search page, the help sheet and the inbox."""
+
+import pytest
+from playwright.async_api import Page, expect
+
+from tests.box import World, ok
+from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.browser import Chromium
+
+EVERY = pytest.mark.parametrize("looks", LOOKS.values(), ids=list(LOOKS))
+PLANTED = "<img src=x onerror=alert(1)> needle"
+
+
+async def ask(page: Page, text: str) -> None:
+    await expect(page.get_by_role("heading", level=1)).to_be_visible()
+    await page.keyboard.press("Control+k")
+    await page.get_by_role("combobox").fill(text)
+
+
+@EVERY
+def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, world: World, looks: Looks) -> None:
+    ticket = world.ticket("The cart stays empty")
+    world.ticket(PLANTED)
+
+    async def find(page: Page) -> None:
+        await ask(page, "cart sta")
+        option = page.get_by_role("option", name="The cart stays empty")
+        await expect(option).to_be_visible()
+        assert await option.locator("mark").all_inner_texts() == ["cart", "stays"]
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.keyboard.press("Enter")
+        await expect(page).to_have_url(f"{world.box.url}/tickets/{ticket['id']}")
+        await ask(page, "needle")
+        await expect(page.get_by_role("option", name=PLANTED)).to_be_visible()
+        await page.get_by_role("combobox").fill("first pro")
+        await page.keyboard.press("Enter")
+        await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}")
+        await ask(page, "archive")
+        await expect(page.get_by_role("option", selected=True)).to_have_text("Go to the archiveg a")
+        await page.keyboard.press("Enter")
+        await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}/archive")
+
+    use(chromium, world.owner, f"/projects/{world.project}", find, looks)
+
+
+def test_the_palette_says_what_is_wrong_with_a_query_and_where(chromium: Chromium, world: World) -> None:
+    async def err(page: Page) -> None:
+        await ask(page, "cart priority:asap")
+        await expect(page.get_by_role("alert")).to_contain_text("priority takes none, low, medium, high, urgent")
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("dialog")).to_have_count(0)
+
+    use(chromium, world.owner, f"/projects/{world.project}", err)
+
+
+@EVERY
+def test_the_search_page_shows_where_the_words_stand(chromium: Chromium, world: World, looks: Looks) -> None:
+    world.ticket("Payment fails", description="The *bank* asks back, and nothing happens.")
+    ok(world.api.post(f"/tickets/{world.ticket('Gone for now')['id']}/archive"))
+
+    async def search(page: Page) -> None:
+        await page.get_by_role("searchbox").fill("bank")
+        await page.keyboard.press("Enter")
+        await expect(page.locator("mark")).to_have_text("bank")
+        assert page.url.endswith("/search?q=bank")
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.get_by_role("searchbox").fill("gone")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("Nothing fits")).to_be_visible()
+        await page.get_by_label("Status").select_option("archived")
+        await expect(page.get_by_role("link", name="Gone for now")).to_be_visible()
+        await page.get_by_role("searchbox").fill("labl:ui")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("did you mean label:?")).to_be_visible()
+
+    use(chromium, world.owner, "/search", search, looks)
+
+
+def test_the_help_sheet_lists_what_works(chromium: Chromium, world: World) -> None:
+    async def ask_for_help(page: Page) -> None:
+        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        await page.keyboard.press("?")
+        await expect(page.get_by_text("Go to the inbox")).to_be_visible()
+        await assert_accessible(page)
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("g")
+        await page.keyboard.press("i")
+        await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", ask_for_help)
+
+
+@EVERY
+def test_a_mention_arrives_in_the_inbox_while_one_looks_elsewhere(
+    chromium: Chromium, world: World, looks: Looks
+) -> None:
+    bob = world.join("Bob")
+    ticket = world.ticket("Look at this")
+
+    async def hear(page: Page) -> None:
+        await expect(page.get_by_role("heading", level=1)).to_be_visible()
+        await page.wait_for_timeout(300)
+        ok(world.api.post(f"/tickets/{ticket['id']}/comments", json={"body": "@Bob what do you think?"}))
+        if looks.size["width"] < 700:
+            await page.get_by_role("button", name="Menu").click()
+        link = page.get_by_role("link", name="Inbox")
+        await expect(link).to_contain_text("1")
+        await link.click()
+        item = page.get_by_role("list", name="Notifications").get_by_role("listitem")
+        await expect(item).to_contain_text("Ann mentioned you")
+        await expect(item).to_contain_text("via API")
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.get_by_role("button", name="More about Look at this").click()
+        await page.get_by_role("menuitem", name="Mute this ticket").click()
+        await expect(page.get_by_role("list", name="Muted")).to_contain_text(ticket["id"])
+        await page.get_by_role("button", name="Unmute").click()
+        await expect(page.get_by_role("list", name="Muted")).to_have_count(0)
+        await page.get_by_role("button", name="Mark all as read").click()
+        await expect(page.get_by_role("button", name="Mark all as read")).to_have_count(0)
+
+    use(chromium, bob, f"/projects/{world.project}", hear, looks)
+
+
+def test_a_board_follows_what_others_do(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("Moves by itself")
+
+    async def watch(page: Page) -> None:
+        await expect(page.get_by_role("link", name="Moves by itself")).to_be_visible()
+        await page.wait_for_timeout(300)
+        ok(world.api.post(f"/tickets/{ticket['id']}/move", json={"column_id": world.columns[2]}))
+        await expect(page.get_by_role("region", name="Done").locator("[data-ticket]")).to_have_count(1)
+        world.ticket("New from an agent")
+        await expect(page.get_by_role("link", name="New from an agent")).to_be_visible()
+        ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
+        await expect(page.get_by_role("link", name="Moves by itself")).to_have_count(0)
+
+    use(chromium, world.owner, f"/projects/{world.project}", watch)
