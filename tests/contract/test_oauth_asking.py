@@ -234,7 +234,7 @@ def test_a_name_full_of_script_is_inert(world: World) -> None:
     name = "</h1><script>alert(1)</script><img src=x onerror=alert(1)>{{ 7*7 }}"
     page = App(world.box, name=name).ask(browser_of(world.owner))
     assert "<script" not in page.text
-    assert "<img" not in page.text
+    assert "<img src=x" not in page.text
     assert "&lt;script&gt;" in page.text
     assert "49" not in re.findall(r"<h1>.*</h1>", page.text)[0]
     policy = page.headers["content-security-policy"]

@@ -88,8 +88,9 @@ def test_a_refused_move_puts_the_card_back_and_says_why(chromium: Chromium, worl
     gone = next(each for each in ok(world.api.get("/tickets"))["items"] if each["title"] == "One")
 
     async def carry(page: Page) -> None:
+        await page.route("**/api/v1/events/stream", lambda route: route.abort())  # or it would know already
+        await page.reload()
         await page.locator("[data-ticket]", has_text="One").focus()
-        await page.route("**/api/v1/events/stream", lambda route: route.abort())
         ok(world.owner.web.post(f"/tickets/{gone['id']}/archive"))
         for key in (" ", "ArrowRight", " "):
             await page.keyboard.press(key)

@@ -7,6 +7,7 @@ what the manifest says, so neither a damaged file nor a bomb gets further than i
 import hashlib
 import re
 import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -19,6 +20,8 @@ MOST_LINE = 4 << 20
 MOST_BLOB = 64 << 20
 MOST_MANIFEST = 256 << 20
 MOST_RATIO = 250
+# What zipfile raises for a damaged file.
+BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, RuntimeError)
 _CHUNK = 1 << 18
 _NAME = re.compile(r"records/[a-z_]{1,40}\.ndjson|contents/[0-9a-f]{64}")
 _WHEN = (1980, 1, 1, 0, 0, 0)  # the same rows make the same bytes
@@ -100,7 +103,7 @@ class Reader:
         try:
             self._zip = zipfile.ZipFile(path)
             self.manifest = self._read_manifest(newest_schema)
-        except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, RuntimeError) as error:
+        except BROKEN as error:
             raise BadArchive(f"{path}: this is no export of ticketbox's, or a damaged one ({error})") from error
 
     def _read_manifest(self, newest_schema: int) -> Manifest:
@@ -183,7 +186,7 @@ class Reader:
                     if len(line) == MOST_LINE:
                         raise BadArchive(f"{name}: a record is longer than {MOST_LINE >> 20} MiB")
                     yield line
-        except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, RuntimeError) as error:
+        except BROKEN as error:
             raise BadArchive(f"the export is damaged: {name} can't be unpacked ({error})") from error
 
     def _bytes(self, name: str, size: int, most: int) -> bytes:
@@ -192,7 +195,7 @@ class Reader:
         try:
             with self._zip.open(name) as entry:
                 data = entry.read(size + 1)
-        except (zipfile.BadZipFile, NotImplementedError, OSError, ValueError, RuntimeError) as error:
+        except BROKEN as error:
             raise BadArchive(f"the export is damaged: {name} can't be unpacked ({error})") from error
         if len(data) != size:
             raise BadArchive(f"the export is damaged: {name} isn't as long as it says")
