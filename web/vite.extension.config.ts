@@ -18,7 +18,9 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: ['popup.html', 'options.html', 'background.ts'].map((name) => `${SOURCE}/${name}`),
+      input: ['popup.html', 'options.html', 'editor.html', 'background.ts'].map(
+        (name) => `${SOURCE}/${name}`,
+      ),
       output: {
         entryFileNames: '[name].js',
         chunkFileNames: 'parts/[name].js',

@@ -3,11 +3,14 @@
 import json
 import re
 from collections.abc import Callable, Iterator
-from typing import Any
+from io import BytesIO
+from typing import Any, Literal
 
 import httpx
 import pytest
+from axe_playwright_python.async_playwright import Axe
 from mcp.client import Client
+from PIL import Image
 from playwright.async_api import Page
 
 from tests.box import Box, World, ok
@@ -16,7 +19,7 @@ from tests.e2e.collector import Json
 from tests.e2e.extension import Extended, sign_in
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
-from tests.e2e.reporting import STREAMS, report
+from tests.e2e.reporting import STREAMS, Ticket, report
 from tests.e2e.sending import everything_stored
 
 
@@ -233,3 +236,80 @@ def test_the_zip_is_for_who_is_signed_in(world: World) -> None:
         assert answer.headers["content-disposition"] == f'attachment; filename="ticketbox-{browser}.zip"'
         assert answer.content.startswith(b"PK")
     assert httpx.get(f"{world.box.url}/extension/opera.zip", cookies=world.owner.web.cookies).status_code == 404
+
+
+def test_what_is_redacted_or_cropped_never_leaves_and_what_is_drawn_arrives(
+    recording: Extended, reporter: World, odd: OddSite
+) -> None:
+    async def work() -> tuple[str, list[float]]:
+        page = await recording.context.new_page()
+        await page.goto(f"{odd.url}/plain")
+        popup = await recording.click(page)
+        await popup.get_by_label("Title").fill("Drawn on")
+        async with recording.context.expect_page() as opened:
+            await popup.get_by_role("button", name="Redact or draw").click()
+        editor = await opened.value
+        picture = editor.get_by_role("group", name="The page as it looked")
+        assert await editor.get_by_label("Title").input_value() == "Drawn on"
+        axe = await Axe().run(editor)
+        assert axe.violations_count == 0, axe.generate_report()
+
+        async def place(tool: str) -> None:
+            # by keyboard, a mark appears in the middle of the picture
+            await editor.get_by_role("radio", name=tool, exact=True).click()
+            await picture.press("Enter")
+
+        await place("Rectangle")
+        await editor.get_by_role("button", name="Crop to the rectangle").click()
+        await place("Redact")
+        await place("Arrow")
+        await editor.get_by_role("button", name="Send").wait_for()
+        size = await picture.locator("img").evaluate("(img) => [img.naturalWidth, img.naturalHeight]")
+        ticket = await recording.send(editor)
+        address = ticket.url
+        await ticket.close()
+        await page.close()
+        return address, size
+
+    address, size = recording.run(work())
+    ticket = Ticket(reporter, address)
+    assert ticket.record["title"] == "Drawn on"
+    shown = Image.open(BytesIO(ticket.screenshot.content)).convert("RGB")
+    assert [shown.width, shown.height] == size
+    assert shown.width < 300
+    middle = shown.getpixel((shown.width // 2, shown.height // 2))
+    corner = shown.getpixel((1, 1))
+    assert (middle, corner) == ((0, 0, 0), (255, 255, 255))
+    asset = ticket.capture["screenshot"]["id"]
+    api = reporter.box.client(reporter.owner.token("read"))
+    assert [each["kind"] for each in ok(api.get(f"/assets/{asset}/annotations"))["items"]] == ["arrow"]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_extensions_pages_are_for_everybody(
+    recording: Extended, reporter: World, odd: OddSite, scheme: Literal["light", "dark"]
+) -> None:
+    async def look(page: Page, name: str) -> None:
+        await page.emulate_media(color_scheme=scheme)
+        axe = await Axe().run(page)
+        assert axe.violations_count == 0, f"{name}: {axe.generate_report()}"
+        wide = await page.evaluate("() => document.documentElement.scrollWidth - innerWidth")
+        assert wide <= 0, name
+
+    async def work() -> None:
+        page = await recording.context.new_page()
+        await page.goto(f"{odd.url}/plain")
+        popup = await recording.click(page)
+        await look(popup, "popup")
+        await popup.get_by_role("button", name="Was this reported before?").click()
+        await popup.get_by_role("link").or_(popup.get_by_text("Nothing like it")).first.wait_for()
+        await look(popup, "popup with similar tickets")
+        await popup.close()
+        await page.close()
+        options = await recording.options()
+        await options.set_viewport_size({"width": 390, "height": 844})
+        await options.get_by_role("heading", name="Connected").wait_for()
+        await look(options, "settings")
+        await options.close()
+
+    recording.run(work())

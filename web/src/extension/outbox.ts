@@ -1,4 +1,5 @@
 /** The queue of captures that were sent off: tried until the server has them, and never sent twice as two. */
+import type { Input } from '../shared/annotation/marks';
 import { call, Refusal } from './api';
 import { Redactor } from './redaction/redact';
 import type { Counts, Policy, Priority } from './shapes';
@@ -14,6 +15,10 @@ export interface Given {
   description: string;
   project: string;
   priority: Priority;
+}
+interface Receipt {
+  ticket_id: string;
+  url: string;
 }
 export type Outcome = { url: string } | { problem: string; waits: boolean };
 
@@ -67,7 +72,9 @@ export async function discard(id: string): Promise<void> {
 
 async function attempt(item: Queued): Promise<Outcome> {
   try {
-    const { url } = await call<{ url: string }>('/captures', { method: 'POST', body: await upload(item) });
+    const receipt = await call<Receipt>('/captures', { method: 'POST', body: await upload(item) });
+    if (item.marks?.length) await draw(receipt.ticket_id, item.marks);
+    const { url } = receipt;
     await queue.remove(item.id);
     return { url };
   } catch (error) {
@@ -81,6 +88,14 @@ async function attempt(item: Queued): Promise<Outcome> {
     await queue.put(again);
     return { problem: refusal.message, waits: again.next !== null };
   }
+}
+
+/** Put the marks on the picture that arrived. Sending the capture again for their sake changes nothing else. */
+async function draw(ticket: string, marks: Input[]): Promise<void> {
+  const found = await call<{ capture: { screenshot: { id: string } } }>(`/tickets/${ticket}?include=capture`);
+  const headers = { 'Content-Type': 'application/json' };
+  const body = JSON.stringify({ annotations: marks });
+  await call(`/assets/${found.capture.screenshot.id}/annotations`, { method: 'PUT', headers, body });
 }
 
 function nextTry(item: Queued, refusal: Refusal): number | null {

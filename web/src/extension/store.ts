@@ -2,6 +2,7 @@
  * What the extension keeps, in an IndexedDB of its own origin: no page and no content script can open that, and it
  * survives the browser.
  */
+import type { Input } from '../shared/annotation/marks';
 import type { Envelope, Priority, Project, Streams } from './shapes';
 
 export interface Account {
@@ -32,6 +33,10 @@ export interface Draft {
   envelope: Required<Pick<Envelope, 'page' | 'environment' | 'captured_at' | 'health' | 'redaction'>>;
   streams: Streams;
   screenshot: Blob | null;
+  /** What is drawn on the picture; redactions are in its pixels. */
+  marks?: Input[];
+  /** What was typed before the picture was opened to be drawn on. */
+  filled?: { title: string; description: string; project: string; priority: Priority };
 }
 
 export interface Queued extends Draft {

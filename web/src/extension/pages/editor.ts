@@ -1,0 +1,4 @@
+import Editor from './Editor.svelte';
+import { start } from './start';
+
+start(Editor);
