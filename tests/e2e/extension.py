@@ -26,10 +26,12 @@ T = TypeVar("T")
 EVERYWHERE = "*://*/*"
 
 
-def unpack(archive: bytes, folder: Path, granted: list[str]) -> None:
-    """Put the extension into a folder, as its user would, with some sites allowed."""
+def unpack(archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
+    """Put the extension into a folder, as its user would; with some sites allowed, where they are given."""
     with zipfile.ZipFile(BytesIO(archive)) as zipped:
         zipped.extractall(folder)
+    if granted is None:
+        return
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
     manifest["host_permissions"] = granted

@@ -35,7 +35,7 @@ export function manifest(browser: Browser, version: string): object {
           browser_specific_settings: {
             gecko: {
               id: 'extension@ticketbox.app',
-              strict_min_version: '140.0',
+              strict_min_version: '142.0',
               data_collection_permissions: { required: ['websiteContent', 'browsingActivity'] },
             },
           },

@@ -1,0 +1,143 @@
+"""Firefox with the extension, over WebDriver BiDi (W3C); the browser's own window is a context like a page."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import threading
+import time
+from pathlib import Path
+from typing import Any, Self
+
+from websockets.sync.client import connect
+
+from tests.e2e.extension import EVERYWHERE, unpack
+
+ID = "extension@ticketbox.app"
+UUID = "6f3c0f0e-5b8e-4c8b-9b0e-0d5d1a2b3c4d"
+SECONDS = 30
+CLICK_ACTION = f"""(() => {{
+  const {{ ExtensionParent }} = ChromeUtils.importESModule("resource://gre/modules/ExtensionParent.sys.mjs");
+  const extension = ExtensionParent.GlobalManager.getExtension("{ID}");
+  ExtensionParent.apiManager.global.browserActionFor(extension).openPopup(window);
+}})()"""
+
+
+def find_firefox() -> str | None:
+    """Where the machine's Firefox is, if it has one."""
+    return shutil.which("firefox-esr") or shutil.which("firefox")
+
+
+class Firefox:
+    """A running Firefox that may be told everything."""
+
+    def __init__(self, executable: str, archive: bytes, folder: Path) -> None:
+        self._executable, self._archive, self._folder = executable, archive, folder
+        self._number = 0
+
+    def __enter__(self) -> Self:
+        source, profile = self._folder / "extension", self._folder / "profile"
+        unpack(self._archive, source, [EVERYWHERE])
+        profile.mkdir()
+        settings = {
+            "extensions.webextensions.uuids": json.dumps({ID: UUID}),
+            "extensions.originControls.grantByDefault": True,
+            "app.normandy.enabled": False,
+        }
+        lines = [f"user_pref({json.dumps(name)}, {json.dumps(value)});\n" for name, value in settings.items()]
+        (profile / "user.js").write_text("".join(lines))
+        self._process = subprocess.Popen(
+            [
+                self._executable, "--headless", "--no-remote", "--profile", str(profile),
+                "--remote-debugging-port", "0", "--remote-allow-system-access",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            text=True,
+            env={**os.environ, "HOME": str(self._folder)},
+        )  # fmt: skip
+        assert self._process.stderr is not None
+        address = next(found[0] for line in self._process.stderr if (found := re.search(r"ws://\S+", line)))
+        self._drain = threading.Thread(target=self._process.stderr.read, daemon=True)
+        self._drain.start()
+        self._connection = connect(f"{address}/session", max_size=None)
+        self._socket = self._connection.__enter__()
+        self.call("session.new", capabilities={})
+        self.call("webExtension.install", extensionData={"type": "path", "path": str(source)})
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._connection.__exit__(None, None, None)
+        self._process.terminate()
+        self._process.wait(15)
+        self._drain.join(10)
+        self._process.stderr.close()  # type: ignore[union-attr]
+
+    def call(self, method: str, **params: Any) -> Any:
+        """Send a command; gives its result."""
+        self._number += 1
+        self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
+        while True:
+            answer = json.loads(self._socket.recv(timeout=SECONDS))
+            if answer.get("id") == self._number:
+                assert answer["type"] == "success", answer
+                return answer["result"]
+
+    def open(self, address: str) -> str:
+        """Open a tab; gives its context."""
+        context: str = self.call("browsingContext.create", type="tab")["context"]
+        self.call("browsingContext.navigate", context=context, url=address, wait="complete")
+        return context
+
+    def run(self, context: str, expression: str) -> Any:
+        """Evaluate as if its person had just clicked; gives a string, a figure or nothing."""
+        answer = self.call(
+            "script.evaluate",
+            expression=expression,
+            target={"context": context},
+            awaitPromise=True,
+            userActivation=True,
+        )
+        assert answer["type"] == "success", answer
+        return answer["result"].get("value")
+
+    def press(self, context: str, button: str) -> None:
+        """Press a button with the mouse: only then may the extension ask for a permission."""
+        self.call("browsingContext.activate", context=context)
+        place = f"""(() => {{
+          const all = [...document.querySelectorAll("button")];
+          const button = all.find((each) => each.textContent.includes({json.dumps(button)}));
+          button.scrollIntoView({{ block: "center" }});
+          const at = button.getBoundingClientRect();
+          return JSON.stringify([Math.round(at.x + at.width / 2), Math.round(at.y + at.height / 2)]);
+        }})()"""
+        x, y = json.loads(self.run(context, place))
+        moves = [
+            {"type": "pointerMove", "x": x, "y": y},
+            {"type": "pointerDown", "button": 0},
+            {"type": "pointerUp", "button": 0},
+        ]
+        mouse = {"type": "pointer", "id": "mouse", "actions": moves}
+        self.call("input.performActions", context=context, actions=[mouse])
+
+    def wait(self, context: str, expression: str) -> None:
+        """Wait until something is true in a page."""
+        deadline = time.monotonic() + SECONDS
+        while not self.run(context, f"Boolean({expression})"):
+            assert time.monotonic() < deadline, f"{expression}: {self.run(context, 'document.body.innerText')}"
+            time.sleep(0.05)
+
+    def options(self) -> str:
+        """Open the extension's settings."""
+        return self.open(f"moz-extension://{UUID}/options.html")
+
+    def contexts(self, scope: str = "content") -> list[dict[str, Any]]:
+        """The open tabs; with the scope `chrome`, the browser's windows and what stands in them."""
+        return self.call("browsingContext.getTree", **({"moz:scope": scope} if scope == "chrome" else {}))["contexts"]
+
+    def click(self, context: str) -> None:
+        """Click the extension's button while a tab shows."""
+        self.call("browsingContext.activate", context=context)
+        window = next(each for each in self.contexts("chrome") if each["url"].endswith("browser.xhtml"))
+        self.run(window["context"], CLICK_ACTION)

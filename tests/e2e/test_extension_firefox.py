@@ -1,0 +1,80 @@
+"""The same extension in Firefox: accepted by Mozilla's linter, loaded, and capturing."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.box import World, eventually
+from tests.contract.npm import install, node
+from tests.e2e.extension import unpack
+from tests.e2e.firefox import Firefox, find_firefox
+from tests.e2e.odd_site import OddSite
+from tests.e2e.reporting import STREAMS, Ticket
+from ticketbox.surfaces.spa import EXTENSION
+
+pytestmark = pytest.mark.long
+
+LINTER = "web-ext@10.7.0"
+POPUP = "chrome.extension.getViews({ type: 'popup' })[0]"
+FILL = """((address, secret) => {
+  const fill = (field, value) => {
+    field.value = value;
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+  };
+  fill(document.querySelector("[autocomplete=url]"), address);
+  document.querySelector("details").open = true;
+  fill(document.querySelector("[type=password]"), secret);
+})"""
+
+
+@pytest.fixture
+def archive() -> bytes:
+    """The zip for Firefox."""
+    return (EXTENSION / "firefox.zip").read_bytes()
+
+
+def test_mozillas_linter_has_nothing_to_say(archive: bytes, tmp_path: Path) -> None:
+    source = tmp_path / "extension"
+    unpack(archive, source)
+    linter = install(LINTER, tmp_path) / "bin" / "web-ext.js"
+    said = node(linter, "lint", "--no-config-discovery", "--output=json", f"--source-dir={source}", home=tmp_path)
+    summary = json.loads(said.stdout)["summary"]
+    assert summary == {"errors": 0, "notices": 0, "warnings": 0}, said.stdout
+
+
+def test_firefox_captures_what_a_page_did(world: World, archive: bytes, tmp_path: Path) -> None:
+    executable = find_firefox()
+    if executable is None:
+        reason = "there is no Firefox on the PATH, which this test drives"
+        if os.environ.get("CI"):
+            pytest.fail(reason)
+        pytest.skip(reason)
+    secret = world.owner.token("tickets:write")
+    with OddSite() as odd, Firefox(executable, archive, tmp_path) as firefox:
+        options = firefox.options()
+        firefox.wait(options, "document.querySelector('details')")
+        firefox.run(options, f"{FILL}({json.dumps(world.box.url)}, {json.dumps(secret)})")
+        firefox.press(options, "Use this token")
+        firefox.wait(options, "document.body.innerText.includes('By a token that you made')")
+        firefox.press(options, "Record all sites")
+        firefox.wait(options, "document.body.innerText.includes('Stop recording')")
+
+        page = firefox.open(f"{odd.url}/plain")
+        firefox.wait(page, "document.title === 'plain'")
+        firefox.click(page)
+        firefox.wait(options, f"{POPUP}?.document.querySelector('[type=submit]:enabled')")
+        firefox.run(options, f"{POPUP}.document.querySelector('[type=submit]').click()")
+        address = eventually(lambda: [each["url"] for each in firefox.contexts() if "/tickets/" in each["url"]])[0]
+
+    ticket = Ticket(world, address)
+    assert ticket.status() == dict.fromkeys(STREAMS, ("ok", None))
+    assert ticket.record["created"]["via"] == "extension"
+    assert "Firefox" in ticket.capture["environment"]["browser"]
+    assert ticket.said() == [["from plain", "/plain"]]
+    assert ticket.asked() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
+    (error,) = ticket.streams["errors"]
+    assert (error["kind"], error["name"], error["message"]) == ("error", "RangeError", "broken in plain")
+    assert "extension://" not in json.dumps(ticket.streams)
+    assert ticket.screenshot.headers["content-type"] == "image/png"
