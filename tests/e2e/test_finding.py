@@ -4,6 +4,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.box import World, ok
+from tests.contract.cases import make_capture
 from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 
@@ -138,3 +139,33 @@ def test_a_board_follows_what_others_do(chromium: Chromium, world: World) -> Non
         await expect(page.get_by_role("link", name="Moves by itself")).to_have_count(0)
 
     use(chromium, world.owner, f"/projects/{world.project}", watch)
+
+
+def test_a_ticket_shows_those_that_are_like_it(chromium: Chromium, world: World) -> None:
+    first = make_capture(world, title="Broken cart", page={"url": "https://shop.example/cart/17", "title": "Cart"})
+    second = make_capture(world, title="Cart again", page={"url": "https://shop.example/cart/18", "title": "Cart"})
+
+    async def look(page: Page) -> None:
+        similar = page.get_by_role("region", name="Similar tickets")
+        await expect(similar).to_contain_text("Same message: no cart")
+        await assert_accessible(page)
+        await similar.get_by_role("link", name="Broken cart").click()
+        await expect(page).to_have_url(f"{world.box.url}/tickets/{first['ticket_id']}")
+        await expect(page.get_by_role("region", name="Similar tickets")).to_contain_text("Cart again")
+
+    use(chromium, world.owner, f"/tickets/{second['ticket_id']}", look)
+
+
+def test_a_ticket_is_muted_from_its_page(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("Too loud")["id"]
+
+    async def mute(page: Page) -> None:
+        await page.get_by_role("button", name="More", exact=True).click()
+        await page.get_by_role("menuitem", name="Mute").click()
+        await expect(page.get_by_text("Muted: you hear no more of this ticket.")).to_be_visible()
+        await page.reload()
+        await page.get_by_role("button", name="More", exact=True).click()
+        await expect(page.get_by_role("menuitem", name="Unmute")).to_be_visible()
+
+    use(chromium, world.owner, f"/tickets/{ticket}", mute)
+    assert ok(world.owner.web.get("/mutes"))["ticket_ids"] == [ticket]
