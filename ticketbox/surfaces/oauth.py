@@ -32,7 +32,7 @@ from ticketbox.operations.services import Call
 from ticketbox.surfaces.answers import Answer, json_answer
 from ticketbox.surfaces.asgi import Receive, Scope, header, query, whole_body
 from ticketbox.surfaces.edge import METADATA, Site
-from ticketbox.surfaces.webapp import form_pairs, page, refuse_foreign, sign_in_page
+from ticketbox.surfaces.pages import form_pairs, page, refuse_foreign, sign_in_page
 
 MAX_REGISTRATION = 32 * 1024
 MAX_FIELDS = 1_200

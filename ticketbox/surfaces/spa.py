@@ -20,7 +20,7 @@ from ticketbox.operations.registry import Registry
 from ticketbox.operations.services import Call
 from ticketbox.surfaces.answers import Answer, Headers
 from ticketbox.surfaces.asgi import Scope, header
-from ticketbox.surfaces.webapp import page
+from ticketbox.surfaces.pages import page
 
 FILES = resources.files("ticketbox") / "web_dist" / "app"
 EXTENSION = resources.files("ticketbox") / "web_dist" / "extension"

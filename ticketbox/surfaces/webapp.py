@@ -3,25 +3,18 @@
 They work without script. Every form goes through `dispatch` like any other call.
 """
 
-import functools
-import re
 import typing
 from importlib import resources
-from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from typing import Any
 
 from litestar import Request, get, post
 from litestar.handlers import HTTPRouteHandler
 
-from ticketbox import __version__
 from ticketbox.domain.policy import Via
 from ticketbox.domain.problems import (
     FieldError,
-    Forbidden,
-    InvalidRequest,
     NotFound,
     Problem,
-    UnsupportedMediaType,
     invalid,
 )
 from ticketbox.operations.dispatch import Dispatcher
@@ -30,46 +23,11 @@ from ticketbox.operations.services import Call
 from ticketbox.operations.sessions import SignedIn, WithSession
 from ticketbox.surfaces import openapi, reference
 from ticketbox.surfaces.answers import Answer, session_cookie
-from ticketbox.surfaces.asgi import Receive, Scope, header, query, whole_body
+from ticketbox.surfaces.asgi import Receive, Scope, query
 from ticketbox.surfaces.edge import Site, slow_down
+from ticketbox.surfaces.pages import form_pairs, own_path, page, refuse_foreign, sign_in_page
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
-MAX_FORM = 16 * 1024
-FORM_SECONDS = 30.0
 _ASKED = ("email", "name", "company", "project")
-_FORMS = b"form-action 'self'"
-_POLICY = (
-    b"default-src 'none'; style-src 'self'; img-src 'self' data:; " + _FORMS + b"; base-uri 'none'; "
-    b"frame-ancestors 'none'"
-)
-_OWN_PATH = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]*)?")  # no second slash, no backslash, printable ASCII alone
-
-
-@functools.cache
-def _templates() -> "Environment":
-    from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
-
-    return Environment(
-        loader=PackageLoader("ticketbox", "templates"),
-        autoescape=select_autoescape(default=True, default_for_string=True),
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-
-
-def page(template: str, status: int = 200, *, form_to: str | None = None, **values: Any) -> Answer:
-    """Render a page under the strict content-security policy.
-
-    With `form_to`, a form on it may be answered with a redirect to that source.
-    """
-    policy = _POLICY if form_to is None else _POLICY.replace(_FORMS, _FORMS + b" " + form_to.encode())
-    text = _templates().get_template(template).render(version=__version__, **values)
-    # Forms need their Origin, which browsers hide from a site with no-referrer.
-    headers = [(b"content-security-policy", policy), (b"referrer-policy", b"same-origin")]
-    return Answer(status, text.encode(), "text/html; charset=utf-8", headers)
 
 
 def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
@@ -160,41 +118,8 @@ def _sign_in_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> l
     return [show_sign_in, sign_in]
 
 
-def own_path(text: str) -> str:
-    """A path of this site to go on to; the first page for whatever could lead elsewhere."""
-    return text if _OWN_PATH.fullmatch(text) else "/"
-
-
-def sign_in_page(then: str, email: str = "", problem: Problem | None = None, form_to: str | None = None) -> Answer:
-    """The sign-in form, which goes on to a path of this site."""
-    status = problem.status if problem else 200
-    return page("signin.html", status, then=own_path(then), email=email, problem=problem, form_to=form_to)
-
-
 def _set_up_page(given: dict[str, str], problem: Problem | None = None) -> Answer:
     """The form with what was typed in, and what was wrong with it."""
     wrong: list[FieldError] = [] if problem is None else problem.extra.get("errors", [])
     errors = {error.field: error.message for error in wrong}
     return page("setup.html", problem.status if problem else 200, given=given, problem=problem, errors=errors)
-
-
-def refuse_foreign(scope: Scope, site: Site) -> None:
-    """Refuse a form that another site's page sends, with a session or without. Raises Forbidden."""
-    # browsers send `Origin: null` here, because these pages send no referrer: it only counts without Fetch Metadata
-    fetch_site, origin = header(scope, b"sec-fetch-site"), header(scope, b"origin")
-    if fetch_site not in {None, "same-origin", "none"} or (
-        fetch_site is None and origin not in {None, site.public_url}
-    ):
-        raise Forbidden("this form must be sent from its own page")
-
-
-async def form_pairs(scope: Scope, receive: Receive, most_fields: int = 20) -> list[tuple[str, str]]:
-    """The names and values of a form, in order. Raises UnsupportedMediaType, InvalidRequest and as `whole_body`."""
-    kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
-    if kind != "application/x-www-form-urlencoded":
-        raise UnsupportedMediaType("send the form as a browser does", valid=["application/x-www-form-urlencoded"])
-    body = await whole_body(scope, receive, MAX_FORM, FORM_SECONDS)
-    try:
-        return parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=most_fields)
-    except ValueError:
-        raise InvalidRequest("the form isn't valid UTF-8, or has too many fields") from None
