@@ -1,0 +1,47 @@
+"""The zips: the same bytes from the same sources, no more permissions than the docs explain, nothing from elsewhere."""
+
+import json
+import re
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from ticketbox import __version__
+from ticketbox.surfaces.spa import BROWSERS, EXTENSION
+
+DOCS = Path(__file__).parents[2] / "docs" / "extension.md"
+
+
+@pytest.fixture(params=BROWSERS)
+def archive(request: pytest.FixtureRequest) -> zipfile.ZipFile:
+    """One of the two."""
+    return zipfile.ZipFile(str(EXTENSION / f"{request.param}.zip"))
+
+
+def test_every_permission_is_explained_and_no_other_is_asked_for(archive: zipfile.ZipFile) -> None:
+    manifest = json.loads(archive.read("manifest.json"))
+    section = DOCS.read_text().partition("\n## Permissions\n")[2].partition("\n## ")[0]
+    assert set(manifest["permissions"]) == set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
+    assert manifest["optional_host_permissions"] == ["*://*/*"]
+    assert not {"host_permissions", "content_scripts", "externally_connectable", "web_accessible_resources"} & set(
+        manifest
+    ), "no site sees or starts the extension by itself"
+    assert manifest["version"] == __version__
+
+
+def test_the_zip_depends_on_nothing_but_its_files(archive: zipfile.ZipFile) -> None:
+    entries = archive.infolist()
+    assert [each.filename for each in entries] == sorted(each.filename for each in entries)
+    assert {each.date_time for each in entries} == {(1980, 1, 1, 0, 0, 0)}
+    assert {each.external_attr >> 16 for each in entries} == {0o644}
+
+
+def test_no_script_comes_from_elsewhere(archive: zipfile.ZipFile) -> None:
+    policy = json.loads(archive.read("manifest.json"))["content_security_policy"]["extension_pages"]
+    assert "script-src 'self';" in policy
+    for name in archive.namelist():
+        if name.endswith((".js", ".html", ".css")):
+            text = archive.read(name).decode()
+            assert not re.search(r"\beval\(|new Function\(|import\(['\"`]https?:", text), name
+            assert not re.findall(r"(?:src|href)=\"https?://", text), name
