@@ -58,7 +58,10 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         length = int(self.headers["Content-Length"])
-        got = Got(self.path, {name.lower(): value for name, value in self.headers.items()}, self.rfile.read(length))
+        body = self.rfile.read(length)
+        if len(body) < length:  # whoever sent it was killed
+            return
+        got = Got(self.path, {name.lower(): value for name, value in self.headers.items()}, body)
         self.server.got.append(got)
         status = self.server.answer(got)
         self.send_response(status)
