@@ -10,7 +10,7 @@ from importlib import resources
 from typing import Any
 
 import msgspec
-from litestar import Request, get
+from litestar import Request, get, route
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox import __version__
@@ -76,7 +76,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         """A file of the app. Its name holds a hash of what is in it, so it never changes."""
         return _file(typing.cast(Scope, request.scope), name)
 
-    @get([f"/extension/{browser}.zip" for browser in BROWSERS])
+    @route([f"/extension/{browser}.zip" for browser in BROWSERS], http_method=["GET", "HEAD"], status_code=200)
     async def extension(request: Request[Any, Any, Any]) -> Answer:
         """The extension for a browser, for who is signed in (docs/extension.md)."""
         scope = typing.cast(Scope, request.scope)
