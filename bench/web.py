@@ -7,6 +7,7 @@ the processor slowed by `--slowed`, which says more the less else the machine do
 
 import argparse
 import contextlib
+import itertools
 import json
 import statistics
 import tempfile
@@ -179,10 +180,9 @@ def first_load(browser: Browser, on: Prepared, name: str, path: str) -> list[obj
         answers = tab.kinds["Fetch"] + tab.kinds["XHR"]
         rest = sum(tab.kinds.values()) - code - answers
         asked = sum(tab.asked.values())
-        return [
-            name, asked, ", ".join(twice) or "none", code / 1000, answers / 1000, rest / 1000, cpu["Task"], cpu["Script"],
-            cpu["Layout"] + cpu["RecalcStyle"],
-        ]  # fmt: skip
+        style = cpu["Layout"] + cpu["RecalcStyle"]
+        sizes = [code / 1000, answers / 1000, rest / 1000]
+        return [name, asked, ", ".join(twice) or "none", *sizes, cpu["Task"], cpu["Script"], style]
 
 
 def times(browser: Browser, on: Prepared, slowed: int, rounds: int) -> list[list[object]]:
@@ -257,7 +257,7 @@ def _smoothness(tab: Tab, name: str, act: Any) -> list[object]:
     act()
     at: list[float] = tab.page.evaluate(TAKE_FRAMES)
     after = tab.cpu_ms()
-    gaps = [late - early for early, late in zip(at, at[1:], strict=False)]
+    gaps = [late - early for early, late in itertools.pairwise(at)]
     slow = sum(gap > SMOOTH_MS + 1 for gap in gaps) / len(gaps)
     busy = (after["Task"] - before["Task"]) / (at[-1] - at[0])
     return [name, len(gaps) / (at[-1] - at[0]) * 1000, percentile(gaps, 0.99), max(gaps), slow * 100, busy * 100]

@@ -8,6 +8,7 @@ export default defineConfig({
   build: {
     outDir: '../ticketbox/web_dist/app',
     emptyOutDir: true,
+    manifest: 'manifest.json', // from which the server tells the browser early what a page needs
     target: 'es2023',
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0, // the content-security policy lets no data address be a script or a style

@@ -4,6 +4,7 @@ The files are made from `web/` when the package is built, with compressed copies
 """
 
 import contextlib
+import functools
 import mimetypes
 import typing
 from importlib import resources
@@ -29,6 +30,7 @@ PATHS = (
     "/", "/projects/{_:path}", "/tickets/{_:path}", "/search", "/inbox", "/settings", "/settings/{_:path}",
     "/companies/{_:path}",
 )  # fmt: skip
+_CHUNKS = {"projects": "src/app/board/BoardPage.svelte", "tickets": "src/app/ticket/TicketPage.svelte"}
 PUBLIC_PATHS = ("/invitations/{_:str}",)
 _POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -61,7 +63,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         scope = typing.cast(Scope, request.scope)
         me = await who(scope["call"])
         if me is not None:
-            return _shell(Boot(__version__, public_url, me))
+            return _shell(Boot(__version__, public_url, me), _CHUNKS.get(scope["path"].split("/")[1]))
         if not (await dispatcher.dispatch(registry["get_set_up"], {}, Call(operator=True))).done:
             return page("unset.html")
         return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
@@ -101,11 +103,33 @@ def _sign_in(scope: Scope) -> bytes:
     return b"/signin" if target == "/" else f"/signin?next={quote(target, safe='/')}".encode()
 
 
-def _shell(boot: Boot) -> Answer:
+def _shell(boot: Boot, chunk: str | None = None) -> Answer:
     data = msgspec.json.encode(boot).replace(b"<", b"\\u003c")
-    script = b'<script type="application/json" id="boot">' + data + b"</script></head>"
-    text = (FILES / "index.html").read_bytes().replace(b"</head>", script, 1)
+    script = b'<script type="application/json" id="boot">' + data + b"</script>"
+    head = script + (_links(chunk) if chunk else b"") + b"</head>"
+    text = (FILES / "index.html").read_bytes().replace(b"</head>", head, 1)
     return Answer(200, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
+
+
+@functools.cache
+def _links(chunk: str) -> bytes:
+    """Links to all that a page's chunk needs beyond the entry, so that it comes along with the entry."""
+    manifest = msgspec.json.decode((FILES / "manifest.json").read_bytes())
+
+    def needed(name: str, known: dict[str, None]) -> dict[str, None]:
+        if name not in known:
+            known[name] = None
+            for each in manifest[name].get("imports", ()):
+                needed(each, known)
+        return known
+
+    links: list[str] = []
+    entry = needed("index.html", {})
+    for name in needed(chunk, {}):
+        if name not in entry:
+            links.append(f'<link rel="modulepreload" crossorigin href="/{manifest[name]["file"]}">')
+            links += [f'<link rel="stylesheet" crossorigin href="/{css}">' for css in manifest[name].get("css", ())]
+    return "".join(links).encode()
 
 
 def _file(scope: Scope, name: str) -> Answer:

@@ -3,8 +3,10 @@ import { api, data } from '../api/client';
 import { Problem } from '../api/problem';
 import { toasts } from '../state/toasts.svelte';
 import { workspace } from '../state/workspace.svelte';
+import { painted } from '../ui/painted';
 import { asQuery, matches, type Filters } from './filters';
 
+const FIRST = 25; // fills a high screen
 const PAGE = 100;
 const GATHER_MS = 80;
 
@@ -39,12 +41,15 @@ export class Board {
     this.filters = filters;
   }
 
-  /** The columns, and the first page of each. Raises Problem. */
+  /** The columns, and what a screen shows of each; the rest of their first pages follows. Raises Problem. */
   async load(): Promise<void> {
     const columns = await workspace.loadColumns(this.project, { fresh: true });
     const lanes = columns.map((column) => this.lane(column.id) ?? new Lane(column));
-    await Promise.all(lanes.map((lane) => this.#refresh(lane)));
+    const before = new Set(this.lanes);
+    await Promise.all(lanes.map((lane) => this.#refresh(lane, before.has(lane) ? PAGE : FIRST)));
     this.lanes = lanes;
+    const begun = lanes.filter((lane) => !before.has(lane));
+    void painted().then(() => begun.forEach((lane) => this.more(lane, PAGE - FIRST)));
   }
 
   lane(column: string): Lane | undefined {
@@ -60,11 +65,11 @@ export class Board {
   }
 
   /** The next page of a lane, when its end comes into sight. */
-  async more(lane: Lane): Promise<void> {
+  async more(lane: Lane, limit = PAGE): Promise<void> {
     if (lane.loading || lane.cursor === null) return;
     lane.loading = true;
     try {
-      const page = await this.#page(lane, lane.cursor);
+      const page = await this.#page(lane, limit, lane.cursor);
       const known = new Set(lane.tickets.map((ticket) => ticket.id));
       lane.tickets = [...lane.tickets, ...page.items.filter((ticket) => !known.has(ticket.id))];
       lane.cursor = page.next_cursor;
@@ -188,22 +193,22 @@ export class Board {
     }
   }
 
-  async #refresh(lane: Lane): Promise<void> {
-    const page = await this.#page(lane);
+  async #refresh(lane: Lane, limit = PAGE): Promise<void> {
+    const page = await this.#page(lane, limit);
     const fresh = new Set(page.items.map((ticket) => ticket.id));
     const further = page.next_cursor
-      ? lane.tickets.slice(PAGE).filter((ticket) => !fresh.has(ticket.id))
+      ? lane.tickets.slice(limit).filter((ticket) => !fresh.has(ticket.id))
       : [];
     lane.tickets = [...page.items, ...further];
     if (further.length === 0) lane.cursor = page.next_cursor;
   }
 
-  async #page(lane: Lane, cursor?: string) {
+  async #page(lane: Lane, limit: number, cursor?: string) {
     const query = {
       project_id: this.project,
       column_id: lane.column.id,
       sort: 'position' as const,
-      limit: PAGE,
+      limit,
       cursor,
       ...asQuery(this.filters),
     };

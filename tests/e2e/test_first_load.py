@@ -1,0 +1,145 @@
+"""What the app's first load asks for: little, nothing twice, and a ticket's text before its capture."""
+
+import asyncio
+from collections import Counter
+from urllib.parse import urlsplit
+
+from playwright.async_api import Page, expect
+
+from tests.box import World
+from tests.e2e.app import use
+from tests.e2e.browser import Chromium
+from tests.e2e.captures import capture_on, line
+
+MOST_BYTES = 90_000
+NOTE_ORDER = """() => {
+  window.order = [];
+  new PerformanceObserver((list) => {
+    for (const { name, startTime } of list.getEntries())
+      if (name.includes('/CaptureViewer-')) window.order.push(['capture', startTime]);
+  }).observe({ type: 'resource', buffered: true });
+  const look = (now) => {
+    if (document.body?.innerText.includes('The cart stays empty.')) window.order.push(['text', now]);
+    else requestAnimationFrame(look);
+  };
+  requestAnimationFrame(look);
+}"""
+
+
+class Asked:
+    """Everything that a page asked for, and what of it was the app's own files, as sent."""
+
+    def __init__(self) -> None:
+        self.times: Counter[str] = Counter()
+        self.code = 0
+        self._kinds: dict[str, str] = {}
+
+    async def watch(self, page: Page) -> None:
+        """Watch a page from its first request on."""
+        session = await page.context.new_cdp_session(page)
+        session.on("Network.requestWillBeSent", self._sent)
+        session.on("Network.loadingFinished", self._loaded)
+        await session.send("Network.enable")
+
+    def _sent(self, event: dict[str, dict[str, str]]) -> None:
+        self.times[f"{event['request']['method']} {event['request']['url']}"] += 1
+        self._kinds[str(event["requestId"])] = str(event["type"])
+
+    def _loaded(self, event: dict[str, int]) -> None:
+        if self._kinds.get(str(event["requestId"])) in ("Document", "Script", "Stylesheet"):
+            self.code += int(event["encodedDataLength"])
+
+    @property
+    def twice(self) -> list[str]:
+        return [what for what, times in self.times.items() if times > 1]
+
+    def names(self) -> list[str]:
+        """The files' names without the hash of what is in them."""
+        return [urlsplit(what).path.rpartition("/")[2].partition("-")[0] for what in self.times]
+
+
+def test_the_board_comes_in_few_bytes_and_asks_nothing_twice(chromium: Chromium, world: World) -> None:
+    for number in range(60):
+        world.ticket(f"Ticket {number}")
+
+    async def load(page: Page) -> None:
+        await page.goto("about:blank")
+        asked = Asked()
+        await asked.watch(page)
+        await page.goto(f"{world.box.url}/projects/{world.project}")
+        await expect(page.locator("[data-ticket]")).to_have_count(60)
+        await asyncio.sleep(0.5)
+        assert asked.twice == []
+        assert 20_000 < asked.code <= MOST_BYTES
+        assert {"BoardPage", "index"} <= set(asked.names())
+        assert not {"MenuList", "TicketPage", "Palette", "NewTicket", "CaptureViewer"} & set(asked.names())
+
+    use(chromium, world.owner, "/healthz", load)
+
+
+def test_a_pages_files_are_named_by_the_servers_page_itself(world: World) -> None:
+    board = world.owner.web.get(f"{world.box.url}/projects/{world.project}").text
+    ticket = world.owner.web.get(f"{world.box.url}/tickets/{world.ticket('One')['id']}").text
+    other = world.owner.web.get(f"{world.box.url}/settings").text
+    for page, chunk in ((board, "BoardPage-"), (ticket, "TicketPage-")):
+        assert f'<link rel="modulepreload" crossorigin href="/assets/{chunk}' in page
+        assert f'<link rel="stylesheet" crossorigin href="/assets/{chunk}' in page
+        links = [part.partition('"')[0] for part in page.split('href="')[1:]]
+        assert len(links) == len(set(links))
+    assert "Page-" not in other
+
+
+def test_a_ticket_shows_its_text_before_its_capture_is_asked_for(chromium: Chromium, world: World) -> None:
+    ticket = capture_on(world, console=[line(1, "log", "started")])
+    path = f"/tickets/{ticket['id']}"
+    world.api.patch(path, json={"description": "The cart stays empty."}, headers={"If-Match": "*"}).raise_for_status()
+
+    async def load(page: Page) -> None:
+        asked = Asked()
+        await page.add_init_script(f"({NOTE_ORDER})()")
+        await page.goto("about:blank")
+        await asked.watch(page)
+        await page.goto(world.box.url + path)
+        await expect(page.get_by_role("tab", name="Console")).to_be_visible()
+        order = dict(await page.evaluate("() => window.order.toReversed()"))
+        assert order["text"] < order["capture"]
+        await asyncio.sleep(0.5)
+        assert asked.twice == []
+
+    use(chromium, world.owner, "/healthz", load)
+
+
+def test_a_menu_is_opened_closed_and_left_by_keyboard(chromium: Chromium, world: World) -> None:
+    async def press(page: Page) -> None:
+        priority = page.get_by_role("button", name="Priority")
+        menu = page.get_by_role("menu")
+        for key in ("Enter", " ", "ArrowDown"):
+            await priority.focus()
+            await page.keyboard.press(key)
+            await expect(menu).to_be_visible()
+            await expect(priority).to_have_attribute("aria-expanded", "true")
+            await page.keyboard.press("Escape")
+            await expect(menu).to_have_count(0)
+            await expect(priority).to_be_focused()
+        await page.keyboard.press("Enter")
+        await expect(menu).to_be_visible()
+        await page.keyboard.press("Tab")
+        await expect(menu).to_have_count(0)
+        await expect(page.get_by_role("button", name="State")).to_be_focused()
+
+    use(chromium, world.owner, f"/projects/{world.project}", press)
+
+
+def test_a_menu_closes_when_its_button_or_the_page_is_pressed(chromium: Chromium, world: World) -> None:
+    async def press(page: Page) -> None:
+        priority, menu = page.get_by_role("button", name="Priority"), page.get_by_role("menu")
+        box = await priority.bounding_box()
+        assert box
+        for x, y in ((box["x"] + 5, box["y"] + 5), (700, 500)):
+            await priority.click()
+            await expect(menu).to_be_visible()
+            await page.mouse.click(x, y)  # an open menu shields the page: the press closes it and does nothing else
+            await expect(menu).to_have_count(0)
+            await expect(priority).to_have_attribute("aria-expanded", "false")
+
+    use(chromium, world.owner, f"/projects/{world.project}", press)
