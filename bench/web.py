@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 import httpx
-from playwright.sync_api import Browser, CDPSession, Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from bench.machine import describe, percentile, table
 from bench.seed import PASSWORD, seed
@@ -88,7 +88,7 @@ class Tab:
         self.asked: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
         self._types: dict[str, str] = {}
-        self._cdp: CDPSession = self._context.new_cdp_session(self.page)
+        self._cdp: Any = self._context.new_cdp_session(self.page)
         self._cdp.send("Network.enable")
         self._cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
         self._cdp.on("Network.requestWillBeSent", self._sent)

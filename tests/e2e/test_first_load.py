@@ -2,6 +2,7 @@
 
 import asyncio
 from collections import Counter
+from typing import Any
 from urllib.parse import urlsplit
 
 from playwright.async_api import Page, expect
@@ -36,7 +37,7 @@ class Asked:
 
     async def watch(self, page: Page) -> None:
         """Watch a page from its first request on."""
-        session = await page.context.new_cdp_session(page)
+        session: Any = await page.context.new_cdp_session(page)
         session.on("Network.requestWillBeSent", self._sent)
         session.on("Network.loadingFinished", self._loaded)
         await session.send("Network.enable")
