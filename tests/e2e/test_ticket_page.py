@@ -373,8 +373,11 @@ def test_a_viewer_reads_and_changes_nothing(chromium: Chromium, world: World) ->
         await expect(page.get_by_role("heading", level=1)).to_have_text("A ticket")
         await expect(page.get_by_role("checkbox")).to_be_disabled()
         await expect(page.get_by_role("switch")).to_be_disabled()
-        for name in ("Edit", "Start work", "Attach a file", "Remove the label", "Comment", "More"):
+        for name in ("Edit", "Start work", "Attach a file", "Remove the label", "Comment"):
             await expect(page.locator("main").get_by_role("button", name=name)).to_have_count(0)
+        await page.get_by_role("button", name="More", exact=True).click()
+        await expect(page.get_by_role("menuitem")).to_have_text(["Mute"])
+        await page.keyboard.press("Escape")
         await page.keyboard.press("e")
         await page.keyboard.press("a")
         assert await page.locator("textarea, [role=dialog]").count() == 0
