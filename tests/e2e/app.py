@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Literal, NamedTuple, TypeVar
 from urllib.parse import urlsplit
 
+import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page
 
@@ -29,6 +30,11 @@ LOOKS = {
     "desk-dark": Looks(DESK, "dark"),
     "phone-light": Looks(PHONE, "light"),
 }
+# Each size and each scheme always; the other two pairings with the long tests.
+EVERY = pytest.mark.parametrize(
+    "looks",
+    [pytest.param(looks, id=name, marks=[pytest.mark.long] if "-" in name else []) for name, looks in LOOKS.items()],
+)
 
 
 class Watched:

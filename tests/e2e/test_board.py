@@ -1,13 +1,10 @@
 """The board in a real browser: seen, filtered, filled, and rearranged by mouse and by keyboard."""
 
-import pytest
 from playwright.async_api import Page, expect
 
 from tests.box import World, ok
-from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
-
-EVERY = pytest.mark.parametrize("looks", LOOKS.values(), ids=list(LOOKS))
 
 
 def titles(world: World, column: int) -> list[str]:

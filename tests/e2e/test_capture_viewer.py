@@ -10,12 +10,11 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.box import World, ok
-from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import START, capture_on, failure, line, request
 from tests.e2e.collector import Json
 
-EVERY = pytest.mark.parametrize("looks", LOOKS.values(), ids=list(LOOKS))
 SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 STACK = "\n".join(["TypeError: nothing", *(f"    at f{n} (https://shop.example/app.js:{n}:1)" for n in range(20))])
 CONSOLE = [

@@ -1,14 +1,12 @@
 """Finding in a real browser: the palette, the search page, the help sheet and the inbox."""
 
-import pytest
 from playwright.async_api import Page, expect
 
 from tests.box import World, ok
 from tests.contract.cases import make_capture
-from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 
-EVERY = pytest.mark.parametrize("looks", LOOKS.values(), ids=list(LOOKS))
 PLANTED = "<img src=x onerror=alert(1)> needle"
 
 

@@ -2,14 +2,12 @@
 
 import re
 
-import pytest
 from playwright.async_api import Page, expect
 
 from tests.box import World, ok
-from tests.e2e.app import LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 
-EVERY = pytest.mark.parametrize("looks", LOOKS.values(), ids=list(LOOKS))
 SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 HOSTILE = f"""{SCRIPT}
 
