@@ -165,7 +165,7 @@ def test_a_box_that_is_ticked_changes_the_text_behind_it(chromium: Chromium, wor
         assert await page.get_by_role("checkbox").count() == 2
         await page.get_by_role("checkbox", name="one").check()
         await page.get_by_role("checkbox", name="two").uncheck()
-        await expect(page.get_by_text("edited the description")).to_have_count(2)
+        await expect(page.get_by_text("edited the description")).to_have_count(2, timeout=10_000)
 
     async def visit(page: Page) -> None:
         await expect(page.get_by_role("checkbox", name="one")).to_be_visible()

@@ -233,6 +233,7 @@ def test_the_public_address_is_asked_and_what_is_wrong_is_told(seed: Seed, tmp_p
     assert run("check", "--db", db, "--public-url", "ftp://x").exit_code == 1
 
 
+@pytest.mark.long
 def test_compacting_gives_room_back_beside_a_server_and_without(seed: Seed, tmp_path: Path) -> None:
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
         fill = ["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 300
