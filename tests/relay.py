@@ -13,6 +13,7 @@ class Relay:
         host, _, port = upstream.removeprefix("http://").partition(":")
         self._host, self._port, self._token = host, int(port), token
         self._ready = threading.Event()
+        self._open: set[asyncio.Task[None]] = set()
 
     async def _serve(self) -> None:
         self._stop = asyncio.Event()
@@ -23,9 +24,26 @@ class Relay:
         self._ready.set()
         async with server:
             await self._stop.wait()
+        await asyncio.sleep(0.05)  # what was accepted last begins
+        for task in self._open:
+            task.cancel()
+        await asyncio.gather(*self._open, return_exceptions=True)
 
     async def _relay(self, reading: asyncio.StreamReader, writing: asyncio.StreamWriter) -> None:
-        there: asyncio.StreamWriter | None = None
+        task = asyncio.create_task(self._pass_on(reading, writing))
+        self._open.add(task)
+        task.add_done_callback(self._open.discard)
+        await asyncio.gather(task, return_exceptions=True)
+
+    async def _pass_on(self, reading: asyncio.StreamReader, writing: asyncio.StreamWriter) -> None:
+        writers = [writing]
+        try:
+            await self._exchange(reading, writers)
+        finally:
+            for writer in writers:
+                writer.close()
+
+    async def _exchange(self, reading: asyncio.StreamReader, writers: list[asyncio.StreamWriter]) -> None:
         with contextlib.suppress(asyncio.IncompleteReadError, ConnectionError):
             head = (await reading.readuntil(b"\r\n\r\n")).decode("latin-1")
             # One request a connection, so that this need not know where a body ends.
@@ -33,13 +51,13 @@ class Relay:
             lines = [line.replace(self._own, f"{self._host}:{self._port}") for line in lines]
             lines += [f"Authorization: Bearer {self._token}", "Connection: close", "", ""]
             back, there = await asyncio.open_connection(self._host, self._port)
+            writers.append(there)
             there.write("\r\n".join(lines).encode("latin-1"))
             upward = asyncio.create_task(self._copy(reading, there))
-            await self._copy(back, writing)
-            upward.cancel()
-        for writer in (there, writing):
-            if writer is not None:
-                writer.close()
+            try:
+                await self._copy(back, writers[0])
+            finally:
+                upward.cancel()
 
     async def _copy(self, source: asyncio.StreamReader, target: asyncio.StreamWriter) -> None:
         with contextlib.suppress(ConnectionError):
