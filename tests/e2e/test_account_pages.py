@@ -1,7 +1,9 @@
 """Settings of one's own account: profile, password, sessions, connected apps, colours; signing out."""
 
+import asyncio
+
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, Route
 
 from tests.box import PASSWORD, Person, World, ok, refused
 from tests.contract.oauth import App
@@ -190,11 +192,33 @@ def test_a_new_company_starts_with_its_first_project(chromium: Chromium, world: 
     assert project["url_patterns"] == ["https://shop.example/*", "https://www.shop.example/*"]
 
 
+def test_a_menu_closed_before_its_list_has_come_stays_closed(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        closed = asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await closed.wait()
+            await route.continue_()
+
+        await page.route("**/MenuList*.js", hold)
+        await open_as(page, world.owner, "/settings/profile")
+        menu = page.get_by_role("button", name="Ann", exact=True)
+        await menu.click()
+        await page.keyboard.press("Escape")
+        async with page.expect_response("**/MenuList*.js"):
+            closed.set()
+        await page.get_by_role("link", name="Appearance").click(timeout=3_000)
+        assert await page.get_by_role("menu").count() == 0
+
+    chromium.visit(visit)
+
+
 def test_a_menu_that_closes_gives_the_page_back(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")
         menu = page.get_by_role("button", name="Ann", exact=True)
         await menu.click()
+        await page.get_by_role("menu").wait_for()
         await page.keyboard.press("Escape")
         await page.get_by_role("link", name="Appearance").click(timeout=3_000)
         await menu.click()
