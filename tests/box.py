@@ -1,20 +1,33 @@
 """A real `ticketbox serve` process, and the people and tokens that tests act as."""
 
+import asyncio
+import atexit
 import contextlib
+import functools
 import os
 import re
 import secrets
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import httpx
+import msgspec
 
-from ticketbox.cli.common import operate
+from ticketbox.domain import passwords
+from ticketbox.domain.policy import NOBODY
+from ticketbox.operations.accounts import IssueToken, issue_token
+from ticketbox.operations.sessions import started
+from ticketbox.store import users
+from ticketbox.store.database import Database, Write
+
+T = TypeVar("T")
 
 PASSWORD = "correct horse battery"
 
@@ -112,22 +125,51 @@ def _address() -> str:
     return ".".join(str(10 + secrets.randbelow(200)) for _ in range(4))
 
 
+@functools.cache
+def _hash() -> str:
+    return passwords.hash_password(PASSWORD)
+
+
+def beside(db: Path, work: Callable[[Write], T]) -> T:
+    """Carry out a unit of work on the file beside the server, as the shell's commands do."""
+
+    async def run() -> T:
+        database = await Database.open(db, readers=0, checkpoints=False)
+        try:
+            return await database.write(work)
+        finally:
+            await database.close()
+
+    return asyncio.run(run())
+
+
 class Person:
-    """An account with a signed-in session."""
+    """An account with a signed-in session.
+
+    Nearly every test begins with one, and hashing its password and checking it took most of the time of that; so all
+    share one hash, and their sessions are made beside the server. What signing in does is test_sessions' to ask.
+    """
 
     def __init__(self, box: Box, name: str) -> None:
         self.box = box
         self.name = name
         self.email = f"{name.lower()}-{secrets.token_hex(6)}@example.org"
-        self.id: str = operate(box.db, "add_user", {"email": self.email, "name": name, "password": PASSWORD}).id
         self.web = box.client()
-        answer = self.web.post("/session", json={"email": self.email, "password": PASSWORD})
-        assert answer.status_code == 201, answer.text
+        session = beside(box.db, self._arrive)
+        self.id = session.answer.user.id
+        name = "__Host-ticketbox" if box.url.startswith("https:") else "ticketbox"
+        host = self.web.base_url.host
+        self.web.cookies.set(name, session.secret, host if "." in host else f"{host}.local")
+
+    def _arrive(self, tx: Write) -> Any:
+        account = users.add(tx, self.email, self.name, _hash())
+        return started(tx, account, self.web.headers["X-Forwarded-For"], "the tests")
 
     def token(self, *scopes: str, label: str = "a token", **restriction: Any) -> str:
         """The secret of a new API token."""
         given = {"user": self.id, "label": label, "scopes": list(scopes), **restriction}
-        return operate(self.box.db, "issue_token", given).secret
+        asked = msgspec.convert(given, IssueToken)
+        return beside(self.box.db, lambda tx: issue_token(tx, NOBODY, asked)).secret
 
     def client(self, *scopes: str, **restriction: Any) -> httpx.Client:
         """A client with a new API token."""
@@ -190,13 +232,24 @@ def serving(folder: Path, *arguments: str, init: bool = True) -> Iterator[Box]:
     """A server of one's own, on a new file that is set up unless told otherwise."""
     db = folder / "ticketbox.db"
     if init and not db.exists():
-        done = ticketbox(
-            "init", "--email", "root@example.org", "--name", "Root", "--company", "Root", "--project", "Root",
-            "--password-stdin", db=db, stdin=PASSWORD,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
+        shutil.copy(_set_up(), db)
     with Box(db, *arguments) as box:
         yield box
+
+
+@functools.cache
+def _set_up() -> Path:
+    """A file as `ticketbox init` leaves it, made once for all that a worker serves."""
+    folder = tempfile.TemporaryDirectory()
+    atexit.register(folder.cleanup)
+    db = Path(folder.name, "set-up.db")
+    done = ticketbox(
+        "init", "--email", "root@example.org", "--name", "Root", "--company", "Root", "--project", "Root",
+        "--password-stdin", db=db, stdin=PASSWORD,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert not db.with_name("set-up.db-wal").exists()
+    return db
 
 
 def eventually(check: Any, seconds: float = 10.0) -> Any:

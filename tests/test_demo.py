@@ -192,6 +192,7 @@ def test_somebodys_file_is_refused_and_left_as_it_was(seed: Seed, tmp_path: Path
     assert operate(db, "list_users", {}).items[0].email == EMAIL
 
 
+@pytest.mark.long
 def test_a_demo_that_is_killed_while_it_is_made_leaves_no_half_of_one(tmp_path: Path) -> None:
     db = tmp_path / "demo.db"
     command = [sys.executable, "-m", "ticketbox", "demo", "--db", str(db), "--port", "0", "--no-open"]

@@ -93,6 +93,7 @@ def test_spans_of_time_are_read_strictly(db: Path) -> None:
     assert run("serve", "--db", db, "--backup-keep", "0").exit_code == 2
 
 
+@pytest.mark.long
 def test_captures_of_tickets_long_archived_go_when_told_and_their_room_comes_back(seed: Seed, tmp_path: Path) -> None:
     db = seed.copy(tmp_path)
     with Box(db) as box, box.client(seed.token) as client:

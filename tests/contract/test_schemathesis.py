@@ -107,7 +107,7 @@ def answered(box: Box) -> dict[str, int]:
     return found
 
 
-@pytest.mark.parametrize("kind", ["token", "session"])
+@pytest.mark.parametrize("kind", ["token", pytest.param("session", marks=pytest.mark.long)])
 def test_the_document_holds_for_a_short_while(stage: Stage, tmp_path: Path, kind: str) -> None:
     """The examples, and every way to keep to each operation's schema, one at a time; to break it takes longer."""
     run(stage, tmp_path, kind, "--phases", "examples,coverage", "--mode", "positive", seed=1)

@@ -35,6 +35,8 @@ EVERY = pytest.mark.parametrize(
     "looks",
     [pytest.param(looks, id=name, marks=[pytest.mark.long] if "-" in name else []) for name, looks in LOOKS.items()],
 )
+# For what needs a look at each scheme alone.
+SCHEMES = pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
 
 
 class Watched:

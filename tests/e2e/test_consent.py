@@ -20,6 +20,7 @@ from playwright.async_api import Page
 from tests.box import PASSWORD, World, ok
 from tests.contract.cases import alter
 from tests.contract.oauth import ALL, App
+from tests.e2e.app import SCHEMES
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import DESK, NARROWEST, PHONE, Watch
 from ticketbox.domain.secrets import digest
@@ -254,7 +255,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     )
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, scheme: str) -> None:
     seen: dict[str, str] = {}
 

@@ -10,6 +10,7 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page, Response
 
 from tests.box import PASSWORD, Box, serving
+from tests.e2e.app import SCHEMES
 from tests.e2e.browser import Chromium
 
 DESK = {"width": 1280, "height": 900}
@@ -212,7 +213,7 @@ async def each_page(page: Page, box: Box, address: str, check: Callable[[str], A
     await check("sign-in")
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 def test_no_page_shuts_anybody_out(chromium: Chromium, fresh: Box, scheme: str) -> None:
     address = fresh.setup_address()
     seen: dict[str, str] = {}

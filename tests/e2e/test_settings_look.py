@@ -9,6 +9,7 @@ from playwright.async_api import Page
 from tests.box import World, ok
 from tests.contract.cases import invitation
 from tests.contract.oauth import connected_app
+from tests.e2e.app import SCHEMES
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import faults, open_as
 
@@ -87,7 +88,7 @@ async def public(page: Page, world: World) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 @pytest.mark.parametrize("look", [person, programs, people, projects, opened, public])
 def test_no_page_of_the_settings_shuts_anybody_out(
     chromium: Chromium, world: World, scheme: str, look: Callable[[Page, World], Awaitable[dict[str, Any]]]

@@ -70,6 +70,7 @@ def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, worl
     refused(world.box.client(secret).get(f"/tickets/{made['id']}"), 404, "not_found")
 
 
+@pytest.mark.long
 def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp_path: Path) -> None:
     texts: dict[str, str] = {}
 
