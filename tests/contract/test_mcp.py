@@ -76,6 +76,29 @@ def test_every_tool_answers_what_its_schema_says(world: World, mode: str) -> Non
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
+def test_a_list_holds_descriptions_in_short_and_get_ticket_tells_all(world: World, mode: str) -> None:
+    """A board of long reports would fill an agent's context before it chose one."""
+    whole = "The cart stays empty. " * 200
+    long, short = world.ticket("Cart", description=whole)["id"], world.ticket("Cart too", description="Brief")["id"]
+
+    async def ask(client: Client) -> list[Any]:
+        lists = [("list_tickets", {"project_id": world.project}), ("search_tickets", {"q": "cart"})]
+        answers = [await client.call_tool(name, given) for name, given in lists]
+        return [*answers, await client.call_tool("get_ticket", {"ticket_id": long})]
+
+    *lists, read = talk(world, mode, ask)
+    for answer in lists:
+        told = {each["id"]: each["description"] for each in answer.structured_content["items"]}
+        assert told == {
+            long: f"{whole[:200].rstrip()}… ({len(whole):,} characters; get_ticket tells all)",
+            short: "Brief",
+        }
+        assert json.loads(answer.content[0].text) == answer.structured_content
+    assert read.structured_content["description"] == whole
+    assert ok(world.api.get("/tickets", params={"project_id": world.project}))["items"][1]["description"] == whole
+
+
+@pytest.mark.parametrize("mode", GENERATIONS)
 def test_the_list_holds_what_the_scopes_allow(world: World, mode: str) -> None:
     async def names(client: Client) -> set[str]:
         return {tool.name for tool in (await client.list_tools()).tools}

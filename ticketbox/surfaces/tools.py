@@ -12,12 +12,15 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.policy import Actor
+from ticketbox.domain.records import Ticket
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.content import Content
 from ticketbox.operations.registry import Operation, Registry
 from ticketbox.surfaces.openapi import results
 
 Json = dict[str, Any]
+
+LISTED_DESCRIPTION = 200  # characters
 
 _REF = "#/$defs/{name}"
 _OUTPUT_DEPTH = 1
@@ -162,7 +165,19 @@ def structured(result: Any) -> Json:
         return {name: value for name, value in told.items() if value is not None}
     if result is None:
         return {"done": True}
-    return typing.cast(Json, _without_nulls(msgspec.to_builtins(result)))
+    found = typing.cast(Json, _without_nulls(msgspec.to_builtins(result)))
+    listed: list[Any] = getattr(result, "items", [])
+    if listed and isinstance(listed[0], Ticket):
+        for each in found["items"]:
+            each["description"] = _in_short(each["description"])
+    return found
+
+
+def _in_short(text: str) -> str:
+    """The beginning of a text: fifty whole descriptions would fill a context before anything was chosen."""
+    if len(text) <= LISTED_DESCRIPTION:
+        return text
+    return f"{text[:LISTED_DESCRIPTION].rstrip()}… ({len(text):,} characters; get_ticket tells all)"
 
 
 def _without_nulls(node: Any) -> Any:
