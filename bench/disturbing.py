@@ -7,6 +7,7 @@ at the end as JSON what it saw. `faults` among it is what shouldn't have been.
 import asyncio
 import contextlib
 import functools
+import itertools
 import json
 import shutil
 import socket
@@ -61,7 +62,7 @@ Saw = Counter[str]
 
 
 def abuse(task: Task, stopped: threading.Event, saw: Saw) -> None:
-    """One token with ten times what it may do, reads and writes over REST and MCP."""
+    """One token that has used up its budget, and goes on at ten times of it: reads and writes over REST and MCP."""
     asyncio.run(_abuse(task, stopped, saw))
 
 
@@ -79,17 +80,18 @@ async def _abuse(task: Task, stopped: threading.Event, saw: Saw) -> None:
     ]  # fmt: skip
 
     async def press(requests: list[bytes], a_minute: int) -> None:
-        connection, due, number = Connection(server), time.monotonic(), 0
-        while not stopped.is_set():
-            answer = await connection.ask(requests[number % 2])
-            number += 1
+        connection, due = Connection(server), 0.0
+        for request in itertools.cycle(requests):
+            if stopped.is_set():
+                break
+            answer = await connection.ask(request)
             saw[f"{answer.status}"] += 1
             if answer.status != 429:
                 saw["faults"] += answer.status // 100 != 2
             else:
                 saw["faults"] += not all(b"\r\n%s: " % name in answer.head for name in (b"retry-after", b"retry_after"))
-            due += CONNECTIONS * 60 / a_minute
-            await asyncio.sleep(due - time.monotonic())
+                due = (due or time.monotonic()) + CONNECTIONS * 60 / a_minute
+                await asyncio.sleep(due - time.monotonic())
         connection.close()
 
     each = [press(reads, DEFAULT_READS * TIMES) for _ in range(CONNECTIONS)]
@@ -224,7 +226,7 @@ def main() -> None:
 
 
 class Disturber:
-    """Such a process, ready to begin."""
+    """Such a process, ready to begin; `kill` ends it in any case."""
 
     def __init__(self, task: Task) -> None:
         arguments = [sys.executable, "-m", "bench.disturbing", msgspec.json.encode(task).decode()]
@@ -248,10 +250,9 @@ class Disturber:
         return saw
 
     def kill(self) -> None:
-        """End it whatever it does."""
-        if self._process.poll() is None:
-            self._process.kill()
-            self._process.wait()
+        """End it, whatever it does."""
+        self._process.kill()
+        self._process.__exit__(None, None, None)
 
     def _line(self) -> str:
         assert self._process.stdout is not None

@@ -24,7 +24,7 @@ import msgspec
 
 from bench.agents import Agent, Board, Record, Work, every
 from bench.disturbing import KINDS, Disturber, Task
-from bench.machine import CLIENT_CORE, cpu_seconds, describe, memory_mb, percentile, pinned, table
+from bench.machine import CLIENT_CORE, cpu_seconds, describe, memory_mb, percentile, pinned, start_highest, table
 from bench.seed import Seeded, seed
 from bench.serving import Server, ticketbox
 from ticketbox.domain.limits import Limiter
@@ -37,11 +37,13 @@ from ticketbox.store.events import event_id
 READS = {"search", "list of 50", "get_ticket"}
 STEPS = ("search", "list of 50", "get_ticket", "claim", "comment", "move", "let go")
 ALONE = "alone"
-SETTLE_SECONDS = 1.0
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How large and how long; `rounds` of `beside` seconds calm and `beside` seconds disturbed, for each kind."""
+    """How large and how long; `rounds` of `beside` seconds calm and `beside` seconds disturbed, for each kind.
+
+    `think` is the mean of seconds between an agent's calls; `settle` seconds pass before a disturbed phase and after.
+    """
 
     agents: int = 200
     boards: int = 50
@@ -50,15 +52,19 @@ class Plan(msgspec.Struct, frozen=True):
     beside: float = 15
     rounds: int = 4
     kinds: Sequence[str] = tuple(KINDS)
+    settle: float = 1.0
 
 
 class Found(msgspec.Struct):
-    """What a run showed. Memory in MB and moments, processor time as a share of a core, both of the alone part."""
+    """What a run showed: of the alone part memory in MB, once a second, and processor time as a share of a core.
+
+    `more_memory` is the highest of each disturbed phase above what there was before it.
+    """
 
     record: Record
     missed: int = 0
     memory: list[float] = []
-    disturbed_memory: list[float] = []
+    more_memory: dict[str, list[float]] = {}
     server_share: float = 0
     client_share: float = 0
     saw: dict[str, dict[str, int]] = {}
@@ -132,7 +138,7 @@ async def run(server: Server, cast: Cast, plan: Plan) -> Found:
         Agent(server, number, token, cast.work[number :: plan.agents], plan.think, found.record)
         for number, token in enumerate(cast.agents)
     ]
-    async with _all(boards, agents):
+    async with _all(boards, agents, plan.settle):
         await asyncio.sleep(min(plan.think * 2, plan.seconds))  # until every agent is under way
         await _alone(server, plan, found)
         with contextlib.ExitStack() as stack:
@@ -151,7 +157,7 @@ async def run(server: Server, cast: Cast, plan: Plan) -> Found:
 
 
 @contextlib.asynccontextmanager
-async def _all(boards: list[Board], agents: list[Agent]) -> AsyncGenerator[None]:
+async def _all(boards: list[Board], agents: list[Agent], settle: float) -> AsyncGenerator[None]:
     """Boards that listen and agents that work meanwhile; at the end the agents go home first."""
     stop = asyncio.Event()
     listening = [asyncio.create_task(board.run()) for board in boards]
@@ -163,7 +169,7 @@ async def _all(boards: list[Board], agents: list[Agent]) -> AsyncGenerator[None]
     finally:
         stop.set()
         await asyncio.gather(*working)
-        await asyncio.sleep(SETTLE_SECONDS)
+        await asyncio.sleep(settle)
         for task in listening:
             task.cancel()
         ended = await asyncio.gather(*listening, return_exceptions=True)
@@ -174,9 +180,12 @@ async def _all(boards: list[Board], agents: list[Agent]) -> AsyncGenerator[None]
 
 async def _alone(server: Server, plan: Plan, found: Found) -> None:
     own = os.getpid()
-    started, cpu = time.monotonic(), (cpu_seconds(server.pid), cpu_seconds(own))
+    started, cpu, stop = time.monotonic(), (cpu_seconds(server.pid), cpu_seconds(own)), asyncio.Event()
     found.record.phase = ALONE
-    await _watched(server, found.memory, plan.seconds)
+    watching = asyncio.create_task(every(1, lambda: found.memory.append(memory_mb(server.pid, "VmRSS")), stop))
+    await asyncio.sleep(plan.seconds)
+    stop.set()
+    await watching
     found.record.phase = ""
     taken = time.monotonic() - started
     found.server_share = (cpu_seconds(server.pid) - cpu[0]) / taken
@@ -185,26 +194,21 @@ async def _alone(server: Server, plan: Plan, found: Found) -> None:
 
 async def _beside(server: Server, disturber: Disturber, kind: str, plan: Plan, found: Found) -> None:
     """Some calm seconds, then as many with one who disturbs. Each phase counts what was begun in it."""
-    number = sum(phase.startswith(f"calm, {kind}") for phase in {call.phase for call in found.record.calls})
-    found.record.phase = f"calm, {kind}, {number}"
+    more = found.more_memory.setdefault(kind, [])
+    found.record.phase = f"calm, {kind}, {len(more)}"
     await asyncio.sleep(plan.beside)
     found.record.phase = ""
+    before = memory_mb(server.pid, "VmRSS")
+    start_highest(server.pid)
     disturber.begin()
-    await asyncio.sleep(SETTLE_SECONDS)
-    found.record.phase = f"beside, {kind}, {number}"
-    await _watched(server, found.disturbed_memory, plan.beside)
+    await asyncio.sleep(plan.settle)
+    found.record.phase = f"beside, {kind}, {len(more)}"
+    await asyncio.sleep(plan.beside)
     found.record.phase = ""
     for name, count in (await asyncio.to_thread(disturber.end)).items():
         found.saw[kind][name] = found.saw[kind].get(name, 0) + count
-    await asyncio.sleep(SETTLE_SECONDS)
-
-
-async def _watched(server: Server, memory: list[float], seconds: float) -> None:
-    stop = asyncio.Event()
-    watching = asyncio.create_task(every(1, lambda: memory.append(memory_mb(server.pid, "VmRSS")), stop))
-    await asyncio.sleep(seconds)
-    stop.set()
-    await watching
+    more.append(memory_mb(server.pid) - before)
+    await asyncio.sleep(plan.settle)
 
 
 def _newest(db: Path) -> int:
@@ -242,10 +246,13 @@ def told(found: Found) -> str:
     if found.saw:
         lines += ["", table(("beside", "what", "calm p99 ms", "disturbed p99 ms", "ratio", "ratio by turns", "calls"),
                             [row for kind in found.saw for row in _compared(found, kind)])]  # fmt: skip
-        lines += [f"\nmemory meanwhile: {max(found.disturbed_memory):.0f} MB at most; what they saw:"]
-        lines += [f"- {kind}: " + ", ".join(f"{name} {count:,}" for name, count in saw.items())
-                  for kind, saw in found.saw.items()]  # fmt: skip
+        rows = [[kind, max(found.more_memory[kind]), _counts(saw)] for kind, saw in found.saw.items()]
+        lines += ["", table(("beside", "memory, MB more", "what it saw"), rows)]
     return "\n".join(lines)
+
+
+def _counts(saw: dict[str, int]) -> str:
+    return ", ".join(f"{name}: {count:,}" for name, count in saw.items())
 
 
 def _figures(times: list[float]) -> list[float]:

@@ -83,6 +83,8 @@ def running(arguments: list[str], tree: Path) -> Generator[Server]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait()
+            if process.stdout is not None:
+                process.stdout.close()
 
 
 def _wait(url: str) -> None:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import httpx
 
-from bench.machine import CLIENT_CORE, describe, memory_mb, pinned, table
+from bench.machine import CLIENT_CORE, describe, memory_mb, pinned, start_highest, table
 from bench.seed import WORDS, Seeded, seed
 from bench.serving import ROOT, Server, ticketbox
 
@@ -111,7 +111,7 @@ def measure(seeded: Seeded, tree: Path, at_once: int, rounds: int) -> list[objec
         before = _stored(seeded.db)
         with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
             for number in range(rounds):
-                Path(f"/proc/{server.pid}/clear_refs").write_text("5")  # starts the highest figure anew
+                start_highest(server.pid)
                 pictures = [picture + bytes([number, each]) for each in range(at_once)]
                 times += pool.map(lambda data, told: upload(server, seeded, data, told), pictures, others[number])
                 highest.append(memory_mb(server.pid) - idle)
