@@ -1,0 +1,107 @@
+"""ticketbox beside other trackers: `uv run python -m bench.peers --tickets 1000 10000`.
+
+All hold the same tickets, and answer the same client on the other core, in turn with ticketbox in every round. A peer
+is installed into the folder from PyPI; what Debian has must be there, else the table says what to install.
+"""
+
+import argparse
+import contextlib
+import statistics
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from bench.client import Sample, load
+from bench.machine import CLIENT_CORE, describe, pinned, table
+from bench.peers.bugsink import Bugsink
+from bench.peers.fossil import Fossil
+from bench.peers.own import OverMcp, Own
+from bench.peers.peer import QUESTIONS, Asked, Peer
+from bench.peers.redmine import Redmine
+from bench.peers.roundup import Roundup
+from bench.peers.rt import RequestTracker
+from bench.peers.trac import Trac
+from bench.serving import Server
+
+PEERS: dict[str, Peer] = {
+    "roundup": Roundup(),
+    "trac": Trac(),
+    "fossil": Fossil(),
+    "bugsink": Bugsink(),
+    "redmine": Redmine(),
+    "rt": RequestTracker(),
+    "mcp": OverMcp(),
+}
+HEAD = ("question", "peer", "tickets", "clients", "requests/s", "p50 ms", "p99 ms", "ticketbox: requests/s",
+        "p50 ms", "p99 ms", "times ahead", "at least")  # fmt: skip
+
+
+def ask(server: Server, asked: Asked, question: str, clients: int, seconds: float) -> Sample:
+    """One round of a question; a redirect is a form's answer when all went well."""
+    with pinned(CLIENT_CORE):
+        sample = load(server.url, asked[question], clients, seconds, good=b"23" if callable(asked[question]) else b"2")
+    if sample.failed:
+        raise RuntimeError(f"{question}: {sample.failed} of {sample.requests} failed: {sample.refusal[:1500]!r}")
+    return sample
+
+
+def compare(
+    name: str, folder: Path, tickets: int, clients: Sequence[int], rounds: int, seconds: float
+) -> list[list[object]]:
+    """A peer and ticketbox in turn; a row for each question and number of clients."""
+    rows: list[list[object]] = []
+    with contextlib.ExitStack() as stack:
+        started = time.monotonic()
+        ours = stack.enter_context(Own().serving(folder / "ticketbox", tickets))
+        theirs = stack.enter_context(PEERS[name].serving(folder / name, tickets))
+        print(f"{name}: {tickets:,} tickets set up in {time.monotonic() - started:.0f} s", file=sys.stderr)
+        for question in QUESTIONS:
+            for each in clients:
+                for side in (ours, theirs):
+                    ask(*side, question, each, min(seconds, 0.5))
+                pairs = [[ask(*side, question, each, seconds) for side in (ours, theirs)] for _ in range(rounds)]
+                own, other = ([pair[place] for pair in pairs] for place in (0, 1))
+                ratios = [mine.rate / their.rate for mine, their in pairs]
+                rows.append([question, PEERS[name].name, tickets, each, *_figures(other), *_figures(own),
+                             statistics.median(ratios), min(ratios)])  # fmt: skip
+    return rows
+
+
+def _figures(samples: list[Sample]) -> list[float]:
+    return [
+        statistics.median(sample.rate for sample in samples),
+        statistics.median(sample.p50 for sample in samples),
+        statistics.median(sample.p99 for sample in samples),
+    ]
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--tickets", type=int, nargs="+", default=[1_000, 10_000])
+    parser.add_argument("--folder", type=Path, default=Path("/tmp/ticketbox-bench/peers"))
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("--seconds", type=float, default=2.0)
+    parser.add_argument("--clients", type=int, nargs="+", default=[1, 4])
+    parser.add_argument("--only", nargs="+", choices=list(PEERS), default=list(PEERS))
+    given = parser.parse_args()
+    print(describe(), f"{given.rounds} rounds of {given.seconds} s\n", sep="\n")
+    rows: list[list[object]] = []
+    left_out: list[str] = []
+    for name in given.only:
+        try:
+            if (what := PEERS[name].missing(given.folder / name)) is not None:
+                left_out.append(f"{PEERS[name].name} isn't here: {what}")
+                continue
+            version = PEERS[name].install(given.folder / name)
+            print(f"{PEERS[name].name} {version}")
+            for tickets in given.tickets:
+                rows += compare(name, given.folder, tickets, given.clients, given.rounds, given.seconds)
+        except (RuntimeError, OSError) as error:
+            left_out.append(f"{PEERS[name].name} couldn't be measured: {error}")
+    print("", table(HEAD, rows), *left_out, sep="\n")
+
+
+if __name__ == "__main__":
+    main()

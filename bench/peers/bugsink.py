@@ -1,0 +1,2 @@
+class Bugsink:
+    name = "Bugsink"

@@ -1,0 +1,2 @@
+class Redmine:
+    name = "Redmine"
