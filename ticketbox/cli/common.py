@@ -1,6 +1,5 @@
 """What several commands share: the file, the way to an operation, the words of a refusal."""
 
-import asyncio
 import functools
 import re
 import sys
@@ -65,6 +64,8 @@ def operate(db: Path, name: str, arguments: dict[str, Any], *, create: bool = Fa
 
     Never checkpoints: that is the server's. Exits with the refusal's words and status 1.
     """
+    import asyncio
+
     if not create and not db.exists():
         fail(f"{db}: there is no such file; make one with `ticketbox init` or `ticketbox serve`")
     return asyncio.run(_operate(db, name, arguments))

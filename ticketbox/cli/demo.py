@@ -1,6 +1,5 @@
 """`ticketbox demo`: a file with an invented company's tickets, served to look around in."""
 
-import asyncio
 import sys
 from pathlib import Path
 
@@ -45,6 +44,8 @@ def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
 
 
 def _make(db: Path) -> None:
+    import asyncio
+
     from ticketbox.demo.build import build
 
     if not sys.stderr.isatty():

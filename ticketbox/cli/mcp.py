@@ -1,7 +1,5 @@
 """`ticketbox mcp`: the local stdio server for MCP clients."""
 
-import asyncio
-
 import click
 
 
@@ -11,6 +9,8 @@ def mcp() -> None:
 
     Reads SERVICE_API_TOKEN and TICKETBOX_URL (default: the local server) from the environment.
     """
+    import asyncio
+
     from ticketbox.stdio import serve
 
     asyncio.run(serve())

@@ -1,19 +1,21 @@
 """`ticketbox serve`: everything, in one process."""
 
-import asyncio
 import contextlib
 import socket
 import sys
-import webbrowser
 from collections.abc import Callable, Generator
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from ticketbox.cli.common import SPAN, db_option, fail, refusals
 from ticketbox.domain.problems import invalid
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_KEEP, DEFAULT_PORT, Settings, public_url
+
+if TYPE_CHECKING:
+    from asyncio import AbstractEventLoop
 
 STOP_SECONDS = 7
 
@@ -99,6 +101,8 @@ def run(settings: Settings, listener: socket.socket, *, open_browser: bool, word
 
     Exits with status 1 for a file that can't be served.
     """
+    import asyncio
+
     from ticketbox.logs import configure
     from ticketbox.store.migrate import UnusableFile
 
@@ -132,6 +136,8 @@ async def _serve(settings: Settings, listener: socket.socket, open_browser: bool
             click.echo(words, nl=False)
             sys.stdout.flush()
             if open_browser and (address or words):
+                import webbrowser
+
                 webbrowser.open(address or settings.public_url)
 
         stopping = appliance.services.listeners.close
@@ -174,7 +180,7 @@ def _listen_locally(path: Path) -> Generator[socket.socket]:
             yield listener
 
 
-def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
+def _loop_factory() -> "Callable[[], AbstractEventLoop] | None":
     """uvloop's where it can be had; it isn't made for Windows."""
     try:
         import uvloop

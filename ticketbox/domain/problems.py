@@ -172,7 +172,7 @@ class RateLimited(Problem):
 
 
 class Unavailable(Problem):
-    """The server is stopping, or a question ran into its time limit."""
+    """The server is stopping, a part of it couldn't be loaded, or a question ran into its time limit."""
 
     status, code, title = 503, "unavailable", "service unavailable"
 

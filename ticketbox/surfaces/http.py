@@ -1,6 +1,8 @@
 """All routes together: MCP and REST, and behind them the framework with every other page."""
 
+import functools
 import typing
+from typing import Any
 
 import msgspec
 from litestar import Litestar, Response, get
@@ -28,7 +30,7 @@ def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: 
         _health(dispatcher),
         metrics.route(registry, dispatcher, figures),
     ]
-    app = Litestar(
+    app = _Framework(
         route_handlers=handlers,
         openapi_config=None,
         logging_config=None,
@@ -49,6 +51,14 @@ def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: 
     return route
 
 
+class _Framework(Litestar):
+    """Litestar without the plugins that it takes on by itself: they import pydantic, and no route here needs them."""
+
+    @staticmethod
+    def _get_default_plugins(plugins: list[Any]) -> list[Any]:
+        return plugins
+
+
 def _rethrow(_: object, error: Exception) -> Response[bytes]:
     """Problems, and faults, are the edge's to answer."""
     raise error
@@ -63,11 +73,13 @@ def _no_route(_: object, error: Exception) -> Response[bytes]:
 
 
 def _document(registry: Registry, site: Site) -> HTTPRouteHandler:
-    document = msgspec.json.encode(openapi.document(registry, site.public_url))
+    @functools.cache
+    def document() -> bytes:
+        return msgspec.json.encode(openapi.document(registry, site.public_url))
 
     @get(rest.PREFIX + "/openapi.json")
     async def handle() -> Answer:
-        return Answer(200, document, "application/json", [(b"cache-control", b"no-cache")])
+        return Answer(200, document(), "application/json", [(b"cache-control", b"no-cache")])
 
     return handle
 

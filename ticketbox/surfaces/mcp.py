@@ -6,7 +6,7 @@ is a tool's result that says what to do next.
 """
 
 import asyncio
-import importlib
+import logging
 import typing
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,7 @@ from ticketbox.domain.problems import (
     Problem,
     RateLimited,
     Unauthorized,
+    Unavailable,
 )
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Operation, Registry
@@ -37,8 +38,12 @@ if TYPE_CHECKING:
 
     from ticketbox.surfaces.mcp_shortcut import Shortcut
 
+log = logging.getLogger("ticketbox.mcp")
+
 MAX_MESSAGE = 1024 * 1024
 MESSAGE_SECONDS = 30.0
+WARM_SECONDS = 2.0
+RETRY_SECONDS = 60.0
 
 UNREADABLE = Answer(
     400,
@@ -48,7 +53,7 @@ UNREADABLE = Answer(
 
 
 class Endpoint:
-    """The MCP endpoint. `run` keeps the SDK's session manager alive; an exchange waits until it is ready."""
+    """The MCP endpoint. `run` loads the SDK and keeps its session manager alive; an exchange waits for it."""
 
     def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site) -> None:
         self._registry = registry
@@ -57,11 +62,29 @@ class Endpoint:
         self._handlers = Handlers(registry, dispatcher)
         self._manager: StreamableHTTPSessionManager | None = None
         self._shortcut: Shortcut | None = None
-        self._ready = asyncio.Event()
+        self._asked = asyncio.Event()
+        self._settled = asyncio.Event()
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Import the SDK, which takes a second, beside the running server; then serve until it stops."""
-        await asyncio.to_thread(importlib.import_module, "ticketbox.surfaces.mcp_shortcut")
+        """Load the SDK beside the running server, when it is asked for or soon; then serve until it stops.
+
+        Its import takes more than all the rest of the start. As long as it fails, exchanges are refused.
+        """
+        await _either(self._asked, stopping, WARM_SECONDS)
+        while not stopping.is_set():
+            try:
+                manager, shortcut = await asyncio.to_thread(self._load)
+            except Exception:
+                log.exception("MCP can't be served; it will be tried again in a minute")
+                self._settled.set()
+                await _either(stopping, stopping, RETRY_SECONDS)
+                continue
+            async with manager.run():
+                self._manager, self._shortcut = manager, shortcut
+                self._settled.set()
+                await stopping.wait()
+
+    def _load(self) -> "tuple[StreamableHTTPSessionManager, Shortcut]":
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from ticketbox.surfaces.mcp_shortcut import Shortcut
@@ -70,12 +93,7 @@ class Endpoint:
         manager = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=MAX_MESSAGE
         )
-        async with manager.run():
-            self._manager = manager
-            self._shortcut = Shortcut(self._registry, self._dispatcher, self._handlers, server)
-            self._ready.set()
-            await stopping.wait()
-            self._ready.clear()
+        return manager, Shortcut(self._registry, self._dispatcher, self._handlers, server)
 
     async def exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one HTTP request, of whatever method: the refusal says which transport to use."""
@@ -115,8 +133,10 @@ class Endpoint:
             return
         if short is not None and asked is not None:
             send = short.learning(asked, call, send)
-        await self._ready.wait()
-        assert self._manager is not None
+        self._asked.set()
+        await self._settled.wait()
+        if self._manager is None:
+            raise Unavailable("MCP can't be served: this server couldn't load it, and its log says why")
         await self._manager.handle_request(_tidied(scope), _replay(body, receive), send)
 
     def _called(self, message: dict[str, Any] | None) -> Operation:
@@ -139,6 +159,16 @@ class Endpoint:
     def server(self) -> "Server[Any]":
         """The SDK's server with our handlers."""
         return self._handlers.server()
+
+
+async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> None:
+    """Wait for one of two events, or so long."""
+    waits = [asyncio.ensure_future(event.wait()) for event in {one, other}]
+    try:
+        await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        for wait in waits:
+            wait.cancel()
 
 
 def _peek(body: bytes) -> dict[str, Any] | None:
