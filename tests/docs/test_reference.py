@@ -7,6 +7,7 @@ import click
 
 from tests.docs.pages import ROOT, headings, table, tables, words
 from ticketbox.cli import main
+from ticketbox.domain.filters import FILTERS, Takes
 from ticketbox.domain.problems import PROBLEMS
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.registry import registry
@@ -53,3 +54,13 @@ def test_every_tool_stands_in_it() -> None:
         for each in registry()
         if (tool := each.tool) is not None
     }
+
+
+def test_every_filter_of_the_search_stands_in_the_guide() -> None:
+    page = ROOT / "docs" / "search.md"
+    listed = {key: set(words(row[1:2])) for row in tables(page, "Filters")[0] for key in words(row[:1])}
+    for each in FILTERS:
+        if each.takes is Takes.WORDS:
+            assert any(term.startswith(f"{each.key}:") for row in table(page, "Words") for term in words(row[:1]))
+        elif each.takes is not Takes.TIME:
+            assert set(each.values) <= listed[f"{each.key}:"]

@@ -3,8 +3,9 @@
 import pytest
 
 from ticketbox.domain.clock import DAY, HOUR
+from ticketbox.domain.filters import FILTERS, KEYS, Facet, Filter, Moment, Place, Takes
 from ticketbox.domain.problems import InvalidRequest
-from ticketbox.domain.query import MOST_TERMS, MOST_TOKENS, Choice, Facet, Moment, Place, Query, Span, parse, split_last
+from ticketbox.domain.query import MOST_TERMS, MOST_TOKENS, Choice, Query, Span, parse, split_last
 
 NOW = 1_795_253_400_000  # 2026-11-21T09:30Z
 NOVEMBER = 1_793_491_200_000  # its first day
@@ -177,3 +178,20 @@ def test_terms_are_told_apart_by_where_they_stand() -> None:
     assert query.periods == ()
     assert Moment.CREATED.value == "created"
     assert Place.ANYWHERE.value == "anywhere"
+
+
+@pytest.mark.parametrize("each", FILTERS, ids=lambda each: each.key)
+def test_every_filter_takes_what_is_offered_for_it(each: Filter) -> None:
+    offered = each.values or ("cart",)
+    for value in offered:
+        found = parse(f"{each.key}:{value}", NOW)
+        assert len(found.texts) + len(found.choices) + len(found.periods) == 1, value
+        assert all(text.place is Place(each.key) for text in found.texts)
+    if each.takes is Takes.VALUE:
+        with pytest.raises(InvalidRequest) as caught:
+            parse(f"{each.key}:nonsense", NOW)
+        assert all(value in str(caught.value) for value in each.values)
+
+
+def test_every_key_is_one_that_is_offered() -> None:
+    assert {*Facet, *Moment, *Place} - {Place.ANYWHERE} == set(KEYS)

@@ -1,6 +1,6 @@
 """Finding in a real browser: the palette, the search page, the help sheet and the inbox."""
 
-from playwright.async_api import Page, expect
+from playwright.async_api import Locator, Page, expect
 
 from tests.box import World, ok
 from tests.contract.cases import make_capture
@@ -14,6 +14,11 @@ async def ask(page: Page, text: str) -> None:
     await expect(page.get_by_role("heading", level=1)).to_be_visible()
     await page.keyboard.press("Control+k")
     await page.get_by_role("combobox").fill(text)
+
+
+def completions(page: Page, **state: bool) -> Locator:
+    """What the search page offers to go on with."""
+    return page.get_by_role("listbox", name="Completions").get_by_role("option", **state)  # type: ignore[arg-type]
 
 
 @EVERY
@@ -59,22 +64,140 @@ def test_the_search_page_shows_where_the_words_stand(chromium: Chromium, world: 
     ok(world.api.post(f"/tickets/{world.ticket('Gone for now')['id']}/archive"))
 
     async def search(page: Page) -> None:
-        await page.get_by_role("searchbox").fill("bank")
+        await page.get_by_role("combobox", name="Words").fill("bank")
         await page.keyboard.press("Enter")
         await expect(page.locator("mark")).to_have_text("bank")
         assert page.url.endswith("/search?q=bank")
         await assert_accessible(page)
         await assert_fits(page)
-        await page.get_by_role("searchbox").fill("gone")
+        await page.get_by_role("combobox", name="Words").fill("gone")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("Nothing fits")).to_be_visible()
         await page.get_by_label("Status").select_option("archived")
         await expect(page.get_by_role("link", name="Gone for now")).to_be_visible()
-        await page.get_by_role("searchbox").fill("labl:ui")
+        await page.get_by_role("combobox", name="Words").fill("labl:ui")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("did you mean label:?")).to_be_visible()
 
     use(chromium, world.owner, "/search", search, looks)
+
+
+@EVERY
+def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, world: World, looks: Looks) -> None:
+    world.ticket("Payment fails", labels=["check out"], priority="high")
+    world.join("Bob")
+
+    async def search(page: Page) -> None:
+        field, options = page.get_by_role("combobox", name="Words"), completions(page)
+        await field.press_sequentially("pay pri")
+        await expect(options).to_have_text(["priority: Priority"])
+        await expect(field).to_have_attribute("aria-expanded", "true")
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.keyboard.press("Tab")
+        await expect(field).to_have_value("pay priority:")
+        await expect(options).to_have_text(["none", "low", "medium", "high", "urgent"])
+        await expect(completions(page, selected=True)).to_have_text("none")
+        await page.keyboard.press("ArrowUp")
+        await page.keyboard.press("ArrowUp")
+        await page.keyboard.press("Enter")
+        await expect(field).to_have_value("pay priority:high ")
+        await field.press_sequentially("-assignee:bo")
+        await expect(options).to_contain_text(["Bob"])
+        await page.keyboard.press("Enter")
+        await field.press_sequentially("label:out")
+        await options.get_by_text("check out").click()
+        await expect(field).to_have_value('pay priority:high -assignee:Bob label:"check out" ')
+        await page.keyboard.press("Escape")
+        await expect(options).to_have_count(0)
+        await expect(field).to_be_focused()
+        await field.press_sequentially("project:")
+        await expect(options).to_have_text(["First project"])
+        await page.keyboard.press("Escape")
+        for _ in "project:":
+            await page.keyboard.press("Backspace")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("Nothing fits")).to_be_visible()  # "pay" is no whole word
+        await field.fill('payment priority:high -assignee:Bob label:"check out"')
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("link", name="Payment fails")).to_be_visible()
+
+    use(chromium, world.owner, "/search", search, looks)
+
+
+def test_a_word_is_searched_for_though_a_filter_begins_so(chromium: Chromium, world: World) -> None:
+    world.ticket("Has a label")
+
+    async def search(page: Page) -> None:
+        field = page.get_by_role("combobox", name="Words")
+        await field.press_sequentially("label")
+        await expect(completions(page)).to_have_text(["label: Label"])
+        await expect(completions(page, selected=True)).to_have_count(0)
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("link", name="Has a label")).to_be_visible()
+        await expect(completions(page)).to_have_count(0)
+        await field.fill("")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("Tab")
+        await expect(page.get_by_role("button", name="Search", exact=True)).to_be_focused()
+
+    use(chromium, world.owner, "/search", search)
+
+
+def test_the_search_page_points_at_what_is_wrong(chromium: Chromium, world: World) -> None:
+    async def search(page: Page) -> None:
+        field = page.get_by_role("combobox", name="Words")
+        await field.fill("\U0001f9fa cart priority:asap is:open")
+        await page.keyboard.press("Escape")
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_text("priority takes none, low")).to_be_visible()
+        await expect(field).to_have_attribute("aria-invalid", "true")
+        await expect(page.locator("u")).to_have_text("priority:asap")
+        await assert_accessible(page)
+        await page.keyboard.type("is:resolved")  # it was selected
+        await expect(field).to_have_value("\U0001f9fa cart is:resolved is:open")
+        await expect(page.locator("u")).to_have_count(0)
+
+    use(chromium, world.owner, "/search", search)
+
+
+@EVERY
+def test_the_palette_completes_filters_and_their_values(chromium: Chromium, world: World, looks: Looks) -> None:
+    world.ticket("The cart stays empty", labels=["checkout"])
+    world.ticket("The cart is red")
+
+    async def complete(page: Page) -> None:
+        await ask(page, "cart lab")
+        field, filters = page.get_by_role("combobox"), page.get_by_role("group", name="Filters")
+        await expect(filters.get_by_role("option")).to_have_text(["label: Label"])
+        await page.keyboard.press("Tab")
+        await expect(field).to_have_value("cart label:")
+        await expect(filters.get_by_role("option", selected=True)).to_have_text("checkout")
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        await assert_accessible(page)
+        await assert_fits(page)
+        await page.keyboard.press("Enter")
+        await expect(field).to_have_value("cart label:checkout ")
+        await expect(page.get_by_role("group", name="Tickets").get_by_role("option")).to_contain_text(
+            ["The cart stays empty", "All results"]
+        )
+        await page.keyboard.press("Enter")
+        await expect(page.get_by_role("heading", level=1)).to_have_text("The cart stays empty")
+
+    use(chromium, world.owner, f"/projects/{world.project}", complete, looks)
+
+
+def test_the_palette_waits_with_a_complaint_until_a_value_is_written(chromium: Chromium, world: World) -> None:
+    async def complete(page: Page) -> None:
+        await ask(page, "cart priority:hi")
+        await page.wait_for_timeout(400)
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        await page.get_by_role("combobox").press_sequentially("p ")
+        await expect(page.get_by_role("alert")).to_contain_text("priority takes")
+        await expect(page.locator("u")).to_have_text("priority:hip")
+
+    use(chromium, world.owner, f"/projects/{world.project}", complete)
 
 
 def test_the_help_sheet_lists_what_works(chromium: Chromium, world: World) -> None:

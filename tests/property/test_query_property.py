@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ticketbox.domain.filters import KEYS, Moment
 from ticketbox.domain.problems import InvalidRequest
-from ticketbox.domain.query import KEYS, Moment, Period, parse
+from ticketbox.domain.query import Period, parse
 from ticketbox.domain.records import Status
 from ticketbox.store import narrowing, search
 from ticketbox.store.database import Read, connect

@@ -15,7 +15,8 @@ import msgspec
 import pytest
 
 import ticketbox.store
-from ticketbox.domain.query import Moment, Period, Place, Text
+from ticketbox.domain.filters import Moment, Place
+from ticketbox.domain.query import Period, Text
 from ticketbox.domain.records import Priority, Status
 from ticketbox.store import events, search, ticket_lists
 from ticketbox.store.database import connect

@@ -8,48 +8,17 @@ import difflib
 import re
 import unicodedata
 from datetime import UTC, datetime, timedelta
-from enum import StrEnum
 from typing import Any
 
 import msgspec
 
+from ticketbox.domain.filters import FILTERS, KEYS, Facet, Moment, Place, Takes
 from ticketbox.domain.problems import InvalidRequest, invalid
-from ticketbox.domain.records import Priority, Status
 
 MOST_CHARACTERS = 500
 MOST_TERMS = 32
 MOST_TOKENS = 64
 LEAST_PREFIX = 2
-
-
-class Place(StrEnum):
-    """Where a text is looked for."""
-
-    ANYWHERE = "anywhere"
-    TITLE = "title"
-    ERROR = "error"
-    PAGE = "page"
-    BRANCH = "branch"
-
-
-class Facet(StrEnum):
-    """What a ticket either has or hasn't."""
-
-    STATUS = "status"
-    IS = "is"
-    HAS = "has"
-    PRIORITY = "priority"
-    LABEL = "label"
-    ASSIGNEE = "assignee"
-    PROJECT = "project"
-    COLUMN = "column"
-
-
-class Moment(StrEnum):
-    """A time that every ticket has."""
-
-    CREATED = "created"
-    UPDATED = "updated"
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -100,25 +69,13 @@ class Query(msgspec.Struct, frozen=True):
         return any(choice.facet in facets for choice in self.choices)
 
 
-_IS = {"open", "resolved", "active", "archived", "assigned", "unassigned"}
-_HAS = {
-    "capture": "capture",
-    "comment": "comments",
-    "comments": "comments",
-    "attachment": "attachment",
-    "attachments": "attachment",
-    "error": "errors",
-    "errors": "errors",
-    "branch": "branch",
+_SYNONYMS = {Facet.HAS: {"comment": "comments", "attachments": "attachment", "error": "errors"}}
+_VALID: dict[str, dict[str, str]] = {
+    each.key: {value: value for value in each.values} | _SYNONYMS.get(Facet(each.key), {})
+    for each in FILTERS
+    if each.takes is Takes.VALUE
 }
-_VALID: dict[Facet, dict[str, str]] = {
-    Facet.STATUS: {value: value for value in (*Status, "all")},
-    Facet.IS: {value: value for value in sorted(_IS)},
-    Facet.HAS: _HAS,
-    Facet.PRIORITY: {value: value for value in Priority},
-}
-_PLACES = {place.value: place for place in Place if place is not Place.ANYWHERE}
-KEYS = tuple(sorted({*_PLACES, *(facet.value for facet in Facet), *(moment.value for moment in Moment)}))
+_PLACES = {each.key: Place(each.key) for each in FILTERS if each.takes is Takes.WORDS}
 
 _TERM = re.compile(
     r"""(?P<minus>-?)

@@ -5,10 +5,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.filters import FILTERS, Facet
 from ticketbox.domain.ids import ticket_id
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.query import Choice, Facet, Query, parse, wrong
+from ticketbox.domain.query import Choice, Query, parse, wrong
 from ticketbox.domain.records import Hit, Status
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.lookups import Id
@@ -31,8 +32,7 @@ class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             min_length=1,
             max_length=500,
             pattern=r"^[^\x00-\x1f\x7f]*$",
-            description='Words, "a phrase", -not, begin*, and filters: status: is: has: priority: label: assignee: '
-            "project: column: title: error: page: branch: created: updated:",
+            description='Words, "a phrase", -not, begin*, and filters: ' + " ".join(f"{each.key}:" for each in FILTERS),
             examples=['"stays empty" label:checkout -is:resolved'],
         ),
     ]

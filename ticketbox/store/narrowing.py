@@ -6,7 +6,8 @@ from datetime import UTC, datetime
 import msgspec
 
 from ticketbox.domain.clock import DAY
-from ticketbox.domain.query import Choice, Facet, Moment, Period, Place, Query
+from ticketbox.domain.filters import Facet, Moment, Place
+from ticketbox.domain.query import Choice, Period, Query
 from ticketbox.domain.records import PRIORITIES, Priority, Status
 from ticketbox.store.database import Read
 from ticketbox.store.visible import VISIBLE, Viewer

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ticketbox.domain.query import Moment, Period, Place, Text, split_last
+from ticketbox.domain.filters import Moment, Place
+from ticketbox.domain.query import Period, Text, split_last
 from ticketbox.domain.records import Excerpt, Highlights, Piece
 from ticketbox.store.database import Read, Row
 from ticketbox.store.narrowing import joined, quoted

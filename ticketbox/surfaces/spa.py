@@ -15,6 +15,7 @@ from litestar import Request, get, route
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox import __version__
+from ticketbox.domain.filters import FILTERS, Filter
 from ticketbox.domain.problems import NotFound, Unauthorized
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Registry
@@ -46,6 +47,7 @@ class Boot(msgspec.Struct, frozen=True):
     version: str
     public_url: str
     me: Any
+    filters: tuple[Filter, ...] = FILTERS
 
 
 def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:

@@ -7,6 +7,13 @@ interface Document {
   title?: string;
   errors?: FieldError[];
   retry_after?: number;
+  at?: Span;
+}
+
+/** Where in a text something is wrong, in characters (not in JavaScript's units). */
+export interface Span {
+  start: number;
+  end: number;
 }
 
 /** A refusal as the API words it (docs/reference/errors.md), or `unreachable` with status 0. */
@@ -15,14 +22,24 @@ export class Problem extends Error {
   readonly code: string;
   readonly errors: FieldError[];
   readonly retryAfter: number | undefined;
+  /** Which part of a query it speaks of. */
+  readonly span: Span | undefined;
 
-  constructor(status: number, code: string, detail: string, errors: FieldError[] = [], retryAfter?: number) {
+  constructor(
+    status: number,
+    code: string,
+    detail: string,
+    errors: FieldError[] = [],
+    retryAfter?: number,
+    span?: Span,
+  ) {
     super(detail);
     this.name = 'Problem';
     this.status = status;
     this.code = code;
     this.errors = errors;
     this.retryAfter = retryAfter;
+    this.span = span;
   }
 
   static async of(response: Response): Promise<Problem> {
@@ -33,7 +50,7 @@ export class Problem extends Error {
     };
     const found: Document = await response.json().catch(() => fallback);
     const detail = found.detail ?? found.title ?? fallback.detail;
-    return new Problem(response.status, found.code, detail, found.errors, found.retry_after);
+    return new Problem(response.status, found.code, detail, found.errors, found.retry_after, found.at);
   }
 
   /** The same refusal, said of one field of the form. */

@@ -75,6 +75,13 @@ class Workspace {
     return this.#columns[project];
   }
 
+  /** The labels of the tickets that changed last, in a project or everywhere. */
+  async loadLabels(project?: string): Promise<string[]> {
+    const query = { project_id: project, status: 'all', sort: '-updated' as const, limit: 100 };
+    const page = await data(api.GET('/tickets', { params: { query } }));
+    return [...new Set(page.items.flatMap((each) => each.labels))].sort((a, b) => a.localeCompare(b));
+  }
+
   /** Whether the caller's role in a company reaches a rank. */
   may(company: string | undefined, least: 'member' | 'admin' | 'owner'): boolean {
     const ranks = ['viewer', 'member', 'admin', 'owner'];
