@@ -14,6 +14,7 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.ids import ALPHABET
+from ticketbox.domain.patterns import whole
 from ticketbox.domain.problems import invalid
 from ticketbox.domain.records import By
 
@@ -87,11 +88,11 @@ Geometry = ArrowGeometry | BoxGeometry | PenGeometry | TextGeometry
 Color = Annotated[
     str,
     Meta(
-        pattern="^#[0-9a-fA-F]{6}$",
         max_length=7,
         description="Red, green and blue as #rrggbb.",
         examples=[DEFAULT_COLOR],
     ),
+    whole("#[0-9a-fA-F]{6}"),
 ]
 Text = Annotated[
     str,
@@ -104,10 +105,10 @@ class _Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
         Annotated[
             str,
             Meta(
-                pattern=f"^ann_[{ALPHABET}]{{12}}$",
                 max_length=16,
                 description="The annotation that this replaces; without it, a new one is made.",
             ),
+            whole(f"ann_[{ALPHABET}]{{12}}"),
         ]
         | None
     ) = None

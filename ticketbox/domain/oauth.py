@@ -14,6 +14,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from ticketbox.domain.clock import DAY, HOUR, MINUTE
+from ticketbox.domain.patterns import whole
 from ticketbox.domain.problems import InvalidRequest
 
 ACCESS_LIFETIME = HOUR
@@ -24,8 +25,8 @@ CONSENT_LIFETIME = 10 * MINUTE
 MAX_NAME = 100
 MAX_ADDRESS = 2_000
 
-CHALLENGE = r"^[A-Za-z0-9_\-]{43}$"
-VERIFIER = r"^[A-Za-z0-9\-._~]{43,128}$"
+CHALLENGE = whole(r"[A-Za-z0-9_\-]{43}")
+VERIFIER = whole(r"[A-Za-z0-9\-._~]{43,128}")
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.\-]{0,60}:[\x21-\x7e]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9._\-]+|[0-9a-f:.]+")

@@ -164,7 +164,7 @@ def _asked(actor: Actor, client: Client, redirect_uri: str, args: Authorize, pub
     if args.code_challenge is None or args.code_challenge_method != "S256":
         raise refusal("invalid_request", "PKCE is needed: code_challenge, with code_challenge_method S256")
     try:
-        msgspec.convert(args.code_challenge, Annotated[str, Meta(pattern=CHALLENGE)])
+        msgspec.convert(args.code_challenge, Annotated[str, CHALLENGE])
     except msgspec.ValidationError:
         raise refusal("invalid_request", "code_challenge must be a SHA-256 in base64url, 43 characters") from None
     audience = audience_of(args.resource, public_url)

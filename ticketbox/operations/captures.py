@@ -15,6 +15,7 @@ from ticketbox.domain.globs import choose
 from ticketbox.domain.health import describe_health, stream_health
 from ticketbox.domain.ids import Prefix, new_id
 from ticketbox.domain.limits import Budget
+from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import InvalidRequest, PayloadTooLarge, invalid
 from ticketbox.domain.records import AssetKind, Bodies, CapturePolicy, CaptureSummary, Priority, StreamCounts
@@ -50,10 +51,10 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Meta(
             min_length=8,
             max_length=64,
-            pattern=r"^[A-Za-z0-9_\-]+$",
             description="Made by the client, once for each capture: sending it again changes nothing.",
             examples=["5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11"],
         ),
+        whole(r"[A-Za-z0-9_\-]+"),
     ]
     page: Page
     health: Health

@@ -7,7 +7,6 @@ tokens that change at every use. Its id, label and budgets stay the same through
 from typing import Annotated, Any
 
 import msgspec
-from msgspec import Meta
 
 from ticketbox.domain import oauth, secrets
 from ticketbox.domain.limits import Budget
@@ -33,7 +32,7 @@ class RedeemCode(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     client_id: Parameter
     code: Parameter
-    code_verifier: Annotated[str, Meta(pattern=VERIFIER)]
+    code_verifier: Annotated[str, VERIFIER]
     redirect_uri: Parameter | None = None
     resource: Parameter | None = None
 

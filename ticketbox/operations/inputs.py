@@ -4,58 +4,61 @@ from typing import Annotated
 
 from msgspec import Meta
 
-# No control characters; at least one that isn't white space. NUL never gets into the file.
-_LINE = r"^[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*$"
-_TEXT = r"^[^\x00]*$"
+from ticketbox.domain.patterns import whole
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, pattern=_LINE, examples=["Webshop"])]
+# No control characters; at least one that isn't white space. NUL never gets into the file.
+_LINE = whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
+_TEXT = whole(r"[^\x00]*")
+
+Name = Annotated[str, Meta(min_length=1, max_length=100, examples=["Webshop"]), _LINE]
 Title = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=300,
-        pattern=_LINE,
         description="One line.",
         examples=["The cart stays empty"],
     ),
+    _LINE,
 ]
-Markdown = Annotated[str, Meta(max_length=100_000, pattern=_TEXT, description="Markdown.")]
-Text = Annotated[str, Meta(max_length=2_000, pattern=_TEXT)]
+Markdown = Annotated[str, Meta(max_length=100_000, description="Markdown."), _TEXT]
+Text = Annotated[str, Meta(max_length=2_000), _TEXT]
 CommentBody = Annotated[
     str,
-    Meta(min_length=1, max_length=50_000, pattern=_TEXT, description="Markdown.", examples=["Fixed on `main`."]),
+    Meta(min_length=1, max_length=50_000, description="Markdown.", examples=["Fixed on `main`."]),
+    _TEXT,
 ]
-Label = Annotated[str, Meta(min_length=1, max_length=50, pattern=_LINE, examples=["checkout"])]
+Label = Annotated[str, Meta(min_length=1, max_length=50, examples=["checkout"]), _LINE]
 Labels = Annotated[list[Label], Meta(max_length=20, description="Case doesn't matter when they are compared.")]
 Branch = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=250,
-        pattern=r"^[A-Za-z0-9._][A-Za-z0-9._/\-+@#]*$",
         description="A git branch's name.",
         examples=["t-4k7m2q9x-empty-cart"],
     ),
+    whole(r"[A-Za-z0-9._][A-Za-z0-9._/\-+@#]*"),
 ]
 Url = Annotated[
     str,
     Meta(
         max_length=8_192,
-        pattern=r"^[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20\x7f]*$",
         description="An absolute address.",
         examples=["https://shop.example/cart"],
     ),
+    whole(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20\x7f]*"),
 ]
 Email = Annotated[
     str,
     Meta(
         min_length=3,
         max_length=254,
-        pattern=r"^[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+$",
         examples=["ann@example.org"],
     ),
+    whole(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+"),
 ]
-Password = Annotated[str, Meta(min_length=10, max_length=200, pattern=_TEXT, description="10 characters at least.")]
+Password = Annotated[str, Meta(min_length=10, max_length=200, description="10 characters at least."), _TEXT]
 Secret = Annotated[str, Meta(min_length=1, max_length=200)]
 
 

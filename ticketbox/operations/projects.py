@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.limits import Budget
+from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import InvalidRequest
 from ticketbox.domain.records import Bodies, CapturePolicy, Project
@@ -25,10 +26,10 @@ UrlPatterns = Annotated[
             Meta(
                 min_length=1,
                 max_length=500,
-                pattern=r"^[^\x00-\x20\x7f]+$",
                 description="A glob on the page address: `*` stands for any run of characters.",
                 examples=["https://shop.example/*"],
             ),
+            whole(r"[^\x00-\x20\x7f]+"),
         ]
     ],
     Meta(max_length=50),
@@ -40,7 +41,7 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     bodies: Annotated[Bodies, Meta(description="Whether request and response bodies are collected.")] = Bodies.OFF
     extra_redactions: Annotated[
-        list[Annotated[str, Meta(min_length=3, max_length=100, pattern=r"^[^\x00-\x1f\x7f]+$")]],
+        list[Annotated[str, Meta(min_length=3, max_length=100), whole(r"[^\x00-\x1f\x7f]+")]],
         Meta(
             max_length=50,
             description="What is removed besides the usual: names of keys, or `text:` and a literal.",

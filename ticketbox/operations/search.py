@@ -8,6 +8,7 @@ from msgspec import Meta
 from ticketbox.domain.filters import FILTERS, Facet
 from ticketbox.domain.ids import ticket_id
 from ticketbox.domain.limits import Budget
+from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.query import Choice, Query, parse, wrong
 from ticketbox.domain.records import Hit, Status
@@ -31,10 +32,10 @@ class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Meta(
             min_length=1,
             max_length=500,
-            pattern=r"^[^\x00-\x1f\x7f]*$",
             description='Words, "a phrase", -not, begin*, and filters: ' + " ".join(f"{each.key}:" for each in FILTERS),
             examples=['"stays empty" label:checkout -is:resolved'],
         ),
+        whole(r"[^\x00-\x1f\x7f]*"),
     ]
     company_id: Id | None = None
     project_id: Id | None = None

@@ -10,6 +10,7 @@ from ticketbox.domain import har, streams
 from ticketbox.domain.capture import ConsoleEntry, Entry, ErrorEntry, Level, NetworkEntry, Stream, StreamHealth
 from ticketbox.domain.health import describe_health, stream_health
 from ticketbox.domain.limits import Budget
+from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import NotFound
 from ticketbox.domain.scopes import Scope
@@ -81,11 +82,12 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     status: (
         Annotated[
             str,
-            Meta(pattern="^[1-5]([0-9]{2}|xx)$", description="A status, or a class of them.", examples=["4xx"]),
+            Meta(description="A status, or a class of them.", examples=["4xx"]),
+            whole("[1-5]([0-9]{2}|xx)"),
         ]
         | None
     ) = None
-    method: Annotated[str, Meta(min_length=1, max_length=20, pattern="^[A-Za-z]+$")] | None = None
+    method: Annotated[str, Meta(min_length=1, max_length=20), whole("[A-Za-z]+")] | None = None
     host: Annotated[str, Meta(min_length=1, max_length=255, description="The whole host name.")] | None = None
     contains: Contains | None = None
     around: Around | None = None

@@ -9,6 +9,7 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.clock import epoch_ms
 from ticketbox.domain.fingerprints import page_print
 from ticketbox.domain.limits import Budget
+from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import InvalidRequest, NotFound, invalid
 from ticketbox.domain.records import Priority, Status, Ticket
@@ -27,7 +28,8 @@ from ticketbox.store.visible import Found
 
 StatusFilter = Annotated[
     str,
-    Meta(pattern="^(active|archived|all)$", description="`active` (the default), `archived` or `all`."),
+    Meta(description="`active` (the default), `archived` or `all`."),
+    whole("(active|archived|all)"),
 ]
 
 

@@ -10,6 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain import signing
 from ticketbox.domain.addresses import is_public
 from ticketbox.domain.limits import Budget
+from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor, require_role
 from ticketbox.domain.problems import Conflict, InvalidRequest, NotFound, invalid
 from ticketbox.domain.records import Delivery, DeliveryState, Webhook, WebhookFormat
@@ -31,10 +32,10 @@ Address = Annotated[
     Meta(
         min_length=1,
         max_length=2_000,
-        pattern=r"^https?://[!-~]+$",
         description="An https address; http too where the operator allows private addresses.",
         examples=["https://hooks.example/ticketbox"],
     ),
+    whole("https?://[!-~]+"),
 ]
 Types = Annotated[
     list[EventType], Meta(min_length=1, max_length=30, description="Only these types; null or left out: all.")

@@ -15,6 +15,7 @@ from ticketbox.operations.content import Content
 from ticketbox.operations.registry import Body, Operation, Registry, Route
 from ticketbox.operations.sessions import WithSession
 from ticketbox.surfaces.links import links
+from ticketbox.surfaces.schemas import schemas
 
 Json = dict[str, Any]
 
@@ -87,8 +88,8 @@ def document(registry: Registry, public_url: str) -> Json:
     for _, operation in routed:
         shapes.append(operation.arguments)
         shapes += [shape for shape in results(operation) if shape not in {Content, types.NoneType}]
-    schemas, components = msgspec.json.schema_components(shapes, ref_template=_REF)
-    known = dict(zip([_key(shape) for shape in shapes], schemas, strict=True))
+    made, components = schemas(shapes, _REF)
+    known = dict(zip([_key(shape) for shape in shapes], made, strict=True))
     cookie = "__Host-ticketbox" if public_url.startswith("https://") else "ticketbox"
     paths: dict[str, Json] = {}
     for route, operation in routed:

@@ -17,6 +17,7 @@ from ticketbox.domain.scopes import Scope
 from ticketbox.operations.content import Content
 from ticketbox.operations.registry import Operation, Registry
 from ticketbox.surfaces.openapi import results
+from ticketbox.surfaces.schemas import schemas
 
 Json = dict[str, Any]
 
@@ -104,7 +105,7 @@ def _output(operation: Operation) -> Json:
 
 
 def _inlined(shape: Any) -> Json:
-    (schema,), components = msgspec.json.schema_components([shape], ref_template=_REF)
+    (schema,), components = schemas([shape], _REF)
     return typing.cast(Json, _resolved(schema, components))
 
 
