@@ -9,7 +9,7 @@ from functools import lru_cache
 
 import msgspec
 
-_SECRET = re.compile(r"tok_[0-9A-Za-z]{6,}")
+_SECRET = re.compile(r"(tok|mbx)_[0-9A-Za-z]{6,}")
 
 
 def configure(form: str) -> None:
@@ -59,7 +59,7 @@ class _Lines(logging.Formatter):
         else:
             told = "".join([f" {name}={value}" for name, value in fields.items() if value != ""])
             text = f"{moment} {level} {message}{told}"
-        return _SECRET.sub("tok_…", text) if "tok_" in text else text
+        return _SECRET.sub(r"\1_…", text) if "tok_" in text or "mbx_" in text else text
 
 
 _lines: _Lines | None = None

@@ -4,11 +4,15 @@ import os
 import sys
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import msgspec
 
 from ticketbox.domain.problems import invalid
+
+if TYPE_CHECKING:
+    from ticketbox.domain.relay import Relay
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
@@ -18,7 +22,7 @@ DEFAULT_KEEP = 14
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """How to serve. `public_url` has no trailing slash; without one it follows from host and port.
 
-    `backup_every` and `drop_captures_after` are seconds; None is never.
+    `backup_every` and `drop_captures_after` are seconds; None is never. Without a `relay` no mail is sent.
     """
 
     db: Path
@@ -36,6 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_keep: int = DEFAULT_KEEP
     backup_dir: Path | None = None
     drop_captures_after: int | None = None
+    relay: "Relay | None" = None
 
     @property
     def secure(self) -> bool:

@@ -1,7 +1,10 @@
 """`/metrics`: what an operator needs, as Prometheus reads it, for this machine or with a token."""
 
+import contextlib
 import json
 import re
+import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,7 +13,7 @@ import pytest
 from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
 from prometheus_client.parser import text_string_to_metric_families as parse
 
-from tests.box import PASSWORD, Box, World, ok, refused, serving
+from tests.box import PASSWORD, Box, World, eventually, ok, refused, serving
 from tests.docs.pages import ROOT, table
 from ticketbox import __version__
 
@@ -95,6 +98,29 @@ def test_the_file_and_its_writer_are_told(box: Box, world: World) -> None:
     assert ("ticketbox_last_backup_timestamp_seconds", ()) not in after
 
 
+def test_what_waits_for_webhooks_and_mail_is_told(box: Box, world: World) -> None:
+    before = figures(box)
+    made = {"name": "Hook", "url": "https://nowhere.invalid/", "types": ["ticket.created"]}
+    webhook = ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json=made))["webhook"]["id"]
+    world.ticket()
+    world.ticket()
+    eventually(lambda: grown(before, figures(box), "ticketbox_deliveries_waiting") == 2)
+    time.sleep(0.05)
+    assert 0 < figures(box)["ticketbox_deliveries_oldest_seconds", ()] < 60
+    ok(world.owner.web.patch(f"/webhooks/{webhook}", json={"enabled": False}))
+    after = figures(box)
+    assert grown(before, after, "ticketbox_deliveries_waiting") == 0
+    assert grown(before, after, "ticketbox_webhooks_disabled") == 1
+    with contextlib.closing(sqlite3.connect(box.db)) as connection, connection:
+        connection.execute(
+            "INSERT INTO mail (user_id, first, state, attempts, due_at, created_at) "
+            "SELECT 1, 0, 'pending', 0, at, at - 60000 FROM event WHERE id = (SELECT max(id) FROM event)"
+        )
+    waiting = figures(box)
+    assert grown(before, waiting, "ticketbox_mails_waiting") == 1
+    assert waiting["ticketbox_mails_oldest_seconds", ()] >= 60
+
+
 def test_openmetrics_is_spoken_to_those_who_ask(box: Box) -> None:
     answer = httpx.get(f"{box.url}/metrics", headers={"Accept": "application/openmetrics-text; version=1.0.0"})
     assert answer.headers["content-type"].startswith("application/openmetrics-text")
@@ -130,7 +156,10 @@ def test_they_name_nobody_and_hold_no_secret(box: Box, world: World) -> None:
 
 def test_the_page_and_the_dashboard_name_figures_that_are_there(box: Box) -> None:
     known = {name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum") for name, _ in figures(box)}
-    known |= {"ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds"}
+    known |= {
+        "ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds",
+        "ticketbox_mails_total",
+    }  # fmt: skip
     listed = {
         name for row in table(ROOT / "docs" / "operating.md", "Metrics") for name in re.findall(r"`(\w+)`", row[0])
     }

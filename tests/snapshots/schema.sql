@@ -183,6 +183,29 @@ CREATE TABLE invitation_project (
   PRIMARY KEY (invitation_id, project_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE mail (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  ticket_id INTEGER REFERENCES ticket (id) ON DELETE CASCADE,
+  first INTEGER NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('pending', 'dead')),
+  attempts INTEGER NOT NULL,
+  due_at INTEGER NOT NULL,
+  first_at INTEGER,
+  last_at INTEGER,
+  error TEXT,
+  created_at INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE mailbox (
+  user_id INTEGER PRIMARY KEY REFERENCES user (id) ON DELETE CASCADE,
+  address TEXT NOT NULL,
+  state TEXT NOT NULL CHECK (state IN ('off', 'asked', 'on')),
+  mail_key TEXT NOT NULL UNIQUE,
+  asks INTEGER NOT NULL,
+  asked_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE member (
   id INTEGER PRIMARY KEY,
   company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
@@ -468,6 +491,14 @@ CREATE INDEX label_by_update ON ticket_label (label, project_id, status, updated
   WHERE project_id IS NOT NULL;
 
 CREATE INDEX label_of_ticket ON ticket_label (ticket_id);
+
+CREATE INDEX mail_dead ON mail (last_at) WHERE state = 'dead';
+
+CREATE INDEX mail_due ON mail (due_at, created_at) WHERE state = 'pending';
+
+CREATE INDEX mail_of_ticket ON mail (ticket_id);
+
+CREATE UNIQUE INDEX mail_pending ON mail (user_id, ifnull(ticket_id, 0)) WHERE state = 'pending';
 
 CREATE INDEX member_of_company ON member (company_id, id);
 

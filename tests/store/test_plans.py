@@ -200,6 +200,9 @@ WALKS = {
     "deliveries.WITH_DUE": {"webhook"},
     "deliveries.NEXT_DUE": {"webhook"},
     "deliveries.BACKLOG": {"webhook", "(subquery)"},
+    "mails.BACKLOG": {"mail"},  # an index of what waits
+    "mails.NEXT_DUE": {"mail"},  # its first entry
+    "check.MAIL": {"mail"},
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
     "check.blob_bytes": {"blob"},
     "migrate._inspect": {"user"},  # once at the start

@@ -130,6 +130,8 @@ def _contents(inspection: "Inspection", db: Path, report: Report, restore: str) 
     report.newest_change = inspection.newest_moment()
     yield Finding(Level.OK, "rows", counted(report.rows))
     yield _hashes(inspection, restore)
+    if report.schema == report.newest_schema:
+        yield from _mail(inspection)
     orphans = inspection.orphans()
     if orphans.count:
         words = f"{orphans.count:,} stored contents ({in_bytes(orphans.bytes)}) that nothing points at"
@@ -138,6 +140,16 @@ def _contents(inspection: "Inspection", db: Path, report: Report, restore: str) 
     if empty > MUCH_ROOM and empty > report.bytes // 4:
         words = f"{in_bytes(empty)} of the file are empty; new rows will use them"
         yield Finding(Level.NOTE, "empty", words, f"to give them back: ticketbox check --db {db} --compact")
+
+
+def _mail(inspection: "Inspection") -> Iterator[Finding]:
+    mail = inspection.mail()
+    if mail.failing:
+        words = f"{mail.failing:,} mails didn't go yet and are tried again; last: {mail.error}"
+        yield Finding(Level.WARNING, "mail", words, "mend --smtp-url, --smtp-from or the mail server")
+    if mail.dead:
+        words = f"{mail.dead:,} mails were given up in the last 30 days; last: {mail.error}"
+        yield Finding(Level.NOTE, "mail", words, "nothing: what they would have told stands in people's inboxes")
 
 
 def _hashes(inspection: "Inspection", restore: str) -> Finding:

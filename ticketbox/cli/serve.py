@@ -11,11 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ticketbox.cli.common import SPAN, db_option, fail, refusals
-from ticketbox.domain.problems import invalid
+from ticketbox.domain.problems import Problem, invalid
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_KEEP, DEFAULT_PORT, Settings, public_url
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
+
+    from ticketbox.domain.relay import Relay
 
 STOP_SECONDS = 7
 
@@ -48,6 +50,13 @@ STOP_SECONDS = 7
     type=SPAN,
     help="Remove the captures of tickets that were archived so long ago, such as 180d.  [default: never]",
 )
+@click.option("--smtp-url", help="The mail server for notifications, smtp:// or smtps://.  [default: no mail is sent]")
+@click.option(
+    "--smtp-url-file",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="A file that holds the same, so that the password stands in no command line.",
+)
+@click.option("--smtp-from", help="As whom it is sent, such as 'ticketbox <tickets@example.org>'.")
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--open/--no-open", "open_browser", default=None, help="Open the set-up address in a browser.")
 @refusals
@@ -65,6 +74,9 @@ def serve(
     backup_keep: int,
     backup_dir: Path | None,
     drop_captures_after: int | None,
+    smtp_url: str | None,
+    smtp_url_file: Path | None,
+    smtp_from: str | None,
     log_format: str,
     open_browser: bool | None,
 ) -> None:
@@ -74,6 +86,7 @@ def serve(
     _check_certificate(tls_cert, tls_key)
     if unix_socket is not None and given_url is None:
         fail("--unix-socket needs --public-url, the address at which the proxy is reached")
+    relay = mail_server(smtp_url, smtp_url_file, smtp_from)
     with _listen(host, port) if unix_socket is None else _listen_locally(unix_socket) as listener:
         port = listener.getsockname()[1] if unix_socket is None else port
         settings = Settings(
@@ -91,6 +104,7 @@ def serve(
             backup_keep=backup_keep,
             backup_dir=backup_dir,
             drop_captures_after=drop_captures_after,
+            relay=relay,
             log_format=log_format,
         )
         run(settings, listener, open_browser=_on_a_desktop() if open_browser is None else open_browser)
@@ -198,6 +212,28 @@ def _check_certificate(certificate: Path | None, key: Path | None) -> None:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
         fail(f"--tls-cert {certificate} and --tls-key {key}: {error.strerror or error}")
+
+
+def mail_server(url: str | None, url_file: Path | None, sender: str | None) -> "Relay | None":
+    """The mail server that was given, if one was. Exits with status 1 for half of one."""
+    if url is None and url_file is None:
+        return None
+    if url is not None and url_file is not None:
+        fail("give --smtp-url or --smtp-url-file, not both")
+    from ticketbox.domain.relay import relay
+
+    try:
+        return relay(url or _only_line(url_file), sender or fail("--smtp-url needs --smtp-from, as whom mail is sent"))
+    except Problem as problem:
+        return fail(f"--{problem.detail}")
+
+
+def _only_line(file: Path | None) -> str:
+    assert file is not None
+    try:
+        return file.read_text("utf-8").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        return fail(f"--smtp-url-file {file}: it can't be read: {getattr(error, 'strerror', 'it is no text')}")
 
 
 def _network(text: str) -> IPv4Network | IPv6Network:

@@ -340,6 +340,27 @@ class User(msgspec.Struct, frozen=True):
     email: str
 
 
+class MailState(StrEnum):
+    """Whether a person gets e-mail: `asked` until they open the link that was mailed to them.
+
+    `unavailable`: the server's operator named no mail server.
+    """
+
+    UNAVAILABLE = "unavailable"
+    OFF = "off"
+    ASKED = "asked"
+    ON = "on"
+
+
+class Profile(msgspec.Struct, frozen=True):
+    """The caller's own account."""
+
+    id: str
+    name: str
+    email: str
+    mail: MailState
+
+
 class WebhookFormat(StrEnum):
     """What a webhook's body looks like."""
 

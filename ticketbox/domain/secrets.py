@@ -10,7 +10,10 @@ import secrets
 import zlib
 from string import ascii_lowercase, ascii_uppercase, digits
 
+from ticketbox.domain.ids import ALPHABET
+
 PREFIX = "tok_"
+MAIL_PREFIX = "mbx_"
 SHOWN = len(PREFIX) + 6
 
 _BASE62 = digits + ascii_uppercase + ascii_lowercase
@@ -22,6 +25,11 @@ def new_secret() -> str:
     """Make a secret from the operating system's randomness."""
     body = "".join(secrets.choice(_BASE62) for _ in range(_RANDOM))
     return PREFIX + body + _checksum(body)
+
+
+def new_mail_key() -> str:
+    """Make what stands in a person's mails, so that whoever reads them can say yes or no to more (130 random bits)."""
+    return MAIL_PREFIX + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(26))
 
 
 def is_well_formed(secret: str) -> bool:

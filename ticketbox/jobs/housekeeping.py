@@ -7,7 +7,7 @@ import logging
 import msgspec
 
 from ticketbox.operations.services import Services
-from ticketbox.store import blobs, captures, credentials, deliveries, grants, idempotency, notifications
+from ticketbox.store import blobs, captures, credentials, deliveries, grants, idempotency, mails, notifications
 from ticketbox.store.database import Write
 
 log = logging.getLogger("ticketbox.jobs")
@@ -48,6 +48,7 @@ async def keep(services: Services, swept: Swept, drop_captures_after: int | None
         grants.tidy(tx)
         deliveries.forget_old(tx)
         notifications.forget_old(tx)
+        mails.tidy(tx)
         seen = 0
         if drop_captures_after is not None:
             seen = captures.drop_archived(tx, tx.now - drop_captures_after * 1000, swept.captures)

@@ -1,10 +1,10 @@
 """Telling webhooks what happened: at least once, in order for each ticket, for a day (docs/webhooks.md)."""
 
 import asyncio
-import contextlib
 import logging
 
 from ticketbox.domain import signing, telling
+from ticketbox.jobs.rounds import FAULT_SECONDS, IDLE_SECONDS, Waker, go_round, until
 from ticketbox.operations.services import Services, Unreachable
 from ticketbox.store import deliveries
 from ticketbox.store.deliveries import Due, Outcome
@@ -14,31 +14,17 @@ log = logging.getLogger("ticketbox.jobs")
 MOST_AT_ONCE = 20
 MOST_EACH = 4
 ANSWER_SECONDS = 10.0
-IDLE_SECONDS = 20.0
 STOP_SECONDS = 2.0
-_FAULT_SECONDS = 5.0
 
 
 async def run(services: Services, stopping: asyncio.Event) -> None:
     """Deliver until the server stops. What is on its way then is sent again after the next start."""
     deliverer = Deliverer(services)
-    services.listeners.tell(deliverer.wake)
-    ending = asyncio.create_task(_wake_at(stopping, deliverer))
+    services.listeners.tell(deliverer.waker.wake)
     try:
-        while not stopping.is_set():
-            try:
-                await deliverer.wait(await deliverer.start())
-            except Exception:
-                log.exception("delivering to webhooks failed; it will be tried again")
-                await deliverer.wait(_FAULT_SECONDS)
+        await go_round(deliverer.start, deliverer.waker, stopping, "delivering to webhooks")
     finally:
-        ending.cancel()
         await deliverer.close()
-
-
-async def _wake_at(stopping: asyncio.Event, deliverer: "Deliverer") -> None:
-    await stopping.wait()
-    deliverer.wake()
 
 
 class Deliverer:
@@ -48,34 +34,21 @@ class Deliverer:
         self._services = services
         self._running: dict[int, set[int]] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._woken = asyncio.Event()
-
-    def wake(self) -> None:
-        """There may be something to do."""
-        self._woken.set()
-
-    async def wait(self, seconds: float) -> None:
-        """Wait until there may be something to do, but no longer than that."""
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(seconds):
-                await self._woken.wait()
-        self._woken.clear()
+        self.waker = Waker()
 
     async def start(self) -> float:
         """Start what is due; returns the seconds until there is more to do, should nothing happen meanwhile."""
         database = self._services.database
         if await database.read(deliveries.behind, brief=True):
             await database.write(deliveries.derive)
-            self._woken.set()  # there may be more than one round takes
+            self.waker.wake()  # there may be more than one round takes
         for each in await database.read(lambda tx: deliveries.due(tx, self._running, MOST_AT_ONCE, MOST_EACH)):
             self._running.setdefault(each.webhook, set()).add(each.key)
             task = asyncio.create_task(self._deliver(each))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         following = await database.read(deliveries.next_due, brief=True)
-        if following is None or self._tasks:  # whatever ends wakes
-            return IDLE_SECONDS
-        return min(IDLE_SECONDS, max(0.0, (following - database.clock.now()) / 1000))
+        return IDLE_SECONDS if self._tasks else until(following, database.clock.now())  # whatever ends wakes
 
     async def settled(self) -> None:
         """Wait for what is on its way."""
@@ -96,13 +69,13 @@ class Deliverer:
             await self._services.database.write(lambda tx: deliveries.settle(tx, due.key, outcome))
         except Exception:
             log.exception("the outcome of a delivery couldn't be written; it will be made again")
-            await asyncio.sleep(_FAULT_SECONDS)
+            await asyncio.sleep(FAULT_SECONDS)
         finally:
             running = self._running[due.webhook]
             running.discard(due.key)
             if not running:
                 del self._running[due.webhook]
-            self._woken.set()
+            self.waker.wake()
 
     async def _send(self, due: Due) -> Outcome:
         clock = self._services.database.clock

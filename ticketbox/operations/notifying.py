@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from ticketbox.domain.mentions import mentioned
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.records import Reason
-from ticketbox.store import notifications
+from ticketbox.store import mails, notifications
 from ticketbox.store.database import Write
 from ticketbox.store.visible import Found
 
@@ -34,4 +34,6 @@ def notify_assigned(tx: Write, actor: Actor, found: Found, users: Iterable[int])
 
 
 def _notify(tx: Write, found: Found, users: Iterable[int], reason: Reason) -> None:
-    notifications.add(tx, users, tx.events[-1].id, found.key, reason)
+    event = tx.events[-1].id
+    notifications.add(tx, users, event, found.key, reason)
+    mails.queue(tx, event)

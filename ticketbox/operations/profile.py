@@ -9,15 +9,15 @@ from ticketbox.domain import passwords
 from ticketbox.domain.clock import rfc3339
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, Kind
-from ticketbox.domain.problems import Conflict, Forbidden, InvalidRequest
-from ticketbox.domain.records import RoleName, Time, User
+from ticketbox.domain.problems import Conflict, Forbidden, InvalidRequest, RateLimited
+from ticketbox.domain.records import MailState, Profile, RoleName, Time, User
 from ticketbox.domain.scopes import Access
 from ticketbox.operations.inputs import Email, Name, Password, Secret
 from ticketbox.operations.meter import Meter
 from ticketbox.operations.registry import Tool, operation
 from ticketbox.operations.services import Call, Services
 from ticketbox.operations.sessions import Nothing
-from ticketbox.store import credentials, users
+from ticketbox.store import credentials, mailboxes, users
 from ticketbox.store.database import Read, Write
 
 
@@ -97,17 +97,23 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
     )
 
 
-@operation("get_profile", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile")
-def get_profile(tx: Read, actor: Actor, args: Nothing) -> User:
+async def sends_mail(services: Services, actor: Actor, args: msgspec.Struct, call: Call) -> bool:
+    """Whether the operator named a mail server."""
+    return services.mails
+
+
+@operation("get_profile", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile", prepare=sends_mail)
+def get_profile(tx: Read, actor: Actor, args: Nothing, mails: bool) -> Profile:
     """The caller's account."""
-    return User(actor.user_id, actor.name, actor.email)
+    return Profile(actor.user_id, actor.name, actor.email, _mail_state(tx, actor, mails))
 
 
 class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is left out stays as it is."""
+    """What is left out stays as it is. `mail` true asks the address by mail first; once more if it was asked."""
 
     name: Name | UnsetType = UNSET
     email: Email | UnsetType = UNSET
+    mail: Annotated[bool, Meta(description="Whether notifications come by e-mail as well.")] | UnsetType = UNSET
 
 
 @operation(
@@ -115,12 +121,13 @@ class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Access.SESSION,
     budget=Budget.WRITE,
     rest="PATCH /profile",
+    prepare=sends_mail,
     example={"name": "Ann B."},
 )
-def update_profile(tx: Write, actor: Actor, args: UpdateProfile) -> User:
-    """Change the caller's name or e-mail address."""
-    if args.name is UNSET and args.email is UNSET:
-        raise InvalidRequest("nothing to change: give name or email")
+def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) -> Profile:
+    """Change the caller's name or e-mail address, or whether notifications are mailed."""
+    if args.name is UNSET and args.email is UNSET and args.mail is UNSET:
+        raise InvalidRequest("nothing to change: give name, email or mail")
     name = None if args.name is UNSET else args.name.strip()
     email = None if args.email is UNSET else args.email.strip().lower()
     if email is not None:
@@ -128,7 +135,31 @@ def update_profile(tx: Write, actor: Actor, args: UpdateProfile) -> User:
         if holder is not None and holder.key != actor.user:
             raise Conflict("another account has this e-mail address")
     users.rename(tx, actor.user, name, email)
-    return User(actor.user_id, name or actor.name, email or actor.email)
+    _choose_mail(tx, actor, args.mail, email, mails)
+    return Profile(actor.user_id, name or actor.name, email or actor.email, _mail_state(tx, actor, mails))
+
+
+def _mail_state(tx: Read, actor: Actor, mails: bool) -> MailState:
+    if not mails:
+        return MailState.UNAVAILABLE
+    mailbox = mailboxes.of_user(tx, actor.user)
+    return MailState.OFF if mailbox is None else mailbox.state
+
+
+def _choose_mail(tx: Write, actor: Actor, wanted: bool | UnsetType, email: str | None, mails: bool) -> None:
+    """Begin or end to mail. A new address is asked anew, and so is one that was asked already."""
+    address = email or actor.email
+    mailbox = mailboxes.of_user(tx, actor.user)
+    state = MailState.OFF if mailbox is None else mailbox.state
+    moved = mailbox is not None and mailbox.address != address
+    if wanted is False or (moved and not mails):
+        mailboxes.set_state(tx, actor.user, MailState.OFF)
+    elif (wanted is True and (moved or state is not MailState.ON)) or (moved and state is not MailState.OFF):
+        if not mails:
+            raise Conflict("this server sends no mail; its operator can name a mail server")
+        if wait := mailboxes.retry_after(tx, actor.user):
+            raise RateLimited(wait, "addresses of this account were asked by mail too often")
+        mailboxes.ask(tx, actor.user, address)
 
 
 class ChangePassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

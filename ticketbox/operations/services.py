@@ -1,6 +1,7 @@
 """What an operation may use outside its transaction: worker threads, questions, buckets."""
 
 import asyncio
+from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
@@ -89,15 +90,18 @@ class Services:
         listeners: Listeners | None = None,
         *,
         allow_private: bool = False,
+        mails: bool = False,
     ) -> None:
         self.database = database
         self.limiter = limiter
         self.public_url = public_url
         self.fetch = fetch
         self.allow_private = allow_private
+        self.mails = mails
         self.listeners = Listeners() if listeners is None else listeners
         self.used: dict[int, int] = {}
         self.last_backup: float | None = None
+        self.mailed: Counter[str] = Counter()
         # Two at a time: hashing and pictures take whole cores and tens of megabytes.
         self._workers = ThreadPoolExecutor(2, thread_name_prefix="work")
 

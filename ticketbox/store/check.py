@@ -50,6 +50,14 @@ class Blob(msgspec.Struct, frozen=True):
     sound: bool
 
 
+class Mail(msgspec.Struct, frozen=True):
+    """Mails that wait after a failure, those that were given up, and the newest reason (None: nothing failed)."""
+
+    failing: int
+    dead: int
+    error: str | None
+
+
 class Inspection:
     """An open file under inspection. Damage shows as sqlite3.DatabaseError, told as UnusableFile."""
 
@@ -94,6 +102,10 @@ class Inspection:
         """When the last thing happened that the file tells of, in epoch milliseconds; 0 for an empty file."""
         return self._value("SELECT ifnull((SELECT at FROM event WHERE id = (SELECT max(id) FROM event)), 0)")
 
+    def mail(self) -> Mail:
+        """What of the mail failed so far; for a file of this version's schema."""
+        return Mail(*self._rows(MAIL)[0])
+
     def free_bytes(self) -> int:
         """How much of the file is empty, and could be given back (`ticketbox check --compact`)."""
         return self._value("PRAGMA freelist_count") * self._value("PRAGMA page_size")
@@ -128,6 +140,12 @@ WHERE NOT EXISTS (SELECT 1 FROM asset a WHERE a.blob_id = b.id)
   AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.console = b.id)
   AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)
   AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.errors = b.id)
+"""
+
+MAIL = """
+SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'dead'),
+  (SELECT error FROM mail WHERE error IS NOT NULL ORDER BY last_at DESC LIMIT 1)
+FROM mail WHERE error IS NOT NULL
 """
 
 NEXT_BLOB = "SELECT id, sha256, encoding, bytes, data FROM blob WHERE id > ? ORDER BY id LIMIT 1"

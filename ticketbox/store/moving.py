@@ -45,7 +45,7 @@ LEFT_OUT = {
     "oauth_request": "secret", "oauth_secret": "secret", "invitation": "secret", "invitation_project": "secret",
     "setup_key": "secret", "idempotency": "fleeting", "migration": "of the file itself", "preview": "made anew",
     "ticket_label": "made anew", "webhook": "secret", "delivery": "fleeting", "notification": "fleeting",
-    "ticket_mute": "a person's own", "project_mute": "a person's own",
+    "mailbox": "a person's own", "mail": "fleeting", "ticket_mute": "a person's own", "project_mute": "a person's own",
 }  # fmt: skip
 _GATHERED = ("byline", "user", "blob")
 _COLUMNS = {

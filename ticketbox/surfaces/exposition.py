@@ -17,13 +17,16 @@ from prometheus_client.registry import Collector
 
 from ticketbox import __version__
 from ticketbox.operations.services import Services
+from ticketbox.store import deliveries, mails
 from ticketbox.surfaces.metrics import Metrics
 
+Waiting = tuple[deliveries.Backlog, mails.Backlog]
 
-def render(metrics: Metrics, services: Services, accept: str) -> tuple[bytes, str]:
+
+def render(metrics: Metrics, services: Services, waiting: Waiting, accept: str) -> tuple[bytes, str]:
     """Every figure as text, with its media type, in the newest format that `accept` takes."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Figures(metrics, services))
+    registry.register(_Figures(metrics, services, waiting))
     ProcessCollector(registry=registry)
     encode, kind = choose_encoder(accept)
     return typing.cast(Callable[[CollectorRegistry], bytes], encode)(registry), kind
@@ -32,9 +35,10 @@ def render(metrics: Metrics, services: Services, accept: str) -> tuple[bytes, st
 class _Figures(Collector):
     """What passed the edge, and what the rooms know."""
 
-    def __init__(self, metrics: Metrics, services: Services) -> None:
+    def __init__(self, metrics: Metrics, services: Services, waiting: Waiting) -> None:
         self._metrics = metrics
         self._services = services
+        self._waiting = waiting
 
     def collect(self) -> Iterator[Metric]:
         """Every figure of ours."""
@@ -57,6 +61,7 @@ class _Figures(Collector):
                        limiter.refusals)  # fmt: skip
         yield GaugeMetricFamily("ticketbox_buckets", "Buckets that are kept.", len(limiter))
         yield from self._of_the_file()
+        yield from self._of_the_outboxes()
 
     def _of_the_file(self) -> Iterator[Metric]:
         database = self._services.database
@@ -69,6 +74,25 @@ class _Figures(Collector):
         yield GaugeMetricFamily("ticketbox_disk_free_bytes", "Free room on the file's disk.", sizes.free)
         if (last := self._services.last_backup) is not None:
             yield GaugeMetricFamily("ticketbox_last_backup_timestamp_seconds", "When serve last made a backup.", last)
+
+    def _of_the_outboxes(self) -> Iterator[Metric]:
+        webhooks, mail = self._waiting
+        now = self._services.database.clock.now()
+        yield GaugeMetricFamily("ticketbox_deliveries_waiting", "Deliveries to webhooks that wait.", webhooks.pending)
+        yield GaugeMetricFamily(
+            "ticketbox_deliveries_oldest_seconds", "How long the oldest of them waits.", _age(webhooks.oldest, now)
+        )
+        yield GaugeMetricFamily("ticketbox_webhooks_disabled", "Webhooks that are disabled.", webhooks.disabled)
+        yield GaugeMetricFamily("ticketbox_mails_waiting", "Mails that wait.", mail.pending)
+        yield GaugeMetricFamily(
+            "ticketbox_mails_oldest_seconds", "How long the oldest of them waits.", _age(mail.oldest, now)
+        )
+        yield _counter("ticketbox_mails", "Mails by what became of an attempt.", "outcome", self._services.mailed)
+
+
+def _age(since: int | None, now: int) -> float:
+    """Seconds since a moment in epoch milliseconds; 0 for none."""
+    return 0.0 if since is None else max(0, now - since) / 1000
 
 
 def _counter(name: str, words: str, label: str, counts: Counter[str]) -> Metric:

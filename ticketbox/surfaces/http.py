@@ -12,7 +12,7 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.problems import MethodNotAllowed, NotFound
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Registry
-from ticketbox.surfaces import metrics, oauth, openapi, rest, spa, webapp
+from ticketbox.surfaces import mail, metrics, oauth, openapi, rest, spa, webapp
 from ticketbox.surfaces.answers import Answer
 from ticketbox.surfaces.asgi import ASGIApp, Receive, Scope, Send
 from ticketbox.surfaces.edge import Site
@@ -26,6 +26,7 @@ def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: 
         *webapp.routes(registry, dispatcher, site),
         *spa.routes(registry, dispatcher, site.public_url),
         *oauth.routes(registry, dispatcher, site),
+        *mail.routes(registry, dispatcher, site),
         _document(registry, site),
         _health(dispatcher),
         metrics.route(registry, dispatcher, figures),

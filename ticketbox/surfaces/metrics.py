@@ -17,6 +17,7 @@ from ticketbox.domain.problems import Forbidden, Unauthorized
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Registry
 from ticketbox.operations.services import Call
+from ticketbox.store import deliveries, mails
 from ticketbox.surfaces.answers import Answer
 from ticketbox.surfaces.asgi import Scope, header
 
@@ -79,9 +80,9 @@ def route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) -> HTTPR
             raise Unauthorized("these figures are for this machine; from elsewhere, send a token")
         from ticketbox.surfaces.exposition import render
 
-        text, kind = await dispatcher.services.work(
-            render, metrics, dispatcher.services, header(scope, b"accept") or ""
-        )
+        services = dispatcher.services
+        waiting = await services.read(lambda tx: (deliveries.backlog(tx), mails.backlog(tx)))
+        text, kind = await services.work(render, metrics, services, waiting, header(scope, b"accept") or "")
         return Answer(200, text, kind)
 
     return handle

@@ -1,0 +1,370 @@
+"""Mail over a day, on a clock that the tests turn: what is grouped, tried again, given up, and never told."""
+
+import asyncio
+import contextlib
+import sqlite3
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from email.message import EmailMessage
+from pathlib import Path
+
+import pytest
+
+from tests.postbox import Postbox, postbox
+from ticketbox.domain.clock import DAY, HOUR, MINUTE, Clock
+from ticketbox.domain.limits import Limiter
+from ticketbox.domain.records import MailState, Reason
+from ticketbox.domain.relay import relay
+from ticketbox.jobs.mail import Mailer
+from ticketbox.operations.services import Services
+from ticketbox.store import comments, events, mailboxes, mails, notifications
+from ticketbox.store.database import Database, Read, Write
+from ticketbox.store.migrate import prepare
+
+BOB = 2
+BEGUN = 1_795_253_400_000
+
+
+class Bench:
+    """A file with Ann, who writes, and Bob, who is told; a real mail server; a clock that stands still."""
+
+    now = BEGUN
+
+    def __init__(self, database: Database, box: Postbox) -> None:
+        self.database = database
+        self.box = box
+        self.services = Services(database, Limiter(lambda: 0.0), "https://tickets.example", mails=True)
+        self.mailer = Mailer(self.services, relay(f"smtp://{box.host}", "ticketbox <t@tickets.example>"))
+
+    async def set_up(self) -> None:
+        """Plant the rows that mail hangs on."""
+
+        def plant(tx: Write) -> None:
+            new = "INSERT INTO user (id, public_id, email, name, created_at) VALUES (?, ?, ?, ?, 0)"
+            tx.run(new, (1, "usr_1", "ann@example.org", "Ann"))
+            tx.run(new, (BOB, "usr_2", "bob@example.org", "Bob"))
+            tx.run("INSERT INTO byline (id, user_id, via) VALUES (1, 1, 'web')")
+            tx.run("INSERT INTO company (id, public_id, name, created_at, created_by) VALUES (1, 'co_1', 'C', 0, 1)")
+            member = "INSERT INTO member (id, company_id, user_id, role, all_projects, created_at, created_by) "
+            tx.run(member + "VALUES (1, 1, 1, 3, 1, 0, 1), (2, 1, 2, 1, 1, 0, 1)")
+            for number in (1, 2):
+                tx.run(
+                    "INSERT INTO project (id, public_id, company_id, name, created_at, created_by) "
+                    "VALUES (?, ?, 1, 'Shop', 0, 1)", (number, f"proj_{number}"),
+                )  # fmt: skip
+                tx.run(
+                    "INSERT INTO board_column (id, public_id, project_id, name, position) VALUES (?, ?, ?, 'C', 0)",
+                    (number, f"col_{number}", number),
+                )
+            for number in (1, 2, 3):
+                tx.run(
+                    "INSERT INTO ticket (id, public_id, project_id, column_id, position, title, description, priority, "
+                    "status, created_at, created_by, updated_at, updated_by) "
+                    "VALUES (?, ?, ?, ?, ?, ?, 'The description', 0, 'active', 0, 1, 0, 1)",
+                    (number, f"t-0000000{number}", (number + 1) // 2, (number + 1) // 2, number, f"Ticket {number}"),
+                )
+            mailboxes.ask(tx, BOB, "bob@example.org")
+            mailboxes.set_state(tx, BOB, MailState.ON)
+            tx.run("DELETE FROM mail")
+
+        await self.database.write(plant)
+
+    async def happen(self, body: str = "Look", ticket: int = 1, reason: Reason = Reason.REPLY) -> None:
+        """Ann comments, and Bob is notified."""
+
+        def write(tx: Write) -> None:
+            comment = comments.get(tx, comments.add(tx, ticket, body, 1))
+            events.record(tx, "comment.created", 1, 1, (ticket + 1) // 2, ticket, comment_id=comment.id)
+            event = tx.events[-1].id
+            notifications.add(tx, [BOB], event, ticket, reason)
+            mails.queue(tx, event)
+
+        await self.database.write(write)
+
+    async def change(self, sql: str) -> None:
+        """Let something else happen in the file."""
+        await self.database.write(lambda tx: tx.run(sql))
+
+    async def round(self) -> float:
+        """Send whatever is due."""
+        await self.mailer.start()
+        await self.mailer.settled()
+        return await self.mailer.start()
+
+    async def later(self, ms: int = 2 * MINUTE) -> list[str]:
+        """Send what is due after a while; the subjects of what came."""
+        Bench.now += ms
+        count = len(self.box.got)
+        await self.round()
+        return [str(each["Subject"]) for each in self.box.got[count:]]
+
+    async def waiting(self) -> list[tuple[str, int, str | None]]:
+        """The outbox: state, attempts and error of each mail."""
+
+        def look(tx: Read) -> list[tuple[str, int, str | None]]:
+            return [(row[0], row[1], row[2]) for row in tx.all("SELECT state, attempts, error FROM mail ORDER BY id")]
+
+        return await self.database.read(look)
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[Bench]:
+    """A bench on a new file."""
+    prepare(path)
+    with postbox() as box:
+        database = await Database.open(path, Clock(now=lambda: Bench.now))
+        bench = Bench(database, box)
+        try:
+            await bench.set_up()
+            yield bench
+        finally:
+            await bench.mailer.close()
+            bench.services.close()
+            await database.close()
+
+
+@pytest.fixture(autouse=True)
+def _still(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Bench, "now", BEGUN)
+
+
+def on_a_bench(path: Path, test: Callable[[Bench], Awaitable[None]]) -> None:
+    """Run a test on a bench of its own."""
+
+    async def run() -> None:
+        async with opened(path / "bench.db") as bench:
+            await test(bench)
+
+    asyncio.run(run())
+
+
+def text(message: EmailMessage, kind: str = "plain") -> str:
+    """A mail's words."""
+    part = message.get_body((kind,))
+    assert part is not None
+    return part.get_content()
+
+
+def test_five_replies_are_one_mail_after_two_minutes_and_another_ticket_is_another(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        for number in range(5):
+            await bench.happen(f"Reply {number}")
+        await bench.happen("Elsewhere", ticket=2)
+        assert await bench.later(MINUTE) == []
+        await bench.happen("Reply 5")
+        assert await bench.later(MINUTE) == ["[Shop] Ticket 1 (t-00000001)", "[Shop] Ticket 2 (t-00000002)"]
+        words = text(bench.box.got[0])
+        places = [words.index(f"Reply {number}") for number in range(6)]
+        assert places == sorted(places)
+        assert "Elsewhere" not in words
+        assert bench.box.connections == 1
+        assert await bench.waiting() == []
+        await bench.happen("Much later")
+        await bench.later()
+        assert "Reply" not in text(bench.box.got[2])
+
+    on_a_bench(tmp_path, test)
+
+
+def test_what_comes_while_a_mail_is_on_its_way_goes_with_the_next(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.happen("First")
+        Bench.now += 2 * MINUTE
+        (key,) = await bench.database.read(lambda tx: mails.due(tx, 9))
+        letter = await bench.database.read(lambda tx: mails.letter(tx, key))
+        assert letter is not None
+        await bench.happen("Second")
+        await bench.database.write(lambda tx: mails.sent(tx, key, letter.last))
+        assert await bench.later(MINUTE) == []
+        assert await bench.later(MINUTE) == ["[Shop] Ticket 1 (t-00000001)"]
+        assert "Second" in text(bench.box.got[0])
+        assert "First" not in text(bench.box.got[0])
+
+    on_a_bench(tmp_path, test)
+
+
+@pytest.mark.parametrize(
+    "meanwhile",
+    [
+        "UPDATE notification SET read_at = 1",
+        "INSERT INTO ticket_mute (user_id, ticket_id) VALUES (2, 1)",
+        "INSERT INTO project_mute (user_id, project_id) VALUES (2, 1)",
+        "DELETE FROM member WHERE user_id = 2",
+        "UPDATE member SET all_projects = 0 WHERE user_id = 2",
+        "DELETE FROM comment",
+        "UPDATE user SET disabled_at = 1 WHERE id = 2",
+        "UPDATE user SET email = 'elsewhere@example.org' WHERE id = 2",
+        "UPDATE mailbox SET state = 'off'",
+        "UPDATE mailbox SET state = 'asked'",
+    ],
+)
+def test_what_a_person_may_not_or_needs_not_know_any_more_isnt_mailed(tmp_path: Path, meanwhile: str) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.happen()
+        await bench.change(meanwhile)
+        assert await bench.later() == []
+        assert await bench.waiting() == []
+
+    on_a_bench(tmp_path, test)
+
+
+def test_a_ticket_that_went_where_a_person_sees_nothing_isnt_told_of(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.change("UPDATE member SET all_projects = 0 WHERE user_id = 2")
+        await bench.change("INSERT INTO member_project (member_id, project_id) VALUES (2, 1)")
+        await bench.happen("Secret")
+        await bench.happen("Fine", ticket=2)
+        await bench.change("UPDATE ticket SET project_id = 2, column_id = 2 WHERE id = 1")
+        assert await bench.later() == ["[Shop] Ticket 2 (t-00000002)"]
+        assert "Secret" not in bench.box.got[0].as_string()
+
+    on_a_bench(tmp_path, test)
+
+
+def test_a_comment_that_was_deleted_or_edited_meanwhile_is_told_as_it_is(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.happen("Gone")
+        await bench.happen("Before")
+        await bench.change("DELETE FROM comment WHERE body = 'Gone'")
+        await bench.change("UPDATE comment SET body = 'After'")
+        await bench.later()
+        words = text(bench.box.got[0])
+        assert "After" in words
+        assert "Gone" not in words
+        assert "Before" not in words
+
+    on_a_bench(tmp_path, test)
+
+
+def test_a_server_that_fails_for_a_day_is_tried_ever_less_often_and_then_given_up(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        bench.box.refuse = lambda _: "451 later"
+        await bench.happen()
+        Bench.now += 2 * MINUTE
+        begun, attempts = Bench.now, 0
+        while (await bench.waiting())[0][0] == "pending":
+            due = await bench.database.read(mails.next_due)
+            assert due is not None
+            assert due - Bench.now <= 6 * HOUR
+            Bench.now = max(Bench.now, due)
+            await bench.round()
+            attempts += 1
+        assert attempts == 15
+        assert DAY - 6 * HOUR < Bench.now - begun <= DAY
+        assert await bench.waiting() == [("dead", 15, "the address is refused (451 later)")]
+        assert bench.services.mailed == {"failed": 15, "given_up": 1}
+        bench.box.refuse = lambda _: None
+        await bench.happen("Again")
+        assert await bench.later() == ["[Shop] Ticket 1 (t-00000001)"]
+
+    on_a_bench(tmp_path, test)
+
+
+@pytest.mark.parametrize("answer", ["550 5.1.1 no such user", "554 spam"])
+def test_an_address_or_a_mail_that_is_refused_for_good_isnt_tried_again(tmp_path: Path, answer: str) -> None:
+    async def test(bench: Bench) -> None:
+        if answer.startswith("550"):
+            bench.box.refuse = lambda _: answer
+        else:
+            bench.box.refuse_data = answer
+        await bench.happen()
+        assert await bench.later() == []
+        ((state, attempts, error),) = await bench.waiting()
+        assert (state, attempts) == ("dead", 1)
+        assert error is not None
+        assert answer in error
+        Bench.now += 31 * DAY
+        await bench.database.write(mails.tidy)
+        assert await bench.waiting() == []
+
+    on_a_bench(tmp_path, test)
+
+
+def test_one_address_that_is_refused_keeps_no_other_mail_back(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        refusals = iter(["550 no", None])
+        bench.box.refuse = lambda _: next(refusals)
+        await bench.happen()
+        await bench.happen(ticket=2)
+        assert await bench.later() == ["[Shop] Ticket 2 (t-00000002)"]
+
+    on_a_bench(tmp_path, test)
+
+
+def test_a_server_that_is_away_costs_one_attempt_for_all_and_then_takes_everything(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        bench.mailer._relay = relay("smtp://localhost:9", "t@tickets.example")
+        for ticket in (1, 2, 3):
+            await bench.happen(ticket=ticket)
+        assert await bench.later() == []
+        waiting = await bench.waiting()
+        assert [(state, attempts) for state, attempts, _ in waiting] == [("pending", 1)] * 3
+        assert "the mail server can't be used: " in str(waiting[0][2])
+        bench.mailer._relay = relay(f"smtp://{bench.box.host}", "t@tickets.example")
+        assert len(await bench.later(10_000)) == 3
+
+    on_a_bench(tmp_path, test)
+
+
+def test_what_nobody_sends_for_a_day_is_given_up(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.happen()
+        Bench.now += DAY
+        await bench.database.write(mails.tidy)
+        assert [state for state, _, _ in await bench.waiting()] == ["pending"]
+        Bench.now += 3 * MINUTE
+        await bench.database.write(mails.tidy)
+        assert await bench.waiting() == [("dead", 0, mails.NOBODY_TRIED)]
+
+    on_a_bench(tmp_path, test)
+
+
+def test_the_same_mail_sent_twice_has_the_same_id(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.happen()
+        Bench.now += 2 * MINUTE
+        kept = await bench.database.read(lambda tx: tx.all("SELECT * FROM mail"))
+        await bench.round()
+        await bench.database.write(
+            lambda tx: tx.insert(f"INSERT INTO mail VALUES ({','.join('?' * len(kept[0]))})", kept[0])
+        )
+        await bench.round()
+        first, second = bench.box.got
+        assert first["Message-ID"] == second["Message-ID"]
+
+    on_a_bench(tmp_path, test)
+
+
+def test_a_mail_tells_of_twenty_at_most_and_counts_the_rest(tmp_path: Path) -> None:
+    async def test(bench: Bench) -> None:
+        for number in range(23):
+            await bench.happen(f"Reply {number}.")
+        await bench.later()
+        words = text(bench.box.got[0])
+        assert "Reply 19." in words
+        assert "Reply 20." not in words
+        assert "And 3 more" in words
+        assert await bench.waiting() == []
+
+    on_a_bench(tmp_path, test)
+
+
+@pytest.mark.parametrize(("fault", "goes"), [("UPDATE", 0), ("DELETE", 1)])
+def test_an_outbox_that_cant_be_written_to_floods_nobody_and_loses_nothing(
+    tmp_path: Path, fault: str, goes: int
+) -> None:
+    async def test(bench: Bench) -> None:
+        await bench.happen()
+        await bench.change(f"CREATE TRIGGER broken BEFORE {fault} ON mail BEGIN SELECT raise(ABORT, 'broken'); END")
+        Bench.now += 2 * MINUTE
+        for _ in range(3):
+            await bench.mailer.start()
+            with contextlib.suppress(sqlite3.IntegrityError):
+                await bench.mailer.settled()
+            bench.mailer._round = None
+        assert len(bench.box.got) == goes
+        await bench.change("DROP TRIGGER broken")
+        assert len(await bench.later(10_000)) == 1
+        assert await bench.waiting() == []
+
+    on_a_bench(tmp_path, test)
