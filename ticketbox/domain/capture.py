@@ -96,6 +96,13 @@ class HealthReason(StrEnum):
     ERROR = "error"
 
 
+class Extent(StrEnum):
+    """How much of the page a picture shows."""
+
+    VISIBLE = "visible"
+    FULL_PAGE = "full_page"
+
+
 class ConsoleEntry(Struct, forbid_unknown_fields=True):
     """One console call."""
 
@@ -203,12 +210,23 @@ class StreamHealth(Struct, forbid_unknown_fields=True):
     dropped: Annotated[Tally, Meta(description="Entries that were left out to keep the limits.")] = 0
 
 
+class ScreenshotHealth(Struct, forbid_unknown_fields=True):
+    """What the picture shows of the page."""
+
+    extent: Annotated[Extent, Meta(description="The part that was in view, or the whole page put together.")]
+    cut: Annotated[bool, Meta(description="Whether the page goes on where the picture ends.")] = False
+    inner: Annotated[Tally, Meta(description="Parts that scroll by themselves; of them it shows what was in view.")] = 0
+
+
 class Health(Struct, forbid_unknown_fields=True):
     """How complete a capture is."""
 
     console: StreamHealth
     network: StreamHealth
     errors: StreamHealth
+    screenshot: Annotated[
+        ScreenshotHealth | None, Meta(description="Null when the client doesn't say what the picture shows.")
+    ] = None
     history_started_at: Annotated[Time | None, Meta(description="When collecting began.")] = None
     page_loaded_at: Annotated[Time | None, Meta(description="When the page began to load.")] = None
 

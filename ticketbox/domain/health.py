@@ -1,6 +1,6 @@
 """The health of a capture, in words (docs/captures.md: what can't be collected)."""
 
-from ticketbox.domain.capture import Health, HealthReason, HealthStatus, Stream, StreamHealth
+from ticketbox.domain.capture import Extent, Health, HealthReason, HealthStatus, Stream, StreamHealth
 
 SETTLING = 1_000  # a script injected at document start still begins a little after the page
 
@@ -32,10 +32,10 @@ def describe_health(health: Health) -> str:
     sentences.append(_late(health))
     told = [sentence for sentence in sentences if sentence]
     if not told:
-        return "Console, network and errors were collected in full."
-    if any(status is not HealthStatus.OK for status, _ in groups):
+        told.append("Console, network and errors were collected in full.")
+    elif any(status is not HealthStatus.OK for status, _ in groups):
         told.append(_UNAFFECTED)
-    return " ".join(told)
+    return " ".join(told + _picture(health))
 
 
 def stream_health(health: Health, stream: Stream) -> StreamHealth:
@@ -64,6 +64,19 @@ def _sentence(status: HealthStatus, reason: HealthReason | None, streams: list[S
             return f"{names} could not be collected{because}."
         case HealthStatus.DISABLED:
             return f"{names} are switched off{because}." if len(streams) > 1 else f"{names}: off{because}."
+
+
+def _picture(health: Health) -> list[str]:
+    shown = health.screenshot
+    if shown is None or shown.extent is Extent.VISIBLE:
+        return []
+    sentences = ["The picture shows the page from top to bottom, not only what was in view."]
+    if shown.cut:
+        sentences.append("The page goes on where the picture ends.")
+    if shown.inner:
+        parts = "One part scrolls by itself" if shown.inner == 1 else f"{shown.inner:,} parts scroll by themselves"
+        sentences.append(f"{parts}; of that, the picture shows what was in view.")
+    return sentences
 
 
 def _late(health: Health) -> str:

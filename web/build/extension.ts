@@ -7,7 +7,12 @@ import { manifest, type Browser } from '../src/extension/manifest.ts';
 const OUT = '../ticketbox/web_dist/extension';
 const BROWSERS: Browser[] = ['chromium', 'firefox'];
 /** They run in pages, where no module can be imported: each is one plain script. */
-const SCRIPTS = { relay: 'relay.ts', collect: 'collect/main.ts', bodies: 'collect/bodies.ts' };
+const SCRIPTS = {
+  relay: 'relay.ts',
+  collect: 'collect/main.ts',
+  bodies: 'collect/bodies.ts',
+  stage: 'stage/main.ts',
+};
 
 /** Build the scripts that run in pages, and put everything into one zip for each browser. */
 export function pack(): Plugin {

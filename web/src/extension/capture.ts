@@ -96,6 +96,7 @@ function healthOf(answers: Answers, streams: Streams, top: Told | null): Health 
     console: each('console'),
     network: each('network'),
     errors: each('errors'),
+    screenshot: null,
     history_started_at: top?.record?.began ?? null,
     page_loaded_at: top?.loaded ?? null,
   };

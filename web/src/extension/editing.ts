@@ -1,5 +1,6 @@
 /** Changing the picture before it leaves the browser: what is blacked out or cut off here never does. */
 import { moved, redactions, type Box, type Mark, type Size } from '../shared/annotation/marks';
+import { encoded } from './screenshot';
 
 /** The picture with every redaction burnt in. What stood there is gone from it. */
 export async function burntIn(picture: Blob, marks: Mark[]): Promise<Blob> {
@@ -48,5 +49,5 @@ async function drawn(
   const canvas = new OffscreenCanvas(width, height);
   draw(canvas.getContext('2d')!, image);
   image.close();
-  return canvas.convertToBlob(picture.type === 'image/jpeg' ? { type: 'image/jpeg', quality: 0.9 } : {});
+  return encoded(canvas, picture.type);
 }

@@ -18,6 +18,7 @@ export type {
   NetworkEntry,
   Project,
   Redaction,
+  ScreenshotHealth,
   StreamHealth,
 } from '../../generated/api';
 

@@ -32,3 +32,12 @@ export function reasons(health: Health): string[] {
 export function dropped(health: Health): number {
   return STREAMS.reduce((sum, name) => sum + (health[name].dropped ?? 0), 0);
 }
+
+/** What the picture shows, where that isn't just what was in view. */
+export function shownIn({ screenshot }: Health): string {
+  if (!screenshot) return 'The picture shows what you see.';
+  const said = ['The picture shows the page from top to bottom.'];
+  if (screenshot.cut) said.push('The page goes on where the picture ends.');
+  if (screenshot.inner) said.push('Parts that scroll by themselves show only what was in view.');
+  return said.join(' ');
+}
