@@ -12,12 +12,12 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from bench.client import Sample, load
+from bench.client import Sample, load, once
 from bench.machine import CLIENT_CORE, describe, pinned, table
 from bench.peers.bugsink import Bugsink
 from bench.peers.fossil import Fossil
 from bench.peers.own import OverMcp, Own
-from bench.peers.peer import QUESTIONS, Asked, Peer
+from bench.peers.peer import CREATE, LIST, QUESTIONS, READ, SEARCH, Asked, Peer, texts
 from bench.peers.redmine import Redmine
 from bench.peers.roundup import Roundup
 from bench.peers.rt import RequestTracker
@@ -37,10 +37,27 @@ HEAD = ("question", "peer", "tickets", "clients", "requests/s", "p50 ms", "p99 m
         "p50 ms", "p99 ms", "times ahead", "at least")  # fmt: skip
 
 
-def ask(server: Server, asked: Asked, question: str, clients: int, seconds: float) -> Sample:
-    """One round of a question; a redirect is a form's answer when all went well."""
+def prove(peer: Peer, server: Server, asked: Asked, tickets: int) -> None:
+    """Look whether the answers hold what was asked for, by the titles in them. Raises RuntimeError."""
+    titles = [plain(title) for title, _ in texts(tickets)]
+    least = {READ: 1, LIST: min(50, tickets), SEARCH: min(50, -(-tickets // 100))}
+    for question, count in least.items():
+        requests = asked[question]
+        assert not callable(requests)
+        answer = plain(once(server.url, requests[0]).decode("utf-8", "replace"))
+        if (found := sum(title in answer for title in titles)) < count:
+            raise RuntimeError(f"{peer.name}, {question}: {found} tickets where there should be {count}")
+
+
+def plain(text: str) -> str:
+    """A text without its spaces and capitals, which not everybody keeps."""
+    return text.replace(" ", "").lower()
+
+
+def ask(peer: Peer, server: Server, asked: Asked, question: str, clients: int, seconds: float) -> Sample:
+    """One round of a question."""
     with pinned(CLIENT_CORE):
-        sample = load(server.url, asked[question], clients, seconds, good=b"23" if callable(asked[question]) else b"2")
+        sample = load(server.url, asked[question], clients, seconds, peer.created if question == CREATE else b"2")
     if sample.failed:
         raise RuntimeError(f"{question}: {sample.failed} of {sample.requests} failed: {sample.refusal[:1500]!r}")
     return sample
@@ -53,17 +70,20 @@ def compare(
     rows: list[list[object]] = []
     with contextlib.ExitStack() as stack:
         started = time.monotonic()
-        ours = stack.enter_context(Own().serving(folder / "ticketbox", tickets))
-        theirs = stack.enter_context(PEERS[name].serving(folder / name, tickets))
+        own, peer = Own(), PEERS[name]
+        ours = (own, *stack.enter_context(own.serving(folder / "ticketbox", tickets)))
+        theirs = (peer, *stack.enter_context(peer.serving(folder / name, tickets)))
+        for side in (ours, theirs):
+            prove(*side, tickets)
         print(f"{name}: {tickets:,} tickets set up in {time.monotonic() - started:.0f} s", file=sys.stderr)
         for question in QUESTIONS:
             for each in clients:
                 for side in (ours, theirs):
                     ask(*side, question, each, min(seconds, 0.5))
                 pairs = [[ask(*side, question, each, seconds) for side in (ours, theirs)] for _ in range(rounds)]
-                own, other = ([pair[place] for pair in pairs] for place in (0, 1))
-                ratios = [mine.rate / their.rate for mine, their in pairs]
-                rows.append([question, PEERS[name].name, tickets, each, *_figures(other), *_figures(own),
+                mine, other = ([pair[place] for pair in pairs] for place in (0, 1))
+                ratios = [first.rate / second.rate for first, second in pairs]
+                rows.append([question, peer.name, tickets, each, *_figures(other), *_figures(mine),
                              statistics.median(ratios), min(ratios)])  # fmt: skip
     return rows
 

@@ -36,6 +36,7 @@ class Fossil:
     """Tickets are written as the artifacts that a Fossil keeps of them, and the repository is made of those."""
 
     name = "Fossil"
+    created = b"3"
 
     def missing(self, folder: Path) -> str | None:
         """It comes from Debian."""

@@ -28,6 +28,7 @@ class Own:
     """REST, with authentication, limits and visibility on as always."""
 
     name = "ticketbox"
+    created = b"2"
 
     def missing(self, folder: Path) -> str | None:
         """Nothing is."""

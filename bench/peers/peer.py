@@ -46,9 +46,13 @@ Asked = dict[str, Sequence[bytes] | Callable[[], bytes]]
 
 
 class Peer(Protocol):
-    """One tracker. What a folder holds is made once and kept; `serving` says who listens, and what to ask of it."""
+    """One tracker. `serving` says who listens, and what to ask of it; `created` is how the status of a create begins.
+
+    Where a form is sent that is a redirect, because a page says that something is wrong.
+    """
 
     name: str
+    created: bytes
 
     def missing(self, folder: Path) -> str | None:
         """What isn't there and can't be had by `install`, or None."""

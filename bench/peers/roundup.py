@@ -48,6 +48,7 @@ class Roundup:
     """A search has no REST call, nor has a ticket with its text in one: these two are its web pages."""
 
     name = "Roundup"
+    created = b"3"
 
     def missing(self, folder: Path) -> str | None:
         """It comes from PyPI."""

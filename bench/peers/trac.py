@@ -61,6 +61,7 @@ class Trac:
     """The server in front of it says who calls, as Trac expects; that costs it nothing."""
 
     name = "Trac"
+    created = b"3"
 
     def missing(self, folder: Path) -> str | None:
         """It comes from PyPI."""
