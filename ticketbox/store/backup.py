@@ -20,10 +20,11 @@ from ticketbox.store.database import connect
 from ticketbox.store.migrate import UnusableFile, newest_number
 
 FORM = "%Y%m%dT%H%M%SZ"
-STEP_PAGES = 128
+STEP_PAGES = 64
 # What is written goes to the disk in small parts: one large flush would hold up the commits of a server
 # whose file is on the same disk.
-_FLUSH_PAGES = 512
+_FLUSH_PAGES = 128
+_MOST_REST_SECONDS = 0.1
 _CACHE_KIB = 2048
 _PROGRESS_STEPS = 50_000
 
@@ -68,10 +69,26 @@ def back_up(
     can't be written, and Halted.
     """
     _check_target(db, to, replace=replace)
-    with _copied(db, to, tell, halted) as (part, copy):
+    with _copied(db, to, tell, _at_half_speed(halted)) as (part, copy):
         part.replace(to)
         _flush(to.parent)
     return copy
+
+
+def _at_half_speed(halted: Callable[[], bool]) -> Callable[[], bool]:
+    """The same question, which first rests as long as was worked since it was asked last.
+
+    It is asked all the time, so whoever writes beside a backup finds the disk and the cores free half of it.
+    """
+    since = time.monotonic()
+
+    def rested() -> bool:
+        nonlocal since
+        time.sleep(min(time.monotonic() - since, _MOST_REST_SECONDS))
+        since = time.monotonic()
+        return halted()
+
+    return rested
 
 
 def fresh_name(db: Path) -> str:
