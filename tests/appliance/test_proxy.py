@@ -1,4 +1,4 @@
-"""Behind a real nginx, with the configuration that the page tells, and on a unix socket."""
+"""Behind a real nginx and a real Caddy, with the configurations that the page tells, and on a unix socket."""
 
 import contextlib
 import os
@@ -19,8 +19,9 @@ from tests.box import PASSWORD, Box, eventually, ok, refused
 from tests.commands import run
 from tests.docs.pages import ROOT, blocks
 from tests.fault.seed import EMAIL, Seed, capture_parts
+from tests.sse import Listening
 
-NGINX = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+PROXIES = {name: shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") for name in ("nginx", "caddy")}
 NAME = "tickets.example.org"
 
 
@@ -91,21 +92,10 @@ def test_tls_by_files(seed: Seed, tmp_path: Path, certificate: tuple[Path, Path]
         assert "a certificate that isn't trusted" in checked.stdout
 
 
-@contextlib.contextmanager
-def proxied(folder: Path, box: Socketed, certificate: tuple[Path, Path]) -> Iterator[httpx.Client]:
-    """nginx with the page's own configuration, on a free port; a client that calls it by its public name."""
-    assert NGINX is not None
-    (page,) = blocks(ROOT / "docs" / "proxies.md", "nginx")
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    for told, here in (
-        ("listen 443", f"listen 127.0.0.1:{port}"),
-        ("/run/ticketbox/http.sock", str(box.path)),
-        ("/etc/nginx/tls/tickets.example.org.pem", str(certificate[0])),
-        ("/etc/nginx/tls/tickets.example.org.key", str(certificate[1])),
-    ):
-        assert told in page
-        page = page.replace(told, here)
+def nginx(folder: Path, page: str, port: int, key: Path, certificate: Path) -> list[str]:
+    """nginx with the page's configuration."""
+    page = moved(page, {"listen 443": f"listen 127.0.0.1:{port}", "/etc/nginx/tls/tickets.example.org.pem":
+                        str(certificate), "/etc/nginx/tls/tickets.example.org.key": str(key)})  # fmt: skip
     kept = "\n".join(
         f"{what}_temp_path {folder}/{what};" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -114,7 +104,36 @@ def proxied(folder: Path, box: Socketed, certificate: tuple[Path, Path]) -> Iter
         f"daemon off; pid {folder}/pid; error_log {folder}/errors; {root} worker_processes 1;\n"
         f"events {{}}\nhttp {{ access_log off;\n{kept}\n{page}\n}}\n"
     )
-    process = subprocess.Popen([NGINX, "-p", folder, "-c", folder / "nginx.conf", "-e", folder / "errors"])
+    return [str(PROXIES["nginx"]), "-p", str(folder), "-c", str(folder / "nginx.conf"), "-e", str(folder / "errors")]
+
+
+def caddy(folder: Path, page: str, port: int, key: Path, certificate: Path) -> list[str]:
+    """Caddy with the page's configuration, and a certificate of our own instead of one that it fetches."""
+    name = f"{NAME} {{"
+    page = moved(page, {name: f"{NAME}:{port} {{\n    bind 127.0.0.1\n    tls {certificate} {key}"})
+    options = f"{{\n    admin off\n    auto_https disable_redirects\n    storage file_system {folder}\n}}\n"
+    (folder / "Caddyfile").write_text(options + page)
+    return [str(PROXIES["caddy"]), "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
+
+
+def moved(page: str, places: dict[str, str]) -> str:
+    """A configuration with this machine's places in it."""
+    for told, here in places.items():
+        assert told in page
+        page = page.replace(told, here)
+    return page
+
+
+@contextlib.contextmanager
+def proxied(kind: str, folder: Path, box: Socketed, certificate: tuple[Path, Path]) -> Iterator[httpx.Client]:
+    """A proxy with the page's own configuration, on a free port; a client that calls it by its public name."""
+    (page,) = blocks(ROOT / "docs" / "proxies.md", kind)
+    page = moved(page, {"/run/ticketbox/http.sock": str(box.path)})
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = {"nginx": nginx, "caddy": caddy}[kind](folder, page, port, certificate[1], certificate[0])
+    with (folder / "errors").open("w") as errors:
+        process = subprocess.Popen(command, stderr=errors, env={**os.environ, "HOME": str(folder)})
     trusted = ssl.create_default_context(cafile=str(certificate[0]))
     try:
         with httpx.Client(base_url=f"https://localhost:{port}", headers={"Host": NAME}, verify=trusted) as client:
@@ -132,12 +151,20 @@ def proxied(folder: Path, box: Socketed, certificate: tuple[Path, Path]) -> Iter
         process.wait(20)
 
 
-@pytest.mark.skipif(NGINX is None and "CI" not in os.environ, reason="needs nginx")
-def test_behind_nginx_as_the_page_tells(seed: Seed, tmp_path: Path, certificate: tuple[Path, Path]) -> None:
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(kind, marks=pytest.mark.skipif(there is None and "CI" not in os.environ, reason=f"needs {kind}"))
+        for kind, there in PROXIES.items()
+    ],
+)
+def test_behind_a_proxy_as_the_page_tells(
+    seed: Seed, tmp_path: Path, certificate: tuple[Path, Path], kind: str
+) -> None:
     bearer = {"Authorization": f"Bearer {seed.token}"}
     with (
         Socketed(seed.copy(tmp_path), tmp_path / "http.sock") as box,
-        proxied(tmp_path, box, certificate) as client,
+        proxied(kind, tmp_path, box, certificate) as client,
     ):
         signed_in = client.post("/api/v1/session", json={"email": EMAIL, "password": PASSWORD})
         assert signed_in.status_code == 201, signed_in.text
@@ -147,8 +174,10 @@ def test_behind_nginx_as_the_page_tells(seed: Seed, tmp_path: Path, certificate:
         assert made["url"].startswith(f"https://{NAME}/")
         noise: Any = {"file": ("noise.bin", os.urandom(9_000_000))}
         ok(client.post(f"/api/v1/tickets/{made['ticket_id']}/attachments", headers=bearer, files=noise, timeout=60))
-        too_much = client.post("/api/v1/captures", headers=bearer, content=bytes(34 << 20), timeout=60)
+        form = {**bearer, "Content-Type": "multipart/form-data; boundary=b"}
+        too_much = client.post("/api/v1/captures", headers=form, content=bytes(34 << 20), timeout=60)
         assert too_much.status_code == 413
+        told_at_once(client, bearer, seed.project)
         client.get("/healthz", headers={"X-Forwarded-For": "203.0.113.66"})
         client.cookies.clear()
         refused(client.get("/metrics"), 401, "unauthorized")
@@ -156,4 +185,16 @@ def test_behind_nginx_as_the_page_tells(seed: Seed, tmp_path: Path, certificate:
         log = box.log.read_text()
         assert "address=127.0.0.1" in log
         assert "203.0.113.66" not in log  # what a client writes there is nobody's word
-        assert client.get("/healthz", headers={"Host": "evil.example"}).status_code == 421
+        stranger = client.get("/healthz", headers={"Host": "evil.example"})
+        assert stranger.status_code == 421 or not stranger.content  # Caddy keeps other names to itself
+
+
+def told_at_once(client: httpx.Client, bearer: dict[str, str], project: str) -> None:
+    """An event reaches its listener through the proxy while the stream stays open."""
+    client.headers.update(bearer)
+    client.base_url = client.base_url.join("/api/v1")
+    with Listening(client).open() as listening:
+        ticket = ok(client.post("/tickets", json={"project_id": project, "title": "Told"}))["id"]
+        eventually(lambda: any(event["ticket_id"] == ticket for event in listening.heard), 5)
+    client.base_url = client.base_url.join("/")
+    del client.headers["Authorization"]
