@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from ticketbox.domain.clock import Clock
 from ticketbox.domain.limits import Limiter
-from ticketbox.jobs import backups, housekeeping, mail, webhooks
+from ticketbox.jobs import backups, housekeeping, mail, supervision, webhooks
 from ticketbox.jobs.backups import Plan
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.listeners import Listeners
@@ -80,6 +80,7 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
             asyncio.create_task(backups.run(_plan(settings), services, stopping)),
             asyncio.create_task(webhooks.run(services, stopping)),
             asyncio.create_task(mail.run(services, settings.relay, stopping)),
+            asyncio.create_task(supervision.run(services, stopping)),
             asyncio.create_task(appliance.agents.run(stopping)),
         ]
         try:

@@ -130,6 +130,7 @@ def run(settings: Settings, listener: socket.socket, *, open_browser: bool, word
 
 async def _serve(settings: Settings, listener: socket.socket, open_browser: bool, words: str) -> None:
     from ticketbox.app import opened
+    from ticketbox.jobs import supervision
     from ticketbox.server import serve_until_stopped
 
     async with opened(settings) as appliance:
@@ -149,12 +150,16 @@ async def _serve(settings: Settings, listener: socket.socket, open_browser: bool
                 click.echo(f"Set it up here, within 30 minutes:\n\n  {address}\n")
             click.echo(words, nl=False)
             sys.stdout.flush()
+            supervision.tell("READY=1", f"STATUS=serves {settings.db} at {settings.public_url}")
             if open_browser and (address or words):
                 import webbrowser
 
                 webbrowser.open(address or settings.public_url)
 
-        stopping = appliance.services.listeners.close
+        def stopping() -> None:
+            supervision.tell("STOPPING=1")
+            appliance.services.listeners.close()
+
         await serve_until_stopped(appliance.asgi(), settings, listener, STOP_SECONDS, ready, stopping)
 
 

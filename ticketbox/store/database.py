@@ -305,6 +305,10 @@ class Database:
         """Prove that the file can still be read."""
         await self.read(lambda tx: tx.value("SELECT 1"))
 
+    async def pulse(self) -> None:
+        """Prove that the writer takes units. Raises what a write would."""
+        await self.write(lambda _: None)
+
     async def write(self, work: Callable[[Write], T]) -> T:
         """Run a unit that writes; returns after its commit is on the disk.
 

@@ -1,0 +1,87 @@
+"""What systemd hears over its notification socket, with a real socket in its place."""
+
+import contextlib
+import os
+import socket
+import sqlite3
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.box import Box
+from tests.fault.seed import Seed
+
+
+class Supervisor:
+    """The receiving end of the notification socket."""
+
+    def __init__(self, way: socket.socket, address: str) -> None:
+        self._way = way
+        self.address = address
+
+    def hear(self, seconds: float = 10.0) -> str:
+        """The next message; empty when none comes in time."""
+        self._way.settimeout(seconds)
+        try:
+            return self._way.recv(4096).decode()
+        except TimeoutError:
+            return ""
+
+    def forget(self) -> None:
+        """Drop what has come so far."""
+        while self.hear(0.001):
+            pass
+
+
+@pytest.fixture(params=["file", "abstract"])
+def supervisor(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
+    """A supervisor that every process started here speaks to."""
+    address = str(tmp_path / "notify") if request.param == "file" else f"@{tmp_path.name}-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as way:
+        way.bind(address.replace("@", "\0"))
+        monkeypatch.setenv("NOTIFY_SOCKET", address)
+        yield Supervisor(way, address)
+
+
+def test_it_says_when_it_serves_and_when_it_stops(seed: Seed, tmp_path: Path, supervisor: Supervisor) -> None:
+    with seed.box(tmp_path) as box:
+        assert supervisor.hear() == f"READY=1\nSTATUS=serves {box.db} at {box.url}"
+        assert supervisor.hear(0.5) == ""  # nobody asked for a watchdog
+        assert box.stop() == 0
+        assert supervisor.hear() == "STOPPING=1"
+
+
+def test_the_watchdog_hears_of_it_only_while_it_can_write(
+    seed: Seed, tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WATCHDOG_USEC", "600000")
+    with seed.box(tmp_path) as box:
+        heard = [supervisor.hear() for _ in range(4)]
+        assert sum(message.startswith("READY=1\n") for message in heard) == 1
+        assert heard.count("WATCHDOG=1") == 3
+        with contextlib.closing(sqlite3.connect(box.db, isolation_level=None)) as other:
+            other.execute("BEGIN IMMEDIATE")  # the writer waits for this
+            time.sleep(0.3)
+            supervisor.forget()
+            assert supervisor.hear(1.5) == ""
+            other.execute("ROLLBACK")
+        assert supervisor.hear() == "WATCHDOG=1"
+
+
+def test_another_processs_watchdog_isnt_spoken_to(
+    seed: Seed, tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("WATCHDOG_USEC", "300000")
+    monkeypatch.setenv("WATCHDOG_PID", "1")
+    with seed.box(tmp_path):
+        assert supervisor.hear().startswith("READY=1\n")
+        assert supervisor.hear(0.5) == ""
+
+
+def test_a_supervisor_that_is_gone_stops_nobody(seed: Seed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "nobody"))
+    with Box(seed.copy(tmp_path)) as box:
+        assert box.stop() == 0
+        assert "can't be told READY=1: No such file" in box.log.read_text()
