@@ -16,6 +16,8 @@ from ticketbox.domain.records import Event
 from ticketbox.store import database
 
 HEARTBEAT_SECONDS = 20.0
+# Between two readings of one listener. The first event is read at once; what follows it so closely comes together.
+PAUSE_SECONDS = 0.1
 MOST = 500
 MOST_EACH = 20
 _RETRY_SECONDS = 10
@@ -42,6 +44,7 @@ class Listener:
         self.companies = companies_of(actor)
         self.ended = False
         self._woken = asyncio.Event()
+        self._rested = 0.0
 
     def wake(self) -> None:
         """There may be something new."""
@@ -53,13 +56,17 @@ class Listener:
         self._woken.set()
 
     async def wait(self, seconds: float) -> bool:
-        """Wait until it is woken; False when nothing happened for so long."""
+        """Wait until it is woken, and until the pause after the last time is over; False when nothing happened."""
         try:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
         except TimeoutError:
             return False
+        now = asyncio.get_running_loop().time
+        if not self.ended and self._rested > now():
+            await asyncio.sleep(self._rested - now())
         self._woken.clear()
+        self._rested = now() + PAUSE_SECONDS
         return True
 
 
