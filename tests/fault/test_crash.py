@@ -7,7 +7,7 @@ import random
 import signal
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from statistics import median
 
@@ -17,11 +17,10 @@ import pytest
 
 from tests.box import Box, eventually, ok
 from tests.fault.seed import Seed, capture_parts, faults, public_ids
+from tests.times import TIMES, Record
 
 WRITERS = 4
 READY_SECONDS = 2.0
-
-Record = Callable[[str, object], None]
 
 
 class Ledger:
@@ -125,10 +124,10 @@ def test_what_was_acknowledged_survives_a_kill_and_nothing_is_half(
 
 
 @pytest.mark.long
-def test_a_hundred_kills_lose_nothing(seed: Seed, tmp_path: Path, record_property: Record) -> None:
-    ledger, ready = rounds(seed, tmp_path, 100)
+def test_hundreds_of_kills_lose_nothing(seed: Seed, tmp_path: Path, record_property: Record) -> None:
+    ledger, ready = rounds(seed, tmp_path, 100 * TIMES)
     report(record_property, ledger, ready)
-    assert ledger.cut_off == 100 * WRITERS
+    assert ledger.cut_off == 100 * TIMES * WRITERS
     waited, own = (median(times) for times in zip(*ready, strict=True))
     assert own < READY_SECONDS
     if psutil.getloadavg()[2] < (os.cpu_count() or 1):

@@ -1,0 +1,240 @@
+"""The rule machine: several people with tokens of all kinds drive two companies through all operations.
+
+Each step is one operation, drawn like its arguments, over REST or MCP, or over both and compared, and must answer
+what the model answers. Nothing else watches over the whole: that no order of changes of roles, restrictions, moves
+and removals lets somebody see or do what they shouldn't, or loses something.
+"""
+
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
+
+from tests.box import serving
+from tests.contract.cases import operations
+from tests.machine.drawing import ARGUMENTS, NOUNS, Draw, capture_of
+from tests.machine.model import NEEDS, Refused, Row
+from tests.machine.talk import Model
+from tests.machine.wire import OPERATIONS, Answer, Wire, arrive, differs, without_nulls
+from tests.times import TIMES, Record
+
+ELSEWHERE = {
+    "stream_events": "its answer doesn't end: tests/contract/test_event_stream.py",
+    "create_session": "an account's own: tests/contract/test_sessions.py",
+    "delete_session": "an account's own: tests/contract/test_sessions.py",
+    "list_sessions": "an account's own: tests/contract/test_sessions.py",
+    "revoke_session": "an account's own: tests/contract/test_sessions.py",
+    "get_profile": "an account's own: tests/contract/test_sessions.py",
+    "update_profile": "an account's own: tests/contract/test_sessions.py",
+    "change_password": "an account's own: tests/contract/test_sessions.py",
+    "list_connected_apps": "an account's own: tests/contract/test_oauth.py",
+    "revoke_connected_app": "an account's own: tests/contract/test_oauth.py",
+    "list_notifications": "counted here, read in tests/contract/test_notifications.py",
+    "read_notification": "counted here, read in tests/contract/test_notifications.py",
+    "list_deliveries": "needs a receiver: tests/contract/test_webhooks.py",
+    "replay_delivery": "needs a receiver: tests/contract/test_webhooks.py",
+}
+SEEN_ALONE = {"get_asset_content", "get_screenshot", "get_har"}  # bytes, which other tests compare
+# What changes tickets comes up three times as often as the rest.
+OFTEN = [each for each in ARGUMENTS for _ in range(1 if each in NEEDS["session"] or not OPERATIONS[each].writes else 3)]
+PEOPLE = ("Ann", "Bea", "Cem", "Dov", "Eli")
+
+
+@pytest.fixture(scope="module")
+def wire(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Wire]:
+    """One server for all runs: each has its own people and companies."""
+    with serving(tmp_path_factory.mktemp("machine"), "--trusted-proxy", "127.0.0.1/32") as box, Wire(box) as wire:
+        yield wire
+
+
+class Machine(RuleBasedStateMachine):
+    """One run: two companies with three projects, five people, and eight tokens to begin with."""
+
+    def __init__(self, wire: Wire) -> None:
+        super().__init__()
+        self.wire = wire
+        people = arrive(wire.box, PEOPLE)
+        self.model = Model({user: each["name"] for user, each in people.items()})
+        self.gone: dict[str, list[str]] = defaultdict(list)
+        for user, each in people.items():
+            row = {"id": user, "kind": "session", "user": user, "secret": each["secret"], "alive": True}
+            self.model.credentials[user] = {**row, "scopes": [], "company": None, "projects": None}
+        self.begin(*people)
+
+    def begin(self, ann: str, bea: str, cem: str, dov: str, eli: str) -> None:
+        """Ann's company with two projects, Bea's with one; Cem, Dov and Bea are in Ann's, Ann and Cem in Bea's."""
+        first, second = (self.do(user, "create_company", name=user)["id"] for user in (ann, bea))
+        plenty = {"reads_per_minute": 1_000_000, "writes_per_minute": 1_000_000}
+        self.do(ann, "update_company", company_id=first, limits=plenty)
+        self.do(bea, "update_company", company_id=second, limits=plenty)
+        main, side = (self.do(ann, "create_project", company_id=first, name=name)["id"] for name in "AB")
+        far = self.do(bea, "create_project", company_id=second, name="C")["id"]
+        self.join(ann, first, cem, "admin")
+        self.join(ann, first, dov, "member", [main])
+        self.join(ann, first, bea, "member")
+        self.join(bea, second, ann, "member")
+        self.join(bea, second, cem, "viewer")
+        self.give(ann, ["tickets:write", "tickets:assign"], company_id=first)
+        self.give(ann, ["tickets:write", "tickets:assign"], project_ids=[side])
+        self.give(ann, ["tickets:write"])
+        self.give(bea, ["tickets:assign"])
+        self.give(bea, ["tickets:write"], company_id=second)
+        self.give(cem, ["comments"], company_id=first)
+        self.give(dov, ["tickets:write", "tickets:assign"], company_id=first)
+        self.give(dov, ["read"])
+        for project, user in ((main, ann), (main, dov), (side, ann), (far, bea)):
+            ticket = self.do(user, "create_ticket", project_id=project, title="Alpha")["id"]
+            self.do(user, "add_comment", ticket_id=ticket, body="bravo")
+        self.do(ann, "create_capture", **capture_of(project_id=main, title="Alpha"))
+        self.do(bea, "add_attachment", ticket_id=ticket, file=("note.txt", b"text"))
+        self.do(bea, "archive_ticket", ticket_id=ticket)
+
+    def join(self, owner: str, company: str, user: str, role: str, projects: list[str] | None = None) -> None:
+        made = self.do(owner, "create_invitation", company_id=company, role=role, project_ids=projects)
+        self.do(user, "accept_invitation", secret=made["secret"])
+
+    def give(self, user: str, scopes: list[str], **pins: Any) -> None:
+        self.do(user, "create_token", label="T", scopes=scopes, **pins)
+
+    def do(self, user: str, name: str, /, **arguments: Any) -> Row:
+        """A step with a session."""
+        return self.step(self.model.credentials[user], name, arguments, ["rest"])
+
+    @rule(data=st.data(), name=st.sampled_from(OFTEN))
+    def drawn(self, data: st.DataObject, name: str) -> None:
+        """A step with everything drawn."""
+        draw = Draw(data, self.model, self.gone)
+        who = draw.of(self.callers(name))
+        arguments = draw.call(name)
+        if "limit" in OPERATIONS[name].arguments.__struct_fields__:
+            arguments["limit"] = 50 if name == "find_similar_tickets" else draw.of([100, 2])
+        ways = ["rest"] if who["kind"] == "session" or OPERATIONS[name].tool is None else ["rest", "mcp", "newest"]
+        first = draw.of(ways)
+        others = [way for way in ways if (way == "rest") != (first == "rest")][:1]
+        self.step(who, name, arguments, [first, *others])
+
+    def callers(self, name: str) -> list[Row]:
+        """Who may call: tokens twice as often as people; where a session is needed, mostly those who own something."""
+        everybody = list(self.model.credentials.values())
+        people = [row for row in everybody if row["kind"] == "session"]
+        if name.endswith("_invitation"):
+            return people
+        if name not in NEEDS["session"]:
+            return people + everybody * 2
+        owners = {
+            user
+            for row in self.model.companies.values()
+            for user, each in row["members"].items()
+            if each["role"] == "owner"
+        }
+        return [row for row in people if row["user"] in owners] * 6 + people * 2 + everybody
+
+    def step(self, who: Row, name: str, arguments: Row, ways: list[str]) -> Row:
+        """Call, and compare with the model. What reads or was refused is called in the second way as well."""
+        operation = OPERATIONS[name]
+        answer = self.ask(who, name, arguments, ways[0])
+        for way in ways[1:] if answer.refusal is not None or not operation.writes else []:
+            other = self.ask(who, name, arguments, way)
+            told = f"{name} {arguments}: {ways[0]} and {way} differ"
+            assert answer.refusal == other.refusal, f"{told}: {answer.refusal} {other.refusal}"
+            if answer.refusal is None and name not in SEEN_ALONE:
+                same = [{**without_nulls(each.body), "budgets": None} for each in (answer, other)]
+                assert same[0] == same[1], told
+        before = {noun: list(getattr(self.model, noun)) for noun in NOUNS}
+        via = "web" if who["kind"] == "session" else "rest" if ways[0] == "rest" else "mcp"
+        told = f"{name} {arguments} by {self.model.people[who['user']]}"
+        try:
+            expected, outcome = self.model.call(who, via, name, arguments, answer.body), None
+        except Refused as refused:
+            expected, outcome = None, refused.outcome
+        assert answer.refusal == outcome, f"{told}: {outcome or 'an answer'} expected, not {answer}"
+        wrong = None if expected is None else differs(expected, answer.body)
+        assert wrong is None, f"{told}: {wrong}"
+        if outcome is None:
+            self.learn(who, name, answer)
+        for noun, keys in before.items():
+            self.gone[noun] += [key for key in keys if key not in getattr(self.model, noun)]
+        return answer.body
+
+    def ask(self, who: Row, name: str, arguments: Row, way: str) -> Answer:
+        """Call in one way; a list is read page by page to its end."""
+        operation = OPERATIONS[name]
+        items: list[Any] = []
+        given = dict(arguments)
+        while True:
+            if way == "rest":
+                answer = self.wire.rest(who, operation, given)
+            else:
+                answer = self.wire.mcp(who, operation, given, newest=way == "newest")
+            if answer.refusal is not None or "cursor" not in operation.arguments.__struct_fields__:
+                return answer
+            items += answer.body["items"]
+            cursor = answer.body.get("next_cursor")
+            if cursor is None:
+                return Answer(None, {**answer.body, "items": items, "next_cursor": None})
+            assert len(answer.body["items"]) == given["limit"]
+            given["cursor"] = cursor
+
+    def learn(self, who: Row, name: str, answer: Answer) -> None:
+        """What the model can't make up."""
+        if name == "create_project":
+            columns = self.wire.rest(who, OPERATIONS["list_columns"], {"project_id": answer.body["id"]})
+            self.model.adopt_columns(answer.body["id"], columns.body["items"])
+        elif name == "create_capture":
+            asked = {"ticket_id": answer.body["ticket_id"], "status": "all"}
+            ticket = self.wire.rest(who, OPERATIONS["get_ticket"], asked).body
+            if ticket["capture"]["id"] == answer.body["capture_id"]:
+                self.model.adopt_screenshot(answer.body["capture_id"], ticket["capture"]["screenshot"]["id"])
+        elif name == "accept_invitation":
+            who["secret"] = answer.cookie
+
+    def teardown(self) -> None:
+        """Everybody sees in the end what they should; every board is in order."""
+        people = [row for row in self.model.credentials.values() if row["kind"] == "session"]
+        for who in people:
+            self.step(who, "list_tickets", {"status": "all", "limit": 100}, ["rest"])
+            self.step(who, "list_events", {"limit": 100}, ["rest"])
+        for project in self.model.projects:
+            seeing = next((who for who in people if self.model.place(project, who["user"])), None)
+            for column in self.model.projects[project]["columns"] if seeing else ():
+                asked = {"column_id": column, "sort": "position", "status": "all", "limit": 100}
+                self.step(seeing, "list_tickets", asked, ["rest"])
+        for company in list(self.model.companies):
+            members = self.model.companies[company]["members"]
+            owner = next(user for user, row in members.items() if row["role"] == "owner")
+            self.do(owner, "get_audit", company_id=company, limit=100)
+
+
+def run(wire: Wire, runs: int, steps: int) -> None:
+    """Let the machine run; a divergence is shown as the shortest way to it."""
+    run_state_machine_as_test(
+        lambda: Machine(wire),
+        settings=settings(
+            max_examples=runs,
+            stateful_step_count=steps,
+            deadline=None,
+            database=None,
+            suppress_health_check=list(HealthCheck),
+        ),
+    )
+
+
+def test_every_operation_is_in_the_machine_or_elsewhere() -> None:
+    assert set(ARGUMENTS) | set(ELSEWHERE) == {each.name for each in operations()}
+    assert not set(ARGUMENTS) & set(ELSEWHERE)
+
+
+def test_the_model_and_the_server_agree_for_a_short_while(wire: Wire) -> None:
+    run(wire, 8, 20)
+
+
+@pytest.mark.long
+def test_the_model_and_the_server_agree_for_a_long_while(wire: Wire, record_property: Record) -> None:
+    run(wire, 200 * TIMES, 50)
+    record_property("runs", 200 * TIMES)
+    record_property("calls", wire.calls)
+    record_property("divergences", 0)
