@@ -117,3 +117,12 @@ def test_only_one_who_may_write_there_takes_over(world: World, other: World) -> 
 def test_the_flags_go_together(box: Box) -> None:
     for flags in (["--from", "jira"], ["--dry-run"], ["--project", "x"], ["--from", "trello"]):
         assert run("import", FILES / "jira.csv", "--db", box.db, *flags).exit_code != 0
+
+
+def test_a_key_in_place_of_a_title_is_one_line_and_an_empty_comment_is_none(world: World, tmp_path: Path) -> None:
+    file = tmp_path / "jira.csv"
+    file.write_text('Issue key,Summary,Status,Comment\n"SHOP-1\nX",,Open,\n', "utf-8")
+    assert take(world, "jira", file).exit_code == 0
+    file.write_text(json.dumps([{"number": 2, "title": "", "comments": [{"body": "\0"}]}]), "utf-8")
+    assert take(world, "github", file).exit_code == 0
+    assert {title: each["comment_count"] for title, each in tickets(world).items()} == {"SHOP-1 X": 0, "#2": 0}

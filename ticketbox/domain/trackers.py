@@ -193,17 +193,21 @@ def _foreign(
     *, key: str, title: str, description: str, state: str, resolved: bool, priority: str, labels: Iterable[str],
     url: str, comments: Iterable[str],
 ) -> Foreign:  # fmt: skip
-    line = " ".join(_CONTROL.sub(" ", title).split())[:_TITLE] or key or "Untitled"
-    tidy = (" ".join(_CONTROL.sub(" ", label).split())[:_LABEL].strip() for label in labels)
+    line = _line(key, 100)
+    tidy = (_line(label, _LABEL) for label in labels)
     named = {label.casefold(): label for label in tidy if label}
     return Foreign(
-        key=_CONTROL.sub(" ", key)[:100],
-        title=line,
+        key=line,
+        title=_line(title, _TITLE) or line or "Untitled",
         description=description.replace("\x00", "")[:_TEXT],
-        state=" ".join(_CONTROL.sub(" ", state).split())[:100],
+        state=_line(state, 100),
         resolved=resolved,
         priority=_PRIORITIES.get(priority.casefold(), Priority.NONE),
         labels=list(named.values())[:_LABELS],
         url=url if _URL.fullmatch(url) else None,
-        comments=[text.replace("\x00", "")[:50_000] for text in comments if text.strip()],
+        comments=[said[:50_000] for text in comments if (said := text.replace("\x00", "")).strip()],
     )
+
+
+def _line(text: str, most: int) -> str:
+    return " ".join(_CONTROL.sub(" ", text).split())[:most].strip()
