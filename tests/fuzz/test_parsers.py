@@ -1,0 +1,140 @@
+"""Everything that reads what strangers send, given what is nearly right: it answers, or refuses in the one way it says.
+
+Each target names that way. Memory and the processor's time are bounded for every input, so a parser that goes on for
+long, or builds much of little, fails as one that breaks does.
+"""
+
+import contextlib
+import resource
+import time
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import HealthCheck, given, settings
+
+from tests.fuzz.mutations import mutated, samples
+from tests.times import TIMES, Record
+from ticketbox.domain import ids, oauth, query
+from ticketbox.domain.addresses import is_public
+from ticketbox.domain.capture import NetworkEntry, Page, Stream
+from ticketbox.domain.har import har
+from ticketbox.domain.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
+from ticketbox.domain.records import Bodies, CapturePolicy
+from ticketbox.domain.streams import decode as read_stream
+from ticketbox.domain.trackers import Tracker, read
+from ticketbox.operations.captures import CreateCapture, _make_ready
+from ticketbox.operations.comments import AddComment
+from ticketbox.operations.dispatch import decode
+from ticketbox.operations.registry import registry
+from ticketbox.operations.tickets import CreateTicket
+from ticketbox.surfaces.uploads import _decoded
+
+Refusal = (InvalidRequest, PayloadTooLarge, UnsupportedMediaType)
+SECONDS = 5.0  # of the processor's time, for one input of up to 200 kB
+MEGABYTES = 64
+NOW = 1_795_253_400_000
+
+
+def envelope(data: bytes, **streams: bytes) -> None:
+    """A capture's envelope, all the way to what is stored."""
+    given = {"capture": _decoded(data), **streams}
+    args = decode(registry()["create_capture"], given)
+    assert isinstance(args, CreateCapture)
+    ready = _make_ready(args, None, CapturePolicy(Bodies.ON, ["customer_ref"]), "http://localhost")
+    msgspec.json.encode([ready.capture.page, ready.capture.environment, ready.title])
+
+
+def stream(name: str) -> Callable[[bytes], None]:
+    """A stream, redacted, cut and packed with a sound envelope; the network's also as HAR."""
+
+    def target(data: bytes) -> None:
+        envelope(samples("envelope")[0], **{name: data})
+        if name == "network":
+            entries: list[NetworkEntry] = read_stream(Stream.NETWORK, data)
+            page = Page("https://shop.example/", "")
+            msgspec.json.encode(har(page, 0.0, entries, "1"))
+
+    return target
+
+
+def tracker(kind: Tracker) -> Callable[[bytes], None]:
+    """Another tracker's file; what comes of it keeps to the bounds of what people type."""
+
+    def target(data: bytes) -> None:
+        for each in read(kind, data):
+            given = {"title": each.title, "description": each.description, "labels": each.labels}
+            msgspec.convert({**given, "priority": each.priority, "source_url": each.url}, CreateTicket)
+            for body in each.comments:
+                msgspec.convert({"ticket_id": "t-12345678", "body": body}, AddComment)
+
+    return target
+
+
+def address(data: bytes) -> None:
+    """An address, for everything that looks at one."""
+    text = data.decode("utf-8", "replace")
+    is_public(text)
+    ids.ticket_id(text)
+    oauth.is_document_address(text)
+    if oauth.redirect_problem(text) is None:
+        oauth.shown_host(text)
+        oauth.form_source(text)
+        oauth.answered(text, code="tok_", state=text)
+        assert oauth.redirects_to(text, text)
+
+
+def asked(data: bytes) -> None:
+    """What is typed into a search."""
+    text = data.decode("utf-8", "replace")
+    for typing in (False, True):
+        with contextlib.suppress(InvalidRequest):
+            query.parse(text, NOW, typing=typing)
+
+
+TARGETS: dict[str, Callable[[bytes], None]] = {
+    "envelope": envelope,
+    **{name: stream(name) for name in ("console", "network", "errors")},
+    **{kind.value: tracker(kind) for kind in Tracker},
+    "address": address,
+    "query": asked,
+}
+
+
+def feed(kind: str, inputs: int) -> dict[str, Any]:
+    """Feed a target; how many inputs it had, how many it refused, the slowest one, and by how much memory grew."""
+    told: dict[str, Any] = {"inputs": 0, "refused": 0, "slowest ms": 0}
+    for data in samples(kind):
+        TARGETS[kind](data)  # what is kept is sound, or the inputs made from it would say little
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+
+    @settings(max_examples=inputs, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @given(mutated(kind))
+    def one(data: bytes) -> None:
+        started = time.process_time()
+        told["inputs"] += 1
+        try:
+            TARGETS[kind](data)
+        except Refusal:
+            told["refused"] += 1
+        spent = time.process_time() - started
+        assert spent < SECONDS
+        told["slowest ms"] = max(told["slowest ms"], round(1000 * spent))
+
+    one()
+    told["grown MB"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+    assert told["grown MB"] <= MEGABYTES
+    return told
+
+
+@pytest.mark.parametrize("kind", TARGETS)
+def test_what_strangers_send_is_read_or_refused(kind: str) -> None:
+    assert feed(kind, 60)["inputs"] >= 60
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("kind", TARGETS)
+def test_very_much_of_what_strangers_send_is_read_or_refused(kind: str, record_property: Record) -> None:
+    for name, figure in feed(kind, 2_000 * TIMES).items():
+        record_property(name, figure)
