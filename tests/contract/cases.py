@@ -368,6 +368,8 @@ CASES: dict[str, Case] = {
     "update_webhook": Case(lambda w: {"webhook_id": webhook(w), "name": "Renamed"}, ADMIN),
     "delete_webhook": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
     "list_deliveries": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
+    "rotate_webhook_secret": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
+    "list_attempts": Case(lambda w: {"delivery_id": delivery(w)}, ADMIN),
     "replay_delivery": Case(lambda w: {"delivery_id": delivery(w)}, ADMIN),
 }
 

@@ -1,6 +1,8 @@
 """Webhooks, with a real receiver and the standard's own verifier (docs/webhooks.md)."""
 
+import contextlib
 import json
+import sqlite3
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -289,6 +291,87 @@ def test_a_removed_webhook_is_told_nothing_more(inside: World, receiver: Receive
     time.sleep(0.5)
     assert len(receiver.got) == 1
     refused(inside.owner.web.get(f"/webhooks/{webhook}/deliveries"), 404, "not_found")
+
+
+def test_after_a_rotation_both_secrets_verify_for_a_day_and_then_the_new_one_alone(
+    inside: World, receiver: Receiver
+) -> None:
+    webhook, old = hook(inside, receiver.url, types=["ticket.created"])
+    rotated = ok(inside.owner.web.post(f"/webhooks/{webhook}/rotate"))
+    new = rotated["secret"]
+    assert new != old
+    assert shown(inside, webhook)["old_secret_until"] == rotated["webhook"]["old_secret_until"]
+    inside.ticket()
+    gets(receiver, 1)
+    assert receiver.got[0].verified(new) == receiver.got[0].verified(old)
+    assert len(receiver.got[0].headers["webhook-signature"].split(" ")) == 2
+    with contextlib.closing(sqlite3.connect(inside.box.db)) as connection, connection:
+        connection.execute("UPDATE webhook SET old_until = 1 WHERE public_id = ?", (webhook,))
+    inside.ticket()
+    gets(receiver, 2)
+    assert receiver.got[1].verified(new)
+    with pytest.raises(WebhookVerificationError):
+        receiver.got[1].verified(old)
+    assert shown(inside, webhook)["old_secret_until"] is None
+
+
+def test_two_rotations_make_the_first_secret_worthless_at_once(inside: World, receiver: Receiver) -> None:
+    webhook, first = hook(inside, receiver.url, types=["ticket.created"])
+    second, third = (ok(inside.owner.web.post(f"/webhooks/{webhook}/rotate"))["secret"] for _ in range(2))
+    inside.ticket()
+    gets(receiver, 1)
+    assert receiver.got[0].verified(second) == receiver.got[0].verified(third)
+    with pytest.raises(WebhookVerificationError):
+        receiver.got[0].verified(first)
+    audit = inside.owner.web.get(f"/companies/{inside.company}/audit").text
+    assert audit.count('"fields":["secret"]') == 2
+    assert not any(secret in audit for secret in (first, second, third))
+
+
+def test_a_replay_goes_at_once(inside: World, receiver: Receiver) -> None:
+    webhook, _ = hook(inside, receiver.url, types=["ticket.created"])
+    inside.ticket()
+    gets(receiver, 1)
+    eventually(lambda: log(inside, webhook)[0]["state"] == "delivered")
+    time.sleep(0.5)  # the job has nothing to do and rests for twenty seconds
+    started = time.monotonic()
+    ok(inside.owner.web.post(f"/deliveries/{log(inside, webhook)[0]['id']}/replay"))
+    gets(receiver, 2)
+    assert time.monotonic() - started < 5
+
+
+def test_every_attempt_stands_in_the_log(inside: World, receiver: Receiver) -> None:
+    answers = iter([500, 404, 200])
+    receiver.answer = lambda _: next(answers)
+    webhook, _ = hook(inside, receiver.url, types=["ticket.created"])
+    inside.ticket()
+    eventually(lambda: log(inside, webhook) and log(inside, webhook)[0]["state"] == "delivered")
+    delivery = log(inside, webhook)[0]
+    attempts = ok(inside.owner.web.get(f"/deliveries/{delivery['id']}/attempts"))["items"]
+    assert [(each["status"], each["error"]) for each in attempts] == [
+        (500, "its receiver answered 500"),
+        (404, "its receiver answered 404"),
+        (200, None),
+    ]
+    times = [each["at"] for each in attempts]
+    assert times == sorted(times)
+    assert times[-1] == delivery["last_attempt"]
+    stranger = World(inside.box, "Zoe")
+    refused(stranger.owner.web.get(f"/deliveries/{delivery['id']}/attempts"), 404, "not_found")
+
+
+def test_the_log_has_pages(inside: World, receiver: Receiver) -> None:
+    webhook, _ = hook(inside, receiver.url, types=["ticket.created"])
+    for _ in range(5):
+        inside.ticket()
+    gets(receiver, 5)
+    found: list[str] = []
+    query: dict[str, Any] = {"limit": 2}
+    while query.get("cursor", "") is not None:
+        page = ok(inside.owner.web.get(f"/webhooks/{webhook}/deliveries", params=query))
+        found += [each["event_id"] for each in page["items"]]
+        query["cursor"] = page["next_cursor"]
+    assert found == [got.headers["webhook-id"] for got in sorted(receiver.got, key=lambda got: got.event["id"])][::-1]
 
 
 def test_what_the_command_line_does_is_told_as_well(tmp_path: Path, receiver: Receiver) -> None:

@@ -26,6 +26,15 @@ CREATE TABLE asset (
   created_by INTEGER NOT NULL REFERENCES byline (id)
 ) STRICT;
 
+CREATE TABLE attempt (
+  id INTEGER PRIMARY KEY,
+  delivery_id INTEGER NOT NULL REFERENCES delivery (id) ON DELETE CASCADE,
+  at INTEGER NOT NULL,
+  status INTEGER,
+  error TEXT,
+  ms INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE blob (
   id INTEGER PRIMARY KEY,
   sha256 BLOB NOT NULL UNIQUE,
@@ -399,7 +408,7 @@ CREATE TABLE webhook (
   seen INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id),
   created_at INTEGER NOT NULL
-) STRICT;
+, old_secret BLOB, old_until INTEGER) STRICT;
 
 CREATE INDEX annotation_of_asset ON annotation (asset_id, place);
 
@@ -425,6 +434,8 @@ CREATE INDEX assignment_by_update ON ticket_assignee (user_id, project_id, statu
   WHERE project_id IS NOT NULL;
 
 CREATE INDEX assignment_of_user ON ticket_assignee (user_id, ticket_id);
+
+CREATE INDEX attempt_of_delivery ON attempt (delivery_id, id);
 
 CREATE INDEX byline_of_credential ON byline (credential_id);
 

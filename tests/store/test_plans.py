@@ -199,6 +199,7 @@ WALKS = {
     "deliveries.BEHIND": {"webhook"},  # a few for each company, and a step into an index for each
     "deliveries.WITH_DUE": {"webhook"},
     "deliveries.NEXT_DUE": {"webhook"},
+    "webhooks.FORGET": {"webhook"},
     "deliveries.BACKLOG": {"webhook", "(subquery)"},
     "mails.BACKLOG": {"mail"},  # an index of what waits
     "mails.NEXT_DUE": {"mail"},  # its first entry

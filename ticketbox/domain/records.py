@@ -370,7 +370,10 @@ class WebhookFormat(StrEnum):
 
 
 class Webhook(msgspec.Struct, frozen=True):
-    """An address that is told of a company's events. `types` null: of all; `pending`: how many still wait."""
+    """An address that is told of a company's events.
+
+    `types` null: of all; `pending`: how many still wait; until `old_secret_until` the secret before signs as well.
+    """
 
     id: str
     company_id: str
@@ -382,6 +385,7 @@ class Webhook(msgspec.Struct, frozen=True):
     disabled_reason: str | None
     failing_since: Time | None
     pending: int
+    old_secret_until: Time | None
     created: By
 
 
@@ -409,6 +413,15 @@ class Delivery(msgspec.Struct, frozen=True):
     created: Time
     last_attempt: Time | None
     next_attempt: Time | None
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One attempt at a delivery, and when it ended; without an answer `status` is null."""
+
+    at: Time
+    status: int | None
+    error: str | None
+    ms: int
 
 
 class Reason(StrEnum):

@@ -4,6 +4,7 @@ import base64
 import hashlib
 import hmac
 import secrets
+from collections.abc import Iterable
 
 _PREFIX = "whsec_"
 
@@ -18,11 +19,15 @@ def shown(key: bytes) -> str:
     return _PREFIX + base64.b64encode(key).decode()
 
 
-def signed(key: bytes, message_id: str, seconds: int, body: bytes) -> dict[str, str]:
-    """The three headers that go with a body; `seconds` is the time of the attempt, since the epoch."""
-    mac = hmac.new(key, f"{message_id}.{seconds}.".encode() + body, hashlib.sha256).digest()
+def signed(keys: Iterable[bytes], message_id: str, seconds: int, body: bytes) -> dict[str, str]:
+    """The three headers that go with a body, with a signature by each key.
+
+    `seconds` is the time of the attempt, since the epoch.
+    """
+    content = f"{message_id}.{seconds}.".encode() + body
+    macs = [hmac.new(key, content, hashlib.sha256).digest() for key in keys]
     return {
         "webhook-id": message_id,
         "webhook-timestamp": str(seconds),
-        "webhook-signature": "v1," + base64.b64encode(mac).decode(),
+        "webhook-signature": " ".join("v1," + base64.b64encode(mac).decode() for mac in macs),
     }

@@ -7,7 +7,17 @@ import logging
 import msgspec
 
 from ticketbox.operations.services import Services
-from ticketbox.store import blobs, captures, credentials, deliveries, grants, idempotency, mails, notifications
+from ticketbox.store import (
+    blobs,
+    captures,
+    credentials,
+    deliveries,
+    grants,
+    idempotency,
+    mails,
+    notifications,
+    webhooks,
+)
 from ticketbox.store.database import Write
 
 log = logging.getLogger("ticketbox.jobs")
@@ -47,6 +57,7 @@ async def keep(services: Services, swept: Swept, drop_captures_after: int | None
         idempotency.forget_old(tx)
         grants.tidy(tx)
         deliveries.forget_old(tx)
+        webhooks.forget_old_secrets(tx)
         notifications.forget_old(tx)
         mails.tidy(tx)
         seen = 0

@@ -82,7 +82,7 @@ class Deliverer:
         body = telling.body(due.format, due.event, due.title, self._services.public_url)
         headers = {
             "Content-Type": "application/json",
-            **signing.signed(due.secret, due.event.id, clock.now() // 1000, body),
+            **signing.signed(due.secrets, due.event.id, clock.now() // 1000, body),
         }
         status, error = None, None
         started = clock.monotonic()

@@ -13,7 +13,7 @@ from ticketbox.domain.limits import Budget
 from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor, require_role
 from ticketbox.domain.problems import Conflict, InvalidRequest, NotFound, invalid
-from ticketbox.domain.records import Delivery, DeliveryState, Webhook, WebhookFormat
+from ticketbox.domain.records import Attempt, Delivery, DeliveryState, Webhook, WebhookFormat
 from ticketbox.domain.scopes import Access, Role
 from ticketbox.operations.events import EventType
 from ticketbox.operations.inputs import Name
@@ -25,6 +25,7 @@ from ticketbox.operations.services import Call, Services
 from ticketbox.operations.tokens import NEWEST
 from ticketbox.store import bylines, deliveries, webhooks
 from ticketbox.store.database import Read, Write
+from ticketbox.store.deliveries import Kept
 from ticketbox.store.webhooks import Held
 
 Address = Annotated[
@@ -82,7 +83,7 @@ class UpdateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class NewWebhook(msgspec.Struct, frozen=True):
-    """A new webhook with its secret, which isn't shown again."""
+    """A webhook with its new secret, which isn't shown again."""
 
     webhook: Webhook
     secret: str
@@ -165,6 +166,29 @@ def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Web
     return webhooks.get(tx, found.key)
 
 
+class RotateSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Whose secret."""
+
+    webhook_id: Id
+
+
+@operation(
+    "rotate_webhook_secret", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /webhooks/{webhook_id}/rotate"
+)  # fmt: skip
+def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWebhook:
+    """Give a webhook a new secret; the one before signs as well for 24 hours. For admins.
+
+    The answer's `secret` is the only time it is shown.
+    """
+    found = _webhook(tx, actor, args.webhook_id)
+    secret = signing.new_key()
+    webhooks.rotate(tx, found.key, secret)
+    company_event(
+        tx, actor, "webhook.changed", found.company, webhook_id=args.webhook_id, fields=["secret"]
+    )  # fmt: skip
+    return NewWebhook(webhooks.get(tx, found.key), signing.shown(secret))
+
+
 class DeleteWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Its deliveries go with it."""
 
@@ -210,15 +234,41 @@ class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def replay_delivery(tx: Write, actor: Actor, args: ReplayDelivery) -> Delivery:
     """Deliver an event once more; the receiver knows it by the same `webhook-id`. For admins."""
-    kept = deliveries.find(tx, args.delivery_id)
-    webhook = None if kept is None else deliveries.webhook_of(tx, kept)
-    if kept is None or webhook is None or not _reaches(actor, webhook):
-        raise NotFound("delivery")
+    kept, webhook = _delivery(tx, actor, args.delivery_id)
     if kept.state is DeliveryState.PENDING:
         raise Conflict("this delivery is still on its way")
     if not webhook.enabled:
         raise Conflict("the webhook is disabled; enable it first")
     return deliveries.replay(tx, kept)
+
+
+class ListAttempts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Of one delivery."""
+
+    delivery_id: Id
+
+
+class Attempts(msgspec.Struct, frozen=True):
+    """All attempts at a delivery, 15 at most."""
+
+    items: list[Attempt]
+
+
+@operation(
+    "list_attempts", scope=Access.SESSION, budget=Budget.READ, rest="GET /deliveries/{delivery_id}/attempts"
+)  # fmt: skip
+def list_attempts(tx: Read, actor: Actor, args: ListAttempts) -> Attempts:
+    """List the attempts at a delivery, oldest first. For admins."""
+    kept, _ = _delivery(tx, actor, args.delivery_id)
+    return Attempts(deliveries.attempts(tx, kept))
+
+
+def _delivery(tx: Read, actor: Actor, public_id: str) -> tuple[Kept, Held]:
+    """A delivery of a company where the caller is an admin, and its webhook. Raises NotFound and Forbidden."""
+    kept = deliveries.find(tx, public_id)
+    if kept is not None and _reaches(actor, webhook := deliveries.webhook_of(tx, kept)):
+        return kept, webhook
+    raise NotFound("delivery")
 
 
 def _webhook(tx: Read, actor: Actor, public_id: str) -> Held:

@@ -8,7 +8,7 @@ import msgspec
 
 from ticketbox.domain.clock import DAY, rfc3339
 from ticketbox.domain.ids import Prefix, new_id
-from ticketbox.domain.records import Delivery, DeliveryState, Event, WebhookFormat
+from ticketbox.domain.records import Attempt, Delivery, DeliveryState, Event, WebhookFormat
 from ticketbox.domain.retries import next_attempt
 from ticketbox.store import events, webhooks
 from ticketbox.store.database import Read, Row, Write
@@ -58,13 +58,13 @@ def _add(tx: Write, webhook: int, event: int, lane: int) -> tuple[int, str]:
 
 
 class Due(msgspec.Struct, frozen=True):
-    """A delivery to make now."""
+    """A delivery to make now; every one of the secrets signs it."""
 
     key: int
     webhook: int
     url: str
     format: WebhookFormat
-    secret: bytes
+    secrets: tuple[bytes, ...]
     event: Event
     title: str | None
 
@@ -74,10 +74,10 @@ SELECT w.id FROM webhook w
 WHERE EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL AND d.due_at <= ?)
 """
 DUE = """
-SELECT d.id, w.id, w.url, w.format, w.secret, d.event_id, t.title
+SELECT d.id, w.id, w.url, w.format, w.secret, d.event_id, t.title, iif(w.old_until > ?2, w.old_secret, NULL)
 FROM delivery d JOIN webhook w ON w.id = d.webhook_id
 LEFT JOIN event e ON e.id = d.event_id LEFT JOIN ticket t ON t.id = e.ticket_id
-WHERE d.webhook_id = ? AND d.due_at IS NOT NULL AND d.due_at <= ? ORDER BY d.due_at, d.id LIMIT ?
+WHERE d.webhook_id = ?1 AND d.due_at IS NOT NULL AND d.due_at <= ?2 ORDER BY d.due_at, d.id LIMIT ?3
 """
 NEXT_DUE = """
 SELECT min((SELECT min(d.due_at) FROM delivery d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL)) FROM webhook w
@@ -95,7 +95,14 @@ def due(tx: Read, running: dict[int, set[int]], most: int, most_each: int) -> li
             rows = tx.all(DUE, (webhook, tx.now, free + len(on_the_way)))
             found += [row for row in rows if row[0] not in on_the_way][:free]
     told = events.by_key(tx, [row[5] for row in found])
-    return [Due(row[0], row[1], row[2], WebhookFormat(row[3]), row[4], told[row[5]], row[6]) for row in found]
+    return [
+        Due(row[0], row[1], row[2], WebhookFormat(row[3]), _secrets(row[4], row[7]), told[row[5]], row[6])
+        for row in found
+    ]
+
+
+def _secrets(newest: bytes, old: bytes | None) -> tuple[bytes, ...]:
+    return (newest,) if old is None else (newest, old)
 
 
 def next_due(tx: Read) -> int | None:
@@ -104,6 +111,7 @@ def next_due(tx: Read) -> int | None:
 
 
 PENDING = "SELECT webhook_id, lane, attempts, first_at FROM delivery WHERE id = ? AND state = 'pending'"
+ATTEMPTED = "INSERT INTO attempt (delivery_id, at, status, error, ms) VALUES (:key, :now, :status, :error, :ms)"
 DELIVERED = """
 UPDATE delivery SET state = 'delivered', attempts = attempts + 1, due_at = NULL, first_at = ifnull(first_at, :now),
   last_at = :now, status = :status, error = NULL, ms = :ms
@@ -141,6 +149,7 @@ def settle(tx: Write, key: int, outcome: Outcome) -> None:
         return
     webhook, lane, attempts, first_at = row
     told = {"key": key, "now": tx.now, **msgspec.structs.asdict(outcome)}
+    tx.run(ATTEMPTED, told)
     if outcome.error is None:
         tx.run(DELIVERED, told)
         tx.run(WELL, (webhook,))
@@ -211,6 +220,14 @@ def find(tx: Read, public_id: str) -> Kept | None:
     return None if row is None else Kept(row[0], row[1], row[2], row[3], DeliveryState(row[4]))
 
 
+OF_DELIVERY = "SELECT at, status, error, ms FROM attempt WHERE delivery_id = ? ORDER BY id"
+
+
+def attempts(tx: Read, kept: Kept) -> list[Attempt]:
+    """What became of each attempt, oldest first; `at` is when it had ended."""
+    return [Attempt(rfc3339(row[0]), row[1], row[2], row[3]) for row in tx.all(OF_DELIVERY, (kept.key,))]
+
+
 WEBHOOK_OF = "SELECT w.id, w.company_id, w.enabled FROM webhook w WHERE w.id = ?"
 
 
@@ -224,6 +241,7 @@ def webhook_of(tx: Read, kept: Kept) -> webhooks.Held:
 def replay(tx: Write, kept: Kept) -> Delivery:
     """Deliver once more, after whatever waits in the same lane; the receiver knows it by the same `webhook-id`."""
     key, _ = _add(tx, kept.webhook, kept.event, kept.lane)
+    tx.wake_jobs()
     row = tx.one(GET, (key,))
     assert row is not None
     return _delivery(row)[1]

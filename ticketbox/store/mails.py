@@ -11,7 +11,6 @@ from ticketbox.domain.clock import DAY, MINUTE
 from ticketbox.domain.records import Event, Reason
 from ticketbox.domain.retries import LONGEST_MS, next_attempt
 from ticketbox.store import events
-from ticketbox.store.database import Event as Woken
 from ticketbox.store.database import Read, Write
 from ticketbox.store.visible import VISIBLE
 
@@ -19,9 +18,6 @@ DELAY_MS = 2 * MINUTE
 KEPT_MS = 30 * DAY
 MOST_TOLD = 20
 NOBODY_TRIED = "no mail server was configured for a day"
-
-# No event of the file: it makes the job look at once.
-WANTED = Woken(0, "mail.wanted", None, None, None, None)
 
 QUEUE = """
 INSERT INTO mail (user_id, ticket_id, first, state, attempts, due_at, created_at)
@@ -43,7 +39,7 @@ def ask(tx: Write, user: int) -> None:
     """Ask a person's address by mail, now."""
     tx.run(UNASK, (user,))
     tx.run(ASK, (user, tx.now, tx.now))
-    tx.events.append(WANTED)
+    tx.wake_jobs()
 
 
 DUE = "SELECT id FROM mail WHERE state = 'pending' AND due_at <= ? ORDER BY due_at, id LIMIT ?"

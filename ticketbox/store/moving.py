@@ -44,8 +44,9 @@ LEFT_OUT = {
     "credential": "secret", "credential_project": "secret", "oauth_client": "secret", "oauth_grant": "secret",
     "oauth_request": "secret", "oauth_secret": "secret", "invitation": "secret", "invitation_project": "secret",
     "setup_key": "secret", "idempotency": "fleeting", "migration": "of the file itself", "preview": "made anew",
-    "ticket_label": "made anew", "webhook": "secret", "delivery": "fleeting", "notification": "fleeting",
-    "mailbox": "a person's own", "mail": "fleeting", "ticket_mute": "a person's own", "project_mute": "a person's own",
+    "ticket_label": "made anew", "webhook": "secret", "delivery": "fleeting", "attempt": "fleeting",
+    "notification": "fleeting", "mailbox": "a person's own", "mail": "fleeting", "ticket_mute": "a person's own",
+    "project_mute": "a person's own",
 }  # fmt: skip
 _GATHERED = ("byline", "user", "blob")
 _COLUMNS = {

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ticketbox.domain.clock import rfc3339
+from ticketbox.domain.clock import DAY, rfc3339
 from ticketbox.domain.ids import Prefix, new_id
 from ticketbox.domain.records import Webhook, WebhookFormat
 from ticketbox.store import events
@@ -10,6 +10,7 @@ from ticketbox.store.bylines import Bylines
 from ticketbox.store.database import Read, Row, Write
 
 MOST = 20
+OVERLAP_MS = DAY
 
 
 class Held(msgspec.Struct, frozen=True):
@@ -32,7 +33,7 @@ def find(tx: Read, public_id: str) -> Held | None:
 _SHOWN = """
 SELECT w.id, w.public_id, co.public_id, w.name, w.url, w.format, w.types, w.enabled, w.disabled_reason,
   w.failing_since, w.created_by, w.created_at,
-  (SELECT count(*) FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'pending')
+  (SELECT count(*) FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'pending'), w.old_until
 FROM webhook w JOIN company co ON co.id = w.company_id
 """
 OF_COMPANY = f"{_SHOWN} WHERE w.company_id = ? AND w.id > ? ORDER BY w.id LIMIT ?"
@@ -65,6 +66,7 @@ def _webhooks(tx: Read, rows: list[Row]) -> list[tuple[int, Webhook]]:
                 disabled_reason=row[8],
                 failing_since=None if row[9] is None else rfc3339(row[9]),
                 pending=row[12],
+                old_secret_until=None if row[13] is None or row[13] <= tx.now else rfc3339(row[13]),
                 created=bylines.by(row[10], row[11]),
             ),
         )
@@ -148,6 +150,20 @@ def disable(tx: Write, key: int, reason: str) -> None:
     """Tell a webhook nothing more; what it wasn't told yet is dead, and can be replayed."""
     tx.run(DISABLE, (reason, key))
     tx.run(GIVE_UP, (tx.now, "the webhook was disabled", key))
+
+
+ROTATE = "UPDATE webhook SET old_secret = secret, old_until = :until, secret = :secret WHERE id = :key"
+FORGET = "UPDATE webhook SET old_secret = NULL, old_until = NULL WHERE old_until <= ?"
+
+
+def rotate(tx: Write, key: int, secret: bytes) -> None:
+    """Sign with a new secret, and for a day with the one before as well."""
+    tx.run(ROTATE, {"key": key, "secret": secret, "until": tx.now + OVERLAP_MS})
+
+
+def forget_old_secrets(tx: Write) -> None:
+    """Drop secrets that sign nothing any more."""
+    tx.run(FORGET, (tx.now,))
 
 
 def remove(tx: Write, key: int) -> None:
