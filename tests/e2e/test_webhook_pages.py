@@ -1,6 +1,8 @@
 """A company's webhooks: made, told, replayed, switched off and deleted in the app."""
 
 import asyncio
+import contextlib
+import sqlite3
 import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -108,6 +110,56 @@ def test_an_address_of_ones_own_network_is_refused_beside_the_field(chromium: Ch
         assert "isn't an address of the public internet" in await field_error(page, "Address")
         assert await page.get_by_label("Name", exact=True).input_value() == "Inner"
         assert await faults(page) == {}
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+
+
+def plant_log(world: World, webhook: str) -> None:
+    """Sixty deliveries, the newest of them after three attempts, without a receiver and its waits."""
+    with contextlib.closing(sqlite3.connect(world.box.db)) as connection, connection:
+        for number in range(60):
+            connection.execute(
+                "INSERT INTO delivery (public_id, webhook_id, event_id, lane, state, attempts, last_at, status, ms, "
+                "created_at) SELECT ?, w.id, e.id, 0, 'delivered', 1, e.at, 204, 7, e.at "
+                "FROM webhook w, (SELECT * FROM event ORDER BY id LIMIT 1) e WHERE w.public_id = ?",
+                (f"dlv_0000000000{number:02}", webhook),
+            )
+        (key,) = connection.execute("SELECT max(id) FROM delivery").fetchone()
+        connection.execute("UPDATE delivery SET attempts = 3 WHERE id = ?", (key,))
+        for number, (status, error) in enumerate([(None, "it can't be connected to"), (500, "no"), (204, None)]):
+            connection.execute(
+                "INSERT INTO attempt (delivery_id, at, status, error, ms) VALUES (?, ?, ?, ?, 7)",
+                (key, 1_795_253_400_000 + number * 10_000, status, error),
+            )
+
+
+def test_a_secret_is_rotated_and_the_log_read_to_its_end(chromium: Chromium, world: World) -> None:
+    given = {"name": "Hook", "url": "https://hooks.example.invalid/", "types": ["member.invited"]}
+    made = ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json=given))
+    plant_log(world, made["webhook"]["id"])
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
+        await page.get_by_role("button", name="New secret for Hook").click()
+        await page.get_by_role("button", name="Make it").click()
+        secret = await page.get_by_label("the secret", exact=True).input_value()
+        assert secret.startswith("whsec_")
+        assert secret != made["secret"]
+        await page.get_by_role("button", name="Done").click()
+        await page.get_by_text("The secret before signs too").wait_for()
+        assert await faults(page) == {}
+        await page.get_by_role("button", name="Deliveries to Hook").click()
+        rows = page.get_by_role("list", name="Deliveries").locator(":scope > li")
+        await rows.nth(49).wait_for()
+        assert await rows.count() == 50
+        await rows.first.get_by_text("3 attempts").click()
+        await rows.first.get_by_text("it can't be connected to").wait_for()
+        assert await rows.first.get_by_role("listitem").count() == 3
+        assert await faults(page) == {}
+        await page.get_by_role("button", name="Show older").click()
+        await rows.nth(59).wait_for()
+        assert await page.get_by_role("button", name="Show older").count() == 0
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

@@ -1,0 +1,79 @@
+"""Mail as a person meets it: the switch in the profile, and the page behind a mail's link."""
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+
+from playwright.async_api import Page
+
+from tests.box import World, eventually, ok, serving
+from tests.e2e.browser import Chromium
+from tests.e2e.webapp import faults, open_as, told
+from tests.postbox import Postbox, postbox
+
+SWITCH = "Mail me what concerns me"
+
+
+def newest_link(post: Postbox, address: str) -> str:
+    """The link in the last mail to an address."""
+    found = re.findall(r"https?://\S+/mail/mbx_\w+", post.to(address)[-1].get_body(("plain",)).get_content())  # type: ignore[union-attr]
+    return found[-1]
+
+
+def test_mail_is_switched_on_said_yes_to_and_ended(chromium: Chromium, tmp_path: Path) -> None:
+    with postbox() as post:
+        flags = ["--smtp-url", f"smtp://{post.host}", "--smtp-from", "ticketbox <box@tickets.example>"]
+        with serving(tmp_path, *flags) as box:
+            world = World(box)
+            email = world.owner.email
+
+            def came(count: int) -> Callable[[], bool]:
+                return lambda: len(post.to(email)) >= count
+
+            async def want(page: Page) -> None:
+                watch = await open_as(page, world.owner, "/settings/profile")
+                switch = page.get_by_role("switch", name=SWITCH)
+                assert not await switch.is_checked()
+                await switch.click()
+                await told(page, "A mail is on its way to you")
+                await page.get_by_text(f"Open the link in the mail to {email}").wait_for()
+                assert await faults(page) == {}
+                await page.get_by_role("button", name="Send it again").click()
+                await told(page, "A mail is on its way to you")
+                watch.assert_clean(box)
+
+            async def say(page: Page, button: str, heading: str) -> None:
+                watch = await open_as(page, world.owner, newest_link(post, email).removeprefix(box.url))
+                assert email in await page.inner_text("main")
+                assert await faults(page) == {}
+                await page.get_by_role("button", name=button).click()
+                await page.get_by_role("heading", name=heading).wait_for()
+                assert await faults(page) == {}
+                watch.assert_clean(box)
+
+            chromium.visit(want)
+            eventually(came(2))
+            chromium.visit(lambda page: say(page, "Yes, mail me", "Mail comes from now on"))
+            assert ok(world.owner.web.get("/profile"))["mail"] == "on"
+            chromium.visit(lambda page: say(page, "No more mail", "No more mail"))
+            assert ok(world.owner.web.get("/profile"))["mail"] == "off"
+
+
+def test_a_link_that_no_longer_works_says_so(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        answer = await page.goto(f"{world.box.url}/mail/mbx_nothing")
+        assert answer is not None
+        assert answer.status == 404
+        await page.get_by_role("heading", name="This link no longer works").wait_for()
+
+    chromium.visit(visit)
+
+
+def test_a_server_without_mail_says_so_in_the_profile(chromium: Chromium, world: World) -> None:
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, "/settings/profile")
+        await page.get_by_text("This server sends no mail").wait_for()
+        assert await page.get_by_role("switch", name=SWITCH).count() == 0
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
