@@ -81,10 +81,11 @@ class _Connection:
         return whole
 
 
-def get(path: str, host: str, token: str | None) -> bytes:
-    """A GET request as bytes."""
+def get(path: str, host: str, token: str | None, *, packed: bool = False) -> bytes:
+    """A GET request as bytes; with `packed` it takes gzip."""
     credential = f"Authorization: Bearer {token}\r\n" if token else ""
-    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{credential}Accept: */*\r\n\r\n".encode()
+    encoding = "Accept-Encoding: gzip\r\n" if packed else ""
+    return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{credential}{encoding}Accept: */*\r\n\r\n".encode()
 
 
 def post(path: str, host: str, token: str, body: bytes) -> bytes:

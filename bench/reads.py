@@ -1,8 +1,8 @@
 """Reads against the constant: `uv run python -m bench.reads --tickets 100000`.
 
-Every question is asked of ticketbox and of three constants of the same size, in turn, for some rounds; the
-figures are medians of the rounds. In the same turns the question's SQL runs alone, on one thread with nothing
-around it. `--tree` measures another checkout in the same turns.
+Every question is asked of ticketbox, with and without gzip, and of three constants of the same size, in turn, for
+some rounds; the figures are medians of the rounds. In the same turns the question's SQL runs alone, on one thread
+with nothing around it. `--tree` measures another checkout in the same turns.
 """
 
 import argparse
@@ -114,6 +114,8 @@ def compare(
             servers.append(
                 (tree.name if number else "ticketbox", server, [get(p, server.host, seeded.token) for p in asked])
             )
+        ours = servers[0][1]
+        servers.append(("gzip", ours, [get(p, ours.host, seeded.token, packed=True) for p in asked]))
         size = len(once(servers[0][1].url, servers[0][2][0]))
         for kind in ("edge", "constant", "bare"):
             server = stack.enter_context(constant(size, kind))
@@ -134,7 +136,7 @@ def compare(
     for name, runs in found.items():
         ratios = [run.sample.rate / other.sample.rate for run, other in zip(runs, base, strict=True)]
         rows.append([
-            question, connections, name, size,
+            question, connections, name, runs[0].sample.body,
             statistics.median(run.sample.rate for run in runs),
             statistics.median(run.sample.p50 for run in runs),
             statistics.median(run.sample.p99 for run in runs),

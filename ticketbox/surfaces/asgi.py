@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import re
 from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from typing import Any
 
@@ -29,6 +30,17 @@ def header(scope: Scope, name: bytes) -> str | None:
         if key == name:
             return value.decode("latin-1").strip()
     return None
+
+
+def encodings(scope: Scope) -> set[str]:
+    """The content codings that the client names and doesn't rule out (RFC 9110, 12.5.3)."""
+    found: set[str] = set()
+    for line in headers_named(scope, b"accept-encoding"):
+        for part in line.split(","):
+            name, _, weight = part.partition(";")
+            if re.fullmatch(r"\s*q=0(\.0{0,3})?\s*", weight, re.IGNORECASE) is None:
+                found.add(name.strip().lower())
+    return found
 
 
 def has_body(scope: Scope) -> bool:

@@ -31,6 +31,7 @@ from ticketbox.domain.problems import (
 from ticketbox.operations.services import Call
 from ticketbox.surfaces.answers import Headers, problem_answer
 from ticketbox.surfaces.asgi import ASGIApp, ClientGone, Message, Receive, Scope, Send, has_body, header, headers_named
+from ticketbox.surfaces.packing import packing
 
 log = logging.getLogger("ticketbox.access")
 
@@ -97,6 +98,7 @@ class Edge:
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
+        send = packing(scope, send)
         started = time.perf_counter()
         request_id = randomness.token_hex(8)
         call = scope["call"] = Call(address=self._address(scope))

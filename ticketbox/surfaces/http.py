@@ -5,7 +5,7 @@ import typing
 from typing import Any
 
 import msgspec
-from litestar import Litestar, Response, get
+from litestar import Litestar, Request, Response, get
 from litestar.exceptions import MethodNotAllowedException, NotFoundException
 from litestar.handlers import HTTPRouteHandler
 
@@ -18,6 +18,7 @@ from ticketbox.surfaces.asgi import ASGIApp, Receive, Scope, Send
 from ticketbox.surfaces.edge import Site
 from ticketbox.surfaces.mcp import Endpoint
 from ticketbox.surfaces.metrics import Metrics
+from ticketbox.surfaces.packing import may_pack
 
 
 def application(registry: Registry, dispatcher: Dispatcher, site: Site, agents: Endpoint, figures: Metrics) -> ASGIApp:
@@ -79,7 +80,8 @@ def _document(registry: Registry, site: Site) -> HTTPRouteHandler:
         return msgspec.json.encode(openapi.document(registry, site.public_url))
 
     @get(rest.PREFIX + "/openapi.json")
-    async def handle() -> Answer:
+    async def handle(request: Request[Any, Any, Any]) -> Answer:
+        may_pack(typing.cast(Scope, request.scope))
         return Answer(200, document(), "application/json", [(b"cache-control", b"no-cache")])
 
     return handle

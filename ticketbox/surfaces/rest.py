@@ -13,6 +13,7 @@ from typing import Any
 
 import msgspec
 
+from ticketbox.domain import scopes
 from ticketbox.domain.media import content_disposition
 from ticketbox.domain.problems import InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType, invalid
 from ticketbox.operations.content import Content
@@ -33,6 +34,7 @@ from ticketbox.surfaces.asgi import (
     whole_body,
 )
 from ticketbox.surfaces.edge import Site
+from ticketbox.surfaces.packing import may_pack
 from ticketbox.surfaces.paths import Paths
 from ticketbox.surfaces.stream import Stream
 from ticketbox.surfaces.uploads import read_upload
@@ -82,9 +84,13 @@ class Api:
 def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
     decode = _decoder(operation)
     lax = operation.body is Body.NONE
+    # What any token may read holds no secrets: those are told once, to whoever made them.
+    tells_no_secret = operation.scope is scopes.Scope.READ and not operation.writes
 
     async def handle(scope: Scope, receive: Receive) -> Answer | Stream:
         call: Call = scope["call"]
+        if tells_no_secret:
+            may_pack(scope)
         if operation.body is Body.MULTIPART:
             await dispatcher.admit(operation, call)
         try:

@@ -21,7 +21,8 @@ from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import Registry
 from ticketbox.operations.services import Call
 from ticketbox.surfaces.answers import Answer, Headers
-from ticketbox.surfaces.asgi import Scope, header
+from ticketbox.surfaces.asgi import Scope, encodings
+from ticketbox.surfaces.packing import may_pack
 from ticketbox.surfaces.pages import page
 
 FILES = resources.files("ticketbox") / "web_dist" / "app"
@@ -65,6 +66,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         scope = typing.cast(Scope, request.scope)
         me = await who(scope["call"])
         if me is not None:
+            may_pack(scope)
             return _shell(Boot(__version__, public_url, me), _CHUNKS.get(scope["path"].split("/")[1]))
         if not (await dispatcher.dispatch(registry["get_set_up"], {}, Call(operator=True))).done:
             return page("unset.html")
@@ -139,7 +141,7 @@ def _file(scope: Scope, name: str) -> Answer:
     if name.startswith(".") or not path.is_file():
         raise NotFound("page")
     headers: Headers = [(b"cache-control", _FOR_EVER), (b"vary", b"accept-encoding")]
-    taken = {part.partition(";")[0].strip() for part in (header(scope, b"accept-encoding") or "").split(",")}
+    taken = encodings(scope)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     for encoding, suffix in _ENCODINGS:
         packed = FILES / "assets" / (name + suffix)

@@ -25,6 +25,7 @@ from ticketbox.surfaces import openapi, reference
 from ticketbox.surfaces.answers import Answer, session_cookie
 from ticketbox.surfaces.asgi import Receive, Scope, query
 from ticketbox.surfaces.edge import Site, slow_down
+from ticketbox.surfaces.packing import may_pack
 from ticketbox.surfaces.pages import form_pairs, own_path, page, refuse_foreign, sign_in_page
 
 _ASKED = ("email", "name", "company", "project")
@@ -70,8 +71,9 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
         return Answer(303, b"", "text/plain", [(b"location", b"/"), cookie])
 
     @get("/api/docs")
-    async def api_reference() -> Answer:
+    async def api_reference(request: Request[Any, Any, Any]) -> Answer:
         """The API's reference as a page, from the same document that machines read."""
+        may_pack(typing.cast(Scope, request.scope))
         document = openapi.document(registry, site.public_url)
         groups, records = reference.groups(document), reference.records(document)
         return page("reference.html", groups=groups, records=records, document=document)
