@@ -3,8 +3,13 @@
 import asyncio
 import contextlib
 import json
+import os
+import pty
+import re
 import shutil
 import sqlite3
+import subprocess
+import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -38,6 +43,32 @@ def exported(demo: Path) -> Path:
     assert done.exit_code == 0, done.stderr
     assert json.loads(done.stdout)["records"]["ticket"] == 25
     return target
+
+
+def at_a_terminal(*arguments: str | Path) -> str:
+    """What a command shows on standard error there."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "ticketbox", *map(str, arguments)]
+    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, timeout=60, check=True)
+    os.close(theirs)
+    shown = os.read(ours, 65_536).decode()
+    os.close(ours)
+    return shown
+
+
+def test_long_work_shows_at_a_terminal_how_far_it_is_and_plain_lines_elsewhere(demo: Path, tmp_path: Path) -> None:
+    shown = at_a_terminal("export", tmp_path / "x.zip", "--db", demo)
+    assert "\r\x1b[K… writing ticket" in shown
+    assert re.search(r"… writing contents \d+", shown)
+    shown = at_a_terminal("import", tmp_path / "x.zip", "--db", tmp_path / "new.db")
+    assert "… reading ticket" in shown
+    assert "… indexing words" in shown
+    assert shown.endswith("\r\x1b[K")  # the line is gone when it is done
+    plain = run("export", tmp_path / "y.zip", "--db", demo).stderr
+    assert "\r" not in plain
+    assert "writing ticket …\n" in plain
+    assert plain.count("writing contents") == 1
+    assert run("export", tmp_path / "z.zip", "--db", demo, "--json").stderr == ""
 
 
 def rows(db: Path) -> dict[str, list[Any]]:
@@ -280,18 +311,18 @@ def test_an_export_is_of_one_moment_while_others_write(box: Box, tmp_path: Path)
     world = World(box)
     for number in range(3):
         world.ticket(f"Number {number}")
-    seen: list[int] = []
+    seen: list[str] = []
 
-    def say(table: str, count: int) -> None:
-        if table == "ticket":  # between the tickets and what belongs to them
+    def say(doing: str, _: int) -> None:
+        if doing == "writing comment":  # between the tickets and what belongs to them
             made = world.ticket("Meanwhile")["id"]
             ok(world.api.post(f"/tickets/{made}/comments", json={"body": "Meanwhile"}))
-            seen.append(count)
+            seen.append(doing)
 
     from ticketbox.store.transfer import export_to
 
     manifest = export_to(box.db, tmp_path / "x.zip", world.company, say)
-    assert seen == [3]
+    assert seen == ["writing comment"]
     assert manifest.entries["records/ticket.ndjson"].records == 3
     assert manifest.entries["records/comment.ndjson"].records == 0
     assert run("import", tmp_path / "x.zip", "--db", tmp_path / "new.db").exit_code == 0

@@ -30,6 +30,7 @@ def test_a_dry_run_shows_the_mapping_and_changes_nothing(world: World, tracker: 
     assert "2 tickets" in done.stdout
     assert "→ Done, resolved" in done.stdout
     assert "Nothing is changed" in done.stdout
+    assert done.stderr == ""
     assert tickets(world) == {}
     told = json.loads(take(world, tracker, FILES / name, "--dry-run", "--json").stdout)
     assert (told["tickets"], told["done"]) == (2, False)

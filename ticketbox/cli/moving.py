@@ -29,7 +29,7 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
     try:
         with Progress(quiet=as_json) as tell:
             prepare(db, lambda line: click.echo(line, err=True))
-            manifest = export_to(db, target, company, lambda table, _: tell(f"writing {table}"))
+            manifest = export_to(db, target, company, lambda doing, count: tell(doing, count=count))
     except UnusableFile as error:
         fail(str(error))
     except NoSuchCompany:
@@ -78,7 +78,7 @@ def _import(source: Path, db: Path, as_json: bool) -> None:
         with Progress(quiet=as_json) as tell:
             if db.exists():
                 prepare(db, lambda line: click.echo(line, err=True))
-            counts = import_from(db, source, lambda table, _: tell(f"reading {table}"))
+            counts = import_from(db, source, lambda doing, count: tell(doing, count=count))
     except (UnusableFile, BadArchive) as error:
         fail(str(error))
     except OSError as error:
@@ -88,7 +88,9 @@ def _import(source: Path, db: Path, as_json: bool) -> None:
 
 
 def _take_over(source: Path, db: Path, arguments: dict[str, Any], as_json: bool) -> None:
-    taken = operate(db, "take_over", {**arguments, "data": source.read_bytes()})
+    with Progress(quiet=True) as tell:
+        tell(f"taking over {source.name}")
+        taken = operate(db, "take_over", {**arguments, "data": source.read_bytes()})
     if as_json:
         return print_json(taken)
     click.echo(f"{taken.tickets:,} tickets, {taken.comments:,} comments")

@@ -11,7 +11,7 @@ _SECONDS = 0.1
 
 
 class Progress:
-    """Tells on standard error; call it with what is being done, and the share that is done.
+    """Tells on standard error; call it with what is being done, and the share that is done, or how many are.
 
     Away from a terminal a `quiet` one says nothing, for a script that reads standard output.
     """
@@ -22,7 +22,7 @@ class Progress:
         self._doing = ""
         self._told = 0.0
 
-    def __call__(self, doing: str, share: float | None = None) -> None:
+    def __call__(self, doing: str, share: float | None = None, *, count: int = 0) -> None:
         """Tell what is being done."""
         fresh = doing != self._doing
         if self._silent or (not fresh and not self._at_terminal):
@@ -31,8 +31,8 @@ class Progress:
         if not fresh and share != 1 and now - self._told < _SECONDS:
             return
         if self._at_terminal:
-            percent = "" if share is None else f" {share:4.0%}"
-            click.echo(f"\r\x1b[K… {doing}{percent}", err=True, nl=False)
+            figure = f" {share:4.0%}" if share is not None else f" {count:,}" if count else ""
+            click.echo(f"\r\x1b[K… {doing}{figure}", err=True, nl=False)
         else:
             click.echo(f"{doing} …", err=True)
         self._doing, self._told = doing, now

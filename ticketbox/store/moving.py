@@ -15,8 +15,8 @@ from ticketbox.domain.records import CaptureSummary
 from ticketbox.store import blobs
 from ticketbox.store.archive import BadArchive, Manifest, Reader, Writer
 
-Say = Callable[[str, int], None]
-TELL_EVERY = 5_000
+Say = Callable[[str, int], None]  # what is being done, and how many records are
+TELL_EVERY = 100
 
 # The tables in the order in which they are read back, each with the condition that picks a company's rows.
 _PROJECTS = "(SELECT id FROM project WHERE company_id = :company)"
@@ -95,17 +95,16 @@ def dump(connection: sqlite3.Connection, writer: Writer, company: int | None, sa
         if table not in _GATHERED:
             where = "" if company is None else f" WHERE {condition}"
             rows = _rows(connection, table, where, {"company": company}, wanted)
-            say(table, writer.records(table, _told(rows, table, say)))
+            writer.records(table, _told(rows, f"writing {table}", say))
     for table in _GATHERED:
         every = company is None and table != "blob"  # contents that nothing points at stay behind
         where = "" if every else " WHERE id IN (SELECT value FROM json_each(:keys))"
         keys = {"keys": msgspec.json.encode(sorted(wanted[table])).decode()}
-        say(table, writer.records(table, _told(_rows(connection, table, where, keys, wanted), table, say)))
+        writer.records(table, _told(_rows(connection, table, where, keys, wanted), f"writing {table}", say))
     for count, key in enumerate(sorted(wanted["blob"]), 1):
         sha256, encoding, data = connection.execute(CONTENT, (key,)).fetchone()
         writer.content(sha256.hex(), blobs.unpack(encoding, data), compress=encoding != "identity")
-        if count % 100 == 0 or count == len(wanted["blob"]):
-            say("contents", count)
+        say("writing contents", count)
     return writer.close()
 
 
@@ -126,12 +125,13 @@ def _rows(
         yield record
 
 
-def _told(records: Iterator[dict[str, Any]], table: str, say: Say) -> Iterator[dict[str, Any]]:
+def _told(records: Iterator[dict[str, Any]], doing: str, say: Say) -> Iterator[dict[str, Any]]:
     """The same records, with a word now and then."""
+    say(doing, 0)
     for count, record in enumerate(records, 1):
         yield record
         if count % TELL_EVERY == 0:
-            say(table, count)
+            say(doing, count)
 
 
 def load(connection: sqlite3.Connection, reader: Reader, say: Say) -> dict[str, int]:
@@ -148,11 +148,12 @@ def load(connection: sqlite3.Connection, reader: Reader, say: Say) -> dict[str, 
     counts: dict[str, int] = {}
     for table in TABLES:
         counts[table] = loading.table(table, say)
-        say(table, counts[table])
+    say("indexing words", 0)
     first = loading.offsets["ticket"]
     connection.execute(ADD_LABELS, (first,))
     connection.execute(UNINDEX, (first,))
     connection.execute(INDEX, (first,))
+    say("following every reference", 0)
     for table in TABLES:
         if connection.execute(f'PRAGMA foreign_key_check("{table}")').fetchone():
             raise BadArchive(f"the export is damaged: a record of {table} leads nowhere")
@@ -192,7 +193,7 @@ class _Loading:
                 held = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{other}"').fetchone()[0]
                 self.offsets[other] = held
         count = 0
-        for count, record in enumerate(_told(self._reader.records(table), table, say), 1):
+        for count, record in enumerate(_told(self._reader.records(table), f"reading {table}", say), 1):
             try:
                 self._add(table, found, record)
             except (
