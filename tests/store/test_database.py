@@ -315,6 +315,25 @@ def test_readers_cant_write_and_see_one_moment(path: Path) -> None:
     asyncio.run(look())
 
 
+@pytest.mark.parametrize("brief", [True, False])
+def test_a_read_that_was_broken_off_leaves_no_transaction_open(
+    path: Path, monkeypatch: pytest.MonkeyPatch, brief: bool
+) -> None:
+    """The limit may run out in COMMIT as well; with a stride of one step it surely does."""
+    for name, value in {"_STRIDE": 1, "BRIEF_STRIDES": 40, "_PROGRESS_STEPS": 1, "READ_SECONDS": 0.1}.items():
+        monkeypatch.setattr(database, name, value)
+    endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
+
+    async def look() -> None:
+        async with opened(path) as db:
+            for _ in range(4):  # each of the readers at least once
+                with pytest.raises(Unavailable):
+                    await db.read(lambda tx: tx.value(endless), brief=brief)
+            assert await db.read(lambda tx: tx.value("SELECT 1"), brief=brief) == 1
+
+    asyncio.run(look())
+
+
 def test_a_brief_read_that_takes_longer_is_run_again_where_it_holds_nobody_up(path: Path) -> None:
     threads: list[int] = []
     longer = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) FROM n"

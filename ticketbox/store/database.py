@@ -271,9 +271,9 @@ class Database:
         """
         if brief:
             assert self._here is not None
-            self._strides = BRIEF_STRIDES
+            self._allow_brief()
             try:
-                return self._glance(work, self._here)
+                return self._glance(work, self._here, self._allow_brief)
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF not in _TRY_ELSEWHERE:
                     raise _problem(error) from error
@@ -286,6 +286,9 @@ class Database:
             finally:
                 self._idle.append(reader)
 
+    def _allow_brief(self) -> None:
+        self._strides = BRIEF_STRIDES
+
     def _step(self) -> bool:
         self._strides -= 1
         return self._strides < 0
@@ -294,15 +297,21 @@ class Database:
         deadline = time.monotonic() + READ_SECONDS
         overdue = lambda: time.monotonic() > deadline  # noqa: E731
         connection.set_progress_handler(overdue, _PROGRESS_STEPS)
-        return self._glance(work, connection, overdue)
+        return self._glance(work, connection, lambda: connection.set_progress_handler(None, 0), overdue)
 
     def _glance(
-        self, work: Callable[[Read], T], connection: sqlite3.Connection, overdue: Callable[[], bool] = lambda: False
+        self,
+        work: Callable[[Read], T],
+        connection: sqlite3.Connection,
+        lift: Callable[[], None],
+        overdue: Callable[[], bool] = lambda: False,
     ) -> T:
+        """Run a unit within a limit, and `lift` the limit for the end: COMMIT would be broken off by it too."""
         connection.execute("BEGIN")
         try:
             return work(Read(connection, self.clock.now(), overdue))
         finally:
+            lift()
             connection.execute("COMMIT")
 
     async def ping(self) -> None:
