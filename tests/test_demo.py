@@ -1,7 +1,6 @@
 """`ticketbox demo`: a whole little world that is really there, and nobody else's file in danger."""
 
 import contextlib
-import re
 import sqlite3
 import subprocess
 import sys
@@ -14,29 +13,11 @@ import httpx
 import psutil
 import pytest
 
-from tests.box import Box, ok, refused
+from tests.box import ok, refused
 from tests.commands import run
+from tests.demo import Demo
 from tests.fault.seed import EMAIL, Seed, faults, planted
 from ticketbox.cli.common import operate
-
-
-class Demo(Box):
-    """A running demo, and what it printed."""
-
-    def command(self) -> list[str]:
-        """What is started."""
-        return [sys.executable, "-m", "ticketbox", "demo", "--db", str(self.db), "--port", "0", "--no-open"]
-
-    def start(self) -> None:
-        """Start it and read what it prints."""
-        super().start()
-        assert self.process.stdout is not None
-        words = ""
-        while "delete it when" not in words:
-            words += self.process.stdout.readline()
-        found = re.search(r"password  (\S+)\n.*(tok_\w+)", words, re.DOTALL)
-        assert found, words
-        self.password, self.token = found[1], found[2]
 
 
 @pytest.fixture(scope="module")
