@@ -27,7 +27,7 @@ from ticketbox.surfaces.pages import page
 
 FILES = resources.files("ticketbox") / "web_dist" / "app"
 EXTENSION = resources.files("ticketbox") / "web_dist" / "extension"
-BROWSERS = ("chromium", "firefox")
+EDITIONS = ("chromium", "chromium-deep", "firefox")
 PATHS = (
     "/", "/projects/{_:path}", "/tickets/{_:path}", "/search", "/inbox", "/settings", "/settings/{_:path}",
     "/companies/{_:path}",
@@ -82,7 +82,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         """A file of the app. Its name holds a hash of what is in it, so it never changes."""
         return _file(typing.cast(Scope, request.scope), name)
 
-    @route([f"/extension/{browser}.zip" for browser in BROWSERS], http_method=["GET", "HEAD"], status_code=200)
+    @route([f"/extension/{edition}.zip" for edition in EDITIONS], http_method=["GET", "HEAD"], status_code=200)
     async def extension(request: Request[Any, Any, Any]) -> Answer:
         """The extension for a browser, for who is signed in (docs/extension.md)."""
         scope = typing.cast(Scope, request.scope)

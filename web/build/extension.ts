@@ -2,10 +2,10 @@ import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { strToU8, zipSync, type Zippable } from 'fflate';
 import { build, type Plugin } from 'vite';
-import { manifest, type Browser } from '../src/extension/manifest.ts';
+import { manifest, type Edition } from '../src/extension/manifest.ts';
 
 const OUT = '../ticketbox/web_dist/extension';
-const BROWSERS: Browser[] = ['chromium', 'firefox'];
+const EDITIONS: Edition[] = ['chromium', 'chromium-deep', 'firefox'];
 /** They run in pages, where no module can be imported: each is one plain script. */
 const SCRIPTS = {
   relay: 'relay.ts',
@@ -14,7 +14,7 @@ const SCRIPTS = {
   stage: 'stage/main.ts',
 };
 
-/** Build the scripts that run in pages, and put everything into one zip for each browser. */
+/** Build the scripts that run in pages, and put everything into one zip for each edition. */
 export function pack(): Plugin {
   return {
     name: 'pack-extension',
@@ -25,9 +25,9 @@ export function pack(): Plugin {
       for (const [name, entry] of Object.entries(SCRIPTS)) await script(root, entry, name, built);
       await mkdir(OUT, { recursive: true });
       const files = await under(built);
-      for (const browser of BROWSERS) {
-        const text = `${JSON.stringify(manifest(browser, await version()), null, 2)}\n`;
-        await writeFile(join(OUT, `${browser}.zip`), zip({ ...files, 'manifest.json': strToU8(text) }));
+      for (const edition of EDITIONS) {
+        const text = `${JSON.stringify(manifest(edition, await version()), null, 2)}\n`;
+        await writeFile(join(OUT, `${edition}.zip`), zip({ ...files, 'manifest.json': strToU8(text) }));
       }
     },
   };

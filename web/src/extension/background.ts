@@ -1,14 +1,28 @@
 /** What the extension does while none of its pages is open. */
 import { projects } from './api';
+import { awaitEvents, deepRecord, endDeep, switchDeep } from './deep/deep';
 import { endSignIn } from './oauth';
 import { flush, sendNow, type Outcome } from './outbox';
+import type { Record } from './shapes';
 import { catchUp, register } from './sites';
+import { queue } from './store';
 
 const MENU = 'capture';
 
 /** What the extension's pages ask of it. */
 export type Message =
-  { kind: 'send'; id: string } | { kind: 'flush' } | { kind: 'sites' } | { kind: 'projects' };
+  | { kind: 'send'; id: string }
+  | { kind: 'flush' }
+  | { kind: 'sites' }
+  | { kind: 'projects' }
+  | { kind: 'deep'; tab: number; on: boolean }
+  | { kind: 'deep record'; tab: number };
+/** The answers to those that have one. */
+export interface Answers {
+  send: Outcome;
+  deep: { problem: string } | null;
+  'deep record': Record | null;
+}
 
 chrome.runtime.onInstalled.addListener(async () => {
   await chrome.contextMenus.removeAll();
@@ -26,6 +40,7 @@ chrome.runtime.onStartup.addListener(async () => {
 });
 // whatever woke it up: what is due is sent, and what isn't gets its alarm, which no restart is sure to leave alone
 void flush();
+void awaitEvents();
 chrome.alarms.onAlarm.addListener(() => void flush());
 addEventListener('online', () => void flush());
 
@@ -51,9 +66,11 @@ chrome.runtime.onMessage.addListener((message: Message, sender, answer) => {
   return true;
 });
 
-async function handle(message: Message): Promise<Outcome | null> {
+async function handle(message: Message): Promise<Answers[keyof Answers]> {
   switch (message.kind) {
     case 'send': {
+      const tab = (await queue.get(message.id))?.tab;
+      if (tab !== undefined) await endDeep(tab);
       const outcome = await sendNow(message.id);
       if ('url' in outcome) await chrome.tabs.create({ url: outcome.url });
       return outcome;
@@ -64,6 +81,11 @@ async function handle(message: Message): Promise<Outcome | null> {
     case 'projects':
       await learn();
       return null;
+    case 'deep':
+      await switchDeep(message.tab, message.on);
+      return null;
+    case 'deep record':
+      return deepRecord(message.tab);
     case 'sites':
       await register();
       await catchUp();

@@ -15,21 +15,24 @@ interface FrameAnswer {
 /** What the frames said, or why none did. */
 type Answers = { frames: FrameAnswer[] } | { reason: Reason };
 
-/** Capture a tab. Secrets are taken out before anything is kept. */
-export async function takeCapture(tab: chrome.tabs.Tab): Promise<Draft> {
+/** Capture a tab; `deep` is what the browser's debugger told of it. Secrets are taken out before anything is kept. */
+export async function takeCapture(tab: chrome.tabs.Tab, deep: Record | null = null): Promise<Draft> {
   const [screenshot, answers] = [await picture(tab), await ask(tab.id!)];
   const top = 'frames' in answers ? answers.frames.find(({ frame }) => frame === 0)?.told : null;
   const told = top ?? fromOutside(tab);
-  const streams = 'frames' in answers ? joined(answers.frames) : { console: [], network: [], errors: [] };
+  // whoever listened before the page came heard all of it
+  const since = deep && top && deep.began > top.loaded ? deep.began : 0;
+  const streams = joined('frames' in answers ? answers.frames : [], deep, since);
   const redactor = new Redactor();
   redactor.streams(streams);
   return {
     id: crypto.randomUUID(),
+    tab: tab.id!,
     envelope: {
       page: redactor.page(told.page),
       environment: told.environment,
       captured_at: Date.now(),
-      health: healthOf(answers, streams, top ?? null),
+      health: healthOf(answers, streams, top ?? null, deep, deep !== null && since === 0),
       redaction: redactor.counts,
     },
     streams,
@@ -67,17 +70,21 @@ function inTime<T>(work: Promise<T>): Promise<T> {
   return Promise.race([work, new Promise<T>((_, fail) => setTimeout(() => fail(new Late()), PATIENCE))]);
 }
 
-/** The frames' records in one order, each entry with the frame that it came from. */
-export function joined(frames: FrameAnswer[]): Streams {
+/**
+ * The frames' records in one order, each entry with the frame that it came from. Where the debugger listened, it alone
+ * tells of requests that began after `since`.
+ */
+export function joined(frames: FrameAnswer[], deep: Record | null, since: number): Streams {
   const all: Streams = { console: [], network: [], errors: [] };
   for (const { frame, told } of frames) {
     if (!told?.record) continue;
     for (const name of STREAMS)
       for (const entry of told.record[name]) {
         entry.frame = frame === 0 ? null : told.page.url;
-        all[name].push(entry as never);
+        if (name !== 'network' || !deep || entry.ts < since) all[name].push(entry as never);
       }
   }
+  for (const name of STREAMS) all[name].push(...((deep?.[name] ?? []) as never[]));
   for (const name of STREAMS) all[name].sort((a: { ts: number }, b: { ts: number }) => a.ts - b.ts);
   const spoken = [...all.console, ...all.errors].sort((a, b) => a.ts - b.ts || a.seq - b.seq);
   spoken.forEach((entry, at) => (entry.seq = at + 1));
@@ -85,10 +92,20 @@ export function joined(frames: FrameAnswer[]): Streams {
   return all;
 }
 
-function healthOf(answers: Answers, streams: Streams, top: Told | null): Health {
+/** `whole` says that the debugger heard every request of the page. */
+function healthOf(
+  answers: Answers,
+  streams: Streams,
+  top: Told | null,
+  deep: Record | null,
+  whole: boolean,
+): Health {
   const each = (name: StreamName): StreamHealth => {
-    const [status, reason] = judged(answers, name);
-    const records = 'frames' in answers ? answers.frames.flatMap(({ told }) => told?.record ?? []) : [];
+    const byDebugger = whole && name === 'network';
+    const inPage = 'frames' in answers ? answers.frames.flatMap(({ told }) => told?.record ?? []) : [];
+    const records = [...(byDebugger ? [] : inPage), ...(deep ? [deep] : [])];
+    let [status, reason] = byDebugger ? COMPLETE : judged(answers, name);
+    if (!reason && deep && deep.dropped[name] > 0) [status, reason] = ['partial', 'limit'];
     const dropped = records.reduce((sum, record) => sum + record.dropped[name], 0);
     return { status, reason, captured: streams[name].length, dropped };
   };
@@ -102,7 +119,10 @@ function healthOf(answers: Answers, streams: Streams, top: Told | null): Health 
   };
 }
 
-function judged(answers: Answers, name: StreamName): [StreamHealth['status'], Reason | null] {
+type Judgement = [StreamHealth['status'], Reason | null];
+const COMPLETE: Judgement = ['ok', null];
+
+function judged(answers: Answers, name: StreamName): Judgement {
   if ('reason' in answers) return ['blocked', answers.reason];
   const records = answers.frames.map(({ told }) => told?.record);
   const top: Record | null | undefined = answers.frames.find(({ frame }) => frame === 0)?.told?.record;
@@ -112,7 +132,7 @@ function judged(answers: Answers, name: StreamName): [StreamHealth['status'], Re
   if (records.some((record) => !record)) return ['partial', 'csp'];
   const standing = answers.frames.reduce((sum, { told }) => sum + (told?.frames ?? 0), 1);
   if (standing > answers.frames.length) return ['partial', 'restricted_page'];
-  return records.some((record) => record?.late) ? ['partial', 'late_start'] : ['ok', null];
+  return records.some((record) => record?.late) ? ['partial', 'late_start'] : COMPLETE;
 }
 
 /** What can be said of a page that lets nobody in. */

@@ -1,13 +1,13 @@
 /** The manifest, one source for both browsers. docs/extension.md says why each permission is asked for. */
-export type Browser = 'chromium' | 'firefox';
+export type Edition = 'chromium' | 'chromium-deep' | 'firefox';
 
-const NAME = 'ticketbox';
 const ICON = { 16: 'icon-16.png', 32: 'icon-32.png', 48: 'icon-48.png', 128: 'icon-128.png' };
 
-export function manifest(browser: Browser, version: string): object {
+export function manifest(edition: Edition, version: string): object {
+  const deep = edition === 'chromium-deep';
   return {
     manifest_version: 3,
-    name: NAME,
+    name: deep ? 'ticketbox, deep edition' : 'ticketbox',
     version,
     description: 'Report a bug with one click: screenshot, console, network log and errors become a ticket.',
     icons: ICON,
@@ -19,13 +19,16 @@ export function manifest(browser: Browser, version: string): object {
         description: 'Report a bug on this page',
       },
     },
-    permissions: ['activeTab', 'alarms', 'contextMenus', 'scripting', 'unlimitedStorage'],
+    permissions: [
+      ...['activeTab', 'alarms', 'contextMenus', 'scripting', 'unlimitedStorage'],
+      ...(deep ? ['debugger'] : []),
+    ],
     optional_host_permissions: ['*://*/*'],
     content_security_policy: {
       extension_pages:
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src http: https: data:; base-uri 'none'; form-action 'none'",
     },
-    ...(browser === 'chromium'
+    ...(edition !== 'firefox'
       ? {
           background: { service_worker: 'background.js', type: 'module' },
           minimum_chrome_version: '127',

@@ -28,7 +28,7 @@ export async function shoot(tab: chrome.tabs.Tab, format: 'png' | 'jpeg', wait =
     await pause(SECOND); // somebody opened the popup twice in a second
     return chrome.tabs.captureVisibleTab(tab.windowId, options);
   });
-  const most = chrome.tabs.MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND as number | undefined; // Firefox has none
+  const { MAX_CAPTURE_VISIBLE_TAB_CALLS_PER_SECOND: most } = chrome.tabs as Partial<typeof chrome.tabs>; // Firefox has none
   next = most ? Date.now() + SECOND / most + 20 : 0;
   const [shown] = await chrome.tabs.query({ active: true, windowId: tab.windowId });
   if (shown?.id !== tab.id) throw new Error('another tab came to the front');

@@ -68,6 +68,24 @@ export async function removeSite(site: string): Promise<void> {
   );
 }
 
+/** Tells whether an address is one whose project wants bodies. */
+export async function wantsBodies(): Promise<(address: string) => boolean> {
+  const patterns = bodySites((await state.get('projects')) ?? []).map((each) => {
+    const [, host = ''] = /:\/\/(.*)\/\*$/.exec(each) ?? [];
+    return { scheme: each.split(':')[0]!, host };
+  });
+  return (address) => {
+    const { protocol, hostname } = URL.parse(address) ?? { protocol: '', hostname: '' };
+    return patterns.some(
+      ({ scheme, host }) =>
+        (scheme === '*' || `${scheme}:` === protocol) &&
+        (host === '*' ||
+          host === hostname ||
+          (host.startsWith('*.') && `.${hostname}`.endsWith(host.slice(1)))),
+    );
+  };
+}
+
 /** Match patterns that hold all pages of the projects that want bodies; what goes too far is left out when sending. */
 function bodySites(projects: Project[]): string[] {
   const globs = projects

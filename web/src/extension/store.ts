@@ -31,6 +31,8 @@ export interface Draft {
   /** Made once: the server takes a capture with the same id only once. */
   id: string;
   envelope: Required<Pick<Envelope, 'page' | 'environment' | 'captured_at' | 'health' | 'redaction'>>;
+  /** Where it was taken. */
+  tab: number;
   streams: Streams;
   screenshot: Blob | null;
   /** What is drawn on the picture; redactions are in its pixels. */

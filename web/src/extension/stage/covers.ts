@@ -1,3 +1,4 @@
+import { closedShadow } from '../chromium';
 import type { Changes } from './changes';
 import type { Part } from './protocol';
 
@@ -31,5 +32,5 @@ function* everything(root: Document | ShadowRoot): Generator<HTMLElement> {
 
 function shadowOf(element: HTMLElement & { openOrClosedShadowRoot?: ShadowRoot | null }): ShadowRoot | null {
   if (element.shadowRoot || !element.localName.includes('-')) return element.shadowRoot;
-  return element.openOrClosedShadowRoot ?? chrome.dom?.openOrClosedShadowRoot(element) ?? null;
+  return element.openOrClosedShadowRoot ?? closedShadow(element);
 }

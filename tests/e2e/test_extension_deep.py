@@ -1,0 +1,147 @@
+"""Deep recording: what only the browser's debugger knows, for one tab, as long as its person wants it."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import Box, World, ok
+from tests.e2e.deep_site import SECRET, DeepSite
+from tests.e2e.extension import Extended
+from tests.e2e.reporting import report
+from tests.e2e.sending import everything_stored
+from ticketbox.surfaces.spa import EXTENSION
+
+
+@pytest.fixture(scope="module")
+def deep() -> Iterator[DeepSite]:
+    """A page that doesn't see all that it does."""
+    with DeepSite() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def reporter(box: Box) -> World:
+    """Who reports: one company for all tests of this file."""
+    return World(box, "Dee")
+
+
+@pytest.fixture(scope="module")
+def recording(executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Extended]:
+    """A browser with the deep edition, connected, every site recorded."""
+    secret = reporter.owner.token("tickets:write")
+    archive = (EXTENSION / "chromium-deep.zip").read_bytes()
+    with Extended(executable, archive, tmp_path_factory.mktemp("deep")) as extended:
+
+        async def prepare() -> None:
+            await extended.use_token(reporter.box.url, secret)
+            await extended.record_everywhere()
+
+        extended.run(prepare())
+        yield extended
+
+
+async def go_deep(extended: Extended, page: Page, address: str) -> None:
+    """Open the popup on a page, switch deep recording on, and visit the address."""
+    popup = await extended.click(page)
+    await popup.get_by_role("button", name="Record this tab deeply").click()
+    await popup.get_by_role("button", name="Stop deep recording").wait_for()
+    await popup.close()
+    await page.goto(address)
+    await page.wait_for_function("document.title === 'deep'")
+
+
+async def attached(extended: Extended) -> int:
+    """How many tabs the extension's debugger listens to; the tests' own doesn't count."""
+    options = await extended.options()
+    found = await options.evaluate(
+        "async () => (await chrome.tabs.query({})).length && (await Promise.all((await chrome.tabs.query({})).map("
+        "({ id }) => chrome.debugger.sendCommand({ tabId: id }, 'Runtime.evaluate', { expression: '1' })"
+        ".then(() => 1, () => 0)))).reduce((a, b) => a + b)"
+    )
+    await options.close()
+    return found
+
+
+@pytest.mark.parametrize("bodies", ["on", "off"])
+def test_what_the_page_cant_see_is_recorded_and_redacted_alike(
+    recording: Extended, reporter: World, deep: DeepSite, bodies: str
+) -> None:
+    policy = {"capture_policy": {"bodies": bodies, "extra_redactions": []}, "url_patterns": [f"{deep.url}/*"]}
+    ok(reporter.owner.web.patch(f"/projects/{reporter.project}", json=policy))
+
+    async def visit(page: Page) -> None:
+        options = await recording.options()
+        await options.evaluate("() => chrome.runtime.sendMessage({kind: 'projects'})")
+        await options.close()
+        await page.goto(f"{deep.url}/other")
+        await go_deep(recording, page, f"{deep.url}/in")
+        await page.wait_for_timeout(500)
+
+    ticket = report(recording, reporter, visit)
+    assert recording.run(attached(recording)) == 0, "it ends with the ticket"
+    network = {(each["method"], each["url"].partition("?")[0]): each for each in ticket.streams["network"]}
+    foreign = deep.url.replace("127.0.0.1", "127.0.0.2")
+    assert ("GET", f"{deep.url}/other") not in network, "the page before is none of this ticket's"
+    assert [(each["type"], each["status"]) for each in ticket.streams["network"][:2]] == [
+        ("document", 302), ("document", 200),
+    ]  # fmt: skip
+    assert network["OPTIONS", f"{foreign}/closed"]["status"] == 204
+    closed = network["GET", f"{foreign}/closed"]
+    assert (closed["status"], "net::ERR_FAILED" in closed["error"]) == (418, True), "the page isn't told the status"
+    by_worker = network["GET", f"{deep.url}/data.json"]
+    assert (by_worker["frame"], by_worker["status"]) == (f"{deep.url}/worker.js", 200)
+    posted = network["POST", f"{deep.url}/data.json"]
+    if bodies == "on":
+        assert posted["request"]["body"] == '{"password":"[redacted]","note":"to the server"}'
+        assert posted["response"]["body"] == '{"sum": 4}'
+        assert by_worker["response"]["body"] == '{"api_key": "[redacted]", "sum": 3}'
+    else:
+        assert {each[side]["body"] for each in network.values() for side in ("request", "response")} == {None}
+        assert posted["request"]["omitted_reason"] == posted["response"]["omitted_reason"] == "policy"
+
+    said = [(each["frame"], each["level"], each["args"]) for each in ticket.streams["console"]]
+    assert sorted(said, key=str) == [
+        (f"{deep.url}/worker.js", "warn", ["from the worker", "{depth: 3}"]),
+        (None, "log", ["from the page"]),
+    ]
+    errors = [(each["frame"], each["name"], each["message"]) for each in ticket.streams["errors"]]
+    assert (f"{deep.url}/worker.js", "RangeError", "broken in the worker") in errors
+    assert ticket.status()["network"] == ("ok", None)
+    assert sum(ticket.capture["redaction"].values()) >= 2
+    assert not any(SECRET.encode() in haystack for haystack in everything_stored(reporter.box.db))
+
+
+def test_it_is_off_and_ends_when_its_person_says_so(recording: Extended, reporter: World, deep: DeepSite) -> None:
+    async def work() -> list[int]:
+        page = await recording.context.new_page()
+        await page.goto(f"{deep.url}/other")
+        counts = [await attached(recording)]
+        await go_deep(recording, page, f"{deep.url}/deep")
+        counts.append(await attached(recording))
+        popup = await recording.click(page)
+        await popup.get_by_role("button", name="Stop deep recording").click()
+        await popup.get_by_role("button", name="Record this tab deeply").wait_for()
+        await popup.close()
+        counts.append(await attached(recording))
+        await go_deep(recording, page, f"{deep.url}/deep")
+        await page.close()
+        counts.append(await attached(recording))
+        return counts
+
+    assert recording.run(work()) == [0, 1, 0, 0]
+
+
+def test_the_usual_edition_doesnt_offer_it(recorder: Callable[..., Extended], reporter: World, deep: DeepSite) -> None:
+    extended, secret = recorder(), reporter.owner.token("tickets:write")
+
+    async def work() -> tuple[int, bool]:
+        await extended.use_token(reporter.box.url, secret)
+        page = await extended.context.new_page()
+        await page.goto(f"{deep.url}/other")
+        popup = await extended.click(page)
+        await popup.get_by_role("button", name="Send").wait_for()
+        offers = await popup.get_by_role("button", name="Record this tab deeply").count()
+        return offers, await popup.evaluate("() => 'debugger' in chrome")
+
+    assert extended.run(work()) == (0, False)
