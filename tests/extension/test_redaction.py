@@ -70,4 +70,5 @@ def test_the_extension_and_the_server_redact_alike(rules: list[str]) -> None:
         if (clean, counts) != (wanted, msgspec.to_builtins(expected)):
             differing.append((text, wanted, clean))
     assert differing == []
-    assert redacted > 5_000
+    # the texts are a mixture: what is always redacted, or never, would show nothing
+    assert 0.1 < redacted / len(texts) < 0.9
