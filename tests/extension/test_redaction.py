@@ -63,7 +63,9 @@ def test_the_extension_and_the_server_redact_alike(rules: list[str]) -> None:
     scrubber = Scrubber(rules)
     differing: list[tuple[str, str, str]] = []
     redacted = 0
-    for text, (clean, counts) in zip(texts, run_module("scrub.mjs", {"rules": rules, "texts": texts}), strict=True):
+    for text, (clean, counts) in zip(
+        texts, run_module("extension/scrub.mjs", {"rules": rules, "texts": texts}), strict=True
+    ):
         expected = Redaction()
         wanted = scrubber.scrub(text, expected)
         redacted += clean != text

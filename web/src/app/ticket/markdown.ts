@@ -6,8 +6,9 @@ const OWN_PICTURE = /^\/api\/v1\/assets\/asset_[0-9a-z]+\/content$/;
 const markdown = new MarkdownIt({ html: false, linkify: true, breaks: true });
 const { escapeHtml } = markdown.utils;
 
-// Web and mail addresses and places here; no script, no data, no programs of the reader's machine.
-markdown.validateLink = (url) => /^(https?:|mailto:)/i.test(url.trim()) || !/^[^/?#]*:/.test(url.trim());
+// Web and mail addresses and places here, that are whole; no script, no data, no programs of the reader's machine.
+markdown.validateLink = (url) =>
+  (/^(https?:|mailto:)/i.test(url.trim()) || !/^[^/?#]*:/.test(url.trim())) && URL.canParse(url, location.href);
 
 markdown.renderer.rules.link_open = (tokens, place, options, _env, self) => {
   const token = tokens[place]!;
