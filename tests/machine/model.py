@@ -34,6 +34,13 @@ NEEDS = {
 }  # fmt: skip
 
 
+def suffices(who: Row, name: str) -> bool:
+    """Whether a credential is of the kind, and has the scope, that an operation needs."""
+    need = next((need for need, names in NEEDS.items() if name in names), "read")
+    granted = set().union(*(GRANTS[scope] for scope in who["scopes"]))
+    return who["kind"] == "session" or need == "nothing" or need in granted
+
+
 class Refused(Exception):
     """The call must be refused, with this status and code."""
 
@@ -88,15 +95,10 @@ class State:
 
     def admit(self, name: str) -> None:
         """Refuse by the credential alone."""
-        need = next((need for need, names in NEEDS.items() if name in names), "read")
         if not self.who["alive"]:
             raise Refused(401, "unauthorized")
-        if self.who["kind"] == "session" or need == "nothing":
-            return
-        if need == "session":
-            raise forbidden()
-        if need not in set().union(*(GRANTS[scope] for scope in self.who["scopes"])):
-            raise Refused(403, "insufficient_scope")
+        if not suffices(self.who, name):
+            raise forbidden() if name in NEEDS["session"] else Refused(403, "insufficient_scope")
 
     def new_id(self) -> str:
         """The id of what the server made; it must have made something."""

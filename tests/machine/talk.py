@@ -75,7 +75,7 @@ class Model(Board, Office):
 
     def adopt_screenshot(self, capture: str, asset: str) -> None:
         """Learn the id of a capture's screenshot."""
-        self.assets[asset] = {"ticket": self.captures[capture]["ticket"], "marks": 0, "picture": True}
+        self.assets.setdefault(asset, {"ticket": self.captures[capture]["ticket"], "marks": 0, "picture": True})
 
     def stream(self, capture_id: str, limit: int = 0) -> Row:
         self.read("captures", capture_id)

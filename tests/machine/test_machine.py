@@ -17,7 +17,7 @@ from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_a
 from tests.box import serving
 from tests.contract.cases import operations
 from tests.machine.drawing import ARGUMENTS, NOUNS, Draw, capture_of
-from tests.machine.model import NEEDS, Refused, Row
+from tests.machine.model import NEEDS, Refused, Row, suffices
 from tests.machine.talk import Model
 from tests.machine.wire import OPERATIONS, Answer, Wire, arrive, differs, without_nulls
 from tests.times import TIMES, Record
@@ -118,20 +118,17 @@ class Machine(RuleBasedStateMachine):
         self.step(who, name, arguments, [first, *others])
 
     def callers(self, name: str) -> list[Row]:
-        """Who may call: tokens twice as often as people; where a session is needed, mostly those who own something."""
+        """Who may call: mostly those whose credential suffices, and where a session is needed, who owns something."""
         everybody = list(self.model.credentials.values())
         people = [row for row in everybody if row["kind"] == "session"]
         if name.endswith("_invitation"):
             return people
-        if name not in NEEDS["session"]:
-            return people + everybody * 2
-        owners = {
-            user
-            for row in self.model.companies.values()
-            for user, each in row["members"].items()
-            if each["role"] == "owner"
-        }
-        return [row for row in people if row["user"] in owners] * 6 + people * 2 + everybody
+        if name in NEEDS["session"]:
+            members = [row["members"].items() for row in self.model.companies.values()]
+            owners = {user for each in members for user, row in each if row["role"] == "owner"}
+            return [row for row in people if row["user"] in owners] * 6 + people * 2 + everybody
+        tokens = [row for row in everybody if row["kind"] == "api" and row["alive"] and suffices(row, name)]
+        return people * 2 + tokens * 4 + everybody
 
     def step(self, who: Row, name: str, arguments: Row, ways: list[str]) -> Row:
         """Call, and compare with the model. What reads or was refused is called in the second way as well."""
