@@ -9,6 +9,7 @@ from ticketbox.domain.capture import (
     LINE,
     URL,
     ConsoleEntry,
+    Environment,
     ErrorEntry,
     ErrorKind,
     Frame,
@@ -246,6 +247,13 @@ def test_the_page_is_redacted():
     page = Page(url=f"https://h/?sid={S}", title=f"Bearer {S}", referrer=f"https://a:{S}@h/")
     Redactor().page(page)
     assert page == Page(url="https://h/?sid=[redacted]", title="Bearer [redacted]", referrer="https://h/")
+
+
+def test_the_environment_is_redacted():
+    said = Environment(browser=f"Chrome Bearer {S}", os=f"password={S}", language=f"x-token={S}", timezone=f"sid={S}")
+    Redactor().environment(said)
+    assert S not in repr(said)
+    assert said.browser == "Chrome Bearer [redacted]"
 
 
 HOSTILE = [

@@ -12,6 +12,7 @@ from ticketbox.domain.capture import (
     TEXT,
     URL,
     ConsoleEntry,
+    Environment,
     ErrorEntry,
     NetworkEntry,
     Page,
@@ -67,6 +68,13 @@ class Redactor:
         page.url = self.url(page.url)
         page.title = self.text(page.title, LINE)
         page.referrer = self._maybe(page.referrer, URL)
+
+    def environment(self, environment: Environment) -> None:
+        """Redact what the client says of its browser."""
+        environment.browser = self._maybe(environment.browser, LINE)
+        environment.os = self._maybe(environment.os, LINE)
+        environment.language = self._maybe(environment.language, LINE)
+        environment.timezone = self._maybe(environment.timezone, LINE)
 
     def console(self, entries: Sequence[ConsoleEntry]) -> None:
         """Redact console lines."""

@@ -22,7 +22,7 @@ from ticketbox.domain.records import AssetKind, Bodies, CapturePolicy, CaptureSu
 from ticketbox.domain.redaction import Redactor
 from ticketbox.domain.scopes import Scope
 from ticketbox.domain.words import console_words, error_words
-from ticketbox.operations.inputs import Labels, Markdown, Title, tidy_labels
+from ticketbox.operations.inputs import MOST_LABEL, MOST_MARKDOWN, Labels, Markdown, Title, tidy_labels
 from ticketbox.operations.lookups import Id, Key, TicketId, readable, writable, writable_ticket
 from ticketbox.operations.recording import changed, ticket_event
 from ticketbox.operations.registry import Body, operation
@@ -115,6 +115,8 @@ class Intake(msgspec.Struct, frozen=True):
     capture: NewCapture
     project_id: str | None
     title: str
+    description: str
+    labels: list[str]
     counts: StreamCounts
     prints: list[Print]
     screenshot: NewAsset | None
@@ -174,6 +176,7 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
     errors, errors_dropped = streams.cut(errors)
     page = _in_lines(envelope.page)
     redactor.page(page)
+    redactor.environment(envelope.environment)
     health = envelope.health
     dropped = {
         Stream.CONSOLE: console_dropped,
@@ -189,7 +192,9 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
         errors=len(errors),
         failed_requests=sum(1 for entry in network if streams.is_failure(entry)),
     )
-    title = envelope.title or page.title.strip() or page.url
+    title = redactor.text(envelope.title or page.title.strip() or page.url)
+    description = redactor.text(envelope.description, MOST_MARKDOWN)
+    labels = [redactor.text(label, MOST_LABEL) for label in envelope.labels]
     return Intake(
         capture=NewCapture(
             public_id=public_id,
@@ -211,7 +216,9 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
             console_words=console_words(console),
         ),
         project_id=project_id,
-        title=" ".join(redactor.text(title).split())[:300] or "Untitled page",
+        title=" ".join(title.split())[:300] or "Untitled page",
+        description=description,
+        labels=labels,
         counts=counts,
         prints=[*error_prints(errors), *filter(None, [page_print(page.url)])],
         screenshot=None if args.screenshot is None else _picture(args.screenshot),
@@ -304,9 +311,9 @@ def _ticket(tx: Write, actor: Actor, envelope: Envelope, intake: Intake) -> tupl
         column=column,
         position=places.end_of(tx, column),
         title=intake.title,
-        description=envelope.description,
+        description=intake.description,
         priority=envelope.priority,
-        labels=tidy_labels(envelope.labels),
+        labels=tidy_labels(intake.labels),
         source_url=intake.capture.page.url,
     )
     at, ticket = created(tx, actor, found, new)

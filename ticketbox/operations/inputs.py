@@ -21,14 +21,17 @@ Title = Annotated[
     ),
     _LINE,
 ]
-Markdown = Annotated[str, Meta(max_length=100_000, description="Markdown."), _TEXT]
+MOST_MARKDOWN = 100_000
+MOST_LABEL = 50
+
+Markdown = Annotated[str, Meta(max_length=MOST_MARKDOWN, description="Markdown."), _TEXT]
 Text = Annotated[str, Meta(max_length=2_000), _TEXT]
 CommentBody = Annotated[
     str,
     Meta(min_length=1, max_length=50_000, description="Markdown.", examples=["Fixed on `main`."]),
     _TEXT,
 ]
-Label = Annotated[str, Meta(min_length=1, max_length=50, examples=["checkout"]), _LINE]
+Label = Annotated[str, Meta(min_length=1, max_length=MOST_LABEL, examples=["checkout"]), _LINE]
 Labels = Annotated[list[Label], Meta(max_length=20, description="Case doesn't matter when they are compared.")]
 Branch = Annotated[
     str,
