@@ -199,6 +199,9 @@ class _Loading:
             except (
                 sqlite3.IntegrityError,
                 sqlite3.InterfaceError,
+                sqlite3.ProgrammingError,
+                KeyError,
+                TypeError,
                 OverflowError,
                 msgspec.MsgspecError,
                 ValueError,
@@ -251,6 +254,8 @@ class _Loading:
 
 def _plainly(error: Exception) -> str:
     text = str(error)
+    if isinstance(error, KeyError | sqlite3.ProgrammingError):
+        return "a field is missing"
     if text.startswith("UNIQUE constraint failed: "):
         return f"it is in the file already ({text.removeprefix('UNIQUE constraint failed: ')})"
     return text
