@@ -68,6 +68,24 @@ def test_every_tool_that_reads(world: World) -> None:
         assert (result["isError"], result["resultType"]) == (False, "complete"), name
 
 
+def test_every_letter_that_json_writes_in_a_way_of_its_own(world: World) -> None:
+    letters = "".join(map(chr, range(1, 127)))
+    odd = [
+        {"seq": seq, "ts": 1_795_253_399_000.5, "level": "log", "args": [text]}
+        for seq, text in enumerate((letters, "\x7f"))
+    ]
+    capture = captured(world, console=odd)["capture_id"]
+    ticket = world.ticket("Plain")["id"]
+    token = world.owner.token("read")
+    for limit in (1, 2):  # the second line isn't written alike
+        answer = call(world, token, "get_console", {"capture_id": capture, "limit": limit})
+        assert len(answer.json()["result"]["structuredContent"]["items"]) == limit
+    for identity in (1, "text", "\u00e9 \x7f"):
+        same(world, token, "tools/call", params={"name": "list_tickets", "arguments": {}}, id=identity)
+    world.api.patch(f"/tickets/{ticket}", json={"title": "Größe \U0001f600"})
+    assert "\\u00f6" in call(world, token, "list_tickets", {}).text
+
+
 def test_lists_for_every_scope(world: World) -> None:
     for scopes in (["read"], ["comments"], ["tickets:assign"], list(ALL)):
         token = world.owner.token(*scopes)

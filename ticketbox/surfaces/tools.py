@@ -182,14 +182,17 @@ def _in_short(text: str) -> str:
 
 
 def _without_nulls(node: Any) -> Any:
-    if isinstance(node, dict):
+    if type(node) is dict:
         found = typing.cast(Json, node).items()
         return {
-            key: value if type(value) is str else _without_nulls(value) for key, value in found if value is not None
+            key: _without_nulls(value) if type(value) in _NODES else value for key, value in found if value is not None
         }
-    if isinstance(node, list):
+    if type(node) is list:
         return [_without_nulls(each) for each in typing.cast(list[Any], node)]
     return node
+
+
+_NODES = {dict, list}
 
 
 def encoded(content: Content) -> str:
