@@ -9,7 +9,7 @@ import contextlib
 import statistics
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bench.client import Sample, load, once
@@ -65,9 +65,8 @@ def ask(peer: Peer, server: Server, asked: Asked, question: str, clients: int, s
 
 def compare(
     name: str, folder: Path, tickets: int, clients: Sequence[int], rounds: int, seconds: float
-) -> list[list[object]]:
-    """A peer and ticketbox in turn; a row for each question and number of clients."""
-    rows: list[list[object]] = []
+) -> Iterator[list[object] | str]:
+    """A peer and ticketbox in turn; a row for each question and number of clients, or why there is none."""
     with contextlib.ExitStack() as stack:
         started = time.monotonic()
         own, peer = Own(), PEERS[name]
@@ -78,14 +77,17 @@ def compare(
         print(f"{name}: {tickets:,} tickets set up in {time.monotonic() - started:.0f} s", file=sys.stderr)
         for question in QUESTIONS:
             for each in clients:
-                for side in (ours, theirs):
-                    ask(*side, question, each, min(seconds, 0.5))
-                pairs = [[ask(*side, question, each, seconds) for side in (ours, theirs)] for _ in range(rounds)]
+                try:
+                    for side in (ours, theirs):
+                        ask(*side, question, each, min(seconds, 0.5))
+                    pairs = [[ask(*side, question, each, seconds) for side in (ours, theirs)] for _ in range(rounds)]
+                except (RuntimeError, OSError) as error:
+                    yield f"{peer.name}, {question}, {tickets:,} tickets, {each} clients: {error}"
+                    continue
                 mine, other = ([pair[place] for pair in pairs] for place in (0, 1))
                 ratios = [first.rate / second.rate for first, second in pairs]
-                rows.append([question, peer.name, tickets, each, *_figures(other), *_figures(mine),
-                             statistics.median(ratios), min(ratios)])  # fmt: skip
-    return rows
+                ahead = [statistics.median(ratios), min(ratios)]
+                yield [question, peer.name, tickets, each, *_figures(other), *_figures(mine), *ahead]
 
 
 def _figures(samples: list[Sample]) -> list[float]:
@@ -117,7 +119,8 @@ def main() -> None:
             version = PEERS[name].install(given.folder / name)
             print(f"{PEERS[name].name} {version}")
             for tickets in given.tickets:
-                rows += compare(name, given.folder, tickets, given.clients, given.rounds, given.seconds)
+                for row in compare(name, given.folder, tickets, given.clients, given.rounds, given.seconds):
+                    (left_out if isinstance(row, str) else rows).append(row)  # type: ignore[arg-type]
         except (RuntimeError, OSError) as error:
             left_out.append(f"{PEERS[name].name} couldn't be measured: {error}")
     print("", table(HEAD, rows), *left_out, sep="\n")

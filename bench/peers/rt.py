@@ -92,7 +92,7 @@ class RequestTracker:
         run("rt-setup-database-5", "--action", "init", cwd=home, **environment)
         run("perl", "fill.pl", "texts.json", cwd=home, **environment)
         command = ["perl", str(HOME / "libexec/rt-server"), "--server", "Starman", "--host", "127.0.0.1",
-                   "--port", str(port), "--workers", "4"]  # fmt: skip
+                   "--port", str(port), "--workers", "4", "--max-requests", "1000000"]  # fmt: skip
         with served(command, port, home, **environment) as server:
             yield server, _asked(server, tickets)
 
