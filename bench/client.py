@@ -137,12 +137,13 @@ def load(
             if answer[9:10] not in good:
                 failed += 1
                 refusal = answer
-            if connection.over and now < stop:
+            if connection.over:
                 poll.unregister(number)
                 opened.pop(number).socket.close()
-                connection = _Connection((parts.hostname, parts.port))
-                opened[connection.socket.fileno()] = connection
-                poll.register(connection.socket.fileno(), select.EPOLLIN)
+                if now < stop:
+                    connection = _Connection((parts.hostname, parts.port))
+                    opened[connection.socket.fileno()] = connection
+                    poll.register(connection.socket.fileno(), select.EPOLLIN)
             if now < stop:
                 connection.send(following())
             else:
