@@ -55,7 +55,7 @@ def asked(person: Person, post: Postbox) -> str:
     """The link in the mail that asks a person's address."""
     before = len(post.to(person.email))
     assert ok(person.web.patch("/profile", json={"mail": True}))["mail"] == "asked"
-    eventually(lambda: len(post.to(person.email)) > before)
+    eventually(lambda: len(post.to(person.email)) > before, 30)
     return link(post.to(person.email)[-1])
 
 
@@ -83,7 +83,7 @@ def says_yes(person: Person, post: Postbox) -> Person:
 
 def about(person: Person, post: Postbox, ticket: str, count: int = 1) -> list[EmailMessage]:
     """The mails of a ticket, once so many came."""
-    eventually(lambda: sum(ticket in str(each["Subject"]) for each in post.to(person.email)) >= count)
+    eventually(lambda: sum(ticket in str(each["Subject"]) for each in post.to(person.email)) >= count, 30)
     return [each for each in post.to(person.email) if ticket in str(each["Subject"])]
 
 
@@ -260,8 +260,14 @@ def test_starttls_and_a_password_that_stands_nowhere(tmp_path: Path, monkeypatch
         with serving(tmp_path, "--smtp-url-file", str(secret), *FROM) as box:
             person = Person(box, "Eve")
             ok(person.web.patch("/profile", json={"mail": True}))
-            eventually(lambda: "refuses the user and password (535" in box.log.read_text())
+            eventually(lambda: "refuses the user and password (535" in box.log.read_text(), 30)
             assert post.to(person.email) == []
+        looked = ticketbox("check", "--smtp-url-file", str(secret), *FROM, db=box.db)
+        assert "the mail server refuses the user and password (535" in looked.stdout
+        secret.write_text(url)
+        looked = ticketbox("check", "--smtp-from", FROM[1], db=box.db, TICKETBOX_SMTP_URL=url)
+        assert "ok       the mail server, localhost, lets ticketbox in" in looked.stdout
+        assert looked.returncode == 0
         for told in ("s3cret", "wrong%20", "wrong p@ss"):
             assert told not in box.log.read_text()
 
@@ -275,7 +281,7 @@ def test_tls_from_the_start_and_only_to_a_certificate_that_is_trusted(
         with serving(tmp_path, *flags) as box:
             person = Person(box, "Ann")
             ok(person.web.patch("/profile", json={"mail": True}))
-            eventually(lambda: "the mail server can't be used" in box.log.read_text())
+            eventually(lambda: "the mail server can't be used" in box.log.read_text(), 30)
             assert post.got == []
         monkeypatch.setenv("SSL_CERT_FILE", str(cert))
         with serving(tmp_path, *flags) as box:
@@ -286,7 +292,7 @@ def test_tls_from_the_start_and_only_to_a_certificate_that_is_trusted(
 def test_a_mail_server_that_offers_no_encryption_gets_no_mail(tmp_path: Path) -> None:
     with postbox() as post, serving(tmp_path, "--smtp-url", f"smtp://{post.host}?starttls=always", *FROM) as box:
         ok(Person(box, "Ann").web.patch("/profile", json={"mail": True}))
-        eventually(lambda: "the mail server can't be used" in box.log.read_text())
+        eventually(lambda: "the mail server can't be used" in box.log.read_text(), 30)
         assert post.got == []
 
 

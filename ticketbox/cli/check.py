@@ -3,6 +3,7 @@
 import contextlib
 import sys
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -11,10 +12,12 @@ import click
 from ticketbox import __version__
 from ticketbox.cli.common import counted, db_option, fail, in_bytes, json_option, print_json, refusals
 from ticketbox.cli.findings import Finding, Level, Report
+from ticketbox.cli.mailing import mail_options, mail_server, refusal
 from ticketbox.cli.progress import Progress
 from ticketbox.cli.surroundings import surroundings
 
 if TYPE_CHECKING:
+    from ticketbox.domain.relay import Relay
     from ticketbox.store.check import Inspection
 
 SHOWN = 5
@@ -25,9 +28,18 @@ MUCH_ROOM = 10_000_000
 @db_option
 @json_option
 @click.option("--public-url", help="The server's public address, to see whether it is reached there.")
+@mail_options
 @click.option("--compact", is_flag=True, help="Then give the file's empty room back, if nothing is wrong.")
 @refusals
-def check(db: Path, as_json: bool, public_url: str | None, compact: bool) -> None:
+def check(
+    db: Path,
+    as_json: bool,
+    public_url: str | None,
+    smtp_url: str | None,
+    smtp_url_file: Path | None,
+    smtp_from: str | None,
+    compact: bool,
+) -> None:
     """Read the whole file and say whether it is sound, and what is around it.
 
     Works beside a running server. The exit status is 0 when nothing is wrong and 1 when there is a problem.
@@ -41,7 +53,8 @@ def check(db: Path, as_json: bool, public_url: str | None, compact: bool) -> Non
     if not as_json:
         click.echo(f"{db}, with ticketbox {__version__} and SQLite {sqlite_version}")
     address = origin(public_url, "", 0, tls=False) if public_url else None
-    for finding in _findings(db, report, address):
+    relay = mail_server(smtp_url, smtp_url_file, smtp_from)
+    for finding in chain(_findings(db, report, address), _mail_server(relay)):
         report.findings.append(finding)
         if not as_json:
             click.echo(f"  {finding.level:<8} {finding.words}")
@@ -80,6 +93,16 @@ def _findings(db: Path, report: Report, public_url: str | None) -> Iterator[Find
     except (UnusableFile, OSError) as error:
         yield Finding(Level.PROBLEM, "file", f"the file can't be read: {error}", restore)
     yield from surroundings(db, report, public_url)
+
+
+def _mail_server(relay: "Relay | None") -> Iterator[Finding]:
+    if relay is None:
+        return
+    _tell(f"knocking at the mail server, {relay.host}")
+    if why := refusal(relay):
+        yield Finding(Level.WARNING, "mail server", f"{relay.host}: {why}", "mend --smtp-url, or the mail server")
+    else:
+        yield Finding(Level.OK, "mail server", f"the mail server, {relay.host}, lets ticketbox in")
 
 
 def _compact(db: Path, tell: Progress) -> int:

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 import click
 
 from ticketbox.cli.common import SPAN, db_option, fail, refusals
-from ticketbox.domain.problems import Problem, invalid
+from ticketbox.cli.mailing import mail_options, mail_server
+from ticketbox.domain.problems import invalid
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_KEEP, DEFAULT_PORT, Settings, public_url
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
 
-    from ticketbox.domain.relay import Relay
 
 STOP_SECONDS = 7
 
@@ -50,13 +50,7 @@ STOP_SECONDS = 7
     type=SPAN,
     help="Remove the captures of tickets that were archived so long ago, such as 180d.  [default: never]",
 )
-@click.option("--smtp-url", help="The mail server for notifications, smtp:// or smtps://.  [default: no mail is sent]")
-@click.option(
-    "--smtp-url-file",
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="A file that holds the same, so that the password stands in no command line.",
-)
-@click.option("--smtp-from", help="As whom it is sent, such as 'ticketbox <tickets@example.org>'.")
+@mail_options
 @click.option("--log-format", type=click.Choice(["text", "json"]), default="text", show_default=True)
 @click.option("--open/--no-open", "open_browser", default=None, help="Open the set-up address in a browser.")
 @refusals
@@ -217,28 +211,6 @@ def _check_certificate(certificate: Path | None, key: Path | None) -> None:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
         fail(f"--tls-cert {certificate} and --tls-key {key}: {error.strerror or error}")
-
-
-def mail_server(url: str | None, url_file: Path | None, sender: str | None) -> "Relay | None":
-    """The mail server that was given, if one was. Exits with status 1 for half of one."""
-    if url is None and url_file is None:
-        return None
-    if url is not None and url_file is not None:
-        fail("give --smtp-url or --smtp-url-file, not both")
-    from ticketbox.domain.relay import relay
-
-    try:
-        return relay(url or _only_line(url_file), sender or fail("--smtp-url needs --smtp-from, as whom mail is sent"))
-    except Problem as problem:
-        return fail(f"--{problem.detail}")
-
-
-def _only_line(file: Path | None) -> str:
-    assert file is not None
-    try:
-        return file.read_text("utf-8").strip()
-    except (OSError, UnicodeDecodeError) as error:
-        return fail(f"--smtp-url-file {file}: it can't be read: {getattr(error, 'strerror', 'it is no text')}")
 
 
 def _network(text: str) -> IPv4Network | IPv6Network:
