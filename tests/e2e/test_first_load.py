@@ -90,6 +90,17 @@ def test_a_pages_files_are_named_by_the_servers_page_itself(world: World) -> Non
     assert "Page-" not in other
 
 
+def test_a_board_asks_for_its_columns_while_its_code_comes(world: World) -> None:
+    ask = world.owner.web.get
+    page = ask(f"{world.box.url}/projects/{world.project}").text
+    for question in ("companies?limit=100", "projects?limit=100", f"projects/{world.project}/columns"):
+        assert f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{question}">' in page
+    for other in (f"{world.project}/table", 'proj_x"><b>', "proj_x%22%3E%3Cb%3E"):
+        text = ask(f"{world.box.url}/projects/{other}").text
+        assert 'as="fetch"' not in text
+        assert "<b>" not in text
+
+
 def test_a_ticket_shows_its_text_before_its_capture_is_asked_for(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world, console=[line(1, "log", "started")])
     path = f"/tickets/{ticket['id']}"

@@ -6,6 +6,7 @@ The files are made from `web/` when the package is built, with compressed copies
 import contextlib
 import functools
 import mimetypes
+import re
 import typing
 from importlib import resources
 from typing import Any
@@ -33,6 +34,7 @@ PATHS = (
     "/companies/{_:path}",
 )  # fmt: skip
 _CHUNKS = {"projects": "src/app/board/BoardPage.svelte", "tickets": "src/app/ticket/TicketPage.svelte"}
+_BOARD = re.compile(r"/projects/(proj_[0-9a-z]+)", re.ASCII)
 PUBLIC_PATHS = ("/invitations/{_:str}",)
 _POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
@@ -67,7 +69,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         me = await who(scope["call"])
         if me is not None:
             may_pack(scope)
-            return _shell(Boot(__version__, public_url, me), _CHUNKS.get(scope["path"].split("/")[1]))
+            return _shell(Boot(__version__, public_url, me), scope["path"])
         if not (await dispatcher.dispatch(registry["get_set_up"], {}, Call(operator=True))).done:
             return page("unset.html")
         return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
@@ -107,12 +109,20 @@ def _sign_in(scope: Scope) -> bytes:
     return b"/signin" if target == "/" else f"/signin?next={quote(target, safe='/')}".encode()
 
 
-def _shell(boot: Boot, chunk: str | None = None) -> Answer:
+def _shell(boot: Boot, path: str = "") -> Answer:
     data = msgspec.json.encode(boot).replace(b"<", b"\\u003c")
     script = b'<script type="application/json" id="boot">' + data + b"</script>"
-    head = script + (_links(chunk) if chunk else b"") + b"</head>"
+    chunk = _CHUNKS.get(path[1:].partition("/")[0])
+    head = script + (_links(chunk) if chunk else b"") + _questions(path) + b"</head>"
     text = (FILES / "index.html").read_bytes().replace(b"</head>", head, 1)
     return Answer(200, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
+
+
+def _questions(path: str) -> bytes:
+    """Links to what a board asks of the API before it knows its columns, so that it comes along with the code."""
+    board = _BOARD.fullmatch(path)
+    asked = ["companies?limit=100", "projects?limit=100", f"projects/{board[1]}/columns"] if board else []
+    return "".join(f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{each}">' for each in asked).encode()
 
 
 @functools.cache
