@@ -1,7 +1,8 @@
 """The single executable: its size, its start, its memory: `uv run python -m bench.binary dist/ticketbox`.
 
-Processor seconds are those of the command with everything it waited for; on a busy machine they say more
-than the wall clock does. Python from the environment is measured in the same turns.
+Processor time is that of the command with everything it waited for, and of `serve` until its first answer; on a busy
+machine it says more than the wall clock does. Several executables, and Python from the environment, are measured in
+the same turns.
 """
 
 import argparse
@@ -14,7 +15,7 @@ import time
 from pathlib import Path
 
 from bench.client import get, once
-from bench.machine import SERVER_CORE, describe, memory_mb, pinned, table
+from bench.machine import SERVER_CORE, cpu_seconds, describe, memory_mb, pinned, table
 from bench.seed import seed
 
 IDLE_SECONDS = 5.0
@@ -30,8 +31,8 @@ def version(command: list[str]) -> tuple[float, float]:
     return (time.perf_counter() - started) * 1000, cpu * 1000
 
 
-def serve(command: list[str], db: Path) -> tuple[float, float]:
-    """Milliseconds from the start of the process to its first answer, and its memory in MB after a while."""
+def serve(command: list[str], db: Path) -> tuple[float, float, float]:
+    """Wall and processor milliseconds from the start to the first answer, and the memory in MB after a while."""
     started = time.perf_counter()
     with pinned(SERVER_CORE):
         process = subprocess.Popen(
@@ -45,8 +46,10 @@ def serve(command: list[str], db: Path) -> tuple[float, float]:
         host = f"127.0.0.1:{found[1]}"
         once(f"http://{host}", get("/healthz", host, None))
         first = (time.perf_counter() - started) * 1000
+        processes = [process.pid, *_children(process.pid)]
+        cpu = sum(map(cpu_seconds, processes)) * 1000
         time.sleep(IDLE_SECONDS)
-        return first, sum(memory_mb(pid, "VmRSS") for pid in [process.pid, *_children(process.pid)])
+        return first, cpu, sum(memory_mb(pid, "VmRSS") for pid in processes)
     finally:
         process.terminate()
         process.wait(20)
@@ -60,18 +63,16 @@ def _children(pid: int) -> list[int]:
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("executable", type=Path, nargs="?", default=Path("dist/ticketbox"))
+    parser.add_argument("executables", type=Path, nargs="*", default=[Path("dist/ticketbox")])
     parser.add_argument("--folder", type=Path, default=Path("/tmp/ticketbox-bench"))
     parser.add_argument("--rounds", type=int, default=7)
     given = parser.parse_args()
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     seeded = seed(given.folder / "1000.db", 1_000)
-    commands = {
-        "executable": [str(given.executable.resolve())],
-        "from the environment": [sys.executable, "-m", "ticketbox"],
-    }
+    commands = {f"{path}, {path.stat().st_size / 1e6:.1f} MB": [str(path.resolve())] for path in given.executables}
+    commands["from the environment"] = [sys.executable, "-m", "ticketbox"]
     versions: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
-    serves: dict[str, list[tuple[float, float]]] = {name: [] for name in commands}
+    serves: dict[str, list[tuple[float, float, float]]] = {name: [] for name in commands}
     for _ in range(given.rounds):
         for name, command in commands.items():
             versions[name].append(version(command))
@@ -79,10 +80,10 @@ def main() -> None:
     rows: list[list[object]] = []
     for name in commands:
         wall, cpu = zip(*versions[name], strict=True)
-        first, memory = zip(*serves[name], strict=True)
+        first, until, memory = zip(*serves[name], strict=True)
         rows.append([f"version, {name}", statistics.median(wall), min(wall), min(cpu), ""])
-        rows.append([f"serve, {name}", statistics.median(first), min(first), "", statistics.median(memory)])
-    print(describe(), f"{given.executable.stat().st_size / 1e6:.1f} MB\n", sep="\n")
+        rows.append([f"serve, {name}", statistics.median(first), min(first), min(until), statistics.median(memory)])
+    print(describe(), "", sep="\n")
     print(table(("what", "ms", "best ms", "CPU ms", "RSS MB"), rows))
 
 
