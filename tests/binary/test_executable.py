@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -31,6 +32,24 @@ def executable(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     assert done.returncode == 0, done.stdout + done.stderr
     return folder / "ticketbox"
+
+
+@pytest.mark.skipif("TICKETBOX_EXECUTABLE" in os.environ, reason="the executable was built elsewhere")
+def test_a_second_build_elsewhere_makes_the_same_bytes(executable: Path, tmp_path: Path) -> None:
+    tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    for name in filter(None, tracked.split("\0")):
+        copy = tmp_path / "elsewhere" / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / name, copy)
+    made = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True)
+    done = subprocess.run(
+        [tmp_path / "elsewhere" / "packaging" / "build", tmp_path],
+        env={**os.environ, "SOURCE_DATE_EPOCH": made.stdout.strip()}, capture_output=True, text=True, timeout=900,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    for name in ("ticketbox", "sbom.cdx.json", "LICENSES.txt"):
+        assert (tmp_path / name).read_bytes() == (executable.parent / name).read_bytes(), name
 
 
 def test_it_does_everything_in_a_root_without_python_or_node(executable: Path) -> None:
