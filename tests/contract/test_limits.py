@@ -4,6 +4,7 @@ import math
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from statistics import median
 
 import httpx
 import pytest
@@ -182,6 +183,17 @@ def test_an_unknown_account_is_told_the_same_as_a_wrong_password(world: World) -
     unknown = sign_in(world.box.client(), "nobody@example.org", "wrong password")
     assert wrong.status_code == unknown.status_code == 401
     assert wrong.text == unknown.text
+
+
+def test_an_unknown_account_takes_as_long_as_a_wrong_password(world: World) -> None:
+    """A hash takes many times what all the rest does; without one, half the time is far out of reach."""
+
+    def seconds(email: str) -> float:
+        return sign_in(world.box.client(), email, "wrong password").elapsed.total_seconds()
+
+    taken = [(seconds(f"nobody{turn}@example.org"), seconds(world.owner.email)) for turn in range(5)]
+    unknown, known = (median(each) for each in zip(*taken, strict=True))
+    assert unknown > known / 2
 
 
 def test_guessing_tokens_from_one_address_is_slowed_and_a_good_token_isnt(world: World) -> None:

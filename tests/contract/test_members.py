@@ -1,10 +1,12 @@
 """Members of a company; companies, projects and columns, which admins manage."""
 
+import csv
+import io
 from typing import Any
 
 import pytest
 
-from tests.box import Person, World, ok, refused
+from tests.box import Box, Person, World, ok, refused
 from tests.contract.cases import NEVER, WRITING, Stage, make_capture, read_only
 
 
@@ -176,3 +178,14 @@ def test_the_audit_log_holds_what_members_did_newest_first(world: World) -> None
     assert "tok_" not in csv
     for line in csv.splitlines()[1:]:
         assert not any(cell.startswith(("=", "+", "@")) for cell in line.split(","))
+
+
+@pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", '=HYPERLINK("https://evil.example")'])
+def test_a_cell_of_the_csv_is_no_formula(box: Box, name: str) -> None:
+    world = World(box, name)
+    asked = {"format": "csv"}
+    table = world.owner.web.get(f"/companies/{world.company}/audit", params=asked).text
+    rows = list(csv.reader(io.StringIO(table, newline="")))
+    people = {row[rows[0].index("user")] for row in rows[1:]}
+    assert people == {f"'{name}"}
+    assert not [cell for row in rows[1:] for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
