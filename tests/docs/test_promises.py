@@ -1,0 +1,64 @@
+"""Every test that the pages name is there, and every long test that records figures has a row for them."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT, named, prose, table
+
+TESTS = ROOT / "tests"
+PAGES = [ROOT / "docs" / name for name in ("reliability.md", "security.md")]
+NAME = re.compile(r"`(?:(?P<file>[\w/]+\.py)::)?(?P<test>test_\w+)(?:\[\w+\])?`")
+DEFINED = {
+    path.relative_to(TESTS).as_posix(): set(re.findall(r"^\s*(?:async )?def (test_\w+)", path.read_text("utf-8"), re.M))
+    for path in TESTS.rglob("test_*.py")
+}
+
+
+@pytest.mark.parametrize("page", PAGES, ids=named)
+def test_every_test_that_a_page_names_is_there(page: Path) -> None:
+    found = list(NAME.finditer(prose(page)))
+    assert len(found) > 50
+    assert prose(page).count("test_") == sum(match[0].count("test_") for match in found)
+    everything = set().union(*DEFINED.values())
+    missing = [m[0] for m in found if m["test"] not in (DEFINED.get(m["file"], ()) if m["file"] else everything)]
+    assert not missing
+
+
+def test_every_long_test_that_records_figures_has_a_row() -> None:
+    rows = {test.strip("`").partition("[")[0] for *_, test in table(PAGES[0], "What the long tests measured")}
+    recording = {
+        f"{path}::{test}"
+        for path in DEFINED
+        for test in re.findall(
+            r"mark\.long\n(?:@.*\n)*def (test_\w+)\([^)]*record_property", (TESTS / path).read_text()
+        )
+    }
+    assert recording == rows
+
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="tests.fault.test_crash" name="test_hundreds_of_kills_lose_nothing">
+<properties><property name="rounds" value="1234"/></properties></testcase>
+<testcase classname="tests.fault.test_crash" name="test_other"><failure/></testcase>
+</testsuite></testsuites>"""
+
+
+def test_a_report_fills_its_rows_and_names_what_failed(tmp_path: Path) -> None:
+    script = (ROOT / "packaging" / "reliability.py").read_text("utf-8")
+    for folder in ("packaging", "docs"):
+        (tmp_path / folder).mkdir()
+    (tmp_path / "packaging" / "reliability.py").write_text(script, "utf-8")
+    page = tmp_path / "docs" / "reliability.md"
+    page.write_text(PAGES[0].read_text("utf-8"), "utf-8")
+    (tmp_path / "report.xml").write_text(REPORT, "utf-8")
+    done = subprocess.run(
+        [sys.executable, tmp_path / "packaging" / "reliability.py", tmp_path / "report.xml"],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (done.returncode, "test_other failed" in done.stderr) == (1, True)
+    changed = set(page.read_text("utf-8").splitlines()) - set(PAGES[0].read_text("utf-8").splitlines())
+    assert [line.split(" | ")[1] for line in changed] == ["rounds 1,234"]
