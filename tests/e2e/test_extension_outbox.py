@@ -146,3 +146,102 @@ def test_a_refusal_is_told_and_waits_for_its_person(connected: tuple[Extended, W
         return words
 
     assert "credential is wrong, expired or revoked" in extended.run(work())
+
+
+def test_a_capture_whose_project_is_gone_waits_for_its_person(connected: tuple[Extended, World], odd: OddSite) -> None:
+    extended, world = connected
+
+    async def open_form() -> tuple[Page, Page]:
+        page = await extended.context.new_page()
+        await page.goto(f"{odd.url}/plain")
+        popup = await extended.click(page)
+        await popup.get_by_label("Title").fill("gone")
+        return page, popup
+
+    page, popup = extended.run(open_form())
+    world.owner.web.delete(f"/projects/{world.project}").raise_for_status()
+
+    async def refused() -> str:
+        await popup.get_by_role("button", name="Send").click()
+        await popup.get_by_role("heading", name="Not sent yet").wait_for()
+        words = await popup.get_by_role("alert").inner_text()
+        await popup.close()
+        await page.close()
+        options = await extended.options()
+        row = options.get_by_role("listitem").filter(has_text="gone")
+        await row.get_by_text("Not tried again by itself").wait_for()
+        await options.get_by_role("button", name="Send now").click()
+        await row.get_by_text(words).wait_for()
+        await row.get_by_role("button", name="Discard").click()
+        await row.get_by_role("button", name="Discard for good").click()
+        await options.get_by_text("Nothing waits.").wait_for()
+        await options.close()
+        return words
+
+    assert "not found" in extended.run(refused())
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [("each.title = 'x'.repeat(400)", "title"), ("each.description = 'x'.repeat(40_000_000)", "the body may have up to")],
+    ids=["invalid", "too large"],
+)
+def test_what_the_ticketbox_refuses_is_told_in_words_and_never_lost(
+    connected: tuple[Extended, World], steady: Box, odd: OddSite, spoil: str, words: str
+) -> None:
+    extended, world = connected
+    steady.stop()
+    report_in_vain(extended, f"{odd.url}/plain", "spoilt")
+    steady.start()
+
+    async def work() -> str:
+        options = await extended.options()
+        await options.evaluate(
+            """() => new Promise((done) => {
+              indexedDB.open("ticketbox").onsuccess = ({ target: { result } }) => {
+                const store = result.transaction("queue", "readwrite").objectStore("queue");
+                store.getAll().onsuccess = ({ target: { result: [each] } }) => {
+                  SPOIL;
+                  store.put(each).onsuccess = done;
+                };
+              };
+            })""".replace("SPOIL", spoil)
+        )
+        await options.get_by_role("button", name="Send now").click()
+        await options.get_by_text("Not tried again by itself").wait_for()
+        said = await options.locator(".bad").inner_text()
+        await options.get_by_role("button", name="Discard").wait_for()
+        await options.close()
+        return said
+
+    assert words in extended.run(work())
+    assert titles(world) == []
+    assert badge(extended) == "1"
+
+
+def test_what_was_typed_outlasts_the_popup(connected: tuple[Extended, World], odd: OddSite) -> None:
+    extended, world = connected
+
+    async def work() -> None:
+        page = await extended.context.new_page()
+        await page.goto(f"{odd.url}/plain")
+        popup = await extended.click(page)
+        await popup.get_by_label("Title").fill("half a thought")
+        await popup.get_by_label("What happened").fill("I was called away")
+        await popup.get_by_label("Priority").select_option("high")
+        await popup.wait_for_timeout(300)
+        await popup.close()
+        popup = await extended.click(page)
+        await popup.get_by_text("You began this earlier").wait_for()
+        assert await popup.get_by_label("Title").input_value() == "half a thought"
+        assert await popup.get_by_label("Priority").input_value() == "high"
+        ticket = await extended.send(popup)
+        await ticket.close()
+        popup = await extended.click(page)
+        assert await popup.get_by_label("Title").input_value() == "plain", "what was sent isn't begun any more"
+        await popup.close()
+        await page.close()
+
+    extended.run(work())
+    (ticket,) = ok(world.box.client(world.owner.token("read")).get("/tickets"))["items"]
+    assert (ticket["title"], ticket["priority"]) == ("half a thought", "high")

@@ -37,7 +37,7 @@ export interface Draft {
   screenshot: Blob | null;
   /** What is drawn on the picture; redactions are in its pixels. */
   marks?: Input[];
-  /** What was typed before the picture was opened to be drawn on. */
+  /** What was typed and chosen so far. */
   filled?: { title: string; description: string; project: string; priority: Priority };
 }
 
