@@ -1,8 +1,8 @@
 import type { ConsoleEntry } from '../shapes';
-import { apply, method, now, wrap } from './natives';
+import { apply, is, method, now, wrap } from './natives';
 import type { Order } from './order';
 import { Ring } from './ring';
-import { asText, framesOf, place } from './stack';
+import { asText, brief, framesOf, place } from './stack';
 import { argumentsAsText } from './text';
 
 const LEVELS = {
@@ -18,10 +18,15 @@ const LEVELS = {
 } as const;
 const HEAVIEST = 2_000_000;
 
+/** Their stacks are kept whole; of the others the place suffices, and costs a third. */
+const TELLING = new Set(['warn', 'error', 'trace', 'assert']);
+
 interface Kept {
   seq: number;
   ts: number;
   level: ConsoleEntry['level'];
+  /** What can't change any more, as it was given, and becomes text when somebody asks; else text already. */
+  given: readonly unknown[] | null;
   args: string[];
   cut: boolean;
   repeat: number;
@@ -32,26 +37,24 @@ interface Kept {
 /** Listen to the console. Gives what reads it out. */
 export function listenToConsole(order: Order): () => { entries: ConsoleEntry[]; dropped: number } {
   const ring = new Ring<Kept>(2_000, HEAVIEST);
-  const take = (level: Kept['level'], given: readonly unknown[]) => {
-    const { args, cut } = argumentsAsText(given);
+  const take = (name: string, level: Kept['level'], all: readonly unknown[]) => {
+    const given = weigh(all) < LIGHT ? all : null;
+    const { args, cut } = given ? NOTHING : argumentsAsText(all);
     const last = ring.last;
-    if (
-      last?.level === level &&
-      last.args.length === args.length &&
-      last.args.every((each, i) => each === args[i])
-    ) {
+    if (last?.level === level && equal(last.given, given) && equal(last.args, args)) {
       last.repeat += 1;
       return;
     }
-    const weight = args.reduce((sum, each) => sum + each.length, 200);
-    ring.push({ seq: order.next(), ts: now(), level, args, cut, repeat: 1, at: new Error() }, weight);
+    const weight = given ? weigh(given) + 200 : args.reduce((sum, each) => sum + each.length, 200);
+    const at = TELLING.has(name) ? new Error() : brief();
+    ring.push({ seq: order.next(), ts: now(), level, given, args, cut, repeat: 1, at }, weight);
   };
   for (const [name, level] of Object.entries(LEVELS)) {
     wrap(console, name as keyof typeof LEVELS, (original) =>
       method(function (this: unknown, ...given: unknown[]) {
         try {
-          if (name !== 'assert') take(level, given);
-          else if (!given[0]) take(level, ['Assertion failed:', ...given.slice(1)]);
+          if (name !== 'assert') take(name, level, given);
+          else if (!given[0]) take(name, level, ['Assertion failed:', ...given.slice(1)]);
         } catch {
           // the page's call goes on, whatever its arguments are
         }
@@ -62,8 +65,31 @@ export function listenToConsole(order: Order): () => { entries: ConsoleEntry[]; 
   return () => ({ entries: ring.all.map(written), dropped: ring.dropped });
 }
 
-function written({ seq, ts, level, args, cut, repeat, at }: Kept): ConsoleEntry {
+const LIGHT = 16_384;
+const NOTHING = { args: [], cut: false };
+
+/** How much room values take that can't change; endless, if one of them can. */
+function weigh(given: readonly unknown[]): number {
+  let sum = 0;
+  for (const each of given) {
+    if (typeof each === 'string') sum += each.length;
+    else if (each !== null && (typeof each === 'object' || typeof each === 'function')) return Infinity;
+    else sum += 10;
+  }
+  return sum;
+}
+
+function equal(one: readonly unknown[] | null, other: readonly unknown[] | null): boolean {
+  if (!one || !other) return one === other;
+  if (one.length !== other.length) return false;
+  for (let at = 0; at < one.length; at += 1) if (!is(one[at], other[at])) return false;
+  return true;
+}
+
+function written({ seq, ts, level, given, args, cut, repeat, at }: Kept): ConsoleEntry {
+  const text = given ? argumentsAsText(given) : { args, cut };
   const frames = framesOf(at.stack ?? '');
   const source = frames[0] ? place(frames[0]) : null;
-  return { seq, ts, level, args, stack: asText(frames), source, repeat, truncated: cut, frame: null };
+  const stack = asText(frames);
+  return { seq, ts, level, args: text.args, stack, source, repeat, truncated: text.cut, frame: null };
 }

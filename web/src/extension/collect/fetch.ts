@@ -1,16 +1,17 @@
 import { apply, method, now, then, wrap } from './natives';
 import {
-  absolute,
   cut,
   headersOf,
   isTextual,
   Kept,
   MOST_BODY,
+  relative,
   sent,
   without,
   type Body,
   type Requests,
 } from './requests';
+import { brief } from './stack';
 
 /** Listen to fetch. The page gets the very answer, one turn of the microtask queue later. */
 export function listenToFetch(requests: Requests): void {
@@ -50,7 +51,7 @@ function noted(requests: Requests, [input, init]: unknown[]): Kept | null {
       options.body == null && request?.body ? without('unavailable') : sent(options.body, requests.bodies);
     const how = String(options.method ?? request?.method ?? 'GET');
     return requests.add(
-      new Kept('fetch', usual(how), absolute(request ? request.url : input), headers, body, new Error()),
+      new Kept('fetch', usual(how), relative(request ? request.url : input), headers, body, brief()),
     );
   } catch {
     return null; // the call will fail by itself, in its own words
@@ -68,10 +69,10 @@ function answered(kept: Kept, response: Response, bodies: boolean): void {
   if (kept.opaque) return;
   kept.status = response.status || null;
   kept.statusText = response.statusText;
-  kept.answerHeaders = headersOf(response.headers);
+  kept.answerHeaders = response.headers;
   if (!response.body) return;
   if (!bodies) kept.answerBody = without('policy');
-  else if (!isTextual(kept.answerHeaders['content-type'])) kept.answerBody = without('binary');
+  else if (!isTextual(response.headers.get('content-type') ?? undefined)) kept.answerBody = without('binary');
   else {
     kept.answerBody = without('unavailable');
     void read(response.clone().body!).then(

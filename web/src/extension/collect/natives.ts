@@ -5,6 +5,7 @@
  * where that can't, and hand on whatever the original returns or throws.
  */
 export const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+export const { is } = Object;
 export const then = Promise.prototype.then;
 const textOf = Function.prototype.toString;
 const originals = new WeakMap<object, object>();

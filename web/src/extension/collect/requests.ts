@@ -21,7 +21,8 @@ export class Kept {
   ended: number | null = null;
   status: number | null = null;
   statusText = '';
-  answerHeaders: Record<string, string> = {};
+  /** Those of an answer can't be changed by the page; they are read when somebody asks. */
+  answerHeaders: Record<string, string> | Headers = {};
   answerBody = without();
   error: string | null = null;
   opaque = false;
@@ -29,7 +30,8 @@ export class Kept {
   constructor(
     readonly type: 'fetch' | 'xhr',
     readonly method: string,
-    readonly url: string,
+    /** With what it is relative to; put together when somebody asks. */
+    readonly url: { given: string; base: string },
     readonly headers: Record<string, string>,
     readonly body: Body,
     /** Its stack is written out when somebody asks. */
@@ -42,20 +44,22 @@ export class Kept {
   }
 
   entry(): NetworkEntry {
+    const { answerHeaders: answer } = this;
+    const headers = answer instanceof Headers ? headersOf(answer) : answer;
     return {
       id: '-',
       ts: this.began,
       method: this.method.slice(0, 32),
-      url: this.url,
+      url: absolute(this.url),
       status: this.status,
       status_text: this.statusText,
       type: this.type,
       duration_ms: this.ended === null ? null : Math.max(0, this.ended - this.began),
       request: { headers: this.headers, ...this.body },
       response: {
-        headers: this.answerHeaders,
+        headers,
         ...(this.opaque ? without('unavailable') : this.answerBody),
-        mime: this.answerHeaders['content-type']?.split(';')[0]?.trim() ?? null,
+        mime: headers['content-type']?.split(';')[0]?.trim() ?? null,
       },
       initiator: framesOf(this.at.stack ?? '')[0]?.url ?? null,
       error: this.error,
@@ -72,19 +76,24 @@ export class Requests {
   constructor(readonly bodies: boolean) {}
 
   add(kept: Kept): Kept {
-    this.ring.push(kept, 500 + kept.url.length + (kept.body.body?.length ?? 0));
+    this.ring.push(kept, 500 + kept.url.given.length + (kept.body.body?.length ?? 0));
     return kept;
   }
 }
 
+/** An address as it was given, cut where no address is that long. */
+export function relative(given: unknown): Kept['url'] {
+  return { given: String(given).slice(0, 65_536), base: document.baseURI };
+}
+
 /** An absolute address without a fragment, as far as one can be made. */
-export function absolute(address: unknown): string {
+function absolute({ given, base }: Kept['url']): string {
   try {
-    const url = new URL(String(address), document.baseURI);
+    const url = new URL(given, base);
     url.hash = '';
     return url.href.slice(0, 16_384);
   } catch {
-    return String(address).slice(0, 16_384);
+    return given.slice(0, 16_384);
   }
 }
 

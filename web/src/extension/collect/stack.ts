@@ -1,9 +1,11 @@
 import type { Frame } from '../shapes';
+import { getOwnPropertyDescriptor } from './natives';
 
 const LINE = /^\s*at (?:(?:async )?(.*?) \()?((?:[a-z][a-z0-9+.-]*:|\/|<).*?)(?::(\d+))?(?::(\d+))?\)?$/i; // V8
 const OTHER = /^(.*?)@(.*?)(?::(\d+))?(?::(\d+))?$/; // SpiderMonkey
 const OWN = /^(?:chrome|moz)-extension:\/\//;
 const MOST = 50;
+const BRIEF = 5;
 
 /** A stack taken apart, innermost first, without the extension's own lines. */
 export function framesOf(stack: string): Frame[] {
@@ -38,4 +40,14 @@ export function withoutOwn(stack: string): string {
 
 export function place({ url, line, column }: Omit<Frame, 'function'>): string {
   return url + (line == null ? '' : `:${line}`) + (column == null ? '' : `:${column}`);
+}
+
+/** An error with the innermost lines of its stack, where the browser lets one ask for so few (V8). */
+export function brief(): Error {
+  const limit = getOwnPropertyDescriptor(Error, 'stackTraceLimit');
+  if (!limit?.writable || typeof limit.value !== 'number' || limit.value < BRIEF) return new Error();
+  Error.stackTraceLimit = BRIEF;
+  const error = new Error();
+  Error.stackTraceLimit = limit.value;
+  return error;
 }

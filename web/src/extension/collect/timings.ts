@@ -25,6 +25,7 @@ const EXTENSIONS: [RegExp, string][] = [
 ];
 const BY_SCRIPT = new Set(['fetch', 'xmlhttprequest', 'beacon']);
 const SLACK = 2;
+const MOST_LISTS = 200;
 
 type Timing = PerformanceResourceTiming & { responseStatus?: number; deliveryType?: string };
 
@@ -34,11 +35,17 @@ export function listenToTimings(): (
   failed: Set<string>,
 ) => { entries: NetworkEntry[]; dropped: number } {
   const ring = new Ring<Timing>(2_000);
+  // the browser makes the entries when they are looked at, which is put off
+  const lists: PerformanceObserverEntryList[] = [];
+  const look = () => {
+    for (const list of lists.splice(0)) for (const each of list.getEntries()) ring.push(each as Timing);
+  };
   const observer = new PerformanceObserver((list) => {
-    for (const each of list.getEntries()) ring.push(each as Timing);
+    if (lists.push(list) >= MOST_LISTS) look();
   });
   observer.observe({ type: 'resource', buffered: true });
   return (own, failed) => {
+    look();
     for (const each of observer.takeRecords()) ring.push(each as Timing);
     const rest = joined(own, ring.all);
     const entries = [...documentEntry(), ...own, ...rest.map((each) => loaded(each, failed))];

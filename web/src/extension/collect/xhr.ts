@@ -1,9 +1,10 @@
 import { apply, method, now, wrap } from './natives';
-import { absolute, cut, isTextual, Kept, sent, without, type Requests } from './requests';
+import { cut, isTextual, Kept, relative, sent, without, type Requests } from './requests';
+import { brief } from './stack';
 
 interface Opened {
   how: string;
-  url: string;
+  url: Kept['url'];
   headers: Record<string, string>;
 }
 
@@ -16,7 +17,7 @@ export function listenToXhr(requests: Requests): void {
   wrap(prototype, 'open', (original) =>
     method(function (this: XMLHttpRequest, ...given: unknown[]) {
       const result = apply(original, this, given as never);
-      opened.set(this, { how: String(given[0]).toUpperCase(), url: absolute(given[1]), headers: {} });
+      opened.set(this, { how: String(given[0]).toUpperCase(), url: relative(given[1]), headers: {} });
       return result;
     }),
   );
@@ -36,7 +37,7 @@ export function listenToXhr(requests: Requests): void {
       if (begun) {
         try {
           const body = sent(given[0], requests.bodies);
-          const kept = new Kept('xhr', begun.how, begun.url, begun.headers, body, new Error());
+          const kept = new Kept('xhr', begun.how, begun.url, begun.headers, body, brief());
           requests.add(kept);
           for (const kind of ['error', 'timeout', 'abort'])
             apply(listen, this, [
@@ -59,16 +60,18 @@ function ended(kept: Kept, xhr: XMLHttpRequest, bodies: boolean): void {
   if (!xhr.status) return kept.fail('the request failed');
   kept.status = xhr.status;
   kept.statusText = xhr.statusText;
+  const headers: Record<string, string> = {};
   for (const line of xhr.getAllResponseHeaders().trim().split('\r\n').slice(0, 100)) {
     const colon = line.indexOf(':');
     if (colon > 0)
-      kept.answerHeaders[line.slice(0, colon).toLowerCase()] = line
+      headers[line.slice(0, colon).toLowerCase()] = line
         .slice(colon + 1)
         .trim()
         .slice(0, 8_192);
   }
+  kept.answerHeaders = headers;
   if (!bodies) kept.answerBody = without('policy');
-  else if (!isTextual(kept.answerHeaders['content-type'])) kept.answerBody = without('binary');
+  else if (!isTextual(headers['content-type'])) kept.answerBody = without('binary');
   else if (xhr.responseType === '' || xhr.responseType === 'text') kept.answerBody = cut(xhr.responseText);
   else kept.answerBody = without('unavailable');
 }
