@@ -7,7 +7,7 @@ gives them. Sizes are bytes. A null says that the browser didn't know.
 from enum import StrEnum
 from typing import Annotated
 
-from msgspec import Meta, Struct, field
+from msgspec import UNSET, Meta, Struct, UnsetType, field
 
 LINE = 4_096
 URL = 65_536
@@ -225,8 +225,8 @@ class Health(Struct, forbid_unknown_fields=True):
     network: StreamHealth
     errors: StreamHealth
     screenshot: Annotated[
-        ScreenshotHealth | None, Meta(description="Null when the client doesn't say what the picture shows.")
-    ] = None
+        ScreenshotHealth | UnsetType | None, Meta(description="Left out when the client doesn't say it.")
+    ] = UNSET
     history_started_at: Annotated[Time | None, Meta(description="When collecting began.")] = None
     page_loaded_at: Annotated[Time | None, Meta(description="When the page began to load.")] = None
 

@@ -1,6 +1,14 @@
 """The health of a capture, in words (docs/captures.md: what can't be collected)."""
 
-from ticketbox.domain.capture import Extent, Health, HealthReason, HealthStatus, Stream, StreamHealth
+from ticketbox.domain.capture import (
+    Extent,
+    Health,
+    HealthReason,
+    HealthStatus,
+    ScreenshotHealth,
+    Stream,
+    StreamHealth,
+)
 
 SETTLING = 1_000  # a script injected at document start still begins a little after the page
 
@@ -68,7 +76,7 @@ def _sentence(status: HealthStatus, reason: HealthReason | None, streams: list[S
 
 def _picture(health: Health) -> list[str]:
     shown = health.screenshot
-    if shown is None or shown.extent is Extent.VISIBLE:
+    if not isinstance(shown, ScreenshotHealth) or shown.extent is Extent.VISIBLE:
         return []
     sentences = ["The picture shows the page from top to bottom, not only what was in view."]
     if shown.cut:

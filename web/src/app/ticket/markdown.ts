@@ -8,7 +8,8 @@ const { escapeHtml } = markdown.utils;
 
 // Web and mail addresses and places here, that are whole; no script, no data, no programs of the reader's machine.
 markdown.validateLink = (url) =>
-  (/^(https?:|mailto:)/i.test(url.trim()) || !/^[^/?#]*:/.test(url.trim())) && URL.canParse(url, location.href);
+  (/^(https?:|mailto:)/i.test(url.trim()) || !/^[^/?#]*:/.test(url.trim())) &&
+  URL.canParse(url, location.href);
 
 markdown.renderer.rules.link_open = (tokens, place, options, _env, self) => {
   const token = tokens[place]!;
