@@ -208,6 +208,7 @@ def test_what_leaves_the_browser_is_redacted_already(recording: Extended, report
         await page.goto(f"{site.url}/shop/cart")
         await page.wait_for_selector("body.done")
         popup = await recording.click(page)
+        await popup.get_by_text(re.compile(r"^\d+ secrets were taken out")).wait_for()
         kept = await popup.evaluate(
             """() => new Promise((done) => {
               const opening = indexedDB.open("ticketbox");
@@ -217,7 +218,6 @@ def test_what_leaves_the_browser_is_redacted_already(recording: Extended, report
               };
             })"""
         )
-        await popup.get_by_text(re.compile(r"^\d+ secrets were taken out")).wait_for()
         await popup.close()
         await page.close()
         return kept

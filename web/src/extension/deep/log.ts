@@ -14,6 +14,7 @@ const LEVELS: { [type: string]: ConsoleEntry['level'] } = {
 };
 const TYPES = new Set(['document', 'stylesheet', 'image', 'media', 'font', 'script', 'xhr', 'fetch']);
 const MOST_TEXT = 8_192;
+const MOST_FAILED = 100;
 
 interface Kept {
   entry: NetworkEntry;
@@ -28,6 +29,8 @@ export class Log {
   #console = new Ring<ConsoleEntry>(500, 1_000_000);
   #errors = new Ring<ErrorEntry>(100, 500_000);
   readonly #open = new Map<string, Kept>();
+  /** Those that failed last: the debugger may tell their status after their end. */
+  readonly #failed = new Map<string, NetworkEntry>();
   #next: { loader: string; ts: number } | null = null;
   #seq = 0;
 
@@ -89,7 +92,7 @@ export class Log {
 
   /** The status of an answer that the browser keeps from the page; those of redirections come by themselves. */
   status(key: string, status: number): void {
-    const entry = this.#open.get(key)?.entry;
+    const entry = this.#open.get(key)?.entry ?? this.#failed.get(key);
     if (entry && entry.status === null && (status < 300 || status >= 400)) entry.status = status;
   }
 
@@ -112,7 +115,10 @@ export class Log {
   failed(key: string, { timestamp, errorText, canceled, blockedReason, corsErrorStatus }: Failed): void {
     const entry = this.#end(key, timestamp);
     const why = [errorText, blockedReason, corsErrorStatus?.corsError].filter(Boolean).join(' ');
-    if (entry) entry.error = canceled ? 'aborted' : why.slice(0, 500);
+    if (!entry) return;
+    entry.error = canceled ? 'aborted' : why.slice(0, 500);
+    this.#failed.set(key, entry);
+    if (this.#failed.size > MOST_FAILED) this.#failed.delete(this.#failed.keys().next().value!);
   }
 
   opened(key: string, from: string | null, url: string, { wallTime, timestamp, request }: Socket): void {
