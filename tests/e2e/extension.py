@@ -134,6 +134,22 @@ class Extended:
         await page.goto(f"chrome-extension://{self.id}/options.html")
         return page
 
+    async def connect(self, world: World, *, again: bool = False) -> Page:
+        """Connect by OAuth, in the tab that opens; gives the settings, which say so."""
+        options = await self.options()
+        if again:
+            await options.get_by_role("button", name="Sign out").click()
+        await options.get_by_label("Address of your ticketbox").fill(world.box.url)
+        async with self.context.expect_page() as opened:
+            await options.get_by_role("button", name="Connect", exact=True).click()
+        consent = await opened.value
+        if again:  # the browser is still signed in to the ticketbox itself
+            await consent.get_by_role("button", name="Approve").click()
+        else:
+            await sign_in(consent, world)
+        await options.get_by_role("heading", name="Connected").wait_for()
+        return options
+
     async def use_token(self, address: str, secret: str) -> None:
         """Connect with a token, and record all sites."""
         page = await self.options()

@@ -16,7 +16,7 @@ from playwright.async_api import Page
 from tests.box import Box, World, ok
 from tests.contract.agents import talk
 from tests.e2e.collector import Json
-from tests.e2e.extension import Extended, sign_in
+from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket, report
@@ -56,13 +56,7 @@ def test_one_signs_in_by_oauth_in_a_tab_and_a_click_makes_a_ticket(
     extended = recorder()
 
     async def connect() -> list[str]:
-        options = await extended.options()
-        await options.get_by_label("Address of your ticketbox").fill(world.box.url)
-        async with extended.context.expect_page() as opened:
-            await options.get_by_role("button", name="Connect", exact=True).click()
-        consent = await opened.value
-        await sign_in(consent, world)
-        await options.get_by_role("heading", name="Connected").wait_for()
+        options = await extended.connect(world)
         await options.get_by_text(world.owner.email).wait_for()
         return [page.url for page in extended.context.pages]
 

@@ -1,0 +1,103 @@
+"""A connection by OAuth over time: it is renewed without a word, and when it ends, nothing is lost."""
+
+from collections.abc import Callable, Iterator
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import World, ok
+from tests.contract.cases import alter
+from tests.e2e.extension import Extended
+from tests.e2e.odd_site import OddSite
+from tests.e2e.reporting import report
+
+AGE = """() => new Promise((done, fail) => {
+  const opening = indexedDB.open("ticketbox");
+  opening.onerror = fail;
+  opening.onsuccess = () => {
+    const changing = opening.result.transaction("state", "readwrite");
+    const accounts = changing.objectStore("state");
+    const reading = accounts.get("account");
+    reading.onsuccess = () => accounts.put({...reading.result, expires: Date.now() - 1000}, "account");
+    changing.oncomplete = () => { opening.result.close(); done(reading.result.secret); };
+  };
+})"""
+
+
+@pytest.fixture(scope="module")
+def odd() -> Iterator[OddSite]:
+    """The site that is reported."""
+    with OddSite() as running:
+        yield running
+
+
+@pytest.fixture
+def connected(recorder: Callable[..., Extended], world: World) -> Extended:
+    """A browser that is connected by OAuth."""
+    extended = recorder()
+
+    async def connect() -> None:
+        await (await extended.connect(world)).close()
+
+    extended.run(connect())
+    return extended
+
+
+def hours_later(extended: Extended, world: World) -> str:
+    """The access token's time is over, for the server and for the extension; gives the token."""
+    alter(world.box.db, "UPDATE oauth_secret SET expires_at = 1 WHERE opens = 'access'")
+
+    async def age() -> str:
+        options = await extended.options()
+        secret = await options.evaluate(AGE)
+        await options.close()
+        return secret
+
+    return extended.run(age())
+
+
+def test_a_token_whose_time_is_over_is_renewed_without_a_word(connected: Extended, world: World, odd: OddSite) -> None:
+    before = hours_later(connected, world)
+    ticket = report(connected, world, lambda page: page.goto(f"{odd.url}/plain"), title="Hours later")
+    assert (ticket.record["title"], ticket.record["created"]["via"]) == ("Hours later", "extension")
+    assert hours_later(connected, world) != before
+    assert len(ok(world.owner.web.get("/connected-apps"))["items"]) == 1
+
+
+def test_a_connection_that_was_ended_is_told_and_what_was_typed_waits_until_there_is_another(
+    connected: Extended, world: World, odd: OddSite
+) -> None:
+    async def write() -> tuple[Page, Page]:
+        page = await connected.context.new_page()
+        await page.goto(f"{odd.url}/plain")
+        popup = await connected.click(page)
+        await popup.get_by_label("Title").fill("Kept")
+        return page, popup
+
+    page, popup = connected.run(write())
+    (app,) = ok(world.owner.web.get("/connected-apps"))["items"]
+    ok(world.owner.web.delete(f"/connected-apps/{app['id']}"))
+
+    async def age() -> None:
+        await popup.evaluate(AGE)
+
+    connected.run(age())
+
+    async def send() -> str:
+        await popup.get_by_role("button", name="Send").click()
+        await popup.get_by_role("heading", name="Not sent yet").wait_for()
+        words = await popup.get_by_role("alert").inner_text()
+        await popup.close()
+        await page.close()
+        return words
+
+    assert "sign in again" in connected.run(send())
+    assert ok(world.api.get("/tickets"))["items"] == []
+
+    async def connect_again() -> None:
+        options = await connected.connect(world, again=True)
+        await options.get_by_role("button", name="Send now").click()
+        await options.get_by_text("Nothing waits.").wait_for()
+
+    connected.run(connect_again())
+    assert [each["title"] for each in ok(world.api.get("/tickets"))["items"]] == ["Kept"]
