@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+import httpx
 import pytest
 from playwright.async_api import Page
 
@@ -179,6 +180,35 @@ def test_a_capture_whose_project_is_gone_waits_for_its_person(connected: tuple[E
         return words
 
     assert "not found" in extended.run(refused())
+
+
+def test_what_is_discarded_while_it_is_tried_doesnt_come_back(
+    connected: tuple[Extended, World], steady: Box, odd: OddSite
+) -> None:
+    extended, _ = connected
+    steady.stop()
+    report_in_vain(extended, f"{odd.url}/plain", "drop")
+    silent = socket.create_server(("127.0.0.1", httpx.URL(steady.url).port or 0))  # it takes a request and says nothing
+
+    async def discard() -> Page:
+        options = await extended.options()
+        row = options.get_by_role("listitem").filter(has_text="drop")
+        await options.get_by_role("button", name="Send now").click()
+        await row.get_by_role("button", name="Discard").click()
+        await row.get_by_role("button", name="Discard for good").click()
+        await options.get_by_text("Nothing waits.").wait_for()
+        return options
+
+    async def look_again(options: Page) -> None:
+        await options.wait_for_timeout(1_000)
+        await options.reload()
+        await options.get_by_text("Nothing waits.").wait_for()
+        await options.close()
+
+    options = extended.run(discard())
+    silent.close()
+    extended.run(look_again(options))
+    assert badge(extended) == ""
 
 
 @pytest.mark.parametrize(

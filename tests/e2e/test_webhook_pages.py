@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import secrets
 import sqlite3
 import threading
 from collections.abc import Iterator
@@ -123,7 +124,7 @@ def plant_log(world: World, webhook: str) -> None:
                 "INSERT INTO delivery (public_id, webhook_id, event_id, lane, state, attempts, last_at, status, ms, "
                 "created_at) SELECT ?, w.id, e.id, 0, 'delivered', 1, e.at, 204, 7, e.at "
                 "FROM webhook w, (SELECT * FROM event ORDER BY id LIMIT 1) e WHERE w.public_id = ?",
-                (f"dlv_0000000000{number:02}", webhook),
+                (f"dlv_{secrets.token_hex(5)}{number:02}", webhook),
             )
         (key,) = connection.execute("SELECT max(id) FROM delivery").fetchone()
         connection.execute("UPDATE delivery SET attempts = 3 WHERE id = ?", (key,))

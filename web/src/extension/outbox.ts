@@ -85,7 +85,7 @@ async function attempt(item: Queued): Promise<Outcome> {
       problem: refusal.message,
       next: nextTry(item, refusal),
     };
-    await queue.put(again);
+    if (await queue.get(item.id)) await queue.put(again); // it may have been discarded meanwhile
     return { problem: refusal.message, waits: again.next !== null };
   }
 }
