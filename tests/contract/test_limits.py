@@ -173,6 +173,7 @@ def test_guessing_from_many_addresses_is_slowed_and_never_locks_the_owner_out(wo
     ok(sign_in(world.box.client(**{"X-Forwarded-For": home}), world.owner.email, PASSWORD))
 
 
+@pytest.mark.long
 def test_guessing_from_one_address_at_many_accounts_is_slowed(world: World) -> None:
     client = world.box.client()
     until_slowed(lambda number: sign_in(client, f"nobody-{number}@example.org", "wrong"), 401, after=30)

@@ -272,6 +272,7 @@ def test_starttls_and_a_password_that_stands_nowhere(tmp_path: Path, monkeypatch
             assert told not in box.log.read_text()
 
 
+@pytest.mark.long
 def test_tls_from_the_start_and_only_to_a_certificate_that_is_trusted(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -296,6 +297,7 @@ def test_a_mail_server_that_offers_no_encryption_gets_no_mail(tmp_path: Path) ->
         assert post.got == []
 
 
+@pytest.mark.long
 def test_a_stop_while_the_mail_server_says_nothing_is_quick_and_loses_nothing(tmp_path: Path) -> None:
     import socket
 

@@ -97,6 +97,7 @@ def test_a_tall_page_is_put_together_without_a_seam(connected: Extended, reporte
     assert "The picture shows the page from top to bottom" in ticket.capture["health_summary"]
 
 
+@pytest.mark.long
 def test_a_zoomed_page_has_all_of_the_screens_pixels(connected: Extended, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/grid", 0)
@@ -122,6 +123,7 @@ def test_a_zoomed_page_has_all_of_the_screens_pixels(connected: Extended, report
             assert taken.getpixel(at) == colour(row, column), (row, column)
 
 
+@pytest.mark.long
 def test_what_scrolls_inside_the_page_is_told(connected: Extended, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/inner")

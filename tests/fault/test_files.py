@@ -57,6 +57,7 @@ def test_a_file_that_cant_be_served_is_refused_and_left_as_it_was(seed: Seed, tm
     assert hashlib.sha256(db.read_bytes()).hexdigest() == before
 
 
+@pytest.mark.long
 def test_a_log_that_a_killed_server_left_is_part_of_the_file(seed: Seed, tmp_path: Path) -> None:
     """The write-ahead log alone holds the newest rows; damage at its end takes no committed row along."""
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
