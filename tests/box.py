@@ -155,14 +155,19 @@ class Person:
         self.name = name
         self.email = f"{name.lower()}-{secrets.token_hex(6)}@example.org"
         self.web = box.client()
-        session = beside(box.db, self._arrive)
-        self.id = session.answer.user.id
-        name = "__Host-ticketbox" if box.url.startswith("https:") else "ticketbox"
+        self.id = beside(box.db, lambda tx: users.add(tx, self.email, self.name, _hash())).user.id
+        self.begin_session()
+
+    def begin_session(self) -> None:
+        """A new session, as after signing in once more."""
+        session = beside(self.box.db, self._start)
+        name = "__Host-ticketbox" if self.box.url.startswith("https:") else "ticketbox"
         host = self.web.base_url.host
         self.web.cookies.set(name, session.secret, host if "." in host else f"{host}.local")
 
-    def _arrive(self, tx: Write) -> Any:
-        account = users.add(tx, self.email, self.name, _hash())
+    def _start(self, tx: Write) -> Any:
+        account = users.by_email(tx, self.email)
+        assert account is not None
         return started(tx, account, self.web.headers["X-Forwarded-For"], "the tests")
 
     def token(self, *scopes: str, label: str = "a token", **restriction: Any) -> str:
