@@ -29,6 +29,7 @@ T = TypeVar("T")
 DEFAULT_URL = "http://localhost:8420"
 PROTOCOL = "2026-07-28"
 TIMEOUT_SECONDS = 120.0
+LOOK_SECONDS = 5.0  # a name that nobody resolves, or a host that says nothing
 RETRY_SECONDS = 3.0
 
 
@@ -61,12 +62,18 @@ class Relay:
         if not self._token:
             return "SERVICE_API_TOKEN isn't set; put an API token into the environment block of the client's settings"
         try:
-            answer = await self._http.get(f"{self._url}/api/v1/me")
-        except httpx2.HTTPError as error:
+            async with asyncio.timeout(LOOK_SECONDS):
+                answer = await self._http.get(f"{self._url}/api/v1/me")
+        except (httpx2.HTTPError, TimeoutError) as error:
             return f"{self._url} can't be reached ({type(error).__name__}); start it, or set TICKETBOX_URL"
         if answer.status_code == 200:
             return ""
         return f"{self._url} answers {answer.status_code} to this token; make a new one and restart this client"
+
+    async def look(self) -> None:
+        """Tell at the start why the service can't be used; nobody waits for it."""
+        if reason := await self.reason():
+            self.tell(reason)
 
     async def list_tools(self, context: Any, params: Any) -> types.ListToolsResult:
         """The hosted tools, or none as long as the service can't be used."""
@@ -145,7 +152,8 @@ async def serve() -> None:
     )
     options = server.create_initialization_options(NotificationOptions(tools_changed=True))
     async with relay.connected(), stdio_server() as (reading, writing):
-        reason = await relay.reason()
-        if reason:
-            relay.tell(reason)
-        await server.run(reading, writing, options)
+        looking = asyncio.create_task(relay.look())
+        try:
+            await server.run(reading, writing, options)
+        finally:
+            looking.cancel()

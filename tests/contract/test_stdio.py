@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import socket
 import subprocess
 import sys
 from collections.abc import Awaitable, Callable
@@ -79,6 +80,19 @@ def test_without_a_good_token_the_list_is_empty_and_stderr_says_why(
     assert talk("legacy", given, tmp_path / "log", count) == 0
     assert reason in (tmp_path / "log").read_text()
     assert "tok_wrong" not in (tmp_path / "log").read_text()
+
+
+def test_a_service_that_says_nothing_holds_nobody_up(tmp_path: Path) -> None:
+    """The client gets its empty list long before it gives the server up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environment = {"TICKETBOX_URL": f"http://127.0.0.1:{silent.getsockname()[1]}", "SERVICE_API_TOKEN": "tok_x"}
+
+        async def count(client: Client) -> int:
+            async with asyncio.timeout(30):
+                return len((await client.list_tools()).tools)
+
+        assert talk("legacy", environment, tmp_path / "log", count) == 0
+    assert "can't be reached (TimeoutError)" in (tmp_path / "log").read_text()
 
 
 def test_it_comes_alive_when_the_service_does(tmp_path: Path) -> None:
