@@ -11,7 +11,7 @@ import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
 from ticketbox.settings import Settings
-from ticketbox.surfaces.asgi import ASGIApp
+from ticketbox.surfaces.asgi import BODY_IS_HERE, ASGIApp
 from ticketbox.surfaces.stream import ABORT
 
 BACKLOG = 2048
@@ -90,13 +90,20 @@ class _Protocol(HttpToolsProtocol):
         """A head begins."""
         self._in_head = True
         super().on_message_begin()
-        self.scope["extensions"] = {ABORT: self.transport.abort}  # type: ignore[typeddict-item]
+        self.scope["extensions"] = {  # type: ignore[typeddict-item]
+            ABORT: self.transport.abort,
+            BODY_IS_HERE: self._has_whole_body,
+        }
 
     def on_headers_complete(self) -> None:
         """The head is there; the body has limits of its own."""
         self._in_head = False
         self._end_patience()
         super().on_headers_complete()
+
+    def _has_whole_body(self) -> bool:
+        """Whether no more comes of the newest request's body, and so of any earlier one's."""
+        return not self.cycle.more_body
 
     def connection_lost(self, exc: Exception | None) -> None:
         """The client went away."""

@@ -30,7 +30,7 @@ from ticketbox.surfaces.mcp_handlers import BROKEN, Handlers, Told, log, refused
 
 GENERATION = "2026-07-28"
 SERVER_INFO = "io.modelcontextprotocol/serverInfo"
-HEADERS = {b"accept", b"content-type", b"mcp-protocol-version", b"mcp-method", b"mcp-name"}
+HEADERS = {each.encode(): each for each in ("accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name")}
 LARGEST_ID = 2**53
 
 
@@ -72,14 +72,17 @@ class Shortcut:
         method, identity = message.get("method"), message.get("id")
         if method not in {"tools/call", "tools/list"} or not _is_plain(identity):
             return None
-        said = [(name, value) for name, value in scope["headers"] if name in HEADERS]
-        headers = {name.decode(): value.decode("latin-1").strip() for name, value in said}
-        accepted = {each.strip() for each in headers.get("accept", "").split(",")}
+        headers: dict[str, str] = {}
+        for name, value in scope["headers"]:
+            if name in HEADERS:
+                key = HEADERS[name]
+                if key in headers:
+                    return None  # which of two the SDK would believe is the SDK's to say
+                headers[key] = value.decode("latin-1").strip()
         if (
             headers.get("mcp-protocol-version") != GENERATION
             or headers.get("content-type") != "application/json"
-            or "application/json" not in accepted
-            or len(headers) != len(said)  # which of two the SDK would believe is the SDK's to say
+            or "application/json" not in {each.strip() for each in headers.get("accept", "").split(",")}
         ):
             return None
         try:
@@ -144,7 +147,7 @@ class Shortcut:
             "content": content,
             "isError": told.is_error,
             "resultType": "complete",
-            "structuredContent": told.structured,
+            "structuredContent": told.structured if told.is_error else msgspec.Raw(told.text.encode()),
             "_meta": self._meta,
         }
 
