@@ -1,5 +1,6 @@
 """Log lines as text or JSON, never with a secret in them (docs/operating.md, "Logs")."""
 
+import asyncio
 import contextlib
 import logging
 import re
@@ -30,12 +31,21 @@ def tell(logger: str, message: str, fields: dict[str, object]) -> None:
     """Write an informative line, if lines are written at all.
 
     For the one line that every request has: the record that `logging` makes of a line, and its way through the
-    handlers, take more than twice as long as the line.
+    handlers, take more than twice as long as the line. The lines of one round of the event loop are written together.
     """
     if _lines is None:
         return
+    if not _waiting:
+        asyncio.get_running_loop().call_soon(_write)
+    _waiting.append(_lines.line(time.time(), "info", logger, message, fields))
+
+
+def _write() -> None:
+    """Write what waits, in one call of the system."""
+    text = "\n".join(_waiting) + "\n"
+    _waiting.clear()
     with contextlib.suppress(OSError, ValueError):  # a log that can't be written to stops nobody
-        sys.stderr.write(_lines.line(time.time(), "info", logger, message, fields) + "\n")
+        sys.stderr.write(text)
 
 
 class _Lines(logging.Formatter):
@@ -63,6 +73,7 @@ class _Lines(logging.Formatter):
 
 
 _lines: _Lines | None = None
+_waiting: list[str] = []
 
 
 @lru_cache(maxsize=1)

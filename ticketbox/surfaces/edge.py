@@ -43,14 +43,16 @@ ANONYMOUS_PER_MINUTE = 600
 SAFE = {"GET", "HEAD", "OPTIONS"}
 CLIENT_GONE = 499  # for the log alone: nobody was left to answer
 
-_FIXED: Headers = [
+_ALWAYS: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
     (b"cross-origin-resource-policy", b"same-origin"),
     (b"cross-origin-opener-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
 ]
-_POLICY = b"default-src 'none'; frame-ancestors 'none'"
+_SECURE = (b"strict-transport-security", b"max-age=31536000")
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -92,6 +94,7 @@ class Edge:
         self._site = site
         self._limiter = limiter
         self._observe = observe
+        self._own_headers = [*_ALWAYS, _SECURE] if site.secure else _ALWAYS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection (ASGI 3)."""
@@ -248,14 +251,8 @@ class Edge:
     def _dress(self, message: Message, request_id: str, call: Call) -> None:
         headers: Headers = list(message.get("headers", ()))
         names = {name for name, _ in headers}
-        headers += [each for each in _FIXED if each[0] not in names]
+        headers += [each for each in self._own_headers if each[0] not in names]
         headers.append((b"x-request-id", request_id.encode()))
-        if b"content-security-policy" not in names:
-            headers.append((b"content-security-policy", _POLICY))
-        if b"cache-control" not in names:
-            headers.append((b"cache-control", b"no-store"))
-        if self._site.secure:
-            headers.append((b"strict-transport-security", b"max-age=31536000"))
         level = call.level or self._address_level(call, 0)
         headers.append((b"ratelimit-policy", level.policy.encode()))
         headers.append((b"ratelimit", level.state.encode()))
