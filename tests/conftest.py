@@ -1,10 +1,20 @@
 """One server for each test worker; one company of its own for each test."""
 
+import os
+import tempfile
 from collections.abc import Iterator
 
 import pytest
 
 from tests.box import Box, World, serving
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where no compiled modules may stay, keep them for this run: half of a server's start would go into them."""
+    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
+        folder = tempfile.TemporaryDirectory(prefix="ticketbox-compiled-", ignore_cleanup_errors=True)
+        os.environ["PYTHONPYCACHEPREFIX"] = folder.name  # the workers and all that they start inherit it
+        config.add_cleanup(folder.cleanup)
 
 
 @pytest.fixture(scope="session")
