@@ -75,7 +75,7 @@ def test_the_board_comes_in_few_bytes_and_asks_nothing_twice(chromium: Chromium,
         assert {"BoardPage", "index"} <= set(asked.names())
         assert not {"MenuList", "TicketPage", "Palette", "NewTicket", "CaptureViewer"} & set(asked.names())
 
-    use(chromium, world.owner, "/healthz", load)
+    use(chromium, world.owner, "/healthz", load, fresh=True)
 
 
 def test_a_pages_files_are_named_by_the_servers_page_itself(world: World) -> None:
@@ -118,7 +118,7 @@ def test_a_ticket_shows_its_text_before_its_capture_is_asked_for(chromium: Chrom
         await asyncio.sleep(0.5)
         assert asked.twice == []
 
-    use(chromium, world.owner, "/healthz", load)
+    use(chromium, world.owner, "/healthz", load, fresh=True)
 
 
 def test_a_menu_is_opened_closed_and_left_by_keyboard(chromium: Chromium, world: World) -> None:
