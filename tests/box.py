@@ -94,7 +94,7 @@ class Box:
         """Stop the process and return its exit status."""
         if self.process.poll() is None:
             self.process.send_signal(signal_)
-        status = self.process.wait(15)
+        status = self.process.wait(60)
         self.process.stdout.close()  # type: ignore[union-attr]
         self._stderr.close()
         return status

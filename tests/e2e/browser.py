@@ -21,7 +21,7 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SECONDS = 60
+SECONDS = 180  # only so that nothing hangs for ever
 
 
 def find_chromium() -> str | None:

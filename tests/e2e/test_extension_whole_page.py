@@ -50,7 +50,7 @@ async def visit(extended: Extended, address: str, scrolled: int = SCROLLED) -> t
 async def back(page: Page, before: list[Any]) -> None:
     """Wait until a page looks as before."""
     with contextlib.suppress(Error):
-        await page.wait_for_function(f"(before) => String(({LOOK})()) === String(before)", arg=before, timeout=5_000)
+        await page.wait_for_function(f"(before) => String(({LOOK})()) === String(before)", arg=before)
     assert await page.evaluate(LOOK) == before
 
 
@@ -58,7 +58,7 @@ async def take(extended: Extended, page: Page) -> str:
     """Click, take the whole page, send; gives the ticket's address."""
     popup = await extended.click(page)
     await popup.get_by_role("button", name="Whole page").click()
-    await popup.get_by_role("button", name="Only the visible part").wait_for(timeout=40_000)
+    await popup.get_by_role("button", name="Only the visible part").wait_for(timeout=120_000)
     ticket = await extended.send(popup)
     address = ticket.url
     await ticket.close()
