@@ -35,8 +35,9 @@ EVERY = pytest.mark.parametrize(
     "looks",
     [pytest.param(looks, id=name, marks=[pytest.mark.long] if "-" in name else []) for name, looks in LOOKS.items()],
 )
-# For what needs a look at each scheme alone.
+# For what needs a look at each scheme alone, and for what is done at each size.
 SCHEMES = pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks=pytest.mark.long)])
+SIZES = pytest.mark.parametrize("size", [DESK, pytest.param(PHONE, marks=pytest.mark.long)], ids=["desk", "phone"])
 
 
 class Watched:

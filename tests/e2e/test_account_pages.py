@@ -2,13 +2,12 @@
 
 import asyncio
 
-import pytest
 from playwright.async_api import Page, Route
 
 from tests.box import PASSWORD, Person, World, ok, refused
 from tests.contract.oauth import App
+from tests.e2e.app import PHONE, SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.test_pages import DESK, PHONE
 from tests.e2e.webapp import field_error, open_as, told, unchecked
 
 NEW = "another battery staple"
@@ -92,7 +91,7 @@ def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World
         refused(client.get("/me"), 401, "unauthorized")
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@SIZES
 def test_signing_out_ends_the_session_and_signing_in_comes_back(
     chromium: Chromium, world: World, size: dict[str, int]
 ) -> None:

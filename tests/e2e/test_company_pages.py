@@ -7,8 +7,8 @@ import pytest
 from playwright.async_api import Page
 
 from tests.box import World, ok, refused
+from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.test_pages import DESK, PHONE
 from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
 
 
@@ -192,7 +192,7 @@ def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> N
     refused(world.api.get(f"/projects/{world.project}/columns"), 404, "not_found")
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@SIZES
 def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: World, size: dict[str, int]) -> None:
     ticket = world.ticket()
 

@@ -15,6 +15,7 @@ from playwright.async_api import Page
 
 from tests.box import Box, World, ok
 from tests.contract.agents import talk
+from tests.e2e.app import SCHEMES
 from tests.e2e.collector import Json
 from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
@@ -279,7 +280,7 @@ def test_what_is_redacted_or_cropped_never_leaves_and_what_is_drawn_arrives(
     assert [each["kind"] for each in ok(api.get(f"/assets/{asset}/annotations"))["items"]] == ["arrow"]
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
+@SCHEMES
 def test_the_extensions_pages_are_for_everybody(
     recording: Extended, reporter: World, odd: OddSite, scheme: Literal["light", "dark"]
 ) -> None:

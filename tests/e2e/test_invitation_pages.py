@@ -1,16 +1,16 @@
 """Invitations: made in the company's settings, opened by somebody new and by somebody signed in."""
 
-import pytest
 from playwright.async_api import Page
 
 from tests.box import PASSWORD, Person, World, ok
 from tests.contract.cases import invitation
+from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.test_pages import DESK, PHONE, Watch
+from tests.e2e.test_pages import Watch
 from tests.e2e.webapp import field_error, open_as, told, unchecked
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@SIZES
 def test_a_link_is_made_handed_over_and_used_once(chromium: Chromium, world: World, size: dict[str, int]) -> None:
     email = f"new-{world.company}@example.org"
 

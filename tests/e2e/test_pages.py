@@ -10,11 +10,10 @@ from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page, Response
 
 from tests.box import PASSWORD, Box, serving
-from tests.e2e.app import SCHEMES
+from tests.e2e.app import PHONE, SCHEMES, SIZES
 from tests.e2e.browser import Chromium
 
 DESK = {"width": 1280, "height": 900}
-PHONE = {"width": 390, "height": 844}
 NARROWEST = 320
 ANSWERS = {
     "name": "Ann <b>Lee</b>",
@@ -81,7 +80,7 @@ async def described(page: Page, field: str) -> tuple[str | None, str]:
     return await box.get_attribute("aria-invalid"), (await page.locator(f"#{hint}").inner_text()).strip()
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@SIZES
 def test_a_file_is_set_up_in_the_browser_once(chromium: Chromium, fresh: Box, size: dict[str, int]) -> None:
     address = fresh.setup_address()
 

@@ -14,8 +14,8 @@ from playwright.async_api import Page
 
 from tests.box import World, ok, refused
 from tests.contract.test_stdio import talk
+from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.test_pages import DESK, PHONE
 from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
 from ticketbox.domain.scopes import Scope
 
@@ -37,7 +37,7 @@ def ask_mcp(url: str, headers: dict[str, str]) -> Any:
     return ok(httpx.post(url, json=WHOAMI, headers=sent, timeout=30))["result"]["structuredContent"]
 
 
-@pytest.mark.parametrize("size", [DESK, PHONE], ids=["desk", "phone"])
+@SIZES
 def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, world: World, size: dict[str, int]) -> None:
     second = world.new_project("Second project")
 
