@@ -44,6 +44,12 @@ def recorder(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
         )
 
 
+@pytest.fixture(scope="module")
+def extended(recorder: Callable[..., Extended]) -> Extended:
+    """One such browser, for tests that let it `forget` before they connect it."""
+    return recorder()
+
+
 @pytest.fixture(scope="session")
 def site() -> Iterator[FaultySite]:
     """The site that is captured."""

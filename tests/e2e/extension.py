@@ -24,6 +24,21 @@ from tests.e2e.browser import ARGUMENTS, SECONDS, _is_root
 T = TypeVar("T")
 
 EVERYWHERE = "*://*/*"
+FORGET = """() => new Promise((done, fail) => {
+  const opening = indexedDB.open("ticketbox");
+  opening.onerror = fail;
+  opening.onsuccess = () => {
+    const stores = [...opening.result.objectStoreNames];
+    const clearing = opening.result.transaction(stores, "readwrite");
+    for (const name of stores) clearing.objectStore(name).clear();
+    clearing.oncomplete = async () => {
+      opening.result.close();
+      await chrome.alarms.clearAll();
+      await chrome.action.setBadgeText({ text: "" });
+      done();
+    };
+  };
+})"""
 
 
 def unpack(archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
@@ -90,7 +105,7 @@ class Extended:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while not port_file.exists() or not port_file.read_text().strip():
             assert self._process.poll() is None, "the browser ended"
             assert time.monotonic() < deadline, "the browser didn't start"
@@ -103,8 +118,18 @@ class Extended:
         if getattr(self, "_process", None) is None:
             return
         self.run(self._close())
-        self._process.wait(15)
+        self._process.wait(60)
         self._process = None  # type: ignore[assignment]
+
+    async def forget(self) -> None:
+        """Leave the extension as it is when it was just installed, and the browser without a page or cookie."""
+        options = await self.options()
+        await options.evaluate(FORGET)
+        first, *others = self.context.pages
+        for page in others:
+            await page.close()
+        await self.context.clear_cookies()
+        await first.goto("about:blank")
 
     async def _connect(self) -> None:
         self._playwright: Playwright = await async_playwright().start()
@@ -180,7 +205,7 @@ class Extended:
     async def popup(self) -> Page:
         """What popped up. It isn't among the pages of a connection that was there before."""
         address = f"chrome-extension://{self.id}/popup.html"
-        for _ in range(50):
+        for _ in range(200):
             if any(each["url"] == address and each["type"] == "page" for each in await self._targets()):
                 again = await self._playwright.chromium.connect_over_cdp(self._address)
                 for page in again.contexts[0].pages:

@@ -1,6 +1,6 @@
 """A connection by OAuth over time: it is renewed without a word, and when it ends, nothing is lost."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 
 import pytest
 from playwright.async_api import Page
@@ -32,11 +32,11 @@ def odd() -> Iterator[OddSite]:
 
 
 @pytest.fixture
-def connected(recorder: Callable[..., Extended], world: World) -> Extended:
-    """A browser that is connected by OAuth."""
-    extended = recorder()
+def connected(extended: Extended, world: World) -> Extended:
+    """The browser, connected by OAuth and to nothing else."""
 
     async def connect() -> None:
+        await extended.forget()
         await (await extended.connect(world)).close()
 
     extended.run(connect())

@@ -3,7 +3,7 @@
 import re
 import socket
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import httpx
@@ -33,12 +33,13 @@ def steady(tmp_path: Path) -> Iterator[Box]:
 
 
 @pytest.fixture
-def connected(recorder: Callable[..., Extended], steady: Box) -> tuple[Extended, World]:
-    """A browser that is connected to that server."""
-    world, extended = World(steady), recorder()
+def connected(extended: Extended, steady: Box) -> tuple[Extended, World]:
+    """The browser, connected to that server and to nothing else."""
+    world = World(steady)
     secret = world.owner.token("tickets:write")
 
     async def connect() -> None:
+        await extended.forget()
         await extended.use_token(steady.url, secret)
         # the projects are known before the server goes
         page = await extended.options()
