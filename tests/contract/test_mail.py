@@ -219,21 +219,21 @@ def test_what_people_typed_adds_no_header_and_no_tag(inside: World, post: Postbo
     assert tags.count("b") == 2  # the two sentences of ours
 
 
-@pytest.mark.parametrize(
-    "email",
-    ["a,b@x.example", "a>b@x.example", '"a@x.example', "<a@x.example", "a;b@x.example", "ä@x.example", "a@ü.example"],
-)
-def test_an_address_that_no_mail_can_go_to_stops_nobody_elses(inside: World, post: Postbox, email: str) -> None:
-    bob, eve = inside.join("Bob"), inside.join("Eve")
-    odd = email.replace("@", f"-{eve.id}@")
-    ok(eve.web.patch("/profile", json={"email": odd}))
-    eve.web.patch("/profile", json={"mail": True})
+ODD = ["a,b@x.example", "a>b@x.example", '"a@x.example', "<a@x.example", "a;b@x.example", "ä@x.example", "a@ü.example"]
+
+
+def test_an_address_that_no_mail_can_go_to_stops_nobody_elses(inside: World, post: Postbox) -> None:
     before = len(post.got)
+    for email in ODD:
+        eve = inside.join("Eve")
+        eve.web.patch("/profile", json={"email": email.replace("@", f"-{eve.id}@")})
+        eve.web.patch("/profile", json={"mail": True})
+    bob = inside.join("Bob")
     asked(bob, post)
     time.sleep(0.3)
     came = [each["X-Envelope-To"] for each in post.got[before:]]
     assert bob.email in came
-    assert len(came) <= 2
+    assert len(came) <= 1 + len(ODD)
     assert all("," not in each for each in came)
 
 
