@@ -3,6 +3,7 @@
 They work without script. Every form goes through `dispatch` like any other call.
 """
 
+import functools
 import typing
 from importlib import resources
 from typing import Any
@@ -70,13 +71,17 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
         cookie = session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)
         return Answer(303, b"", "text/plain", [(b"location", b"/"), cookie])
 
+    @functools.cache
+    def reference_page() -> Answer:
+        document = openapi.document(registry, site.public_url)
+        groups, records = reference.groups(document), reference.records(document)
+        return page("reference.html", groups=groups, records=records, document=document)
+
     @get("/api/docs")
     async def api_reference(request: Request[Any, Any, Any]) -> Answer:
         """The API's reference as a page, from the same document that machines read."""
         may_pack(typing.cast(Scope, request.scope))
-        document = openapi.document(registry, site.public_url)
-        groups, records = reference.groups(document), reference.records(document)
-        return page("reference.html", groups=groups, records=records, document=document)
+        return reference_page()
 
     @get("/static/pages.css")
     async def style() -> Answer:
