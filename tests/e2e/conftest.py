@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.box import Box, World
 from tests.e2e.browser import Chromium, find_chromium
@@ -13,6 +13,8 @@ from tests.e2e.collector import Collector, Recording
 from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
 from ticketbox.surfaces.spa import EXTENSION
+
+expect.set_options(timeout=15_000)  # its own 5 s are over before a page is there, where others use the machine as well
 
 
 @pytest.fixture(scope="session")
