@@ -237,9 +237,14 @@ def serving(folder: Path, *arguments: str, init: bool = True) -> Iterator[Box]:
     """A server of one's own, on a new file that is set up unless told otherwise."""
     db = folder / "ticketbox.db"
     if init and not db.exists():
-        shutil.copy(_set_up(), db)
+        set_up(folder)
     with Box(db, *arguments) as box:
         yield box
+
+
+def set_up(folder: Path) -> Path:
+    """A new file in a folder, as `ticketbox init` leaves it."""
+    return Path(shutil.copy(_set_up(), folder / "ticketbox.db"))
 
 
 @functools.cache

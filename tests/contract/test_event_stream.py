@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.box import Box, Person, World, eventually, ok, refused, serving, ticketbox
+from tests.box import Box, Person, World, eventually, ok, refused, set_up, ticketbox
 from tests.contract.cases import alter
 from tests.fault.seed import Launched
 from tests.sse import listen, turned_away
@@ -23,10 +23,8 @@ main()
 @pytest.fixture(scope="module")
 def lively(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """A server whose heart beats twice a second, and that keeps 30 streams at the most."""
-    folder = tmp_path_factory.mktemp("lively")
-    with serving(folder):  # sets the file up
-        pass
-    with Launched(LIVELY, folder / "ticketbox.db", "--trusted-proxy", "127.0.0.1/32") as running:
+    db = set_up(tmp_path_factory.mktemp("lively"))
+    with Launched(LIVELY, db, "--trusted-proxy", "127.0.0.1/32") as running:
         yield running
 
 

@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.box import Box, Person, World, eventually, ok, refused, serving, ticketbox
+from tests.box import Box, Person, World, eventually, ok, refused, serving, set_up, ticketbox
 from tests.fault.seed import Launched
 from tests.postbox import PASSWORD, USER, Postbox, certificate, knows, postbox
 
@@ -29,12 +29,10 @@ FROM = ["--smtp-from", "The box <box@tickets.example>"]
 @pytest.fixture(scope="module")
 def mailed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Box, Postbox]]:
     """A server that mails after 0.3 s, and the mail server that takes it."""
-    folder = tmp_path_factory.mktemp("mailed")
-    with serving(folder):  # sets the file up
-        pass
+    db = set_up(tmp_path_factory.mktemp("mailed"))
     with postbox() as box:
         flags = ["--smtp-url", f"smtp://{box.host}", *FROM, "--trusted-proxy", "127.0.0.1/32"]
-        with Launched(QUICK, folder / "ticketbox.db", *flags) as running:
+        with Launched(QUICK, db, *flags) as running:
             yield running, box
 
 

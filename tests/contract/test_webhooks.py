@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from standardwebhooks import WebhookVerificationError
 
-from tests.box import Box, World, eventually, ok, refused, serving
+from tests.box import Box, World, eventually, ok, refused, serving, set_up
 from tests.fault.seed import Launched
 from tests.receiver import Receiver, receiving
 
@@ -28,11 +28,9 @@ main()
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """A server that may tell this machine, tries again after 0.3 s, and waits 1.5 s for an answer."""
-    folder = tmp_path_factory.mktemp("quick")
-    with serving(folder):  # sets the file up
-        pass
+    db = set_up(tmp_path_factory.mktemp("quick"))
     flags = ["--allow-private-addresses", "--trusted-proxy", "127.0.0.1/32"]
-    with Launched(QUICK, folder / "ticketbox.db", *flags) as running:
+    with Launched(QUICK, db, *flags) as running:
         yield running
 
 
