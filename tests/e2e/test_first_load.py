@@ -68,7 +68,7 @@ def test_the_board_comes_in_few_bytes_and_asks_nothing_twice(chromium: Chromium,
         asked = Asked()
         await asked.watch(page)
         await page.goto(f"{world.box.url}/projects/{world.project}")
-        await expect(page.locator("[data-ticket]")).to_have_count(60)
+        await expect(page.get_by_role("region", name="To do").locator(".count")).to_have_text("60")
         await asyncio.sleep(0.5)
         assert asked.twice == []
         assert 20_000 < asked.code <= MOST_BYTES

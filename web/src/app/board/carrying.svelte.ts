@@ -14,6 +14,8 @@ const STEPS: Record<string, [number, number]> = {
 export class Carrying {
   held = $state<string | null>(null);
   said = $state('');
+  /** The card that has the focus, or is to get it: it must be in the document. */
+  focused = $state<string | null>(null);
   #from: Place | undefined;
   readonly #board: () => Board | undefined;
   readonly #mayWrite: () => boolean;
@@ -30,13 +32,18 @@ export class Carrying {
     const step = STEPS[event.key];
     if (step) {
       if (this.held === id) this.#carry(board, id, step);
-      else focusCard(neighbour(board, id, step));
+      else this.#focus(neighbour(board, id, step));
     } else if (event.key === ' ' && this.held === null && this.#mayWrite()) this.#take(board, id);
     else if ((event.key === ' ' || event.key === 'Enter') && this.held === id) this.#put(board, id);
     else if (event.key === 'Escape' && this.held === id) this.#back(board, id);
     else return;
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  /** Keep the card that has the focus. */
+  enter(event: FocusEvent): void {
+    this.focused = (event.target as HTMLElement).dataset.ticket ?? null;
   }
 
   /** Put a card down where it is when the focus leaves it. */
@@ -68,7 +75,7 @@ export class Carrying {
     if (!place || !board.shift(id, place)) return;
     const now = board.find(id)!;
     this.said = `${now.lane.column.name}, ${now.index + 1} of ${now.lane.tickets.length}`;
-    focusCard(id);
+    this.#focus(id);
   }
 
   #put(board: Board, id: string): void {
@@ -83,7 +90,17 @@ export class Carrying {
     board.shift(id, this.#from!);
     this.held = null;
     this.said = 'Put back.';
-    focusCard(id);
+    this.#focus(id);
+  }
+
+  #focus(id: string | undefined): void {
+    if (id === undefined) return;
+    this.focused = id;
+    requestAnimationFrame(() => {
+      const card = document.querySelector<HTMLElement>(`[data-ticket="${CSS.escape(id)}"]`);
+      card?.focus();
+      card?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+    });
   }
 }
 
@@ -96,13 +113,4 @@ function neighbour(board: Board, id: string, [across, down]: [number, number]): 
     if (tickets.length > 0) return tickets[Math.min(found.index, tickets.length - 1)]!.id;
   }
   return undefined;
-}
-
-function focusCard(id: string | undefined): void {
-  if (id === undefined) return;
-  requestAnimationFrame(() => {
-    const card = document.querySelector<HTMLElement>(`[data-ticket="${CSS.escape(id)}"]`);
-    card?.focus();
-    card?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
-  });
 }

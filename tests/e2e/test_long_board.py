@@ -1,0 +1,83 @@
+"""A column longer than the screen: only what is in sight is in the document, and nothing is out of reach."""
+
+import pytest
+from playwright.async_api import Locator, Page, expect
+
+from tests.box import World, ok
+from tests.e2e.app import use
+from tests.e2e.browser import Chromium
+
+MANY = 45
+
+
+@pytest.fixture
+def long_board(world: World) -> World:
+    """A first column of many, of different heights."""
+    for number in range(MANY):
+        world.ticket(f"Number {number:02}" + " and more words" * (number % 4), labels=["ui"] * (number % 2))
+    return world
+
+
+def card(page: Page, number: int) -> Locator:
+    return page.locator("[data-ticket]", has_text=f"Number {number:02}")
+
+
+async def to_the_end(page: Page) -> None:
+    """Scroll the column down with the wheel, until its last card is there."""
+    await card(page, 0).hover()
+    for _ in range(30):
+        await page.mouse.wheel(0, 400)
+        await page.wait_for_timeout(30)
+        if await card(page, MANY - 1).count():
+            return await card(page, MANY - 1).scroll_into_view_if_needed()
+    raise AssertionError("the last card never came")
+
+
+def test_only_what_is_in_sight_is_in_the_document(chromium: Chromium, long_board: World) -> None:
+    async def scroll(page: Page) -> None:
+        await expect(card(page, 0)).to_be_visible()
+        await expect(page.get_by_role("region", name="To do").locator(".count")).to_have_text(str(MANY))
+        assert await card(page, MANY - 1).count() == 0
+        await to_the_end(page)
+        await expect(card(page, MANY - 1)).to_be_in_viewport()
+        assert await card(page, 0).count() == 0
+        assert await page.locator("[data-ticket]").count() < 30
+        item = page.get_by_role("listitem").filter(has=card(page, MANY - 1))
+        assert await item.get_attribute("aria-posinset") == await item.get_attribute("aria-setsize") == str(MANY)
+
+    use(chromium, long_board.owner, f"/projects/{long_board.project}", scroll)
+
+
+def test_the_focus_stays_where_it_was_while_one_scrolls_away(chromium: Chromium, long_board: World) -> None:
+    async def walk(page: Page) -> None:
+        await card(page, 1).focus()
+        await to_the_end(page)
+        await expect(card(page, 1)).to_be_focused()
+        await page.keyboard.press("ArrowDown")
+        await expect(card(page, 2)).to_be_focused()
+        await expect(card(page, 2)).to_be_in_viewport()
+        for number in range(3, 30):
+            await page.keyboard.press("ArrowDown")
+            await expect(card(page, number)).to_be_focused()
+        await expect(card(page, 29)).to_be_in_viewport()
+
+    use(chromium, long_board.owner, f"/projects/{long_board.project}", walk)
+
+
+def test_a_card_far_down_is_dragged_and_carried(chromium: Chromium, long_board: World) -> None:
+    async def move(page: Page) -> None:
+        await expect(card(page, 0)).to_be_visible()
+        await to_the_end(page)
+        await card(page, MANY - 1).drag_to(page.get_by_role("region", name="In progress").locator(".scroll"))
+        await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(1)
+        await card(page, MANY - 2).focus()
+        for key in (" ", "ArrowRight", "ArrowRight", " "):
+            await page.keyboard.press(key)
+            await page.wait_for_timeout(60)
+        await expect(page.get_by_role("region", name="Done").locator("[data-ticket]")).to_have_count(1)
+        await page.wait_for_load_state("networkidle")
+
+    use(chromium, long_board.owner, f"/projects/{long_board.project}", move)
+    for number, column in ((MANY - 1, 1), (MANY - 2, 2)):
+        (moved,) = ok(long_board.api.get("/tickets", params={"column_id": long_board.columns[column]}))["items"]
+        assert moved["title"].startswith(f"Number {number}")
