@@ -64,10 +64,14 @@ def test_the_search_page_shows_where_the_words_stand(chromium: Chromium, world: 
     ok(world.api.post(f"/tickets/{world.ticket('Gone for now')['id']}/archive"))
 
     async def search(page: Page) -> None:
-        await page.get_by_role("combobox", name="Words").fill("bank")
+        await expect(page.get_by_role("combobox", name="Words")).to_be_focused()
+        await page.keyboard.type("bank")
         await page.keyboard.press("Enter")
         await expect(page.locator("mark")).to_have_text("bank")
         assert page.url.endswith("/search?q=bank")
+        await page.reload()
+        await expect(page.locator("mark")).to_have_text("bank")
+        await expect(page.get_by_role("combobox", name="Words")).not_to_be_focused()
         await assert_accessible(page)
         await assert_fits(page)
         await page.get_by_role("combobox", name="Words").fill("gone")
