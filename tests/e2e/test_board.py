@@ -188,6 +188,22 @@ def test_a_viewer_sees_all_and_is_offered_nothing(chromium: Chromium, world: Wor
     use(chromium, viewer, f"/projects/{world.project}", look)
 
 
+def test_an_empty_board_says_how_tickets_get_there(chromium: Chromium, world: World) -> None:
+    async def look(page: Page) -> None:
+        for name, path in (("Invite people", "invitations?new"), ("Connect an agent", "/settings/tokens?new")):
+            link = page.get_by_role("main").get_by_role("link", name=name)
+            assert str(await link.get_attribute("href")).endswith(path)
+        await assert_accessible(page)
+        await page.get_by_role("link", name="Report from the browser").click()
+        await expect(page.get_by_role("heading", name="Browser extension")).to_be_visible()
+        world.ticket("One")
+        await page.goto(f"{world.box.url}/projects/{world.project}?priority=high")
+        await expect(page.get_by_role("heading", name="To do")).to_be_visible()
+        await expect(page.get_by_text("No tickets yet")).to_have_count(0)
+
+    use(chromium, world.owner, f"/projects/{world.project}", look)
+
+
 def test_somebody_elses_board_isnt_there(chromium: Chromium, world: World, other: World) -> None:
     async def look(page: Page) -> None:
         await expect(page.get_by_role("alert")).to_contain_text("Not here")
