@@ -204,6 +204,23 @@ def test_an_empty_board_says_how_tickets_get_there(chromium: Chromium, world: Wo
     use(chromium, world.owner, f"/projects/{world.project}", look)
 
 
+def test_leaving_it_asks_for_nothing_and_it_is_there_again_at_home(chromium: Chromium, world: World) -> None:
+    second = ok(world.owner.web.post(f"/companies/{world.company}/projects", json={"name": "Second"}))["id"]
+
+    async def leave(page: Page) -> None:
+        refused: list[str] = []
+        page.on("response", lambda answer: refused.append(answer.url) if answer.status >= 400 else None)
+        await expect(page.get_by_role("heading", name="Second")).to_be_visible()
+        await page.get_by_role("link", name="Inbox").click()
+        await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
+        await page.wait_for_load_state("networkidle")
+        assert refused == []
+        await page.goto(world.box.url)
+        await page.wait_for_url(f"**/projects/{second}")
+
+    use(chromium, world.owner, f"/projects/{second}", leave)
+
+
 def test_somebody_elses_board_isnt_there(chromium: Chromium, world: World, other: World) -> None:
     async def look(page: Page) -> None:
         await expect(page.get_by_role("alert")).to_contain_text("Not here")
