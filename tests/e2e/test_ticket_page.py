@@ -239,6 +239,29 @@ def test_an_agents_comment_appears_marked_while_somebody_types(chromium: Chromiu
     use(chromium, world.owner, page_of(ticket), watch)
 
 
+@EVERY
+def test_a_comment_that_comes_out_of_sight_is_told_of(chromium: Chromium, world: World, looks: Looks) -> None:
+    ticket = world.ticket(description="A long story.\n\n" * 60)
+    agent = world.owner.client("comments", label="Claude")
+
+    async def watch(page: Page) -> None:
+        await expect(page.get_by_label("Write a comment", exact=True)).to_be_attached()
+        told = page.get_by_role("button", name="New comment by Claude")
+        await expect(told).to_have_count(0)
+        ok(agent.post(f"/tickets/{ticket['id']}/comments", json={"body": "Fixed on `main`."}))
+        await expect(told).to_be_in_viewport()
+        await assert_accessible(page)
+        await assert_fits(page)
+        await told.click()
+        await expect(page.get_by_role("article", name="Comment by Ann")).to_be_in_viewport()
+        await expect(told).to_have_count(0)
+        await page.evaluate("() => document.querySelector('h1').scrollIntoView()")
+        await expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
+        await expect(told).to_have_count(0)
+
+    use(chromium, world.owner, page_of(ticket), watch, looks)
+
+
 def test_an_archived_ticket_opens_says_so_and_comes_back(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
 
