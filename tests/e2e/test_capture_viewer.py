@@ -108,6 +108,16 @@ def test_the_console_is_filtered_by_level_and_by_text(chromium: Chromium, world:
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
 
+def test_lines_count_back_from_a_capture_that_doesnt_say_when_its_page_came(chromium: Chromium, world: World) -> None:
+    ticket = full(world, health={"page_loaded_at": None, "history_started_at": None})
+
+    async def look(page: Page) -> None:
+        lines = page.get_by_role("region", name="Console lines").get_by_role("listitem")
+        await expect(lines.first).to_contain_text("−59.9 s")
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
+
+
 def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: World) -> None:
     ticket = full(world)
 

@@ -73,6 +73,7 @@ export function count(many: number, one: string, more: string): string {
 
 /** A duration in milliseconds, as people read it. */
 export function seconds(ms: number): string {
+  if (ms <= -1) return `−${seconds(-ms)}`;
   if (ms < 1) return '0 ms';
   if (ms < 1_000) return `${Math.round(ms)} ms`;
   if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
