@@ -1,5 +1,5 @@
 import type { ConsoleEntry } from '../shapes';
-import { apply, is, method, now, wrap } from './natives';
+import { apply, is, now, wrap } from './natives';
 import type { Order } from './order';
 import { Ring } from './ring';
 import { asText, brief, framesOf, place } from './stack';
@@ -38,20 +38,21 @@ interface Kept {
 export function listenToConsole(order: Order): () => { entries: ConsoleEntry[]; dropped: number } {
   const ring = new Ring<Kept>(2_000, HEAVIEST);
   const take = (name: string, level: Kept['level'], all: readonly unknown[]) => {
-    const given = weigh(all) < LIGHT ? all : null;
+    const light = weigh(all);
+    const given = light < LIGHT ? all : null;
     const { args, cut } = given ? NOTHING : argumentsAsText(all);
     const last = ring.last;
     if (last?.level === level && equal(last.given, given) && equal(last.args, args)) {
       last.repeat += 1;
       return;
     }
-    const weight = given ? weigh(given) + 200 : args.reduce((sum, each) => sum + each.length, 200);
+    const weight = given ? light + 200 : args.reduce((sum, each) => sum + each.length, 200);
     const at = TELLING.has(name) ? new Error() : brief();
     ring.push({ seq: order.next(), ts: now(), level, given, args, cut, repeat: 1, at }, weight);
   };
   for (const [name, level] of Object.entries(LEVELS)) {
-    wrap(console, name as keyof typeof LEVELS, (original) =>
-      method(function (this: unknown, ...given: unknown[]) {
+    wrap(console, name as keyof typeof LEVELS, (original) => ({
+      call(this: unknown, ...given: unknown[]) {
         try {
           if (name !== 'assert') take(name, level, given);
           else if (!given[0]) take(name, level, ['Assertion failed:', ...given.slice(1)]);
@@ -59,8 +60,8 @@ export function listenToConsole(order: Order): () => { entries: ConsoleEntry[]; 
           // the page's call goes on, whatever its arguments are
         }
         return apply(original, this, given as never);
-      }),
-    );
+      },
+    }));
   }
   return () => ({ entries: ring.all.map(written), dropped: ring.dropped });
 }

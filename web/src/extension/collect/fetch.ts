@@ -1,10 +1,10 @@
-import { apply, method, now, then, wrap } from './natives';
+import { apply, now, then, wrap } from './natives';
 import {
   cut,
-  headersOf,
   isTextual,
   Kept,
   MOST_BODY,
+  NULL_BODY,
   relative,
   sent,
   without,
@@ -15,9 +15,9 @@ import { brief } from './stack';
 
 /** Listen to fetch. The page gets the very answer, one turn of the microtask queue later. */
 export function listenToFetch(requests: Requests): void {
-  wrap(window, 'fetch', (original) =>
-    method(function (this: unknown, ...given: unknown[]) {
-      const kept = noted(requests, given);
+  wrap(window, 'fetch', (original) => ({
+    call(this: unknown, ...given: unknown[]) {
+      const kept = noted(requests, given[0], given[1]);
       const answer = apply(original, this, given as never) as Promise<Response>;
       if (!kept) return answer;
       return apply(then, answer, [
@@ -34,25 +34,22 @@ export function listenToFetch(requests: Requests): void {
           throw error;
         },
       ]);
-    }),
-  );
+    },
+  }));
 }
 
-function noted(requests: Requests, [input, init]: unknown[]): Kept | null {
+function noted(requests: Requests, input: unknown, init: unknown): Kept | null {
   try {
     const request = input instanceof Request ? input : null;
     const options = (init ?? {}) as RequestInit;
-    const headers = options.headers
-      ? headersOf(new Headers(options.headers))
-      : request
-        ? headersOf(request.headers)
-        : {};
+    const given = options.headers ?? request?.headers;
+    const headers = given ? new Headers(given) : {}; // the page may change its own
     const body: Body =
       options.body == null && request?.body ? without('unavailable') : sent(options.body, requests.bodies);
-    const how = String(options.method ?? request?.method ?? 'GET');
-    return requests.add(
-      new Kept('fetch', usual(how), relative(request ? request.url : input), headers, body, brief()),
-    );
+    const how = options.method ?? request?.method;
+    const method = how === undefined ? 'GET' : usual(String(how));
+    const url = relative(request ? request.url : input);
+    return requests.add(new Kept('fetch', method, url, headers, body, brief()));
   } catch {
     return null; // the call will fail by itself, in its own words
   }
@@ -65,14 +62,19 @@ function usual(how: string): string {
 
 function answered(kept: Kept, response: Response, bodies: boolean): void {
   kept.ended = now();
-  kept.opaque = response.type === 'opaque' || response.type === 'opaqueredirect';
+  const { type, status } = response;
+  kept.opaque = type === 'opaque' || type === 'opaqueredirect';
   if (kept.opaque) return;
-  kept.status = response.status || null;
+  kept.status = status || null;
   kept.statusText = response.statusText;
   kept.answerHeaders = response.headers;
+  if (!bodies) {
+    // asking for the body would make a stream of it
+    if (kept.method !== 'HEAD' && !NULL_BODY.has(status)) kept.answerBody = without('policy');
+    return;
+  }
   if (!response.body) return;
-  if (!bodies) kept.answerBody = without('policy');
-  else if (!isTextual(response.headers.get('content-type') ?? undefined)) kept.answerBody = without('binary');
+  if (!isTextual(response.headers.get('content-type') ?? undefined)) kept.answerBody = without('binary');
   else {
     kept.answerBody = without('unavailable');
     void read(response.clone().body!).then(

@@ -1,9 +1,13 @@
 import type { NetworkEntry } from '../shapes';
-import { now } from './natives';
+import { bytesOf, now } from './natives';
 import { Ring } from './ring';
 import { framesOf } from './stack';
 
 export const MOST_BODY = 16_384;
+/** The statuses of answers without a body (Fetch, 2.2.3). */
+export const NULL_BODY = new Set([101, 103, 204, 205, 304]);
+const MOST_HEADERS = 100;
+const MOST_HEADER = 8_192;
 const TEXTUAL =
   /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript|x-www-form-urlencoded|graphql))/i;
 
@@ -21,8 +25,7 @@ export class Kept {
   ended: number | null = null;
   status: number | null = null;
   statusText = '';
-  /** Those of an answer can't be changed by the page; they are read when somebody asks. */
-  answerHeaders: Record<string, string> | Headers = {};
+  answerHeaders: Kept['headers'] = {};
   answerBody = without();
   error: string | null = null;
   opaque = false;
@@ -32,7 +35,8 @@ export class Kept {
     readonly method: string,
     /** With what it is relative to; put together when somebody asks. */
     readonly url: { given: string; base: string },
-    readonly headers: Record<string, string>,
+    /** As the browser gives them, where the page can't change them any more; read when somebody asks. */
+    readonly headers: Record<string, string> | Headers | string,
     readonly body: Body,
     /** Its stack is written out when somebody asks. */
     readonly at: Error,
@@ -44,8 +48,7 @@ export class Kept {
   }
 
   entry(): NetworkEntry {
-    const { answerHeaders: answer } = this;
-    const headers = answer instanceof Headers ? headersOf(answer) : answer;
+    const headers = headersOf(this.answerHeaders);
     return {
       id: '-',
       ts: this.began,
@@ -55,7 +58,7 @@ export class Kept {
       status_text: this.statusText,
       type: this.type,
       duration_ms: this.ended === null ? null : Math.max(0, this.ended - this.began),
-      request: { headers: this.headers, ...this.body },
+      request: { headers: headersOf(this.headers), ...this.body },
       response: {
         headers,
         ...(this.opaque ? without('unavailable') : this.answerBody),
@@ -97,13 +100,21 @@ function absolute({ given, base }: Kept['url']): string {
   }
 }
 
-export function headersOf(headers: Headers): Record<string, string> {
-  const found: Record<string, string> = {};
-  let count = 0;
-  headers.forEach((value, name) => {
-    if (++count <= 100) found[name] = value.slice(0, 8_192);
-  });
-  return found;
+function headersOf(headers: Kept['headers']): Record<string, string> {
+  if (typeof headers !== 'string' && !(headers instanceof Headers)) return headers;
+  const all = typeof headers === 'string' ? lines(headers) : [...headers];
+  return Object.fromEntries(
+    all.slice(0, MOST_HEADERS).map(([name, value]) => [name, value.slice(0, MOST_HEADER)]),
+  );
+}
+
+/** The headers as XMLHttpRequest gives all of them. */
+function lines(text: string): [string, string][] {
+  return text
+    .split('\r\n')
+    .map((line) => [line, line.indexOf(':')] as const)
+    .filter(([, colon]) => colon > 0)
+    .map(([line, colon]) => [line.slice(0, colon).toLowerCase(), line.slice(colon + 1).trim()]);
 }
 
 /** What is sent, as far as it can be known without touching it. Forms are never read. */
@@ -125,7 +136,7 @@ export function isTextual(type: string | undefined): boolean {
 }
 
 function sizeOf(body: unknown): number | null {
-  if (typeof body === 'string') return body.length < 65_536 ? new TextEncoder().encode(body).length : null;
+  if (typeof body === 'string') return body.length < 65_536 ? bytesOf(body) : null;
   if (body instanceof Blob) return body.size;
   return body instanceof ArrayBuffer || ArrayBuffer.isView(body) ? body.byteLength : null;
 }

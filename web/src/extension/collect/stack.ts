@@ -5,7 +5,7 @@ const LINE = /^\s*at (?:(?:async )?(.*?) \()?((?:[a-z][a-z0-9+.-]*:|\/|<).*?)(?:
 const OTHER = /^(.*?)@(.*?)(?::(\d+))?(?::(\d+))?$/; // SpiderMonkey
 const OWN = /^(?:chrome|moz)-extension:\/\//;
 const MOST = 50;
-const BRIEF = 5;
+const BRIEF = 4;
 
 /** A stack taken apart, innermost first, without the extension's own lines. */
 export function framesOf(stack: string): Frame[] {

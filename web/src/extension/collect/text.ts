@@ -4,6 +4,7 @@ import { withoutOwn } from './stack';
 const MOST_LETTERS = 8_192;
 const MOST_KEYS = 50;
 const DEEPEST = 3;
+const plain = Object.prototype;
 const dateText = Date.prototype.toISOString;
 const regexText = RegExp.prototype.toString;
 const symbolText = Symbol.prototype.toString;
@@ -77,38 +78,37 @@ class Writer {
 
   #object(value: object, depth: number, above: object[]): string {
     if (above.includes(value)) return '(circular)';
-    if (value instanceof Error) {
-      const own = (key: string) => textual(value, key);
-      const stack = own('stack');
-      const said = `${own('name') || 'Error'}: ${own('message') ?? ''}`;
-      return stack ? withoutOwn(stack.includes(own('message') ?? '') ? stack : `${said}\n${stack}`) : said;
-    }
-    if (value instanceof Date) return isNaN(+value) ? 'Invalid Date' : (apply(dateText, value, []) as string);
-    if (value instanceof RegExp) return apply(regexText, value, []) as string;
-    if (isElement(value)) return element(value as Element);
     const inside = [...above, value];
-    if (Array.isArray(value)) {
-      if (depth >= DEEPEST) return `Array(${value.length})`;
-      const shown = Math.min(value.length, MOST_KEYS);
-      const parts: string[] = [];
-      for (let at = 0; at < shown; at += 1) parts.push(this.#property(value, String(at), depth, inside));
-      if (value.length > shown) parts.push(this.#more());
-      return `[${parts.join(', ')}]`;
-    }
+    if (Array.isArray(value)) return this.#list(value, depth, inside);
+    if (getPrototypeOf(value) === plain) return this.#record(value, '', depth, inside);
     const kind = constructorOf(value);
-    if (value instanceof Map || value instanceof Set) return `${kind}(${value.size})`;
-    const label = kind && kind !== 'Object' ? `${kind} ` : '';
-    if (depth >= DEEPEST) return `${label}{…}`;
-    const keys = ownKeys(value).filter((key): key is string => typeof key === 'string');
+    return (
+      special(value, kind) ?? this.#record(value, kind && kind !== 'Object' ? `${kind} ` : '', depth, inside)
+    );
+  }
+
+  #list(value: unknown[], depth: number, above: object[]): string {
+    if (depth >= DEEPEST) return `Array(${value.length})`;
+    const shown = Math.min(value.length, MOST_KEYS);
     const parts: string[] = [];
-    for (const key of keys.slice(0, MOST_KEYS)) {
-      parts.push(
-        `${/^[\w$]+$/.test(key) ? key : JSON.stringify(key)}: ${this.#property(value, key, depth, inside)}`,
-      );
+    for (let at = 0; at < shown; at += 1) parts.push(this.#property(value, String(at), depth, above));
+    if (value.length > shown) parts.push(this.#more());
+    return `[${parts.join(', ')}]`;
+  }
+
+  #record(value: object, label: string, depth: number, above: object[]): string {
+    if (depth >= DEEPEST) return `${label}{…}`;
+    const parts: string[] = [];
+    for (const key of ownKeys(value)) {
+      if (typeof key !== 'string') continue;
+      if (parts.length === MOST_KEYS || this.#room <= 0) {
+        parts.push(this.#more());
+        break;
+      }
+      const shown = /^[\w$]+$/.test(key) ? key : JSON.stringify(key);
+      parts.push(`${shown}: ${this.#property(value, key, depth, above)}`);
       this.#room -= key.length + 4;
-      if (this.#room <= 0) break;
     }
-    if (keys.length > parts.length) parts.push(this.#more());
     return `${label}{${parts.join(', ')}}`;
   }
 
@@ -125,6 +125,20 @@ class Writer {
     this.cut = true;
     return '…';
   }
+}
+
+/** What isn't shown by its properties. */
+function special(value: object, kind: string): string | null {
+  if (value instanceof Error) {
+    const own = (key: string) => textual(value, key);
+    const stack = own('stack');
+    const said = `${own('name') || 'Error'}: ${own('message') ?? ''}`;
+    return stack ? withoutOwn(stack.includes(own('message') ?? '') ? stack : `${said}\n${stack}`) : said;
+  }
+  if (value instanceof Date) return isNaN(+value) ? 'Invalid Date' : (apply(dateText, value, []) as string);
+  if (value instanceof RegExp) return apply(regexText, value, []) as string;
+  if (isElement(value)) return element(value as Element);
+  return value instanceof Map || value instanceof Set ? `${kind}(${value.size})` : null;
 }
 
 /** A property along the prototypes, where it is a plain string: a getter of the page's isn't called. */

@@ -1,6 +1,8 @@
-import { apply, method, now, wrap } from './natives';
+import { apply, now, wrap } from './natives';
 import { cut, isTextual, Kept, relative, sent, without, type Requests } from './requests';
 import { brief } from './stack';
+
+const MOST_LETTERS = 65_536;
 
 interface Opened {
   how: string;
@@ -11,48 +13,51 @@ interface Opened {
 /** Listen to XMLHttpRequest. */
 export function listenToXhr(requests: Requests): void {
   const opened = new WeakMap<XMLHttpRequest, Opened>();
+  const under = new WeakMap<EventTarget, Kept>();
   const prototype = XMLHttpRequest.prototype;
   const listen = EventTarget.prototype.addEventListener;
+  // one function for all requests: a request that is sent again has it but once
+  const hear = ({ type, currentTarget: xhr }: Event) => {
+    const kept = under.get(xhr!);
+    if (!kept) return;
+    if (type === 'loadend') ended(kept, xhr as XMLHttpRequest, requests.bodies);
+    else kept.fail(type === 'error' ? 'the request failed' : type);
+  };
 
-  wrap(prototype, 'open', (original) =>
-    method(function (this: XMLHttpRequest, ...given: unknown[]) {
+  wrap(prototype, 'open', (original) => ({
+    call(this: XMLHttpRequest, ...given: unknown[]) {
       const result = apply(original, this, given as never);
       opened.set(this, { how: String(given[0]).toUpperCase(), url: relative(given[1]), headers: {} });
       return result;
-    }),
-  );
-  wrap(prototype, 'setRequestHeader', (original) =>
-    method(function (this: XMLHttpRequest, ...given: unknown[]) {
+    },
+  }));
+  wrap(prototype, 'setRequestHeader', (original) => ({
+    call(this: XMLHttpRequest, ...given: unknown[]) {
       const result = apply(original, this, given as never);
       const headers = opened.get(this)?.headers;
       const name = String(given[0]).toLowerCase();
       if (headers)
         headers[name] = (name in headers ? `${headers[name]}, ` : '') + String(given[1]).slice(0, 8_192);
       return result;
-    }),
-  );
-  wrap(prototype, 'send', (original) =>
-    method(function (this: XMLHttpRequest, ...given: unknown[]) {
+    },
+  }));
+  wrap(prototype, 'send', (original) => ({
+    call(this: XMLHttpRequest, ...given: unknown[]) {
       const begun = opened.get(this);
       if (begun) {
         try {
           const body = sent(given[0], requests.bodies);
           const kept = new Kept('xhr', begun.how, begun.url, begun.headers, body, brief());
           requests.add(kept);
-          for (const kind of ['error', 'timeout', 'abort'])
-            apply(listen, this, [
-              kind,
-              () => kept.fail(kind === 'error' ? 'the request failed' : kind),
-              { once: true },
-            ]);
-          apply(listen, this, ['loadend', () => ended(kept, this, requests.bodies), { once: true }]);
+          under.set(this, kept);
+          for (const type of ['error', 'timeout', 'abort', 'loadend']) apply(listen, this, [type, hear]);
         } catch {
           // the page's call goes on
         }
       }
       return apply(original, this, given as never);
-    }),
-  );
+    },
+  }));
 }
 
 function ended(kept: Kept, xhr: XMLHttpRequest, bodies: boolean): void {
@@ -60,18 +65,10 @@ function ended(kept: Kept, xhr: XMLHttpRequest, bodies: boolean): void {
   if (!xhr.status) return kept.fail('the request failed');
   kept.status = xhr.status;
   kept.statusText = xhr.statusText;
-  const headers: Record<string, string> = {};
-  for (const line of xhr.getAllResponseHeaders().trim().split('\r\n').slice(0, 100)) {
-    const colon = line.indexOf(':');
-    if (colon > 0)
-      headers[line.slice(0, colon).toLowerCase()] = line
-        .slice(colon + 1)
-        .trim()
-        .slice(0, 8_192);
-  }
-  kept.answerHeaders = headers;
+  kept.answerHeaders = xhr.getAllResponseHeaders().slice(0, MOST_LETTERS);
   if (!bodies) kept.answerBody = without('policy');
-  else if (!isTextual(headers['content-type'])) kept.answerBody = without('binary');
+  else if (!isTextual(xhr.getResponseHeader('content-type') ?? undefined))
+    kept.answerBody = without('binary');
   else if (xhr.responseType === '' || xhr.responseType === 'text') kept.answerBody = cut(xhr.responseText);
   else kept.answerBody = without('unavailable');
 }
