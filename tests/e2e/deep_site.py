@@ -1,5 +1,7 @@
 """A page with much that it can't see itself: a worker that asks and fails, a preflight, a redirection on the way in."""
 
+import base64
+import hashlib
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, Self
@@ -22,6 +24,28 @@ WORKER = """console.warn("from the worker", { depth: 3 });
 setTimeout(() => { throw new RangeError("broken in the worker"); });
 fetch("/data.json?by=worker&token=%s").then(() => postMessage("done"));"""
 
+SERVED = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>…</title>
+<link rel="icon" href="data:,"></head><body><h1>served</h1><script>
+navigator.serviceWorker.onmessage = () => { document.title = "served"; };
+navigator.serviceWorker.register("/service.js").then(async (registration) => {
+  await navigator.serviceWorker.ready;
+  registration.active.postMessage("ask");
+});
+</script></body></html>"""
+SERVICE = """onmessage = async ({ source }) => {
+  await fetch("/data.json?by=service");
+  source.postMessage("done");
+};"""
+SOCKETS = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>…</title>
+<link rel="icon" href="data:,"></head><body><h1>sockets</h1><script>
+const over = ["open", "refused"].map((name) => new Promise((done) => {
+  const socket = new WebSocket(`ws://${location.host}/socket/${name}`);
+  socket.onopen = () => socket.close();
+  socket.onclose = done;
+}));
+Promise.all(over).then(() => { document.title = "sockets"; });
+</script></body></html>"""
+
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
@@ -35,6 +59,14 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send(200, "text/html", PAGE % {"secret": SECRET, "elsewhere": self.elsewhere})
             case "/other":
                 self._send(200, "text/html", "<title>other</title>")
+            case "/served":
+                self._send(200, "text/html", SERVED)
+            case "/service.js":
+                self._send(200, "text/javascript", SERVICE)
+            case "/sockets":
+                self._send(200, "text/html", SOCKETS)
+            case "/socket/open":
+                self._accept()
             case "/worker.js":
                 self._send(200, "text/javascript", WORKER % SECRET)
             case "/data.json":
@@ -53,6 +85,17 @@ class _Handler(BaseHTTPRequestHandler):
             "Access-Control-Max-Age": "0",
         }
         self._send(204, "text/plain", "", allowed)
+
+    def _accept(self) -> None:
+        """Open a socket, and close it with the connection (RFC 6455, 4.2.2)."""
+        key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
+        self.send_response(101)
+        self.send_header("Upgrade", "websocket")
+        self.send_header("Connection", "Upgrade")
+        self.send_header("Sec-WebSocket-Accept", base64.b64encode(hashlib.sha1(key.encode()).digest()).decode())
+        self.end_headers()
+        self.rfile.read(1)
+        self.close_connection = True
 
     def _send(self, status: int, kind: str, body: str, headers: dict[str, str] | None = None) -> None:
         data = body.encode()

@@ -202,6 +202,19 @@ class Extended:
         await self._cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": tab["targetId"]})
         return await self.popup()
 
+    async def end_background(self) -> None:
+        """End the extension's background, as the browser does at will. It starts again when something is asked of it."""
+        (worker,) = [each for each in self.context.service_workers if self.id in each.url]
+        await worker.evaluate("() => { globalThis.before = true; }")
+        options = await self.options()
+        own = await self.context.new_cdp_session(options)
+        await own.send("ServiceWorker.enable")
+        await own.send("ServiceWorker.stopAllWorkers")
+        await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'sites' })")
+        again = [each for each in self.context.service_workers if self.id in each.url][-1]
+        assert not await again.evaluate("() => globalThis.before"), "the background goes on"
+        await options.close()
+
     async def popup(self) -> Page:
         """What popped up. It isn't among the pages of a connection that was there before."""
         address = f"chrome-extension://{self.id}/popup.html"

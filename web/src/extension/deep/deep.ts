@@ -20,10 +20,13 @@ interface Listened {
 }
 
 const tabs = new Map<number, Listened>();
+/** Settles when the tabs that were left attached are let go. */
+let free = Promise.resolve();
 
 /** Begin or end to listen to a tab. Raises Error in the browser's words. */
 export async function switchDeep(tab: number, on: boolean): Promise<void> {
   if (!on) return endDeep(tab);
+  await free;
   if (tabs.has(tab)) return;
   await debug.attach({ tabId: tab }, '1.3');
   try {
@@ -60,6 +63,10 @@ export async function awaitEvents(): Promise<void> {
   if (!isDeepEdition()) return;
   debug.onEvent.addListener((source, method, params) => hear(source, method, params ?? {}));
   debug.onDetach.addListener(({ tabId }) => void tabs.delete(tabId!));
+  await (free = letGo());
+}
+
+async function letGo(): Promise<void> {
   for (const { attached, tabId } of await debug.getTargets())
     if (attached && tabId !== undefined && !tabs.has(tabId)) await endDeep(tabId);
 }
@@ -67,18 +74,13 @@ export async function awaitEvents(): Promise<void> {
 /** Have a page, a frame or a worker tell of itself, and of those that it starts. */
 async function listen(target: Source): Promise<void> {
   const auto = { autoAttach: true, waitForDebuggerOnStart: true, flatten: true };
-  try {
-    for (const [method, params] of [
-      ['Network.enable', { maxPostDataSize: 65_536 }],
-      ['Target.setAutoAttach', auto],
-      ...(target.sessionId ? [['Runtime.enable', {}] as const] : []),
-    ] as const)
-      await debug.sendCommand(target, method, params).catch(() => {
-        // not every kind of worker has every domain
-      });
-  } finally {
-    if (target.sessionId) await debug.sendCommand(target, 'Runtime.runIfWaitingForDebugger').catch(() => {});
-  }
+  const commands: [string, object][] = [
+    ['Network.enable', { maxPostDataSize: 65_536 }],
+    ['Target.setAutoAttach', auto],
+  ];
+  if (target.sessionId) commands.push(['Runtime.enable', {}], ['Runtime.runIfWaitingForDebugger', {}]);
+  // a service worker that waits may answer only when it goes on, and not every kind of worker has every domain
+  await Promise.allSettled(commands.map(([method, params]) => debug.sendCommand(target, method, params)));
 }
 
 function hear(source: Source, method: string, params: object): void {
@@ -128,6 +130,9 @@ function hear(source: Source, method: string, params: object): void {
       break;
     case 'Network.webSocketHandshakeResponseReceived':
       log.received(key, params as { response: Response });
+      break;
+    case 'Network.webSocketFrameError':
+      log.broken(key, (params as { errorMessage: string }).errorMessage);
       break;
     case 'Network.webSocketClosed':
       sockets.delete(key);

@@ -129,6 +129,12 @@ export class Log {
     this.#open.get(key)!.entry.type = 'websocket';
   }
 
+  /** A socket that couldn't be opened, or that went wrong; its end is told by itself. */
+  broken(key: string, why: string): void {
+    const entry = this.#open.get(key)?.entry;
+    if (entry) entry.error ??= why.slice(0, 500);
+  }
+
   closed(key: string, timestamp: number): void {
     this.#end(key, timestamp);
   }
