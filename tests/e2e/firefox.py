@@ -23,6 +23,11 @@ CLICK_ACTION = f"""(() => {{
   ExtensionParent.apiManager.global.browserActionFor(extension).openPopup(window);
 }})()"""
 
+CHOOSE = """(label) => {
+  const menu = document.getElementById("contentAreaContextMenu");
+  menu.activateItem([...menu.children].find((each) => each.label === label));
+}"""
+
 
 def find_firefox() -> str | None:
     """Where the machine's Firefox is, if it has one."""
@@ -141,3 +146,27 @@ class Firefox:
         self.call("browsingContext.activate", context=context)
         window = next(each for each in self.contexts("chrome") if each["url"].endswith("browser.xhtml"))
         self.run(window["context"], CLICK_ACTION)
+
+    def shortcut(self, context: str, modifiers: str, key: str) -> None:
+        """Have the browser do what it does for a shortcut while a tab shows.
+
+        The keys themselves can't be pressed: BiDi gives them to the page alone, and a text input processor in the
+        browser's window reaches the page too, but no shortcut.
+        """
+        self.call("browsingContext.activate", context=context)
+        window = next(each for each in self.contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
+        self.run(window, f"document.querySelector(`key[modifiers='{modifiers}'][key='{key}']`).doCommand()")
+
+    def choose(self, context: str, label: str) -> None:
+        """Open a page's menu with the mouse's right button, and choose an entry of it."""
+        self.call("browsingContext.activate", context=context)
+        moves = [
+            {"type": "pointerMove", "x": 300, "y": 300},
+            {"type": "pointerDown", "button": 2},
+            {"type": "pointerUp", "button": 2},
+        ]
+        mouse = {"type": "pointer", "id": "mouse", "actions": moves}
+        self.call("input.performActions", context=context, actions=[mouse])
+        window = next(each for each in self.contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
+        self.wait(window, "document.getElementById('contentAreaContextMenu').state === 'open'")
+        self.run(window, f"({CHOOSE})({json.dumps(label)})")

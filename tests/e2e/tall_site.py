@@ -4,10 +4,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, Self
 
+from PIL import Image
+
 ROWS, COLUMNS = 40, 4
 CELL, WIDE = 120, 200
 BAR = 48
-RED, BLUE = (200, 0, 0), (0, 0, 200)
+BROAD = 1_600
+RED, GREEN, BLUE = (200, 0, 0), (0, 200, 0), (0, 0, 200)
 
 HEAD = '<meta charset="utf-8"><title>tall</title><link rel="icon" href="data:,">'
 STYLE = f"""<style>
@@ -19,6 +22,7 @@ main {{ display: grid; grid-template-columns: repeat({COLUMNS}, {WIDE}px); }}
 aside {{ height: 80px; overflow: auto; }}
 aside p {{ height: 400px; }}
 section {{ height: 100000px; background: linear-gradient(#fff, #000); }}
+[dir=rtl] main {{ width: {BROAD}px; background: rgb{GREEN}; }}
 main div {{ height: {CELL}px; font: 20px monospace; color: #fff; }}
 </style>"""
 GRID = f"""<script>
@@ -38,11 +42,26 @@ def colour(row: int, column: int) -> tuple[int, int, int]:
     return (row * 6, column * 60, 90)
 
 
+def check_leftward(taken: Image.Image) -> None:
+    """The picture of the page from right to left is whole: its columns begin on the right, and nothing is on the left."""
+    assert taken.size == (BROAD, BAR + ROWS * CELL)
+    for row in range(ROWS):
+        top = BAR + row * CELL
+        for column in range(COLUMNS):
+            left = BROAD - (column + 1) * WIDE
+            for at in ((left + 2, top + 2), (left + 2, top + CELL - 2)):
+                assert taken.getpixel(at) == colour(row, column), (row, column)
+        assert taken.crop((0, top, BROAD - COLUMNS * WIDE, top + CELL)).getcolors() == [(800 * CELL, GREEN)], row
+    assert [y for y in range(taken.height) if taken.getpixel((BROAD - 1, y)) == RED] == list(range(BAR))
+
+
 class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         match self.path:
             case "/grid":
                 body = f"<header></header><main></main>{GRID}<footer></footer>"
+            case "/leftward":
+                body = f"<header></header><main></main>{GRID}"
             case "/inner":
                 body = f"<main></main>{GRID}{INNER}"
             case "/endless":
@@ -50,7 +69,8 @@ class _Handler(BaseHTTPRequestHandler):
             case _:
                 self.send_error(404)
                 return
-        data = f'<!doctype html><html lang="en"><head>{HEAD}{STYLE}</head><body>{body}</body></html>'.encode()
+        direction = "rtl" if self.path == "/leftward" else "ltr"
+        data = f'<!doctype html><html lang="en" dir="{direction}"><head>{HEAD}{STYLE}</head><body>{body}</body></html>'.encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(data)))

@@ -15,7 +15,7 @@ export function manifest(edition: Edition, version: string): object {
     options_ui: { page: 'options.html', open_in_tab: true },
     commands: {
       _execute_action: {
-        suggested_key: { default: 'Alt+Shift+B' },
+        suggested_key: { default: 'Alt+Shift+K' },
         description: 'Report a bug on this page',
       },
     },
