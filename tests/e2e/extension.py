@@ -203,7 +203,7 @@ class Extended:
         return await self.popup()
 
     async def end_background(self) -> None:
-        """End the extension's background, as the browser does at will. It starts again when something is asked of it."""
+        """End the extension's background, as the browser does at will; it starts again when it is asked something."""
         (worker,) = [each for each in self.context.service_workers if self.id in each.url]
         await worker.evaluate("() => { globalThis.before = true; }")
         options = await self.options()

@@ -43,7 +43,7 @@ def colour(row: int, column: int) -> tuple[int, int, int]:
 
 
 def check_leftward(taken: Image.Image) -> None:
-    """The picture of the page from right to left is whole: its columns begin on the right, and nothing is on the left."""
+    """The picture of the page from right to left is whole: its columns begin on the right."""
     assert taken.size == (BROAD, BAR + ROWS * CELL)
     for row in range(ROWS):
         top = BAR + row * CELL
@@ -70,7 +70,8 @@ class _Handler(BaseHTTPRequestHandler):
                 self.send_error(404)
                 return
         direction = "rtl" if self.path == "/leftward" else "ltr"
-        data = f'<!doctype html><html lang="en" dir="{direction}"><head>{HEAD}{STYLE}</head><body>{body}</body></html>'.encode()
+        head = f'<!doctype html><html lang="en" dir="{direction}"><head>{HEAD}{STYLE}</head>'
+        data = f"{head}<body>{body}</body></html>".encode()
         self.send_response(200)
         self.send_header("Content-Type", "text/html")
         self.send_header("Content-Length", str(len(data)))
