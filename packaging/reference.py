@@ -27,6 +27,8 @@ ADDRESS = "http://localhost:8420"
 WIDTH = 100
 MADE = "<!-- Made by packaging/reference.py. Change the code, then run it. -->\n\n"
 
+_STATUSES = [each.status for each in PROBLEMS]
+_AMBIGUOUS = {status for status in _STATUSES if _STATUSES.count(status) > 1}
 _ACCESS = {Access.ANY: "any token", Access.SESSION: "web session", Access.PUBLIC: "no credential"}
 
 
@@ -106,7 +108,11 @@ def _entry(entry: reference.Entry, known: Collection[str]) -> list[str]:
         for f in entry.fields
     ]
     given = [f"{status} {_linked(words, known)}" for status, words in entry.answers if int(status) < 400]
-    refused = [status for status, _ in entry.answers if int(status) >= 400]
+    refused = [
+        f"{status} {words}" if int(status) in _AMBIGUOUS else status
+        for status, words in entry.answers
+        if int(status) >= 400
+    ]
     return [
         f"### {entry.name}",
         f"{_code(entry.method + ' ' + entry.path)}",

@@ -20,6 +20,7 @@ from typing import Any, Self, TypeVar
 import httpx
 import msgspec
 
+from tests.documented import check_refusal
 from ticketbox.domain import passwords
 from ticketbox.domain.policy import NOBODY
 from ticketbox.operations.accounts import IssueToken, issue_token
@@ -104,7 +105,10 @@ class Box:
         sent = {"X-Forwarded-For": _address(), **headers}
         if token is not None:
             sent["Authorization"] = f"Bearer {token}"
-        client = httpx.Client(base_url=self.api, headers=sent, timeout=30, verify=False)  # plain http: loads no CAs
+        hooks = {"response": [check_refusal]}
+        client = httpx.Client(
+            base_url=self.api, headers=sent, timeout=30, verify=False, event_hooks=hooks
+        )  # plain http
         self._clients.append(client)
         return client
 

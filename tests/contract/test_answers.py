@@ -11,6 +11,7 @@ import pytest
 
 from tests.box import ok, refused, serving
 from tests.contract.cases import CASES, Stage, dressed, make_capture, operations, parts, prepare
+from tests.documented import check_refusal
 from ticketbox.domain.scopes import Access
 from ticketbox.operations.registry import Body, Operation
 
@@ -41,11 +42,13 @@ def caller(stage: Stage, declared: Operation) -> httpx.Client:
 
 
 def described(document: dict[str, Any], declared: Operation) -> dict[str, Any]:
-    """What the document says of an operation's answers."""
+    """What the document says of an operation's answers, by their statuses."""
     route = declared.routes[0]
     operation = document["paths"][route.path][route.method.lower()]
     assert operation["operationId"] == declared.name
-    return operation["responses"]
+    shared = document["components"]["responses"]
+    said = operation["responses"].items()
+    return {status: shared[each["$ref"].rpartition("/")[2]] if "$ref" in each else each for status, each in said}
 
 
 def fits(document: dict[str, Any], schema: dict[str, Any], body: Any) -> None:
@@ -111,6 +114,26 @@ def test_a_refusal_fits_its_schema_and_its_status_is_documented(
     dressed(answer)
     (schema,) = [each["schema"] for each in described(document, declared)["400"]["content"].values()]
     fits(document, schema, problem)
+
+
+def test_a_refusal_that_the_document_doesnt_list_is_found_by_every_client() -> None:
+    def answered(method: str, path: str, code: str) -> httpx.Response:
+        body = {"type": f"urn:ticketbox:problem:{code}", "code": code}
+        request = httpx.Request(method, f"http://box/api/v1{path}")
+        return httpx.Response(409, json=body, headers={"Content-Type": "application/problem+json"}, request=request)
+
+    check_refusal(answered("POST", "/tickets/t-00000000/work", "already_claimed"))
+    check_refusal(answered("GET", "/tickets/bulk-move", "method_not_allowed"))
+    for method, path, code in [
+        ("GET", "/tickets", "conflict"),
+        ("GET", "/tickets/t-00000000", "forbidden"),
+        ("POST", "/tickets/t-00000000/archive", "ticket_archived"),
+        ("POST", "/tickets/bulk-move", "already_claimed"),
+        ("GET", "/similar", "not_found"),
+        ("GET", "/me", "insufficient_scope"),
+    ]:
+        with pytest.raises(AssertionError, match=f"doesn't list {code}"):
+            check_refusal(answered(method, path, code))
 
 
 def test_a_repeated_capture_answers_200_with_the_same_ids(stage: Stage, document: dict[str, Any]) -> None:

@@ -125,10 +125,12 @@ def test_the_document_holds_for_a_long_while(stage: Stage, tmp_path: Path, kind:
 
 
 def test_a_document_that_promises_what_the_server_doesnt_keep_is_found(stage: Stage, tmp_path: Path) -> None:
-    """The checks bite: the same run against a document with one false promise in it fails."""
+    """The checks bite: the same run fails against a document with a false field and a false code of a refusal."""
     document = ok(stage.box.client().get("/openapi.json"))
-    document["paths"] = {"/me": document["paths"]["/me"]}
+    document["paths"] = {path: document["paths"][path] for path in ("/me", "/assets/{asset_id}")}
     document["components"]["schemas"]["Me"]["required"].append("shoe_size")
+    (unknown,) = document["components"]["responses"]["not_found"]["content"].values()
+    unknown["schema"]["allOf"][1]["properties"]["code"]["enum"] = ["lost"]
     path = tmp_path / "openapi.json"
     path.write_text(json.dumps(document))
     done = subprocess.run(
@@ -140,3 +142,4 @@ def test_a_document_that_promises_what_the_server_doesnt_keep_is_found(stage: St
     )  # fmt: skip
     assert done.returncode == 1
     assert "shoe_size" in done.stdout
+    assert '"not_found" is not one of "lost"' in done.stdout

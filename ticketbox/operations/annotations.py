@@ -109,7 +109,7 @@ def _annotatable(tx: Read, actor: Actor, asset_id: str) -> Found:
 
 @operation(
     "save_annotations", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="PUT /assets/{asset_id}/annotations",
-    prepare=burn,
+    refuses=(Conflict, TicketArchived), prepare=burn,
     example={
         "asset_id": "asset_6n9q2t5w8z1c",
         "annotations": [

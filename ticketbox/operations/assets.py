@@ -12,7 +12,7 @@ from ticketbox.domain import images, media
 from ticketbox.domain.annotation import Annotation
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.problems import Conflict, NotFound, Problem
+from ticketbox.domain.problems import Conflict, NotFound, Problem, TicketArchived
 from ticketbox.domain.records import Asset
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.captures import Upload, attachment
@@ -87,7 +87,7 @@ async def make_ready(services: Services, actor: Actor, args: AddAttachment, call
 
 @operation(
     "add_attachment", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /tickets/{ticket_id}/attachments",
-    creates=True, prepare=make_ready, body=Body.MULTIPART,
+    refuses=(Conflict, TicketArchived), creates=True, prepare=make_ready, body=Body.MULTIPART,
 )  # fmt: skip
 def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:
     """Attach a file to a ticket. Its type is sniffed, not believed."""

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from ticketbox.domain.limits import MAX_BULK, Budget
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.problems import NotFound, invalid
+from ticketbox.domain.problems import NotFound, TicketArchived, invalid
 from ticketbox.domain.records import Ticket
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.lookups import Id, TicketId, Version, shown, writable_ticket
@@ -38,6 +38,7 @@ class Assign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_ASSIGN,
     budget=Budget.WRITE,
     rest="PUT /tickets/{ticket_id}/assignees/{user_id}",
+    refuses=(TicketArchived,),
     tool=Tool(
         "Assign a ticket",
         "Use this to give a ticket to a member, or to yourself with user_id `me`.",
@@ -65,6 +66,7 @@ class Unassign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_ASSIGN,
     budget=Budget.WRITE,
     rest="DELETE /tickets/{ticket_id}/assignees/{user_id}",
+    refuses=(TicketArchived,),
     tool=Tool(
         "Unassign a ticket",
         "Use this to take a member off a ticket.",

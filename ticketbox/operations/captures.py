@@ -17,7 +17,7 @@ from ticketbox.domain.ids import Prefix, new_id
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.problems import InvalidRequest, PayloadTooLarge, invalid
+from ticketbox.domain.problems import InvalidRequest, NotFound, PayloadTooLarge, TicketArchived, invalid
 from ticketbox.domain.records import AssetKind, Bodies, CapturePolicy, CaptureSummary, Priority, StreamCounts
 from ticketbox.domain.redaction import Redactor
 from ticketbox.domain.scopes import Scope
@@ -251,7 +251,7 @@ def attachment(part: Upload) -> NewAsset:
 
 @operation(
     "create_capture", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /captures", creates=True,
-    prepare=take_in, body=Body.MULTIPART,
+    refuses=(NotFound, TicketArchived), prepare=take_in, body=Body.MULTIPART,
     example={
         "capture": {
             "id": "5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11",

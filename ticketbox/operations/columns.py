@@ -58,7 +58,7 @@ class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "create_column", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /projects/{project_id}/columns",
-    creates=True, example={"project_id": "proj_9w4k2m7x0c3n", "name": "Review", "position": 2},
+    refuses=(Conflict,), creates=True, example={"project_id": "proj_9w4k2m7x0c3n", "name": "Review", "position": 2},
 )  # fmt: skip
 def create_column(tx: Write, actor: Actor, args: CreateColumn) -> Column:
     """Add a column to a board; for admins."""
@@ -105,7 +105,9 @@ class DeleteColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     move_to: Id | None = None
 
 
-@operation("delete_column", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /columns/{column_id}")
+@operation(
+    "delete_column", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /columns/{column_id}", refuses=(Conflict,)
+)
 def delete_column(tx: Write, actor: Actor, args: DeleteColumn) -> None:
     """Remove a column; for admins. A board keeps at least one."""
     found = writable(tx, actor, "column", args.column_id, Role.ADMIN)

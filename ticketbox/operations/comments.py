@@ -58,6 +58,7 @@ class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.COMMENTS,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/comments",
+    refuses=(TicketArchived,),
     creates=True,
     tool=Tool(
         "Comment on a ticket",
@@ -84,7 +85,7 @@ class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "edit_comment", scope=Scope.COMMENTS, budget=Budget.WRITE, rest="PATCH /comments/{comment_id}",
-    example={"comment_id": "cmt_2d5g8j1m4q7t", "body": "Fixed on `main`, released in 2.4."},
+    refuses=(TicketArchived,), example={"comment_id": "cmt_2d5g8j1m4q7t", "body": "Fixed on `main`, released in 2.4."},
 )  # fmt: skip
 def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
     """Replace the text of one's own comment."""
@@ -102,7 +103,13 @@ class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     comment_id: Id
 
 
-@operation("delete_comment", scope=Scope.COMMENTS, budget=Budget.WRITE, rest="DELETE /comments/{comment_id}")
+@operation(
+    "delete_comment",
+    scope=Scope.COMMENTS,
+    budget=Budget.WRITE,
+    rest="DELETE /comments/{comment_id}",
+    refuses=(TicketArchived,),
+)
 def delete_comment(tx: Write, actor: Actor, args: DeleteComment) -> None:
     """Remove one's own comment; the history keeps that it was there."""
     found, ticket = _own(tx, actor, args.comment_id)

@@ -171,7 +171,7 @@ async def hash_if_new(services: Services, actor: Actor, args: AcceptInvitation, 
 
 @operation(
     "accept_invitation", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /invitations/accept/{secret}",
-    creates=True, prepare=hash_if_new,
+    refuses=(Conflict,), creates=True, prepare=hash_if_new,
     example={"secret": "tok_…", "name": "Bob", "email": "bob@example.org", "password": "correct horse battery"},
 )  # fmt: skip
 def accept_invitation(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: Acceptance) -> WithSession[SignedIn]:

@@ -69,7 +69,7 @@ class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "update_member", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /companies/{company_id}/members/{user_id}",
-    example={"company_id": "co_7h2k9m4p1r6t", "user_id": "usr_3f6h9k2m5p8r", "role": "admin"},
+    refuses=(Conflict,), example={"company_id": "co_7h2k9m4p1r6t", "user_id": "usr_3f6h9k2m5p8r", "role": "admin"},
 )  # fmt: skip
 def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
     """Change a member's role or projects; for admins. Only owners make or unmake owners."""
@@ -105,6 +105,7 @@ class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Access.SESSION,
     budget=Budget.WRITE,
     rest="DELETE /companies/{company_id}/members/{user_id}",
+    refuses=(Conflict,),
 )
 def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
     """Take somebody out of a company, or leave it; tickets and tokens for it are let go of."""

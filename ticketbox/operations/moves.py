@@ -9,7 +9,7 @@ from msgspec import Meta
 from ticketbox.domain.ids import ticket_id
 from ticketbox.domain.limits import MAX_BULK, Budget
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.problems import CrossCompanyMove, NotFound, Problem, RateLimited, invalid
+from ticketbox.domain.problems import CrossCompanyMove, NotFound, Problem, RateLimited, TicketArchived, invalid
 from ticketbox.domain.records import Ticket
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.lookups import Id, TicketId, Version, writable, writable_ticket
@@ -37,6 +37,7 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/move",
+    refuses=(CrossCompanyMove, TicketArchived),
     tool=Tool(
         "Move a ticket",
         "Use this to move a ticket to another column, or to another place in its column.",
@@ -152,6 +153,7 @@ class BulkMove(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/bulk-move",
+    refuses=(NotFound,),
     tool=Tool(
         "Move many tickets",
         "Use this to move up to 50 tickets to one column; each costs one write of the budget.",

@@ -121,6 +121,7 @@ class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Access.SESSION,
     budget=Budget.WRITE,
     rest="PATCH /profile",
+    refuses=(Conflict,),
     prepare=sends_mail,
     example={"name": "Ann B."},
 )

@@ -15,6 +15,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.limits import Budget
+from ticketbox.domain.problems import Problem
 from ticketbox.domain.scopes import Access, Scope
 from ticketbox.operations.meter import Meter
 from ticketbox.store.database import Write
@@ -77,6 +78,7 @@ class Operation(msgspec.Struct, frozen=True):
     live: bool
     body: Body
     media: tuple[str, ...]
+    refuses: tuple[type[Problem], ...]
     summary: str
     description: str
     examples: dict[str, Any]
@@ -109,6 +111,7 @@ def operation(
     live: bool = False,
     body: Body | None = None,
     media: tuple[str, ...] = (),
+    refuses: tuple[type[Problem], ...] = (),
     example: dict[str, Any] | None = None,
 ) -> Callable[[Handler], Handler]:
     """Declare an operation above its handler `(tx, actor, args[, prepared][, meter]) -> result`.
@@ -116,7 +119,8 @@ def operation(
     `prepare` runs before the transaction and may wait (hash, decode, sniff); `finish` runs after it
     and turns the handler's result into the answer (draw, scale). `brief` says, for all arguments or by them,
     that a read is a few indexed look-ups and little else, which saves it the way to a thread. The answer of a
-    `live` one goes on, batch after batch. `media` names the types of an answer that isn't JSON.
+    `live` one goes on, batch after batch. `media` names the types of an answer that isn't JSON. `refuses` names the
+    problems of its own, beyond those that follow from the rest (surfaces/refusals.py).
     Raises TypeError or ValueError at import for a declaration that can't hold.
     """
 
@@ -162,6 +166,7 @@ def operation(
             live=live,
             body=kind,
             media=media,
+            refuses=refuses,
             summary=summary.rstrip("."),
             description=" ".join(description.split()),
             examples=example or (tool.example if tool else {}),

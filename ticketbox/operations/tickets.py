@@ -11,7 +11,7 @@ from ticketbox.domain.fingerprints import page_print
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.problems import InvalidRequest, NotFound, invalid
+from ticketbox.domain.problems import InvalidRequest, NotFound, TicketArchived, invalid
 from ticketbox.domain.records import Priority, Status, Ticket
 from ticketbox.domain.scopes import Scope
 from ticketbox.operations.inputs import Branch, Label, Labels, Markdown, Title, Url, tidy_labels
@@ -109,6 +109,7 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets",
+    refuses=(NotFound,),
     creates=True,
     tool=Tool(
         "Create a ticket",
@@ -180,6 +181,7 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="PATCH /tickets/{ticket_id}",
+    refuses=(TicketArchived,),
     tool=Tool(
         "Update a ticket",
         "Use this to change a ticket's title, description, priority or labels, or to mark it resolved.",

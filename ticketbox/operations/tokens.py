@@ -75,7 +75,7 @@ class CreatedToken(Token, frozen=True):
 
 
 @operation(
-    "create_token", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /tokens", creates=True,
+    "create_token", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /tokens", refuses=(NotFound,), creates=True,
     example={"label": "my agent", "scopes": ["tickets:write"], "expires_days": 90},
 )  # fmt: skip
 def create_token(tx: Write, actor: Actor, args: CreateToken) -> CreatedToken:

@@ -118,7 +118,7 @@ def _is_address(host: str) -> bool:
 
 @operation(
     "create_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/webhooks",
-    creates=True, prepare=check_address,
+    refuses=(Conflict,), creates=True, prepare=check_address,
     example={"url": "https://hooks.example/ticketbox", "name": "Build server", "types": ["ticket.created"]},
 )  # fmt: skip
 def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> NewWebhook:
@@ -230,7 +230,7 @@ class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "replay_delivery", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /deliveries/{delivery_id}/replay",
-    creates=True,
+    refuses=(Conflict,), creates=True,
 )  # fmt: skip
 def replay_delivery(tx: Write, actor: Actor, args: ReplayDelivery) -> Delivery:
     """Deliver an event once more; the receiver knows it by the same `webhook-id`. For admins."""

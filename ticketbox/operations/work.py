@@ -10,7 +10,7 @@ from msgspec import Meta
 from ticketbox.domain.clock import MINUTE, rfc3339
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, Kind
-from ticketbox.domain.problems import AlreadyClaimed
+from ticketbox.domain.problems import AlreadyClaimed, TicketArchived
 from ticketbox.domain.records import Ticket
 from ticketbox.domain.scopes import Role, Scope
 from ticketbox.operations.inputs import Branch
@@ -38,6 +38,7 @@ class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/work",
+    refuses=(TicketArchived, AlreadyClaimed),
     tool=Tool(
         "Start work on a ticket",
         "Use this before you change code for a ticket: it claims the ticket and records the git branch.",
@@ -69,6 +70,7 @@ class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="DELETE /tickets/{ticket_id}/work",
+    refuses=(TicketArchived, AlreadyClaimed),
     tool=Tool(
         "Stop work on a ticket",
         "Use this when you are done with a ticket or give it up: it ends the claim; the branch stays recorded.",

@@ -8,18 +8,20 @@ import msgspec
 
 from ticketbox import __version__
 from ticketbox.domain.limits import Budget
-from ticketbox.domain.problems import PROBLEMS, FieldError
+from ticketbox.domain.problems import FieldError
 from ticketbox.domain.query import Span
 from ticketbox.domain.scopes import Access, Scope
 from ticketbox.operations.content import Content
 from ticketbox.operations.registry import Body, Operation, Registry, Route
 from ticketbox.operations.sessions import WithSession
 from ticketbox.surfaces.links import links
+from ticketbox.surfaces.refusals import answers, by_status
 from ticketbox.surfaces.schemas import schemas
 
 Json = dict[str, Any]
 
 _REF = "#/components/schemas/{name}"
+_REFUSAL = "#/components/responses/{name}"
 _HEADERS = {
     "idempotency_key": (
         "Idempotency-Key",
@@ -98,6 +100,7 @@ def document(registry: Registry, public_url: str) -> Json:
         if operation.creates:
             described["responses"]["201"]["links"] = links(registry, operation, results(operation)[0])
         paths.setdefault(route.path, {})[route.method.lower()] = described
+    refused = answers(registry, {"$ref": _REF.format(name=ProblemDocument.__name__)})
     return {
         "openapi": "3.1.0",
         "info": {
@@ -110,7 +113,8 @@ def document(registry: Registry, public_url: str) -> Json:
         "tags": [{"name": name} for name in dict.fromkeys(_TAGS.values())],
         "paths": paths,
         "components": {
-            "schemas": _used(paths, components),
+            "schemas": _used([paths, refused], components),
+            "responses": refused,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "An API token: `tok_…`."},
                 "session": {"type": "apiKey", "in": "cookie", "name": cookie},
@@ -161,7 +165,7 @@ def _operation(route: Route, operation: Operation, arguments: Json, known: dict[
         described["parameters"] = parameters
     if operation.body is not Body.NONE and (rest or operation.body is Body.MULTIPART):
         described["requestBody"] = _body(operation, rest, sorted(required & rest.keys()))
-    described["responses"] = _responses(operation, known)
+    described["responses"] = _responses(route, operation, known)
     return described
 
 
@@ -233,7 +237,7 @@ def _part(schema: Json) -> Json:
     return schema
 
 
-def _responses(operation: Operation, known: dict[str, Json]) -> Json:
+def _responses(route: Route, operation: Operation, known: dict[str, Json]) -> Json:
     status = "201" if operation.creates else "200"
     content: Json = {}
     if operation.live:
@@ -252,44 +256,19 @@ def _responses(operation: Operation, known: dict[str, Json]) -> Json:
         responses["200"] = {**responses["201"], "description": "The capture was there already."}
     if "application/octet-stream" in operation.media:
         responses["200"] = {"description": "Done.", "content": {"*/*": content["application/octet-stream"]}}
-    for code, words in statuses(operation).items():
-        responses[str(code)] = {
-            "description": words,
-            "content": {"application/problem+json": {"schema": known[_key(ProblemDocument)]}},
-        }
+    responses |= {str(status): {"$ref": _REFUSAL.format(name=name)} for status, name in by_status(route, operation)}
     return responses
 
 
-def statuses(operation: Operation) -> dict[int, str]:
-    """The refusals that an operation can answer, with their codes."""
-    possible = {400, 408, 413, 421, 429, 500, 503}
-    if operation.scope is not Access.PUBLIC or operation.name == "create_session":
-        possible |= {401, 403}
-    if operation.scope is Access.PUBLIC:
-        possible |= {401, 403, 409}
-    if operation.arguments.__struct_fields__:
-        possible.add(404)
-    if operation.writes:
-        possible |= {409, 507}
-    if operation.body is not Body.NONE:
-        possible.add(415)
-    codes: dict[int, list[str]] = {}
-    for problem in PROBLEMS:
-        if problem.status in possible:
-            codes.setdefault(problem.status, []).append(f"`{problem.code}`")
-    codes.setdefault(500, ["`internal`"])
-    return {status: ", ".join(codes[status]) for status in sorted(codes)}
-
-
-def _used(paths: Json, components: Json) -> Json:
+def _used(parts: list[Json], components: Json) -> Json:
     """Only the schemas that something points at, directly or by way of another."""
     found: set[str] = set()
-    waiting: list[Any] = [paths]
+    waiting: list[Any] = list(parts)
     while waiting:
         node = waiting.pop()
         if isinstance(node, dict):
             reference = typing.cast(Json, node).get("$ref")
-            if isinstance(reference, str):
+            if isinstance(reference, str) and reference.startswith(_REF.format(name="")):
                 name = reference.rpartition("/")[2]
                 if name not in found:
                     found.add(name)

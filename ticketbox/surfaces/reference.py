@@ -68,7 +68,11 @@ def _entry(path: str, method: str, described: Json, document: Json) -> Entry:
             fields.append(Field(name, place, _kind(part), required, _told(part)))
         if "example" in content:
             example = json.dumps(content["example"], indent=2, ensure_ascii=False)
-    answers = [(status, _answer(response)) for status, response in described["responses"].items()]
+    refused = document["components"]["responses"]
+    answers = [
+        (status, refused[each["$ref"].rpartition("/")[2]]["description"] if "$ref" in each else _answer(each))
+        for status, each in described["responses"].items()
+    ]
     return Entry(
         name=described["operationId"],
         method=method.upper(),
@@ -83,8 +87,6 @@ def _entry(path: str, method: str, described: Json, document: Json) -> Entry:
 
 def _answer(response: Json) -> str:
     content = response.get("content", {})
-    if "application/problem+json" in content:
-        return response["description"]
     shapes = [_kind(each["schema"]) for media, each in content.items() if media == "application/json"]
     return ", ".join(shapes or content) or "no body"
 
