@@ -10,8 +10,8 @@ import pytest
 from tests.receiver import Receiver, receiving
 from ticketbox.domain.clock import DAY, HOUR, Clock
 from ticketbox.domain.limits import Limiter
-from ticketbox.domain.records import DeliveryState, WebhookFormat
 from ticketbox.domain.retries import next_attempt
+from ticketbox.domain.webhook_records import DeliveryState, WebhookFormat
 from ticketbox.jobs.webhooks import Deliverer
 from ticketbox.operations.services import Services
 from ticketbox.store import deliveries, events, webhooks

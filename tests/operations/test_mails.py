@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from tests.postbox import Postbox, postbox
+from ticketbox.domain.account_records import MailState, Reason
 from ticketbox.domain.clock import DAY, HOUR, MINUTE, Clock
 from ticketbox.domain.limits import Limiter
-from ticketbox.domain.records import MailState, Reason
 from ticketbox.domain.relay import relay
 from ticketbox.jobs.mail import Mailer
 from ticketbox.operations.services import Services

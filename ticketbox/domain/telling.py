@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.records import Event, WebhookFormat
+from ticketbox.domain.records import Event
+from ticketbox.domain.webhook_records import WebhookFormat
 
 MOST_CHARACTERS = 1_500
 

@@ -8,7 +8,7 @@ from email.policy import SMTP
 from email.utils import format_datetime, make_msgid
 from typing import TYPE_CHECKING
 
-from ticketbox.domain.records import Reason
+from ticketbox.domain.account_records import Reason
 from ticketbox.domain.relay import Relay
 from ticketbox.store.mails import Letter, Told
 

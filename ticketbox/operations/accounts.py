@@ -3,11 +3,12 @@
 import msgspec
 
 from ticketbox.domain import passwords, secrets
+from ticketbox.domain.account_records import Token, User
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, Kind, Via
 from ticketbox.domain.problems import Conflict, NotFound
-from ticketbox.domain.records import Bodies, CapturePolicy, Column, Company, Project, RoleName, Token, User
-from ticketbox.domain.scopes import Access
+from ticketbox.domain.records import Bodies, CapturePolicy, Column, Company, Project
+from ticketbox.domain.scopes import Access, RoleName
 from ticketbox.operations.companies import founded
 from ticketbox.operations.grants import ended
 from ticketbox.operations.inputs import Email, Name, Password, Secret

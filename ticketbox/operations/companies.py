@@ -8,8 +8,8 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, Membership
 from ticketbox.domain.problems import InvalidRequest
-from ticketbox.domain.records import Company, RoleName
-from ticketbox.domain.scopes import Access, Role, Scope
+from ticketbox.domain.records import Company
+from ticketbox.domain.scopes import Access, Role, RoleName, Scope
 from ticketbox.operations.inputs import Name
 from ticketbox.operations.lookups import Id, Key, company
 from ticketbox.operations.paging import Cursor, Limit, Page, page, resume

@@ -2,10 +2,10 @@
 
 import msgspec
 
+from ticketbox.domain.account_records import ConnectedApp
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import NotFound
-from ticketbox.domain.records import ConnectedApp
 from ticketbox.domain.scopes import Access
 from ticketbox.operations.grants import ended
 from ticketbox.operations.lookups import Id

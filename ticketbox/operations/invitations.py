@@ -3,12 +3,12 @@
 import msgspec
 
 from ticketbox.domain import passwords, secrets
+from ticketbox.domain.account_records import Invitation
 from ticketbox.domain.clock import DAY
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, Kind
 from ticketbox.domain.problems import Conflict, InvalidRequest, NotFound, Unauthorized
-from ticketbox.domain.records import Invitation, RoleName
-from ticketbox.domain.scopes import Access, Role
+from ticketbox.domain.scopes import Access, Role, RoleName
 from ticketbox.operations.inputs import Email, Name, Password, Secret
 from ticketbox.operations.lookups import Id, company
 from ticketbox.operations.members import ProjectIds, may_grant, project_keys

@@ -5,10 +5,10 @@ The key in each mail is all that it takes, so that it works without signing in, 
 
 import msgspec
 
+from ticketbox.domain.account_records import MailState
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import NotFound
-from ticketbox.domain.records import MailState
 from ticketbox.domain.scopes import Access
 from ticketbox.operations.inputs import Secret
 from ticketbox.operations.registry import operation

@@ -8,8 +8,8 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, require_role
 from ticketbox.domain.problems import Conflict, Forbidden, InvalidRequest, NotFound
-from ticketbox.domain.records import Member, RoleName
-from ticketbox.domain.scopes import Access, Role, Scope
+from ticketbox.domain.records import Member
+from ticketbox.domain.scopes import Access, Role, RoleName, Scope
 from ticketbox.operations.lookups import Id, company, readable
 from ticketbox.operations.paging import Cursor, Limit, Page, page, resume
 from ticketbox.operations.recording import company_event

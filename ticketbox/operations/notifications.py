@@ -2,10 +2,10 @@
 
 import msgspec
 
+from ticketbox.domain.account_records import Mutes, Notification
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor
 from ticketbox.domain.problems import NotFound
-from ticketbox.domain.records import Mutes, Notification
 from ticketbox.domain.scopes import Access
 from ticketbox.operations.lookups import Id, TicketId, readable, readable_ticket
 from ticketbox.operations.paging import Cursor, Limit, Page, page, resume

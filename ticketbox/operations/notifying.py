@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from ticketbox.domain.account_records import Reason
 from ticketbox.domain.mentions import mentioned
 from ticketbox.domain.policy import Actor
-from ticketbox.domain.records import Reason
 from ticketbox.store import mails, notifications
 from ticketbox.store.database import Write
 from ticketbox.store.visible import Found

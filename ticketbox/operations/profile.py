@@ -6,12 +6,13 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain import passwords
+from ticketbox.domain.account_records import MailState, Profile, User
 from ticketbox.domain.clock import rfc3339
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, Kind
 from ticketbox.domain.problems import Conflict, Forbidden, InvalidRequest, RateLimited
-from ticketbox.domain.records import MailState, Profile, RoleName, Time, User
-from ticketbox.domain.scopes import Access
+from ticketbox.domain.records import Time
+from ticketbox.domain.scopes import Access, RoleName
 from ticketbox.operations.inputs import Email, Name, Password, Secret
 from ticketbox.operations.meter import Meter
 from ticketbox.operations.registry import Tool, operation

@@ -5,11 +5,12 @@ from typing import Generic, TypeVar
 import msgspec
 
 from ticketbox.domain import passwords, secrets
+from ticketbox.domain.account_records import Session, User
 from ticketbox.domain.clock import DAY, rfc3339
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, Kind
 from ticketbox.domain.problems import NotFound, Unauthorized
-from ticketbox.domain.records import Session, Time, User
+from ticketbox.domain.records import Time
 from ticketbox.domain.scopes import Access
 from ticketbox.operations.inputs import Email, Secret
 from ticketbox.operations.lookups import Id

@@ -6,11 +6,11 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain import secrets
+from ticketbox.domain.account_records import Token
 from ticketbox.domain.clock import DAY
 from ticketbox.domain.limits import Budget
 from ticketbox.domain.policy import Actor, Kind, require_role
 from ticketbox.domain.problems import Forbidden, NotFound, invalid
-from ticketbox.domain.records import Token
 from ticketbox.domain.scopes import Access, Role, Scope
 from ticketbox.operations.inputs import Name
 from ticketbox.operations.lookups import Id

@@ -13,8 +13,8 @@ from ticketbox.domain.limits import Budget
 from ticketbox.domain.patterns import whole
 from ticketbox.domain.policy import Actor, require_role
 from ticketbox.domain.problems import Conflict, InvalidRequest, NotFound, invalid
-from ticketbox.domain.records import Attempt, Delivery, DeliveryState, Webhook, WebhookFormat
 from ticketbox.domain.scopes import Access, Role
+from ticketbox.domain.webhook_records import Attempt, Delivery, DeliveryState, Webhook, WebhookFormat
 from ticketbox.operations.events import EventType
 from ticketbox.operations.inputs import Name
 from ticketbox.operations.lookups import Id, Key, company

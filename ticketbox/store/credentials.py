@@ -5,10 +5,10 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ticketbox.domain.account_records import Session, Token, TokenKind
 from ticketbox.domain.clock import rfc3339
 from ticketbox.domain.ids import Prefix, new_id
 from ticketbox.domain.policy import Actor, Kind, Membership, Via
-from ticketbox.domain.records import Session, Token, TokenKind
 from ticketbox.domain.scopes import ALL_SCOPES, Scope, granted
 from ticketbox.store.database import Event, Read, Write
 

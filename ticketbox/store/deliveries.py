@@ -8,8 +8,9 @@ import msgspec
 
 from ticketbox.domain.clock import DAY, rfc3339
 from ticketbox.domain.ids import Prefix, new_id
-from ticketbox.domain.records import Attempt, Delivery, DeliveryState, Event, WebhookFormat
+from ticketbox.domain.records import Event
 from ticketbox.domain.retries import next_attempt
+from ticketbox.domain.webhook_records import Attempt, Delivery, DeliveryState, WebhookFormat
 from ticketbox.store import events, webhooks
 from ticketbox.store.database import Read, Row, Write
 

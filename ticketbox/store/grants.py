@@ -2,9 +2,9 @@
 
 import msgspec
 
+from ticketbox.domain.account_records import ConnectedApp
 from ticketbox.domain.clock import DAY, rfc3339
 from ticketbox.domain.oauth import Audience, shown_host
-from ticketbox.domain.records import ConnectedApp
 from ticketbox.store.database import Read, Row, Write
 
 MOST_UNUSED = 1_000

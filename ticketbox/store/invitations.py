@@ -2,9 +2,9 @@
 
 import msgspec
 
+from ticketbox.domain.account_records import Invitation
 from ticketbox.domain.clock import rfc3339
 from ticketbox.domain.ids import Prefix, new_id
-from ticketbox.domain.records import Invitation
 from ticketbox.domain.scopes import Role, RoleName
 from ticketbox.store.bylines import Bylines
 from ticketbox.store.database import Read, Row, Write

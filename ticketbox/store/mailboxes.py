@@ -2,8 +2,8 @@
 
 import msgspec
 
+from ticketbox.domain.account_records import MailState
 from ticketbox.domain.clock import DAY
-from ticketbox.domain.records import MailState
 from ticketbox.domain.secrets import new_mail_key
 from ticketbox.store import mails
 from ticketbox.store.database import Read, Write

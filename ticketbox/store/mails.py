@@ -7,8 +7,9 @@ again, with the same Message-ID.
 
 import msgspec
 
+from ticketbox.domain.account_records import Reason
 from ticketbox.domain.clock import DAY, MINUTE
-from ticketbox.domain.records import Event, Reason
+from ticketbox.domain.records import Event
 from ticketbox.domain.retries import LONGEST_MS, next_attempt
 from ticketbox.store import events
 from ticketbox.store.database import Read, Write

@@ -2,9 +2,9 @@
 
 from collections.abc import Iterable
 
+from ticketbox.domain.account_records import Mutes, Notification, Reason
 from ticketbox.domain.clock import DAY, rfc3339
 from ticketbox.domain.ids import Prefix, new_id
-from ticketbox.domain.records import Mutes, Notification, Reason
 from ticketbox.store import events
 from ticketbox.store.bylines import Bylines
 from ticketbox.store.database import Read, Write

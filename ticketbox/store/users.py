@@ -2,8 +2,8 @@
 
 import msgspec
 
+from ticketbox.domain.account_records import User
 from ticketbox.domain.ids import Prefix, new_id
-from ticketbox.domain.records import User
 from ticketbox.store.database import Read, Row, Write
 
 

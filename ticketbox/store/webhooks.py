@@ -4,7 +4,7 @@ import msgspec
 
 from ticketbox.domain.clock import DAY, rfc3339
 from ticketbox.domain.ids import Prefix, new_id
-from ticketbox.domain.records import Webhook, WebhookFormat
+from ticketbox.domain.webhook_records import Webhook, WebhookFormat
 from ticketbox.store import events
 from ticketbox.store.bylines import Bylines
 from ticketbox.store.database import Read, Row, Write
