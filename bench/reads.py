@@ -24,7 +24,8 @@ from ticketbox.domain import secrets
 from ticketbox.domain.policy import Via
 from ticketbox.domain.records import Status
 from ticketbox.store import bylines, credentials, ticket_lists, tickets
-from ticketbox.store.database import Read, connect
+from ticketbox.store.connection import connect
+from ticketbox.store.database import Read
 from ticketbox.store.ticket_lists import Filter, Sort
 
 QUESTIONS = ("get_ticket", "list of 50", "list of 50, all projects", "list of 50, label", "search")

@@ -16,7 +16,7 @@ from tests.fuzz.mutations import AWKWARD
 from tests.times import TIMES, Record
 from ticketbox.store import moving
 from ticketbox.store.archive import BadArchive, Reader, Writer
-from ticketbox.store.database import connect
+from ticketbox.store.connection import connect
 from ticketbox.store.migrate import newest_number, prepare
 
 VALUES: list[Any] = [

@@ -15,7 +15,8 @@ from ticketbox.domain.problems import InvalidRequest
 from ticketbox.domain.query import Period, parse
 from ticketbox.domain.records import Status
 from ticketbox.store import narrowing, search
-from ticketbox.store.database import Read, connect
+from ticketbox.store.connection import connect
+from ticketbox.store.database import Read
 from ticketbox.store.migrate import prepare
 from ticketbox.store.narrowing import Home
 from ticketbox.store.search import Question

@@ -15,7 +15,8 @@ import pytest
 from ticketbox.domain.clock import Clock
 from ticketbox.domain.problems import NotFound, StorageFull, Unavailable
 from ticketbox.store import database
-from ticketbox.store.database import Database, Event, Read, Write, connect
+from ticketbox.store.connection import connect
+from ticketbox.store.database import Database, Event, Read, Write
 from ticketbox.store.migrate import prepare
 
 ADD = "INSERT INTO note (id, text) VALUES (?, ?)"

@@ -19,7 +19,7 @@ from ticketbox.domain.filters import Moment, Place
 from ticketbox.domain.query import Period, Text
 from ticketbox.domain.records import Priority, Status
 from ticketbox.store import events, search, ticket_lists
-from ticketbox.store.database import connect
+from ticketbox.store.connection import connect
 from ticketbox.store.migrate import prepare
 from ticketbox.store.search import Question
 from ticketbox.store.ticket_lists import Filter, Sort

@@ -12,7 +12,8 @@ import pytest
 from ticketbox.domain.query import parse
 from ticketbox.domain.records import Status
 from ticketbox.store import blobs, migrate, narrowing, search
-from ticketbox.store.database import Read, connect
+from ticketbox.store.connection import connect
+from ticketbox.store.database import Read
 from ticketbox.store.migrate import prepare
 from ticketbox.store.search import Question
 

@@ -16,7 +16,7 @@ from typing import Protocol
 import msgspec
 
 from ticketbox.store.check import Inspection, inspected, opened_to_look
-from ticketbox.store.database import connect
+from ticketbox.store.connection import connect
 from ticketbox.store.migrate import UnusableFile, newest_number
 
 FORM = "%Y%m%dT%H%M%SZ"

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 
 from ticketbox.store.backup import Tell
-from ticketbox.store.database import MOST_LOG, connect
+from ticketbox.store.connection import MOST_LOG, connect
 from ticketbox.store.migrate import UnusableFile
 
 STEP_PAGES = 64

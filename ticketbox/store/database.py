@@ -17,11 +17,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
-import aiosqlite
 import msgspec
 
 from ticketbox.domain.clock import Clock
 from ticketbox.domain.problems import Problem, StorageFull, Unavailable
+from ticketbox.store.connection import Connection, connect
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -35,8 +35,6 @@ READ_SECONDS = 5.0
 # because SQLite counts a statement's steps over all its runs.
 BRIEF_STRIDES = 25
 _STRIDE = 2_000
-BUSY_SECONDS = 5.0
-MOST_LOG = 64 * 1024 * 1024
 _PROGRESS_STEPS = 20_000
 _FULL = {
     sqlite3.SQLITE_FULL,
@@ -140,42 +138,6 @@ class Write(Read):
         finally:
             if self.connection.in_transaction:
                 self.connection.execute("RELEASE step")
-
-
-class Connection(aiosqlite.Connection):
-    """An aiosqlite connection that runs a whole unit of work in one hop to its thread."""
-
-    @classmethod
-    async def open(cls, connector: Callable[[], sqlite3.Connection]) -> Self:
-        """Start the connection's thread and connect on it."""
-        connection = cls(connector, iter_chunk_size=64)
-        await connection
-        return connection
-
-    async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` on the connection's own thread and return what it returns."""
-        answer: T = await self._execute(work, self._conn)  # pyright: ignore[reportUnknownMemberType]
-        return answer
-
-
-def connect(path: Path, *, writes: bool, checkpoints: bool = False, wait: float = BUSY_SECONDS) -> sqlite3.Connection:
-    """Open the file with the settings that every connection shares.
-
-    Only the server's writer checkpoints: two connections that write and checkpoint at once meet a
-    rare fault in SQLite before 3.51.3.
-    """
-    connection = sqlite3.connect(
-        path, timeout=wait, isolation_level=None, check_same_thread=False, cached_statements=400
-    )
-    connection.execute("PRAGMA foreign_keys = ON")
-    connection.execute("PRAGMA synchronous = FULL")
-    connection.execute("PRAGMA temp_store = MEMORY")
-    connection.execute("PRAGMA cache_size = -16000")
-    if not writes:
-        connection.execute("PRAGMA query_only = ON")
-    connection.execute(f"PRAGMA wal_autocheckpoint = {1000 if checkpoints else 0}")
-    connection.execute(f"PRAGMA journal_size_limit = {MOST_LOG}")  # a long backup lets the log grow
-    return connection
 
 
 class Unit(msgspec.Struct):

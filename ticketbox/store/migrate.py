@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 
 from ticketbox.store import backfill
-from ticketbox.store.database import connect
+from ticketbox.store.connection import connect
 
 APPLICATION_ID = 0x74626F78  # "tbox"
 PAGE_SIZE = 8192

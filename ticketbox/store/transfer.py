@@ -8,7 +8,7 @@ from pathlib import Path
 from ticketbox import __version__
 from ticketbox.store import moving
 from ticketbox.store.archive import BadArchive, Manifest, Reader, Writer
-from ticketbox.store.database import connect
+from ticketbox.store.connection import connect
 from ticketbox.store.migrate import applied_number, newest_number, prepare
 
 
