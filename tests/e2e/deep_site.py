@@ -2,9 +2,8 @@
 
 import base64
 import hashlib
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
-from typing import Any, Self
+
+from tests.e2e.two_names import Handler, TwoNames
 
 SECRET = "hunter-2-of-the-deep"
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>…</title>
@@ -47,36 +46,33 @@ Promise.all(over).then(() => { document.title = "sockets"; });
 </script></body></html>"""
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    elsewhere = ""
-
+class _Handler(Handler):
     def do_GET(self) -> None:
         match self.path.partition("?")[0]:
             case "/in":
-                self._send(302, "text/plain", "", {"Location": "/deep"})
+                self.answer("text/plain", "", {"Location": "/deep"}, status=302)
             case "/deep":
-                self._send(200, "text/html", PAGE % {"secret": SECRET, "elsewhere": self.elsewhere})
+                self.answer("text/html", PAGE % {"secret": SECRET, "elsewhere": self.elsewhere})
             case "/other":
-                self._send(200, "text/html", "<title>other</title>")
+                self.answer("text/html", "<title>other</title>")
             case "/served":
-                self._send(200, "text/html", SERVED)
+                self.answer("text/html", SERVED)
             case "/service.js":
-                self._send(200, "text/javascript", SERVICE)
+                self.answer("text/javascript", SERVICE)
             case "/sockets":
-                self._send(200, "text/html", SOCKETS)
+                self.answer("text/html", SOCKETS)
             case "/socket/open":
                 self._accept()
             case "/worker.js":
-                self._send(200, "text/javascript", WORKER % SECRET)
+                self.answer("text/javascript", WORKER % SECRET)
             case "/data.json":
-                self._send(200, "application/json", f'{{"api_key": "{SECRET}", "sum": 3}}')
+                self.answer("application/json", f'{{"api_key": "{SECRET}", "sum": 3}}')
             case _:
-                self._send(418, "text/plain", "")
+                self.answer("text/plain", "", status=418)
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self._send(201, "application/json", '{"sum": 4}', {"Set-Cookie": f"session={SECRET}"})
+        self.answer("application/json", '{"sum": 4}', {"Set-Cookie": f"session={SECRET}"}, status=201)
 
     def do_OPTIONS(self) -> None:
         allowed = {
@@ -84,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
             "Access-Control-Allow-Headers": "x-mark",
             "Access-Control-Max-Age": "0",
         }
-        self._send(204, "text/plain", "", allowed)
+        self.answer("text/plain", "", allowed, status=204)
 
     def _accept(self) -> None:
         """Open a socket, and close it with the connection (RFC 6455, 4.2.2)."""
@@ -97,34 +93,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile.read(1)
         self.close_connection = True
 
-    def _send(self, status: int, kind: str, body: str, headers: dict[str, str] | None = None) -> None:
-        data = body.encode()
-        self.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(data)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        self.wfile.write(data)
 
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+class DeepSite(TwoNames):
+    """The site, running."""
 
-
-class DeepSite:
-    """The site, running under two names, so that one is foreign to the other. `url` has no trailing slash."""
-
-    def __init__(self) -> None:
-        handler = type("Handler", (_Handler,), {})
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        port = self._server.server_port
-        self.url, handler.elsewhere = f"http://127.0.0.1:{port}", f"http://127.0.0.2:{port}"
-        self._other = ThreadingHTTPServer(("127.0.0.2", port), handler)
-
-    def __enter__(self) -> Self:
-        for server in (self._server, self._other):
-            Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for server in (self._server, self._other):
-            server.shutdown()
-            server.server_close()
+    handler = _Handler
