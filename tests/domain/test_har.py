@@ -8,7 +8,7 @@ import pytest
 from ticketbox.domain.capture import NetworkEntry, NetworkRequest, NetworkResponse, OmittedReason, Page
 from ticketbox.domain.har import har
 
-STRING, NUMBER = {"type": "string"}, {"type": "number"}
+STRING = {"type": "string"}
 SIZE = {"type": "integer", "minimum": -1}
 OPTIONAL_TIME = {"type": "number", "minimum": -1}
 TIME = {"type": "number", "minimum": 0}

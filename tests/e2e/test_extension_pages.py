@@ -12,7 +12,6 @@ from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket, report
 
 COMPLETE = ("ok", None)
-DATA = ("fetch", "/data.json?from={}", 200)
 
 
 def all_streams(status: str, reason: str | None = None) -> dict[str, tuple[str, str | None]]:

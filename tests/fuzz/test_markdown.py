@@ -21,7 +21,6 @@ ATTRIBUTES = {
 }  # fmt: skip
 OWN_PICTURE = re.compile(r"/api/v1/assets/asset_[0-9a-z]+/content")
 HARMLESS = re.compile(r"(?i)(https?:|mailto:|[^:]*([/?#]|\Z))")
-ALIGNED = re.compile("text-align:(left|center|right)")
 MS = 5_000
 
 
