@@ -1,6 +1,7 @@
 """The model of what people and agents do with tickets: filing, moving, claiming, assigning, commenting, capturing."""
 
 from collections.abc import Callable
+from datetime import datetime, timedelta
 from typing import Any
 
 from tests.machine.model import ROLES, Refused, Row, State, conflict, invalid, not_found
@@ -14,8 +15,7 @@ class Board(State):
     def ticket_view(self, key: str) -> Row:
         """What every answer with this ticket must say of it."""
         row = self.tickets[key]
-        claim = row["claim"] and {"by": row["claim"]}
-        said = {name: row[name] for name in SHOWN} | {"id": key, "project_id": row["project"], "claim": claim}
+        said = {name: row[name] for name in SHOWN} | {"id": key, "project_id": row["project"], "claim": row["claim"]}
         said |= {"column_id": row["column"], "company_id": self.projects[row["project"]]["company"]}
         said |= {"assignees": {user: {} for user in row["assignees"]}, "archived": row["archived"]}
         said |= {"created": row["created"], "updated": row["updated"]}
@@ -206,14 +206,23 @@ class Board(State):
             self.columns[row["column"]]["tickets"].append(ticket_id)
         return {**self.touch(row, "ticket.restored"), "changed": True}
 
-    def start_work(self, ticket_id: str, branch: str | None = None, expected_version: int | None = None) -> Row:
+    def start_work(
+        self, ticket_id: str, branch: str | None = None, lease_minutes: int = 60, expected_version: int | None = None
+    ) -> Row:
         row = self.changeable(ticket_id, expected_version)
-        mine = row["claim"] and {**row["claim"], "via": None} == {**self.by(), "via": None}
+        mine = row["claim"] and {**row["claim"]["by"], "via": None} == {**self.by(), "via": None}
         if row["claim"] and not mine:
             raise conflict("already_claimed")
         row["branch"] = branch or row["branch"] or f"{ticket_id}-{row['title'].lower().replace(' ', '-')}"
-        row["claim"] = self.by()
+        row["claim"] = {"by": self.by(), "until": self.after(lease_minutes)}
         return self.touch(row, "ticket.work_started")
+
+    def after(self, minutes: int) -> str:
+        """The time so long after the server's answer says that it changed the ticket."""
+        if not isinstance(self.made, dict) or "updated" not in self.made:
+            raise Refused(0, "should have succeeded")
+        ends = datetime.fromisoformat(self.made["updated"]["at"]) + timedelta(minutes=minutes)
+        return ends.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
     def stop_work(self, ticket_id: str, expected_version: int | None = None) -> Row:
         row = self.changeable(ticket_id, expected_version)
@@ -221,7 +230,7 @@ class Board(State):
             return self.ticket_view(ticket_id)
         member = self.place(row["project"])
         assert member is not None
-        if row["claim"]["user"]["id"] != self.who["user"] and ROLES.index(member["role"]) < ROLES.index("admin"):
+        if row["claim"]["by"]["user"]["id"] != self.who["user"] and ROLES.index(member["role"]) < ROLES.index("admin"):
             raise conflict("already_claimed")
         row["claim"] = None
         return self.touch(row, "ticket.work_stopped")

@@ -18,15 +18,20 @@ NOUNS = {
 
 
 class Draw:
-    """Draws arguments for a model as it is now."""
+    """Draws arguments for a model as it is now; of the nouns in `near`, those ids alone."""
 
-    def __init__(self, data: st.DataObject, model: Model, gone: dict[str, list[str]]) -> None:
+    def __init__(
+        self, data: st.DataObject, model: Model, gone: dict[str, list[str]], near: dict[str, list[str]] | None = None
+    ) -> None:
         self.model = model
         self.gone = gone
+        self.near = near or {}
         self.of = lambda values: data.draw(st.sampled_from(list(values)))
 
     def id(self, noun: str) -> str:
         """The id of a row; every tenth or so of none."""
+        if near := self.near.get(noun):
+            return self.of(near)
         there = list(getattr(self.model, noun))
         gone = self.gone[noun][-2:]
         return self.of([*there * (1 + 8 // (len(there) or 1)), *gone, NEVER[NOUNS[noun]]])
@@ -34,12 +39,19 @@ class Draw:
     def user(self) -> str:
         return self.of([*self.model.people, NEVER["user"]])
 
+    def assignee(self, ticket: str) -> str:
+        """Mostly somebody who is assigned."""
+        assigned = sorted(self.model.tickets.get(ticket, {"assignees": ()})["assignees"])
+        return self.of(["me", self.user(), *assigned, *assigned])
+
     def maybe(self, **values: Callable[[], Any]) -> Row:
         """Some of these arguments."""
         return {name: value() for name, value in values.items() if self.of([False, True])}
 
     def some(self, value: Callable[[], str], least: int = 1) -> list[str]:
-        return [value() for _ in range(self.of(range(least, 4)))]
+        """A few values, mostly each once."""
+        values = [value() for _ in range(self.of(range(least, 4)))]
+        return values if self.of([False] * 4 + [True]) else list(dict.fromkeys(values))
 
     def version(self, ticket: str) -> Callable[[], int]:
         row = self.model.tickets.get(ticket, {"version": 1})
@@ -57,6 +69,18 @@ def _ticket(draw: Draw) -> Row:
 def _versioned(draw: Draw) -> Row:
     given = _ticket(draw)
     return given | draw.maybe(expected_version=draw.version(given["ticket_id"]))
+
+
+def _assignment(draw: Draw) -> Row:
+    given = _versioned(draw)
+    return {**given, "user_id": draw.assignee(given["ticket_id"])}
+
+
+def _assignments(draw: Draw) -> Row:
+    tickets = draw.some(lambda: draw.id("tickets"))
+    assigned = sorted(draw.model.tickets.get(tickets[0], {"assignees": ()})["assignees"])
+    users = draw.some(lambda: draw.of([draw.user(), *assigned, *assigned]), 0)
+    return {"ticket_ids": tickets, "user_ids": users, "mode": draw.of(["add", "remove", "replace"])}
 
 
 def _with(noun: str, name: str) -> Callable[[Draw], Row]:
@@ -85,12 +109,14 @@ def _status(draw: Draw) -> str:
     return draw.of(["active", "archived", "all"])
 
 
-def _beside(draw: Draw) -> Row:
-    """A place beside another ticket, mostly one of the column that is named."""
-    column = draw.id("columns")
-    inside = draw.model.columns.get(column, {"tickets": []})["tickets"]
-    anchor = draw.of([*inside, *inside, draw.id("tickets")])
-    return {"column_id": column, draw.of(["before", "after"]): anchor}
+def _move(draw: Draw) -> Row:
+    """To the end of a column, or mostly beside another ticket that stands there."""
+    given = _versioned(draw) | _column(draw)
+    if draw.of([False, False, True]):
+        return given
+    there = draw.model.columns.get(given["column_id"], {"tickets": []})["tickets"]
+    active = [key for key in there if draw.model.tickets[key]["status"] == "active" and key != given["ticket_id"]]
+    return given | {draw.of(["before", "after"]): draw.of([*active * 3, draw.id("tickets")])}
 
 
 def _filters(draw: Draw) -> Row:
@@ -168,11 +194,13 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "update_ticket": lambda d: {
         **_versioned(d), **d.maybe(**_fields(d), title=lambda: _title(d), resolved=lambda: d.of([True, False])),
     },
-    "move_ticket": lambda d: {**_versioned(d), **d.of([_column, _beside, _beside])(d)},
+    "move_ticket": _move,
     "bulk_move_tickets": lambda d: {"ticket_ids": d.some(lambda: d.id("tickets")), **_column(d)},
     "archive_ticket": _versioned,
     "restore_ticket": _versioned,
-    "start_work": lambda d: {**_versioned(d), **d.maybe(branch=lambda: "fix")},
+    "start_work": lambda d: {
+        **_versioned(d), **d.maybe(branch=lambda: "fix", lease_minutes=lambda: d.of([1, 1440])),
+    },
     "stop_work": _versioned,
     "add_attachment": lambda d: {**_ticket(d), "file": ("note.txt", b"text")},
     "save_annotations": _marks,
@@ -180,11 +208,8 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "edit_comment": lambda d: {**_comment(d), "body": d.of(WORDS)},
     "delete_comment": _comment,
     "assign_ticket": lambda d: {**_versioned(d), "user_id": d.of(["me", d.user()])},
-    "unassign_ticket": lambda d: {**_versioned(d), "user_id": d.of(["me", d.user()])},
-    "bulk_assign_tickets": lambda d: {
-        "ticket_ids": d.some(lambda: d.id("tickets")), "user_ids": d.some(d.user, 0),
-        "mode": d.of(["add", "remove", "replace"]),
-    },
+    "unassign_ticket": _assignment,
+    "bulk_assign_tickets": _assignments,
     "create_company": lambda _: {"name": "Another"},
     "update_company": lambda d: {**_company(d), "name": d.of(WORDS)},
     "delete_company": _company,

@@ -1,11 +1,12 @@
 """The same call over REST and over MCP, and what its answer must hold."""
 
+import contextlib
 import json
 import secrets
 import sqlite3
 import time
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 import httpx
 
@@ -21,6 +22,15 @@ USER = "INSERT INTO user (public_id, email, name, created_at) VALUES (?, ?, ?, ?
 SESSION = """
 INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, created_at, expires_at)
 SELECT ?, 'session', id, 'session', ?, 'tok_', '', ?, ? FROM user WHERE public_id = ?
+"""
+
+
+RUN_OUT = "UPDATE ticket SET claimed_until = claimed_at WHERE public_id = ?"
+CROWD = """
+UPDATE ticket SET position = n.place
+FROM (SELECT t.id, row_number() OVER (ORDER BY t.position, t.id) AS place
+      FROM ticket t JOIN board_column c ON c.id = t.column_id WHERE c.public_id = ?) n
+WHERE ticket.id = n.id
 """
 
 
@@ -53,14 +63,20 @@ class Wire:
 
     def __init__(self, box: Box) -> None:
         self.box = box
-        self.client = httpx.Client(base_url=box.api, timeout=30, verify=False)
+        self.client = box.client()
         self.calls = 0
 
-    def __enter__(self) -> Self:
-        return self
+    def run_out(self, ticket: str) -> None:
+        """Let the time of a claim be up, without waiting for it."""
+        self._beside(RUN_OUT, ticket)
 
-    def __exit__(self, *_: object) -> None:
-        self.client.close()
+    def crowd(self, column: str) -> None:
+        """Take the room between a column's tickets, as many moves do; their order stays."""
+        self._beside(CROWD, column)
+
+    def _beside(self, statement: str, key: str) -> None:
+        with contextlib.closing(sqlite3.connect(self.box.db, timeout=30)) as connection, connection:
+            connection.execute(statement, (key,))
 
     def send(self, who: Row, request: httpx.Request) -> httpx.Response:
         self.calls += 1
