@@ -112,7 +112,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: Any, **__: Any) -> None:
         """Say nothing."""
 
 
@@ -197,7 +197,8 @@ def main() -> None:
                     order = HOSTS if (pair + at) % 2 else HOSTS[::-1]
                     spent = {host: running.visit(host, options.rounds, lines) for host in order}
                     if pair:  # the first warms up
-                        pairs.append((spent.pop(recorded), *spent.values()))
+                        plain = next(host for host in HOSTS if host != recorded)
+                        pairs.append((spent[recorded], spent[plain]))
     rows: list[list[object]] = []
     for lines, pairs in found.items():
         for at, what in enumerate(Spent._fields):

@@ -108,7 +108,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: Any, **__: Any) -> None:
         """Say nothing."""
 
 

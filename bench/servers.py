@@ -26,9 +26,10 @@ STOP_SECONDS = 8
 
 async def serve_granian(application: Any, port: int) -> None:
     """Serve on granian, embedded, with the same limits as far as it has them, until a signal."""
-    from granian.constants import HTTPModes, Interfaces
-    from granian.http import HTTP1Settings
-    from granian.server.embed import Server as Granian
+    # only there with `uv run --with granian`
+    from granian.constants import HTTPModes, Interfaces  # pyright: ignore[reportMissingImports]
+    from granian.http import HTTP1Settings  # pyright: ignore[reportMissingImports]
+    from granian.server.embed import Server as Granian  # pyright: ignore[reportMissingImports]
 
     server = Granian(
         application, address="127.0.0.1", port=port, interface=Interfaces.ASGINL, http=HTTPModes.http1,

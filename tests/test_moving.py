@@ -24,7 +24,7 @@ from ticketbox.demo.build import build
 from ticketbox.store import migrate, moving
 from ticketbox.store.archive import FORMAT
 
-Change = Callable[[dict[str, bytes], dict[str, Any]], None]
+Change = Callable[[dict[str, bytes], dict[str, Any]], object]
 
 
 @pytest.fixture(scope="session")
@@ -248,7 +248,7 @@ BAD: dict[str, tuple[Change, str]] = {
         "isn't what its manifest says",
     ),
     "an entry too many": (lambda entries, _: entries.update({"records/more.ndjson": b""}), "manifest says"),
-    "an entry too few": (lambda entries, _: entries.pop("records/ticket.ndjson") and None, "manifest says"),
+    "an entry too few": (lambda entries, _: entries.pop("records/ticket.ndjson"), "manifest says"),
     "a path upwards": (lambda e, m: put(e, m, "../../evil.txt", b"x"), "doesn't belong"),
     "an absolute path": (lambda e, m: put(e, m, "/etc/evil", b"x"), "doesn't belong"),
     "an unknown table": (lambda e, m: put(e, m, "records/credential.ndjson", b'{"id": 1}\n'), "unknown kind"),

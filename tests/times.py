@@ -3,7 +3,16 @@
 import os
 from collections.abc import Callable
 
+from hypothesis import HealthCheck, settings
+
 TIMES = int(os.environ.get("TICKETBOX_TIMES", "1"))
 
 # What record_property is given stands in `--junit-xml`; packaging/reliability.py puts it into docs/reliability.md.
 Record = Callable[[str, object], None]
+
+
+def unhurried(examples: int) -> settings:
+    """How Hypothesis makes so many examples: however long one takes, and keeping none for the next run."""
+    # its metaclass doesn't say what it iterates over
+    every: list[HealthCheck] = list(HealthCheck)  # pyright: ignore[reportAssignmentType]
+    return settings(max_examples=examples, deadline=None, database=None, suppress_health_check=every)

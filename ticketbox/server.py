@@ -72,7 +72,7 @@ class _Protocol(HttpToolsProtocol):
     _in_head = False
     _held = 0
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: asyncio.Transport) -> None:
         """Begin to wait for the first request."""
         super().connection_made(transport)
         self._patience = self.loop.call_later(HEAD_SECONDS, transport.close)
@@ -163,7 +163,7 @@ async def serve_until_stopped(
     `ready` is called once when it begins, `stopping` once when the stop does.
     """
     config = uvicorn.Config(
-        application,  # type: ignore[arg-type]
+        application,
         http=_Protocol,
         log_config=None,
         access_log=False,

@@ -99,9 +99,9 @@ class Bugsink:
         manage = str(found / "bugsink-manage")
         run(manage, "migrate", cwd=home, **environment)
         run(manage, "migrate", "--database=snappea", cwd=home, **environment)
-        told = json.loads(run(manage, "shell", "-c", FILL, cwd=home, **environment).splitlines()[-1])
+        project, key, token = json.loads(run(manage, "shell", "-c", FILL, cwd=home, **environment).splitlines()[-1])
         with served(gunicorn(found, "application:application", port), port, home, **environment) as server:
-            yield server, _asked(server, *told, tickets)
+            yield server, _asked(server, project, key, token, tickets)
 
 
 def _asked(server: Server, project: int, key: str, token: str, tickets: int) -> Asked:

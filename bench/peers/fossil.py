@@ -52,18 +52,22 @@ class Fossil:
         """Serve it."""
         repository, artifacts, port = folder / f"{tickets}.fossil", folder / f"artifacts-{tickets}", free_port()
         environment = {"HOME": str(folder), "USER": USER}
+
+        def fossil(*arguments: str) -> None:
+            run("fossil", *arguments, HOME=str(folder), USER=USER)
+
         repository.unlink(missing_ok=True)
         shutil.rmtree(artifacts, ignore_errors=True)
         artifacts.mkdir()
         keys = _write(artifacts, tickets)
-        run("fossil", "reconstruct", str(repository), str(artifacts), **environment)
+        fossil("reconstruct", str(repository), str(artifacts))
         here = ["-R", str(repository)]
         with contextlib.suppress(RuntimeError):  # it may be there already
-            run("fossil", "user", "new", USER, "", PASSWORD, *here, **environment)
-        run("fossil", "user", "password", USER, PASSWORD, *here, **environment)
-        run("fossil", "user", "capabilities", USER, "s", *here, **environment)
-        run("fossil", "fts-config", "enable", "t", *here, **environment)
-        run("fossil", "fts-config", "index", "on", *here, **environment)
+            fossil("user", "new", USER, "", PASSWORD, *here)
+        fossil("user", "password", USER, PASSWORD, *here)
+        fossil("user", "capabilities", USER, "s", *here)
+        fossil("fts-config", "enable", "t", *here)
+        fossil("fts-config", "index", "on", *here)
         command = ["fossil", "server", "--localhost", "--port", str(port), str(repository)]
         with served(command, port, folder, **environment) as server:
             yield server, _asked(server, keys)

@@ -119,7 +119,7 @@ def test_a_file_that_is_served_or_worked_on_is_left_alone(seed: Seed, saved: Pat
     ],
     ids=["newer", "contents", "foreign", "cut", "garbage", "empty", "missing"],
 )
-def test_a_backup_that_isnt_sound_changes_nothing(db: Path, saved: Path, tmp_path: Path, spoil, words) -> None:  # type: ignore[no-untyped-def]
+def test_a_backup_that_isnt_sound_changes_nothing(db: Path, saved: Path, tmp_path: Path, spoil, words) -> None:
     spoil(saved)
     before, there = digest(db), [name for name in names(tmp_path) if not name.startswith("saved")]
     done = run("restore", saved, "--db", db, "--force")

@@ -230,5 +230,5 @@ class Fixtures(Endpoint):
 
 
 if __name__ == "__main__":
-    app.Endpoint = Fixtures  # type: ignore[misc]
+    app.Endpoint = Fixtures
     sys.exit(main())

@@ -20,7 +20,7 @@ def install(package: str, folder: Path) -> Path:
 
 def node(script: Path, *arguments: str, home: Path, seconds: int = 120) -> subprocess.CompletedProcess[str]:
     """Run a script to its end, with a home folder of its own."""
-    return executable.node(
+    return executable.node(  # pyright: ignore[reportReturnType] (with text=True it is text)
         [str(script), *arguments],
         return_completed_process=True,
         capture_output=True,

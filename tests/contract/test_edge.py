@@ -173,7 +173,8 @@ def test_what_is_no_request_is_refused_and_the_server_goes_on(world: World, requ
 
 
 def test_a_body_on_get_is_refused(world: World) -> None:
-    for sent in ({"content": b"{}"}, {"content": iter([b"{}"])}, {"json": {}}):
+    bodies: tuple[dict[str, Any], ...] = ({"content": b"{}"}, {"content": iter([b"{}"])}, {"json": {}})
+    for sent in bodies:
         refused(world.api.request("GET", "/me", **sent), 400, "invalid_request")
     refused(world.api.request("DELETE", "/tickets/t-00000000/work", content=b"{}"), 400, "invalid_request")
     ok(world.api.request("GET", "/me", headers={"Content-Length": "0"}))
@@ -373,7 +374,7 @@ def test_a_fault_tells_nothing_but_an_id_that_is_in_the_log(caplog: pytest.LogCa
     edge = Edge(broken, site, Limiter(time.monotonic))
 
     async def ask() -> httpx.Response:
-        transport = httpx.ASGITransport(edge)  # type: ignore[arg-type]
+        transport = httpx.ASGITransport(edge)
         async with httpx.AsyncClient(transport=transport, base_url="http://localhost") as client:
             return await client.get("/api/v1/me")
 

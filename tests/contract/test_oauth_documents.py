@@ -65,7 +65,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         """Answer, perhaps late."""
-        publisher: Publisher = self.server  # type: ignore[assignment]
+        publisher = self.server
+        assert isinstance(publisher, Publisher)
         publisher.asked.append(self.path)
         status, headers, body, wait = publisher.answers.get(self.path, (404, {}, b"", 0.0))
         time.sleep(wait)
@@ -76,7 +77,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         with contextlib.suppress(OSError):
             self.wfile.write(body)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: Any, **__: Any) -> None:
         """Say nothing."""
 
 
@@ -154,7 +155,7 @@ def test_a_description_is_fetched_once_an_hour_and_for_nobody_who_isnt_signed_in
 ) -> None:
     app = Described(world, publisher.describe("/counted.json"))
     stranger = world.box.client()
-    stranger.base_url = world.box.url  # type: ignore[assignment]
+    stranger.base_url = world.box.url
     assert 'name="password"' in app.ask(stranger).text
     assert "/counted.json" not in publisher.asked
     for _ in range(3):

@@ -143,7 +143,7 @@ def test_every_list_is_walked_once_while_rows_are_inserted(
 ) -> None:
     path, more = fill(world)
     path, _, query = path.partition("?")
-    params = dict([query.split("=")]) if query else {}
+    params: dict[str, Any] = dict([query.split("=")]) if query else {}
     before = walk(world.owner.web, path, 100, **params)
     assert len(before) >= 4
     assert walk(world.owner.web, path, 1, **params) == before

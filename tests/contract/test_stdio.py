@@ -12,6 +12,7 @@ from typing import TypeVar
 import pytest
 from mcp.client import Client
 from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import TextResourceContents
 
 from tests.box import Box, World, ok, serving
 from ticketbox.cli.common import operate
@@ -39,23 +40,24 @@ def test_it_relays_the_hosted_tools_and_their_refusals(world: World, mode: str, 
     made = world.ticket("Relayed")
     environment = {"TICKETBOX_URL": world.box.url, "SERVICE_API_TOKEN": world.owner.token("comments", label="local")}
 
-    async def work(client: Client) -> tuple[object, ...]:
-        listed = await client.list_tools()
+    async def work(client: Client) -> None:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert "add_comment" in names
+        assert "create_ticket" not in names
         read = await client.call_tool("get_ticket", {"ticket_id": made["id"]})
+        assert read.structured_content is not None
+        assert read.structured_content["title"] == "Relayed"
         await client.call_tool("add_comment", {"ticket_id": made["id"], "body": "From here."})
         lost = await client.call_tool("get_ticket", {"ticket_id": "t-zzzzzzzz"})
+        assert lost.structured_content is not None
+        assert (lost.is_error, lost.structured_content["code"]) == (True, "not_found")
         prompts = await client.list_prompts()
-        resource = await client.read_resource(f"ticket://{made['id']}")
-        return listed, read, lost, prompts, resource
+        assert {prompt.name for prompt in prompts.prompts} == {"fix_ticket", "triage_column"}
+        (resource,) = (await client.read_resource(f"ticket://{made['id']}")).contents
+        assert isinstance(resource, TextResourceContents)
+        assert made["id"] in resource.text
 
-    listed, read, lost, prompts, resource = talk(mode, environment, tmp_path / "log", work)
-    names = {tool.name for tool in listed.tools}
-    assert "add_comment" in names
-    assert "create_ticket" not in names
-    assert read.structured_content["title"] == "Relayed"
-    assert (lost.is_error, lost.structured_content["code"]) == (True, "not_found")
-    assert {prompt.name for prompt in prompts.prompts} == {"fix_ticket", "triage_column"}
-    assert made["id"] in resource.contents[0].text
+    talk(mode, environment, tmp_path / "log", work)
     said = ok(world.api.get(f"/tickets/{made['id']}/comments"))["items"][0]["by"]
     assert (said["via"], said["token_label"]) == ("mcp", "local")
     assert (tmp_path / "log").read_text() == ""

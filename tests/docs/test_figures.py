@@ -6,6 +6,7 @@ import re
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import click
@@ -37,8 +38,8 @@ def prose(page: Path) -> str:
     return " ".join(page.read_text("utf-8").split())
 
 
-def drawn(function: Callable[..., Any], name: str) -> int:
-    """The figure with which a function draws on a bucket."""
+def drawn(function: Callable[..., Any] | ModuleType, name: str) -> int:
+    """The figure with which a function, or a module, draws on a bucket."""
     (figure,) = set(re.findall(rf'services\.limit\([^"]*"{name}", (\d+),', inspect.getsource(function)))
     return int(figure)
 

@@ -1,4 +1,5 @@
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import jsonschema
@@ -44,7 +45,7 @@ def redact(x: float = 0, y: float = 0, width: float = 10, height: float = 10, **
     return RedactInput(geometry=BoxGeometry(x, y, width, height), **fields)
 
 
-def field_of(marks: list[AnnotationInput], width: int = 100, height: int = 80) -> str:
+def field_of(marks: Sequence[AnnotationInput], width: int = 100, height: int = 80) -> str:
     with pytest.raises(InvalidRequest) as refused:
         check_within(marks, width, height)
     return refused.value.extra["errors"][0].field

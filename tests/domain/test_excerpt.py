@@ -55,7 +55,7 @@ def cut(*streams: Any, budget: int = 6_000) -> Excerpt:
     for stream in Stream:
         part = getattr(chosen, stream)
         assert part.total == part.omitted + len(part.items)
-        assert decode(stream, encode(part.items)) == part.items  # type: ignore[call-overload]
+        assert decode(stream, encode(part.items)) == part.items
     return chosen
 
 

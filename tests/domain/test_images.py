@@ -22,6 +22,13 @@ def opened(picture: Picture | bytes) -> Image.Image:
     return image
 
 
+def pixel(image: Image.Image, at: tuple[int, int]) -> tuple[int, ...]:
+    """A pixel of a picture in colour."""
+    found = image.getpixel(at)
+    assert isinstance(found, tuple)
+    return found
+
+
 def marks(*given: dict[str, object]) -> list[AnnotationInput]:
     return msgspec.convert(list(given), type=list[AnnotationInput])
 
@@ -229,8 +236,9 @@ def test_the_reduction_in_strips_keeps_every_row() -> None:
     ramp = Image.linear_gradient("L").resize((40, 6000))
     scaled = opened(scale(pictures.encode(ramp, "PNG"), max_side=1500))
     assert scaled.size == (10, 1500)
-    assert [scaled.getpixel((5, y)) for y in (0, 749, 1499)] == pytest.approx([0, 127, 255], abs=2)
-    assert all(scaled.getpixel((5, y)) <= scaled.getpixel((5, y + 1)) for y in range(1499))
+    column = list(scaled.crop((5, 0, 6, 1500)).tobytes())
+    assert [column[y] for y in (0, 749, 1499)] == pytest.approx([0, 127, 255], abs=2)
+    assert column == sorted(column)
 
 
 def test_transparency_turns_white_in_a_jpeg() -> None:
@@ -238,7 +246,7 @@ def test_transparency_turns_white_in_a_jpeg() -> None:
     clear.paste((0, 0, 0, 0), (0, 0, 300, 600))
     scaled = scale(pictures.encode(clear, "PNG"), max_bytes=60_000)
     assert scaled.media_type == "image/jpeg"
-    assert min(opened(scaled).getpixel((10, 10))) > 240
+    assert min(pixel(opened(scaled), (10, 10))) > 240
 
 
 def test_an_opaque_alpha_channel_costs_nothing() -> None:
@@ -270,7 +278,7 @@ def test_a_turned_jpeg_is_seen_as_browsers_show_it(orientation: int) -> None:
     assert burnt.size == upright
     assert burnt.getpixel((4, 4)) == (0, 0, 0)
     shown = ImageOps.exif_transpose(opened(data))
-    rest = (0, 16, *upright)
+    rest = (0, 16, info.width, info.height)
     for got, expected in zip(burnt.crop(rest).tobytes(), shown.crop(rest).tobytes(), strict=True):
         assert abs(got - expected) < 40
 
@@ -303,7 +311,7 @@ def test_burnt_pixels_are_gone(form: str, options: dict[str, object]) -> None:
     assert burnt.media_type == f"image/{form.lower()}"
     after = opened(burnt)
     spread = 12 if options.get("quality") == 80 else 0  # WebP smooths across its blocks
-    assert all(high <= spread for _, high in after.convert("RGB").crop((33, 33, 95, 79)).getextrema())
+    assert max(after.convert("RGB").crop((33, 33, 95, 79)).tobytes()) <= spread
     assert SECRET not in burnt.data
     assert not after.getexif()
     assert not {"exif", "icc_profile", "xmp", "comment", "photoshop"} & after.info.keys()
@@ -381,7 +389,7 @@ def test_marks_are_drawn(
     assert drawn.size == (200, 100)
     if form == "PNG":
         assert drawn.getpixel(untouched) == (255, 255, 255)
-        red, green, blue = drawn.getpixel(touched)
+        red, green, blue = pixel(drawn, touched)
         match mark["kind"]:
             case "redact":
                 assert (red, green, blue) == (0, 0, 0)

@@ -6,22 +6,23 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import ConsoleMessage, Page
+from playwright.async_api import ConsoleMessage, Page, ViewportSize
 
 from tests.box import Person
 from tests.e2e.browser import Chromium
 
 T = TypeVar("T")
+Scheme = Literal["light", "dark"]
 
-DESK = {"width": 1280, "height": 800}
-PHONE = {"width": 390, "height": 844}
+DESK: ViewportSize = {"width": 1280, "height": 800}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 
 
 class Looks(NamedTuple):
     """A window's size and colours."""
 
-    size: dict[str, int]
-    scheme: Literal["light", "dark"]
+    size: ViewportSize
+    scheme: Scheme
 
 
 LOOKS = {

@@ -58,6 +58,7 @@ class Extended:
 
     def __init__(self, executable: str, archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
         self._executable = executable
+        self._process: subprocess.Popen[bytes] | None = None
         self._source, self._profile = folder / "extension", folder / "profile"
         unpack(archive, self._source, granted or [EVERYWHERE])
         self._loop = asyncio.new_event_loop()
@@ -89,7 +90,7 @@ class Extended:
         """Start the browser, also once more on the same profile."""
         port_file = self._profile / "DevToolsActivePort"
         port_file.unlink(missing_ok=True)
-        self._process = subprocess.Popen(
+        process = self._process = subprocess.Popen(
             [
                 self._executable,
                 *ARGUMENTS,
@@ -107,7 +108,7 @@ class Extended:
         )
         deadline = time.monotonic() + 60
         while not port_file.exists() or not port_file.read_text().strip():
-            assert self._process.poll() is None, "the browser ended"
+            assert process.poll() is None, "the browser ended"
             assert time.monotonic() < deadline, "the browser didn't start"
             time.sleep(0.05)
         self._address = f"http://127.0.0.1:{port_file.read_text().split()[0]}"
@@ -115,11 +116,11 @@ class Extended:
 
     def stop(self) -> None:
         """End the browser as its user does: everything that is on the disk stays."""
-        if getattr(self, "_process", None) is None:
+        if self._process is None:
             return
         self.run(self._close())
         self._process.wait(60)
-        self._process = None  # type: ignore[assignment]
+        self._process = None
 
     async def forget(self) -> None:
         """Leave the extension as it is when it was just installed, and the browser without a page or cookie."""

@@ -101,10 +101,14 @@ shop().finally(() => { document.title = "Cart · 2 items"; document.body.classNa
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    server: "_Server"
+
+    @property
+    def _site(self) -> "_Server":
+        assert isinstance(self.server, _Server)
+        return self.server
 
     def do_GET(self) -> None:
-        planted = self.server.planted
+        planted = self._site.planted
         path = self.path.partition("?")[0]
         match path:
             case "/" | "/shop/cart":
@@ -114,7 +118,7 @@ class _Handler(BaseHTTPRequestHandler):
             case "/shop.css":
                 self._send(200, "text/css", "body { font: 20px sans-serif; background: #f4efe6 }")
             case "/app.js":
-                self._send(200, "text/javascript; charset=utf-8", self.server.script)
+                self._send(200, "text/javascript; charset=utf-8", self._site.script)
             case "/api/cart":
                 self._json(200, {"items": ["tea", "naïve ✓"], "total": 12.5})
             case "/api/orders":
@@ -133,8 +137,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        cookie = {"Set-Cookie": f"shop={self.server.planted.cookie}; Path=/; HttpOnly"}
-        self._json(200, {"user": "ann", "access_token": self.server.planted.access_token}, cookie)
+        cookie = {"Set-Cookie": f"shop={self._site.planted.cookie}; Path=/; HttpOnly"}
+        self._json(200, {"user": "ann", "access_token": self._site.planted.access_token}, cookie)
 
     def do_PUT(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
@@ -151,7 +155,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: Any, **__: Any) -> None:
         """Say nothing: the tests' output is for what fails."""
 
 

@@ -80,7 +80,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: Any, **__: Any) -> None:
         """Say nothing."""
 
 

@@ -2,7 +2,7 @@
 
 import asyncio
 
-from playwright.async_api import Page, Route
+from playwright.async_api import Page, Route, ViewportSize
 
 from tests.box import PASSWORD, Person, World, ok, refused
 from tests.contract.oauth import App
@@ -93,7 +93,7 @@ def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World
 
 @SIZES
 def test_signing_out_ends_the_session_and_signing_in_comes_back(
-    chromium: Chromium, world: World, size: dict[str, int]
+    chromium: Chromium, world: World, size: ViewportSize
 ) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")

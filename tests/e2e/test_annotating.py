@@ -250,7 +250,7 @@ def test_two_fingers_zoom_and_one_draws_on_a_phone(chromium: Chromium, world: Wo
 
         async def fingers(kind: str, *at: tuple[float, float]) -> None:
             points = [{"x": whole["x"] + x, "y": whole["y"] + y, "id": n} for n, (x, y) in enumerate(at)]
-            await devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})  # pyright: ignore[reportUnknownMemberType]
+            await devtools.send("Input.dispatchTouchEvent", {"type": kind, "touchPoints": points})
 
         await page.get_by_role("radio", name="Rectangle").tap()
         await fingers("touchStart", (40, 40))

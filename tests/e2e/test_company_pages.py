@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, ViewportSize
 
 from tests.box import World, ok, refused
 from tests.e2e.app import SIZES
@@ -193,7 +193,7 @@ def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> N
 
 
 @SIZES
-def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: World, size: dict[str, int]) -> None:
+def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: World, size: ViewportSize) -> None:
     ticket = world.ticket()
 
     async def visit(page: Page) -> None:

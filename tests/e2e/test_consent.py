@@ -20,7 +20,7 @@ from playwright.async_api import Page
 from tests.box import PASSWORD, World, ok
 from tests.contract.cases import alter
 from tests.contract.oauth import ALL, App
-from tests.e2e.app import SCHEMES
+from tests.e2e.app import SCHEMES, Scheme
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import DESK, NARROWEST, PHONE, Watch
 from ticketbox.domain.secrets import digest
@@ -45,7 +45,7 @@ class Callback:
                 self.end_headers()
                 self.wfile.write(b"<title>The app</title>Back in the app.")
 
-            def log_message(self, *_: Any) -> None:
+            def log_message(self, *_: Any, **__: Any) -> None:
                 """Say nothing."""
 
         self.came: list[dict[str, str]] = []
@@ -86,6 +86,8 @@ Answering = Callable[[Page], Awaitable[None]]
 
 class Agent:
     """An agent with the SDK's client; `answering` is what the person does when the browser opens."""
+
+    auth: OAuthClientProvider  # of the last talk
 
     def __init__(self, world: World, chromium: Chromium, callback: Callback, answering: Answering) -> None:
         self.world, self.chromium, self.callback, self.answering = world, chromium, callback, answering
@@ -256,7 +258,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
 
 
 @SCHEMES
-def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, scheme: str) -> None:
+def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, scheme: Scheme) -> None:
     seen: dict[str, str] = {}
 
     async def visit(page: Page) -> None:
@@ -264,7 +266,7 @@ def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, schem
 
         async def check(name: str) -> None:
             for size in (DESK, PHONE):
-                await page.set_viewport_size(size)  # type: ignore[arg-type]
+                await page.set_viewport_size(size)
                 found = await Axe().run(page)
                 seen[f"{name} at {size['width']}"] = found.generate_report() if found.violations_count else ""
 

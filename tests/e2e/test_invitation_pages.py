@@ -1,6 +1,6 @@
 """Invitations: made in the company's settings, opened by somebody new and by somebody signed in."""
 
-from playwright.async_api import Page
+from playwright.async_api import Page, ViewportSize
 
 from tests.box import PASSWORD, Person, World, ok
 from tests.contract.cases import invitation
@@ -11,7 +11,7 @@ from tests.e2e.webapp import field_error, open_as, told, unchecked
 
 
 @SIZES
-def test_a_link_is_made_handed_over_and_used_once(chromium: Chromium, world: World, size: dict[str, int]) -> None:
+def test_a_link_is_made_handed_over_and_used_once(chromium: Chromium, world: World, size: ViewportSize) -> None:
     email = f"new-{world.company}@example.org"
 
     async def invite(page: Page) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from PIL import Image
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.box import ok, serving
 from tests.demo import Demo
@@ -22,7 +22,7 @@ FOLDER = ROOT / "docs" / "pictures"
 MOST_BYTES = 70_000
 COLOURS = 200
 TAKEN = {"board.png", "ticket.png", "set-up.png"}
-COLUMN = {"width": 600, "height": 1000}
+COLUMN: ViewportSize = {"width": 600, "height": 1000}
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from playwright.async_api import Page
 from tests.box import World, ok
 from tests.contract.cases import invitation
 from tests.contract.oauth import connected_app
-from tests.e2e.app import SCHEMES
+from tests.e2e.app import SCHEMES, Scheme
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import faults, open_as
 
@@ -91,7 +91,7 @@ async def public(page: Page, world: World) -> dict[str, Any]:
 @SCHEMES
 @pytest.mark.parametrize("look", [person, programs, people, projects, opened, public])
 def test_no_page_of_the_settings_shuts_anybody_out(
-    chromium: Chromium, world: World, scheme: str, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
+    chromium: Chromium, world: World, scheme: Scheme, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
 ) -> None:
     connected_app(world)
     world.owner.token("read", "tickets:assign", label="W" * 100)

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, ViewportSize
 
 from tests.box import World, ok, refused
 from tests.contract.test_stdio import talk
@@ -38,7 +38,7 @@ def ask_mcp(url: str, headers: dict[str, str]) -> Any:
 
 
 @SIZES
-def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, world: World, size: dict[str, int]) -> None:
+def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, world: World, size: ViewportSize) -> None:
     second = world.new_project("Second project")
 
     async def visit(page: Page) -> str:

@@ -31,7 +31,7 @@ class Receiver(ThreadingHTTPServer):
                 self.send_response(204)
                 self.end_headers()
 
-            def log_message(self, *_: object) -> None:
+            def log_message(self, *_: object, **__: object) -> None:
                 """Say nothing."""
 
         super().__init__(("127.0.0.1", 0), Handler)

@@ -20,7 +20,7 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(data)
 
-    def log_message(self, *_: Any) -> None:
+    def log_message(self, *_: Any, **__: Any) -> None:
         """Say nothing."""
 
 

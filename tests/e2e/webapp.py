@@ -51,7 +51,7 @@ async def faults(page: Page) -> dict[str, Any]:
     """What shuts somebody out of the page as it stands, at both sizes; and whether it is wider than a phone."""
     found: dict[str, Any] = {}
     for size in (DESK, PHONE):
-        await page.set_viewport_size(size)  # type: ignore[arg-type]
+        await page.set_viewport_size(size)
         looked = await Axe().run(page)
         if looked.violations_count:
             found[f"axe at {size['width']}"] = looked.generate_report()

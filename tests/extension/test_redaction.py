@@ -29,7 +29,7 @@ PIECES = [
 
 def known_texts() -> list[str]:
     """Every text that the server's own tests of redaction hold."""
-    names = vars(test_redaction)
+    names = dict(vars(test_redaction))
     found: list[str] = []
     for node in ast.walk(ast.parse(inspect.getsource(test_redaction))):
         if isinstance(node, ast.Constant | ast.JoinedStr):

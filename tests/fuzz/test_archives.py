@@ -7,13 +7,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.box import PASSWORD
 from tests.commands import run
 from tests.fuzz.mutations import AWKWARD
-from tests.times import TIMES, Record
+from tests.times import TIMES, Record, unhurried
 from ticketbox.store import moving
 from ticketbox.store.archive import BadArchive, Reader, Writer
 from ticketbox.store.connection import connect
@@ -139,13 +139,13 @@ def feed(kept: Kept, inputs: int) -> dict[str, int]:
         except BadArchive:
             told["refused"] += 1
 
-    @settings(max_examples=inputs, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @unhurried(inputs)
     @given(torn(kept))
     def tear(data: bytes) -> None:
         kept.changed.write_bytes(data)
         one()
 
-    @settings(max_examples=inputs, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @unhurried(inputs)
     @given(rewritten(kept))
     def rewrite(rows: Rows) -> None:
         kept.write(rows)

@@ -6,14 +6,14 @@ from urllib.parse import urlsplit
 
 import httpx
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.box import World, serving
 from tests.contract.agents import ACCEPT, NEWEST
 from tests.contract.cases import address, capture_arguments
 from tests.fuzz.mutations import AWKWARD, mutated
-from tests.times import TIMES, Record
+from tests.times import TIMES, Record, unhurried
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Content-Type": "application/json"}
@@ -78,7 +78,7 @@ def feed(world: World, kind: str, inputs: int) -> dict[str, Any]:
     web = world.owner.web
     client = httpx.Client(timeout=30, verify=False)
 
-    @settings(max_examples=inputs, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @unhurried(inputs)
     @given(KINDS[kind](world))
     def one(sent: tuple[str, dict[str, str], bytes]) -> None:
         url, headers, body = sent

@@ -5,11 +5,11 @@ from html.parser import HTMLParser
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.extension.node import run_module
 from tests.fuzz.mutations import broken_text, samples
-from tests.times import TIMES, Record
+from tests.times import TIMES, Record, unhurried
 
 TAGS = {
     "h1", "h2", "h3", "h4", "h5", "h6", "p", "a", "em", "strong", "s", "code", "pre", "blockquote", "hr", "br", "ul",
@@ -58,7 +58,7 @@ def rendered(inputs: int) -> dict[str, Any]:
     """Render kept texts and their changed forms; what was rendered, and in how long."""
     texts = [data.decode() for data in samples("markdown")]
 
-    @settings(max_examples=inputs, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @unhurried(inputs)
     @given(broken_text("markdown"))
     def gather(text: str) -> None:
         texts.append(text[:100_000].replace("\0", ""))

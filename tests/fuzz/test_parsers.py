@@ -12,10 +12,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 
 from tests.fuzz.mutations import mutated, samples
-from tests.times import TIMES, Record
+from tests.times import TIMES, Record, unhurried
 from ticketbox.domain import ids, oauth, query
 from ticketbox.domain.addresses import is_public
 from ticketbox.domain.capture import NetworkEntry, Page, Stream
@@ -109,7 +109,7 @@ def feed(kind: str, inputs: int) -> dict[str, Any]:
         TARGETS[kind](data)  # what is kept is sound, or the inputs made from it would say little
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    @settings(max_examples=inputs, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+    @unhurried(inputs)
     @given(mutated(kind))
     def one(data: bytes) -> None:
         started = time.process_time()

@@ -267,7 +267,7 @@ class Board(State):
         def assign(key: str) -> None:
             row = self.changeable(key)
             users = [self.assignable(row, user) for user in user_ids]
-            surplus = row["assignees"] - set(users) if mode == "replace" else set()
+            surplus = list(row["assignees"] - set(users)) if mode == "replace" else []
             self.assigned(row, *([], users) if mode == "remove" else (users, surplus))
 
         return self.in_turn(ticket_ids, assign)

@@ -59,18 +59,16 @@ class Model(Board, Office):
             self.read("tickets", row["ticket"])
             return {"capture_id": key, "ticket_id": row["ticket"]}
         page = capture["page"]["url"]
-        if "ticket_id" in capture:
-            ticket = self.changeable(capture["ticket_id"])
-        else:
-            column = self.target(capture["project_id"], None)
         made = self.made if isinstance(self.made, dict) else {}
         key, at = made.get("capture_id", "none"), made.get("ticket_id", "none")
-        if "ticket_id" not in capture:
-            self.file(at, column, capture["title"], source_url=page)
-            ticket = self.tickets[at]
+        if "ticket_id" in capture:
+            ticket, tell = self.changeable(capture["ticket_id"]), self.touch
+        else:
+            self.file(at, self.target(capture["project_id"], None), capture["title"], source_url=page)
+            ticket, tell = self.tickets[at], self.happened
         self.captures[key] = {"ticket": ticket["id"], "known": (self.who["user"], capture["id"])}
         ticket["pages"].add(page)
-        (self.touch if "ticket_id" in capture else self.happened)(ticket, "capture.attached")
+        tell(ticket, "capture.attached")
         return {"capture_id": key, "ticket_id": ticket["id"]}
 
     def adopt_screenshot(self, capture: str, asset: str) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
@@ -20,7 +20,7 @@ from tests.machine.drawing import ARGUMENTS, NOUNS, Draw, capture_of
 from tests.machine.model import NEEDS, Refused, Row, suffices
 from tests.machine.talk import Model
 from tests.machine.wire import OPERATIONS, Answer, Wire, arrive, differs, without_nulls
-from tests.times import TIMES, Record
+from tests.times import TIMES, Record, unhurried
 
 ELSEWHERE = {
     "stream_events": "its answer doesn't end: tests/contract/test_event_stream.py",
@@ -273,7 +273,9 @@ class Machine(RuleBasedStateMachine):
             self.step(who, "list_events", {"limit": 100}, ["rest"])
         for project in self.model.projects:
             seeing = next((who for who in people if self.model.place(project, who["user"])), None)
-            for column in self.model.projects[project]["columns"] if seeing else ():
+            if seeing is None:
+                continue
+            for column in self.model.projects[project]["columns"]:
                 asked = {"column_id": column, "sort": "position", "status": "all", "limit": 100}
                 self.step(seeing, "list_tickets", asked, ["rest"])
         for company in list(self.model.companies):
@@ -285,14 +287,8 @@ class Machine(RuleBasedStateMachine):
 def run(wire: Wire, runs: int, steps: int) -> None:
     """Let the machine run; a divergence is shown as the shortest way to it."""
     run_state_machine_as_test(
-        lambda: Machine(wire),
-        settings=settings(
-            max_examples=runs,
-            stateful_step_count=steps,
-            deadline=None,
-            database=None,
-            suppress_health_check=list(HealthCheck),
-        ),
+        lambda: Machine(wire),  # pyright: ignore[reportArgumentType] (anything that makes one will do)
+        settings=settings(unhurried(runs), stateful_step_count=steps),
     )
 
 

@@ -102,6 +102,7 @@ class Wire:
         if answer.is_success:
             return Answer(None, body, answer.cookies.get("ticketbox"))
         assert kind == "application/problem+json"
+        assert body is not None
         return Answer((answer.status_code, body["code"]), body)
 
     def mcp(self, who: Row, operation: Operation, arguments: Row, *, newest: bool) -> Answer:

@@ -81,7 +81,7 @@ JSON = st.recursive(
 def test_any_bytes_are_read_or_refused(stream: Stream, body: bytes):
     outcome: object
     try:
-        outcome = decode(stream, body)  # type: ignore[call-overload]
+        outcome = decode(stream, body)
     except Problem as problem:
         outcome = problem
     match outcome:

@@ -78,7 +78,7 @@ def assert_sound(picture: Picture) -> None:
     with Image.open(BytesIO(picture.data)) as image:
         image.load()
         assert image.size == (picture.width, picture.height)
-        assert media.sniff(picture.data) == picture.media_type == f"image/{image.format.lower()}"
+        assert media.sniff(picture.data) == picture.media_type == f"image/{str(image.format).lower()}"
 
 
 @given(st.sampled_from(MAGIC), st.binary(max_size=400))

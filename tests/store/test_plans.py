@@ -133,8 +133,8 @@ def test_a_projects_page_comes_from_an_index_in_the_pages_order(
     for choice in IN_ORDER:
         if sort is Sort.POSITION and choice.keys() & {"label", "assignee"}:
             continue
-        place = {"column": "x"} if sort is Sort.POSITION else {}
-        sql = ticket_lists.sql(Filter(ACTIVE, sort, **choice, **place), resumed)
+        column = "x" if sort is Sort.POSITION else None
+        sql = ticket_lists.sql(Filter(ACTIVE, sort, column=column, **choice), resumed)
         inner = [step for step in plan(connection, sql) if "LIST SUBQUERY" in step]
         assert any(re.search("> SEARCH [il] USING", step) for step in inner), inner
         assert not any("TEMP B-TREE" in step for step in inner), (choice, inner)

@@ -6,7 +6,7 @@ from pathlib import Path
 import click
 
 from ticketbox.cli.common import fail, operate, refusals
-from ticketbox.cli.serve import _listen, _on_a_desktop, run
+from ticketbox.cli.serve import listen, on_a_desktop, run
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, default_db, public_url
 
 TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
@@ -29,7 +29,7 @@ def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
     from ticketbox.app import locked
     from ticketbox.store.migrate import UnusableFile
 
-    with _listen(host, port) as listener:
+    with listen(host, port) as listener:
         port = listener.getsockname()[1]
         settings = Settings(db=db, host=host, port=port, public_url=public_url(None, host, port, tls=False))
         words = ""
@@ -40,7 +40,7 @@ def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
                 words = _access(db, settings.public_url)
         except UnusableFile as error:
             fail(str(error))
-        run(settings, listener, open_browser=_on_a_desktop() if open_browser is None else open_browser, words=words)
+        run(settings, listener, open_browser=on_a_desktop() if open_browser is None else open_browser, words=words)
 
 
 def _make(db: Path) -> None:

@@ -81,7 +81,7 @@ def serve(
     if unix_socket is not None and given_url is None:
         fail("--unix-socket needs --public-url, the address at which the proxy is reached")
     relay = mail_server(smtp_url, smtp_url_file, smtp_from)
-    with _listen(host, port) if unix_socket is None else _listen_locally(unix_socket) as listener:
+    with listen(host, port) if unix_socket is None else _listen_locally(unix_socket) as listener:
         port = listener.getsockname()[1] if unix_socket is None else port
         settings = Settings(
             db=db,
@@ -101,7 +101,7 @@ def serve(
             relay=relay,
             log_format=log_format,
         )
-        run(settings, listener, open_browser=_on_a_desktop() if open_browser is None else open_browser)
+        run(settings, listener, open_browser=on_a_desktop() if open_browser is None else open_browser)
 
 
 def run(settings: Settings, listener: socket.socket, *, open_browser: bool, words: str = "") -> None:
@@ -171,7 +171,7 @@ async def _set_up_address(appliance: "object") -> str | None:
     return f"{appliance.settings.public_url}/setup/{made.secret}"
 
 
-def _listen(host: str, port: int) -> socket.socket:
+def listen(host: str, port: int) -> socket.socket:
     from ticketbox.server import listen
 
     try:
@@ -220,7 +220,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
         raise invalid("trusted-proxy", f"{text} is no CIDR, such as 10.0.0.0/8") from None
 
 
-def _on_a_desktop() -> bool:
+def on_a_desktop() -> bool:
     """Whether somebody sits in front of this: a terminal, and not over ssh."""
     import os
 

@@ -39,7 +39,7 @@ VALUES (?, ?, ?, ?, ?, ?)
 def audience(tx: Read, found: Found, but: int) -> dict[int, str]:
     """The names of those who may be told of something about a ticket, by their keys."""
     asked = {"company": found.company, "project": found.project, "ticket": found.key, "but": but}
-    return dict(tx.all(AUDIENCE, asked))  # type: ignore[arg-type]
+    return dict(tx.all(AUDIENCE, asked))
 
 
 def participants(tx: Read, ticket: int) -> set[int]:
