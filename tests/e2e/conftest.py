@@ -12,6 +12,7 @@ from tests.e2e.browser import Chromium, find_chromium
 from tests.e2e.collector import Collector, Recording
 from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
+from tests.e2e.odd_site import OddSite
 from ticketbox.surfaces.spa import EXTENSION
 
 expect.set_options(timeout=15_000)  # its own 5 s are over before a page is there, where others use the machine as well
@@ -50,6 +51,33 @@ def recorder(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Itera
 def extended(recorder: Callable[..., Extended]) -> Extended:
     """One such browser, for tests that let it `forget` before they connect it."""
     return recorder()
+
+
+@pytest.fixture(scope="module")
+def reporter(box: Box) -> World:
+    """Who reports: one company for all tests of a file."""
+    return World(box, "Rita")
+
+
+@pytest.fixture(scope="module")
+def recording(recorder: Callable[..., Extended], reporter: World) -> Extended:
+    """A browser whose owner connected by a token and has every site recorded."""
+    secret = reporter.owner.token("tickets:write")
+    extended = recorder()
+
+    async def prepare() -> None:
+        await extended.use_token(reporter.box.url, secret)
+        await extended.record_everywhere()
+
+    extended.run(prepare())
+    return extended
+
+
+@pytest.fixture(scope="module")
+def odd() -> Iterator[OddSite]:
+    """Pages that are hard to record."""
+    with OddSite() as running:
+        yield running
 
 
 @pytest.fixture(scope="session")

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import BytesIO
 from typing import Any, Literal
 
@@ -13,7 +13,7 @@ from mcp.client import Client
 from PIL import Image
 from playwright.async_api import Page
 
-from tests.box import Box, World, ok
+from tests.box import World, ok
 from tests.contract.agents import talk
 from tests.e2e.app import SCHEMES
 from tests.e2e.collector import Json
@@ -22,33 +22,6 @@ from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket, report
 from tests.e2e.sending import everything_stored
-
-
-@pytest.fixture(scope="module")
-def odd() -> Iterator[OddSite]:
-    """Pages that are hard to record."""
-    with OddSite() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def reporter(box: Box) -> World:
-    """Who reports: one company for all tests of this file."""
-    return World(box, "Rita")
-
-
-@pytest.fixture(scope="module")
-def recording(recorder: Callable[..., Extended], reporter: World) -> Extended:
-    """A browser whose owner connected by a token and has every site recorded."""
-    secret = reporter.owner.token("tickets:write")
-    extended = recorder()
-
-    async def prepare() -> None:
-        await extended.use_token(reporter.box.url, secret)
-        await extended.record_everywhere()
-
-    extended.run(prepare())
-    return extended
 
 
 def test_one_signs_in_by_oauth_in_a_tab_and_a_click_makes_a_ticket(

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 from playwright.async_api import Page
 
-from tests.box import Box, World
+from tests.box import World
 from tests.e2e.extension import Extended
 from tests.e2e.reporting import Ticket
 from tests.e2e.tall_site import TallSite, check_leftward
@@ -21,12 +21,6 @@ CHOOSE = """async (url) => {
   const [tab] = await chrome.tabs.query({ url });
   chrome.contextMenus.onClicked.dispatch({ menuItemId: "capture", pageUrl: url, editable: false }, tab);
 }"""
-
-
-@pytest.fixture(scope="module")
-def reporter(box: Box) -> World:
-    """Who reports: one company for all tests of this file."""
-    return World(box, "Mia")
 
 
 @pytest.fixture(scope="module")

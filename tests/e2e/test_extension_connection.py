@@ -1,7 +1,5 @@
 """A connection by OAuth over time: it is renewed without a word, and when it ends, nothing is lost."""
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.async_api import Page
 
@@ -22,13 +20,6 @@ AGE = """() => new Promise((done, fail) => {
     changing.oncomplete = () => { opening.result.close(); done(reading.result.secret); };
   };
 })"""
-
-
-@pytest.fixture(scope="module")
-def odd() -> Iterator[OddSite]:
-    """The site that is reported."""
-    with OddSite() as running:
-        yield running
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import pytest
 from playwright.async_api import Page
 
-from tests.box import Box, World, ok
+from tests.box import World, ok
 from tests.e2e.deep_site import SECRET, DeepSite
 from tests.e2e.extension import Extended
 from tests.e2e.reporting import report
@@ -18,12 +18,6 @@ def deep() -> Iterator[DeepSite]:
     """A page that doesn't see all that it does."""
     with DeepSite() as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def reporter(box: Box) -> World:
-    """Who reports: one company for all tests of this file."""
-    return World(box, "Dee")
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from tests.box import PASSWORD, Box, World, eventually, ok
+from tests.box import PASSWORD, World, eventually, ok
 from tests.e2e.firefox import Firefox, find_firefox
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket
@@ -28,12 +28,6 @@ TYPE = """((selector, text) => {
   field.value = text;
   field.dispatchEvent(new Event("input", { bubbles: true }));
 })"""
-
-
-@pytest.fixture(scope="module")
-def reporter(box: Box) -> World:
-    """Who reports: one company for all tests of this file."""
-    return World(box, "Fay")
 
 
 @pytest.fixture(scope="module")
@@ -69,13 +63,6 @@ def connected(firefox: Firefox, reporter: World) -> str:
     firefox.press(options, "Record all sites")
     firefox.wait(options, "document.body.innerText.includes('Stop recording')")
     return options
-
-
-@pytest.fixture(scope="module")
-def odd() -> Iterator[OddSite]:
-    """The site that is reported."""
-    with OddSite() as running:
-        yield running
 
 
 def _tabs(firefox: Firefox, start: str) -> list[str]:

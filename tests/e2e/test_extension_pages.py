@@ -1,11 +1,11 @@
 """What the extension gets of each kind of page, and what it says of the rest."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.async_api import Error, Page
 
-from tests.box import Box, World
+from tests.box import World
 from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
@@ -17,33 +17,6 @@ COMPLETE = ("ok", None)
 def all_streams(status: str, reason: str | None = None) -> dict[str, tuple[str, str | None]]:
     """The same health for each stream."""
     return dict.fromkeys(STREAMS, (status, reason))
-
-
-@pytest.fixture(scope="module")
-def odd() -> Iterator[OddSite]:
-    """Pages that are hard to record."""
-    with OddSite() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def reporter(box: Box) -> World:
-    """Who reports: one company for all tests of this file."""
-    return World(box, "Rita")
-
-
-@pytest.fixture(scope="module")
-def recording(recorder: Callable[..., Extended], reporter: World) -> Extended:
-    """A browser whose owner connected by a token and has every site recorded."""
-    secret = reporter.owner.token("tickets:write")
-    extended = recorder()
-
-    async def prepare() -> None:
-        await extended.use_token(reporter.box.url, secret)
-        await extended.record_everywhere()
-
-    extended.run(prepare())
-    return extended
 
 
 @pytest.fixture

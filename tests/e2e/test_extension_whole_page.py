@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageChops
 from playwright.async_api import Error, Page, expect
 
-from tests.box import Box, World
+from tests.box import World
 from tests.e2e.extension import Extended
 from tests.e2e.reporting import Ticket
 from tests.e2e.tall_site import BAR, BLUE, CELL, COLUMNS, RED, ROWS, WIDE, TallSite, colour
@@ -23,12 +23,6 @@ def tall() -> Iterator[TallSite]:
     """A page that no window holds."""
     with TallSite() as running:
         yield running
-
-
-@pytest.fixture(scope="module")
-def reporter(box: Box) -> World:
-    """Who reports: one company for all tests of this file."""
-    return World(box, "Tia")
 
 
 @pytest.fixture(scope="module")
