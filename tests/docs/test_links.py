@@ -12,9 +12,9 @@ from tests.docs.pages import PAGES, ROOT, anchors, headings, links, named
 REFERENCE = re.compile(r"\b(docs/[\w/.\-]+\.md)(?:,\s+\"([^\"]+)\")?")
 CODE = [
     path
-    for folder in ("ticketbox", "packaging", "bench", "tests")
-    for path in sorted((ROOT / folder).rglob("*.py"))
-    if path != Path(__file__)
+    for folder in ("ticketbox", "packaging", "bench", "tests", "web/src")
+    for path in sorted((ROOT / folder).rglob("*"))
+    if path.suffix in {".py", ".ts", ".svelte"} and path != Path(__file__)
 ]
 
 
@@ -40,7 +40,7 @@ def test_headings_are_unique_where_links_need_them(page: Path) -> None:
 
 def references() -> Iterator[tuple[str, str, str]]:
     for path in CODE:
-        text = re.sub(r"\s*\n\s*(?:# ?)?", " ", path.read_text("utf-8"))
+        text = re.sub(r"\s*\n\s*(?:# ?|\* ?)?", " ", path.read_text("utf-8"))
         for page, heading in REFERENCE.findall(text):
             yield named(path), page, heading
 
