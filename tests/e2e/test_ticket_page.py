@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.box import World, ok
@@ -59,6 +60,48 @@ def test_it_shows_a_ticket_to_everybody(chromium: Chromium, world: World, looks:
         await assert_fits(page)
 
     use(chromium, world.owner, page_of(ticket), look, looks)
+
+
+BASELINES = """() => [...document.querySelectorAll('.property')].map(property => {
+    const baseline = part => {
+        const words = document.createTreeWalker(part, NodeFilter.SHOW_TEXT, node =>
+            node.data.trim() && !node.parentElement.closest('.visually-hidden, .avatar, svg') ? 1 : 3)
+        const [text, line, dot] = [words.nextNode(), ...['span', 'i'].map(name => document.createElement(name))]
+        text.replaceWith(line)
+        line.append(dot, text)
+        dot.style.display = 'inline-block'
+        const { bottom } = dot.getBoundingClientRect()
+        line.replaceWith(text)
+        return bottom
+    }
+    return [property.innerText.split('\\n')[0], baseline(property.lastElementChild) - baseline(property)]
+})"""
+
+
+@EVERY
+def test_what_it_is_stands_in_line_with_its_name(chromium: Chromium, world: World, looks: Looks) -> None:
+    ticket = world.ticket("A ticket", priority="high", source_url="https://shop.example/cart")
+    ok(world.api.post(f"/tickets/{ticket['id']}/work", json={"branch": "fix/a-name-so-long-that-it-takes-two-lines"}))
+    ok(world.owner.web.put(f"/tickets/{ticket['id']}/assignees/{world.owner.id}"))
+
+    async def look(page: Page) -> None:
+        await expect(page.get_by_role("heading", level=1)).to_be_visible()
+        if looks.size["width"] < 1080:
+            await page.locator("summary").click()
+        await expect(page.get_by_role("button", name="Column: To do")).to_be_visible()
+        found = dict(await page.evaluate(BASELINES))
+        assert {"Column", "Priority", "Assignees", "Branch", "Page"} <= found.keys()
+        assert {name: off for name, off in found.items() if abs(off) > 1} == {}
+        name, copy = [
+            await each.bounding_box()
+            for each in (page.locator("code", has_text="two-lines"), page.get_by_role("button", name="Copy the branch"))
+        ]
+        assert name
+        assert copy
+        assert copy["x"] >= name["x"] + name["width"]
+        assert copy["y"] + copy["height"] / 2 == pytest.approx(name["y"] + name["height"] / 2, abs=2)
+
+    use(chromium, world.owner, page_of(ticket), look, looks, has_touch=looks.size["width"] < 1080)
 
 
 def test_what_it_shows_is_edited_in_place(chromium: Chromium, world: World) -> None:
