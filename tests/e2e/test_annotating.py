@@ -239,6 +239,21 @@ def test_the_picture_is_zoomed_and_panned(chromium: Chromium, world: World) -> N
     use(chromium, world.owner, f"/tickets/{ticket['id']}", zoom)
 
 
+@pytest.mark.parametrize("touch", [False, True], ids=["narrow", "touched"])
+def test_keys_are_told_of_only_where_there_are_keys(chromium: Chromium, world: World, touch: bool) -> None:
+    ticket = capture_on(world)
+
+    async def look(page: Page) -> None:
+        await frame_of(page)
+        hint = page.get_by_text("puts a mark in the middle")
+        if not touch:
+            await expect(hint).to_be_visible()
+            await page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})
+        await expect(hint).to_be_hidden()
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", look, has_touch=touch, is_mobile=touch)
+
+
 def test_two_fingers_zoom_and_one_draws_on_a_phone(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
