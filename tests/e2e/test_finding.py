@@ -86,6 +86,35 @@ def test_the_search_page_shows_where_the_words_stand(chromium: Chromium, world: 
     use(chromium, world.owner, "/search", search, looks)
 
 
+def test_excerpts_are_read_without_the_signs_of_markdown(chromium: Chromium, world: World) -> None:
+    filler = "nothing to see here " * 12
+    shown = {
+        "## Steps\n\n- [ ] open the **beetle one**, see `beetle_two()`\n\n```js\nbeetle * 3\n```": (
+            "Steps open the beetle one, see beetle_two() beetle * 3",
+            ["beetle", "beetle", "beetle"],
+        ),
+        f"**{filler}beetle {filler}**": (None, ["beetle"]),
+        f"{filler}[so it says](https://example.org/a) beetle": (None, ["beetle"]),
+        "[where](https://example.org/beetle)": ("[where](https://example.org/beetle)", ["beetle"]),
+        "<b>beetle</b> costs 2 * 3 * 4 and is some_beetle_name": (
+            "<b>beetle</b> costs 2 * 3 * 4 and is some_beetle_name",
+            ["beetle", "beetle"],
+        ),
+    }
+    for number, text in enumerate(shown):
+        world.ticket(f"Ticket {number}", description=text)
+
+    async def search(page: Page) -> None:
+        await page.get_by_role("link", name="Ticket 0").wait_for()
+        for number, (words, marked) in enumerate(shown.values()):
+            excerpt = page.get_by_role("listitem").filter(has_text=f"Ticket {number}").locator(".excerpt")
+            assert await excerpt.locator("mark").all_inner_texts() == marked
+            said = await excerpt.inner_text()
+            assert said == words if words else not set(said) & set("*[]()"), said
+
+    use(chromium, world.owner, "/search?q=beetle", search)
+
+
 @EVERY
 def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, world: World, looks: Looks) -> None:
     world.ticket("Payment fails", labels=["check out"], priority="high")

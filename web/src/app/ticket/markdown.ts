@@ -66,6 +66,23 @@ export function render(source: string, { tasks = false } = {}): string {
   return markdown.render(source, { tasks });
 }
 
+/** What the source says, on one line, without its signs. */
+export function words(source: string): string {
+  return markdown
+    .parse(source, {})
+    .flatMap(({ type, content, children }) =>
+      type === 'inline' ? children!.map(wordsOf).join('') : WHOLE.has(type) ? content : [],
+    )
+    .map((text) => text.replace(/\s+/g, ' ').trim())
+    .filter(Boolean)
+    .join(' ');
+}
+const WHOLE = new Set(['fence', 'code_block']);
+
+function wordsOf({ type, content }: MarkdownToken): string {
+  return type === 'softbreak' || type === 'hardbreak' ? ' ' : content;
+}
+
 /** The source with the box on a line ticked, or not. */
 export function tick(source: string, line: number, done: boolean): string {
   const lines = source.split('\n');
