@@ -282,6 +282,45 @@ def test_an_agents_comment_appears_marked_while_somebody_types(chromium: Chromiu
     use(chromium, world.owner, page_of(ticket), watch)
 
 
+def call_tool(world: World, secret: str, name: str, **arguments: object) -> None:
+    """Have an agent use a tool."""
+    call = {"name": name, "arguments": arguments}
+    headers = {"Accept": "application/json, text/event-stream", "Mcp-Protocol-Version": "2025-11-25"}
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    answer = world.box.client(secret).post(f"{world.box.url}/mcp", json=message, headers=headers)
+    assert not ok(answer)["result"].get("isError"), answer.text
+
+
+@EVERY
+def test_whatever_an_agent_does_is_marked_with_its_way(chromium: Chromium, world: World, looks: Looks) -> None:
+    secret = world.owner.token("tickets:write", label="Claude")
+    marked = re.compile(r"via MCP\s*· Ann · Claude ·\s*just now")
+    ticket = ok(world.owner.web.post("/tickets", json={"project_id": world.project, "title": "Empty cart"}))
+    path = f"/tickets/{ticket['id']}/comments"
+    mine = ok(world.owner.web.post(path, json={"body": "by hand"}))
+    call_tool(world, secret, "add_comment", ticket_id=ticket["id"], body="by machine")
+    call_tool(world, secret, "update_ticket", ticket_id=ticket["id"], priority="high")
+    machines = ok(world.api.get(path))["items"][1]
+
+    async def look(page: Page) -> None:
+        hand = page.get_by_role("article").filter(has_text="by hand")
+        machine = page.get_by_role("article").filter(has_text="by machine")
+        await expect(machine.locator(".byline")).to_have_text(marked)
+        await expect(hand.locator(".byline")).to_have_text("just now")
+        await expect(page.get_by_role("listitem").filter(has_text="Set the priority to High")).to_contain_text(marked)
+        ok(world.box.client(secret).patch(f"/comments/{mine['id']}", json={"body": "by hand, and by machine"}))
+        ok(world.owner.web.patch(f"/comments/{machines['id']}", json={"body": "by machine, and corrected"}))
+        both = hand.filter(has_text="and by machine")
+        await expect(both.get_by_text("edited")).to_be_visible()
+        await expect(both.locator(".byline").last).to_have_text(re.compile(r"via API\s*· Ann · Claude ·\s*just now"))
+        corrected = page.get_by_role("article").filter(has_text="and corrected")
+        await expect(corrected.locator(".byline").last).to_have_text(re.compile(r"^Ann ·\s*just now$"))
+        await assert_accessible(page)
+        await assert_fits(page)
+
+    use(chromium, world.owner, page_of(ticket), look, looks)
+
+
 @EVERY
 def test_a_comment_that_comes_out_of_sight_is_told_of(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = world.ticket(description="A long story.\n\n" * 60)
