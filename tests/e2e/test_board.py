@@ -176,6 +176,24 @@ def test_the_table_moves_many_at_once_and_the_archive_restores(chromium: Chromiu
     assert (titles(world, 0), titles(world, 2)) == (["Two"], ["One", "Three"])
 
 
+def test_the_table_says_that_tickets_changed_and_shows_them_when_asked(chromium: Chromium, world: World) -> None:
+    seed(world)
+
+    async def watch(page: Page) -> None:
+        told = page.get_by_role("status").filter(has_text="Tickets have changed")
+        await page.get_by_label("Choose One").check()
+        await expect(told).to_have_count(0)
+        world.ticket("Four")
+        await expect(told).to_be_visible()
+        await expect(page.get_by_role("link", name="Four")).to_have_count(0)
+        await expect(page.get_by_label("Choose One")).to_be_checked()
+        await told.get_by_role("button", name="Show").click()
+        await expect(page.get_by_role("link", name="Four")).to_be_visible()
+        await expect(told).to_have_count(0)
+
+    use(chromium, world.owner, f"/projects/{world.project}/table", watch)
+
+
 def test_a_viewer_sees_all_and_is_offered_nothing(chromium: Chromium, world: World) -> None:
     seed(world)
     viewer = world.join("Vic", role="viewer")
