@@ -59,6 +59,19 @@ async def take(extended: Extended, page: Page) -> str:
     return address
 
 
+async def zoom(extended: Extended, site: TallSite, times: float) -> None:
+    """Zoom the grid's tab."""
+    options = await extended.options()
+    await options.evaluate(
+        """async ([url, times]) => {
+          const [tab] = await chrome.tabs.query({ url: `${url}/grid` });
+          await chrome.tabs.setZoom(tab.id, times);
+        }""",
+        [site.url, times],
+    )
+    await options.close()
+
+
 def picture(ticket: Ticket) -> Image.Image:
     """The ticket's picture as it was sent."""
     return Image.open(BytesIO(ticket.screenshot.content)).convert("RGB")
@@ -95,17 +108,10 @@ def test_a_tall_page_is_put_together_without_a_seam(connected: Extended, reporte
 def test_a_zoomed_page_has_all_of_the_screens_pixels(connected: Extended, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/grid", 0)
-        options = await connected.options()
-        await options.evaluate(
-            """async (url) => {
-              const [tab] = await chrome.tabs.query({ url: `${url}/grid` });
-              await chrome.tabs.setZoom(tab.id, 1.5);
-            }""",
-            tall.url,
-        )
-        await options.close()
+        await zoom(connected, tall, 1.5)
         await page.wait_for_function("devicePixelRatio === 1.5")
         address = await take(connected, page)
+        await zoom(connected, tall, 1)  # the browser remembers it for all pages of the site
         await page.close()
         return address
 

@@ -41,8 +41,12 @@ class Draw:
 
     def assignee(self, ticket: str) -> str:
         """Mostly somebody who is assigned."""
-        assigned = sorted(self.model.tickets.get(ticket, {"assignees": ()})["assignees"])
-        return self.of(["me", self.user(), *assigned, *assigned])
+        return self.of(["me", self.user(), *self.assigned(ticket) * 2])
+
+    def assigned(self, ticket: str) -> list[str]:
+        """Who is, in the order in which they came: their ids are others in each run, and a draw must mean the same."""
+        there = self.model.tickets.get(ticket, {"assignees": ()})["assignees"]
+        return [user for user in self.model.people if user in there]
 
     def maybe(self, **values: Callable[[], Any]) -> Row:
         """Some of these arguments."""
@@ -78,8 +82,7 @@ def _assignment(draw: Draw) -> Row:
 
 def _assignments(draw: Draw) -> Row:
     tickets = draw.some(lambda: draw.id("tickets"))
-    assigned = sorted(draw.model.tickets.get(tickets[0], {"assignees": ()})["assignees"])
-    users = draw.some(lambda: draw.of([draw.user(), *assigned, *assigned]), 0)
+    users = draw.some(lambda: draw.of([draw.user(), *draw.assigned(tickets[0]) * 2]), 0)
     return {"ticket_ids": tickets, "user_ids": users, "mode": draw.of(["add", "remove", "replace"])}
 
 

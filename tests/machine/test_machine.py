@@ -166,9 +166,9 @@ class Machine(RuleBasedStateMachine):
             self.model.tickets[arguments["ticket_id"]]["claim"] = None
 
     def busiest(self) -> str | None:
-        """The project with most tickets."""
+        """The project with most tickets, the first of several."""
         projects = [row["project"] for row in self.model.tickets.values()]
-        return max(sorted(set(projects)), key=projects.count, default=None)
+        return max(dict.fromkeys(projects), key=projects.count, default=None)
 
     def tickets_of(self, project: str | None, status: str) -> list[str]:
         wanted = (project, status)
