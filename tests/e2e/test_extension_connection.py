@@ -1,7 +1,7 @@
 """A connection by OAuth over time: it is renewed without a word, and when it ends, nothing is lost."""
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.box import World, ok
 from tests.contract.cases import alter
@@ -63,6 +63,7 @@ def test_a_connection_that_was_ended_is_told_and_what_was_typed_waits_until_ther
         await page.goto(f"{odd.url}/plain")
         popup = await connected.click(page)
         await popup.get_by_label("Title").fill("Kept")
+        await expect(popup.get_by_role("button", name="Send")).to_be_enabled()  # it has heard of the projects
         return page, popup
 
     page, popup = connected.run(write())

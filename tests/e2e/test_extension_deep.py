@@ -12,6 +12,8 @@ from tests.e2e.reporting import report
 from tests.e2e.sending import everything_stored
 from ticketbox.surfaces.spa import EXTENSION
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def deep() -> Iterator[DeepSite]:

@@ -12,6 +12,8 @@ from tests.e2e.reporting import Ticket
 from tests.e2e.test_extension_deep import go_deep
 from ticketbox.surfaces.spa import EXTENSION
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture(scope="module")
 def deep() -> Iterator[DeepSite]:

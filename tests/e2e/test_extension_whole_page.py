@@ -14,6 +14,8 @@ from tests.e2e.extension import Extended
 from tests.e2e.reporting import Ticket
 from tests.e2e.tall_site import BAR, BLUE, CELL, COLUMNS, RED, ROWS, WIDE, TallSite, colour
 
+pytestmark = pytest.mark.long
+
 LOOK = "() => [scrollX, scrollY, document.documentElement.outerHTML]"
 SCROLLED = 700
 
@@ -104,7 +106,6 @@ def test_a_tall_page_is_put_together_without_a_seam(connected: Extended, reporte
     assert "The picture shows the page from top to bottom" in ticket.capture["health_summary"]
 
 
-@pytest.mark.long
 def test_a_zoomed_page_has_all_of_the_screens_pixels(connected: Extended, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/grid", 0)
@@ -123,7 +124,6 @@ def test_a_zoomed_page_has_all_of_the_screens_pixels(connected: Extended, report
             assert taken.getpixel(at) == colour(row, column), (row, column)
 
 
-@pytest.mark.long
 def test_what_scrolls_inside_the_page_is_told(connected: Extended, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/inner")
@@ -136,7 +136,6 @@ def test_what_scrolls_inside_the_page_is_told(connected: Extended, reporter: Wor
     assert "2 parts scroll by themselves" in ticket.capture["health_summary"]
 
 
-@pytest.mark.long
 def test_a_page_beyond_every_limit_is_cut_and_says_so(connected: Extended, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/endless")

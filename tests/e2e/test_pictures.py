@@ -1,6 +1,6 @@
 """The pictures in the documentation: what a browser shows of the demo, at `docs/pictures`.
 
-`TICKETBOX_SNAPSHOTS=write uv run pytest tests/e2e/test_pictures.py` takes them anew.
+`TICKETBOX_SNAPSHOTS=write uv run pytest -m long tests/e2e/test_pictures.py` takes them anew.
 """
 
 import io
@@ -17,6 +17,8 @@ from tests.demo import Demo
 from tests.docs.pages import PAGES, ROOT, links
 from tests.e2e.app import DESK, Watched, assert_accessible
 from tests.e2e.browser import Chromium
+
+pytestmark = pytest.mark.long
 
 FOLDER = ROOT / "docs" / "pictures"
 MOST_BYTES = 70_000

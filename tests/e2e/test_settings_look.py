@@ -88,8 +88,11 @@ async def public(page: Page, world: World) -> dict[str, Any]:
     return found
 
 
+OTHERS = [programs, people, projects, opened, public]
+
+
 @SCHEMES
-@pytest.mark.parametrize("look", [person, programs, people, projects, opened, public])
+@pytest.mark.parametrize("look", [person, *(pytest.param(look, marks=pytest.mark.long) for look in OTHERS)])
 def test_no_page_of_the_settings_shuts_anybody_out(
     chromium: Chromium, world: World, scheme: Scheme, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
 ) -> None:
