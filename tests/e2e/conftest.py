@@ -10,6 +10,7 @@ from playwright.async_api import Page, expect
 from tests.box import Box, World
 from tests.e2e.browser import Chromium, find_chromium
 from tests.e2e.collector import Collector, Recording
+from tests.e2e.deep_site import DeepSite
 from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
@@ -118,3 +119,25 @@ def desk(lasting_world: World, desk_secret: str) -> Iterator[World]:
     lasting_world.api = lasting_world.box.client(desk_secret)
     yield lasting_world
     lasting_world.box.close_clients()
+
+
+@pytest.fixture(scope="module")
+def deep() -> Iterator[DeepSite]:
+    """A page that doesn't see all that it does."""
+    with DeepSite() as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def deep_edition(executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Extended]:
+    """A browser with the deep edition, connected, every site recorded."""
+    secret = reporter.owner.token("tickets:write")
+    archive = (EXTENSION / "chromium-deep.zip").read_bytes()
+    with Extended(executable, archive, tmp_path_factory.mktemp("deep")) as extended:
+
+        async def prepare() -> None:
+            await extended.use_token(reporter.box.url, secret)
+            await extended.record_everywhere()
+
+        extended.run(prepare())
+        yield extended

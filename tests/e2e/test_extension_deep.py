@@ -1,6 +1,6 @@
 """Deep recording: what only the browser's debugger knows, for one tab, as long as its person wants it."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 import pytest
 from playwright.async_api import Page
@@ -10,31 +10,8 @@ from tests.e2e.deep_site import SECRET, DeepSite
 from tests.e2e.extension import Extended
 from tests.e2e.reporting import report
 from tests.e2e.sending import everything_stored
-from ticketbox.surfaces.spa import EXTENSION
 
 pytestmark = pytest.mark.long
-
-
-@pytest.fixture(scope="module")
-def deep() -> Iterator[DeepSite]:
-    """A page that doesn't see all that it does."""
-    with DeepSite() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def recording(executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Extended]:
-    """A browser with the deep edition, connected, every site recorded."""
-    secret = reporter.owner.token("tickets:write")
-    archive = (EXTENSION / "chromium-deep.zip").read_bytes()
-    with Extended(executable, archive, tmp_path_factory.mktemp("deep")) as extended:
-
-        async def prepare() -> None:
-            await extended.use_token(reporter.box.url, secret)
-            await extended.record_everywhere()
-
-        extended.run(prepare())
-        yield extended
 
 
 async def go_deep(extended: Extended, page: Page, address: str) -> None:
@@ -61,21 +38,21 @@ async def attached(extended: Extended) -> int:
 
 @pytest.mark.parametrize("bodies", ["on", "off"])
 def test_what_the_page_cant_see_is_recorded_and_redacted_alike(
-    recording: Extended, reporter: World, deep: DeepSite, bodies: str
+    deep_edition: Extended, reporter: World, deep: DeepSite, bodies: str
 ) -> None:
     policy = {"capture_policy": {"bodies": bodies, "extra_redactions": []}, "url_patterns": [f"{deep.url}/*"]}
     ok(reporter.owner.web.patch(f"/projects/{reporter.project}", json=policy))
 
     async def visit(page: Page) -> None:
-        options = await recording.options()
+        options = await deep_edition.options()
         await options.evaluate("() => chrome.runtime.sendMessage({kind: 'projects'})")
         await options.close()
         await page.goto(f"{deep.url}/other")
-        await go_deep(recording, page, f"{deep.url}/in")
+        await go_deep(deep_edition, page, f"{deep.url}/in")
         await page.wait_for_timeout(500)
 
-    ticket = report(recording, reporter, visit)
-    assert recording.run(attached(recording)) == 0, "it ends with the ticket"
+    ticket = report(deep_edition, reporter, visit)
+    assert deep_edition.run(attached(deep_edition)) == 0, "it ends with the ticket"
     network = {(each["method"], each["url"].partition("?")[0]): each for each in ticket.streams["network"]}
     foreign = deep.url.replace("127.0.0.1", "127.0.0.2")
     assert ("GET", f"{deep.url}/other") not in network, "the page before is none of this ticket's"
@@ -108,24 +85,24 @@ def test_what_the_page_cant_see_is_recorded_and_redacted_alike(
     assert not any(SECRET.encode() in haystack for haystack in everything_stored(reporter.box.db))
 
 
-def test_it_is_off_and_ends_when_its_person_says_so(recording: Extended, reporter: World, deep: DeepSite) -> None:
+def test_it_is_off_and_ends_when_its_person_says_so(deep_edition: Extended, reporter: World, deep: DeepSite) -> None:
     async def work() -> list[int]:
-        page = await recording.context.new_page()
+        page = await deep_edition.context.new_page()
         await page.goto(f"{deep.url}/other")
-        counts = [await attached(recording)]
-        await go_deep(recording, page, f"{deep.url}/deep")
-        counts.append(await attached(recording))
-        popup = await recording.click(page)
+        counts = [await attached(deep_edition)]
+        await go_deep(deep_edition, page, f"{deep.url}/deep")
+        counts.append(await attached(deep_edition))
+        popup = await deep_edition.click(page)
         await popup.get_by_role("button", name="Stop deep recording").click()
         await popup.get_by_role("button", name="Record this tab deeply").wait_for()
         await popup.close()
-        counts.append(await attached(recording))
-        await go_deep(recording, page, f"{deep.url}/deep")
+        counts.append(await attached(deep_edition))
+        await go_deep(deep_edition, page, f"{deep.url}/deep")
         await page.close()
-        counts.append(await attached(recording))
+        counts.append(await attached(deep_edition))
         return counts
 
-    assert recording.run(work()) == [0, 1, 0, 0]
+    assert deep_edition.run(work()) == [0, 1, 0, 0]
 
 
 def test_the_usual_edition_doesnt_offer_it(recorder: Callable[..., Extended], reporter: World, deep: DeepSite) -> None:

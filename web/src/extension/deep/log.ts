@@ -14,7 +14,7 @@ const LEVELS: { [type: string]: ConsoleEntry['level'] } = {
 };
 const TYPES = new Set(['document', 'stylesheet', 'image', 'media', 'font', 'script', 'xhr', 'fetch']);
 const MOST_TEXT = 8_192;
-const MOST_FAILED = 100;
+const MOST_REMEMBERED = 100;
 
 interface Kept {
   entry: NetworkEntry;
@@ -31,6 +31,8 @@ export class Log {
   readonly #open = new Map<string, Kept>();
   /** Those that failed last: the debugger may tell their status after their end. */
   readonly #failed = new Map<string, NetworkEntry>();
+  /** Statuses that were told before their requests. */
+  readonly #early = new Map<string, number>();
   #next: { loader: string; ts: number } | null = null;
   #seq = 0;
 
@@ -70,7 +72,7 @@ export class Log {
       ts,
       method: request.method.slice(0, 32),
       url: request.url.slice(0, 16_384),
-      status: null,
+      status: this.#early.get(key) ?? null,
       status_text: '',
       type: TYPES.has(type) ? type : 'other',
       duration_ms: null,
@@ -81,6 +83,7 @@ export class Log {
       from_cache: false,
       frame: from ?? (frameId === this.main || !frameId ? null : documentURL),
     };
+    this.#early.delete(key);
     this.#open.set(key, { entry, began: event.timestamp });
     this.#requests.push(entry, 500 + entry.url.length);
   }
@@ -90,10 +93,15 @@ export class Log {
     if (entry) answered(entry, response);
   }
 
-  /** The status of an answer that the browser keeps from the page; those of redirections come by themselves. */
+  /**
+   * The status of an answer that the browser keeps from the page; those of redirections come by themselves.
+   * The network tells it, the page tells of its request, and either may be heard first.
+   */
   status(key: string, status: number): void {
+    if (status >= 300 && status < 400) return;
     const entry = this.#open.get(key)?.entry ?? this.#failed.get(key);
-    if (entry && entry.status === null && (status < 300 || status >= 400)) entry.status = status;
+    if (entry) entry.status ??= status;
+    else remember(this.#early, key, status);
   }
 
   cached(key: string): void {
@@ -117,8 +125,7 @@ export class Log {
     const why = [errorText, blockedReason, corsErrorStatus?.corsError].filter(Boolean).join(' ');
     if (!entry) return;
     entry.error = canceled ? 'aborted' : why.slice(0, 500);
-    this.#failed.set(key, entry);
-    if (this.#failed.size > MOST_FAILED) this.#failed.delete(this.#failed.keys().next().value!);
+    remember(this.#failed, key, entry);
   }
 
   opened(key: string, from: string | null, url: string, { wallTime, timestamp, request }: Socket): void {
@@ -219,6 +226,12 @@ export function cut(text: string) {
     bytes: text.length,
     omitted_reason: limit ? ('limit' as const) : null,
   };
+}
+
+/** Keep a value, and of the oldest no more than may still be asked for. */
+function remember<T>(kept: Map<string, T>, key: string, value: T): void {
+  kept.set(key, value);
+  if (kept.size > MOST_REMEMBERED) kept.delete(kept.keys().next().value!);
 }
 
 function answered(entry: NetworkEntry, answer: Response): void {
