@@ -4,6 +4,7 @@ from playwright.async_api import Locator, Page, expect
 
 from tests.box import World, ok
 from tests.contract.cases import make_capture
+from tests.docs.pages import ROOT, table, words
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 
@@ -106,11 +107,11 @@ def test_excerpts_are_read_without_the_signs_of_markdown(chromium: Chromium, wor
 
     async def search(page: Page) -> None:
         await page.get_by_role("link", name="Ticket 0").wait_for()
-        for number, (words, marked) in enumerate(shown.values()):
+        for number, (whole, marked) in enumerate(shown.values()):
             excerpt = page.get_by_role("listitem").filter(has_text=f"Ticket {number}").locator(".excerpt")
             assert await excerpt.locator("mark").all_inner_texts() == marked
             said = await excerpt.inner_text()
-            assert said == words if words else not set(said) & set("*[]()"), said
+            assert said == whole if whole else not set(said) & set("*[]()"), said
 
     use(chromium, world.owner, "/search?q=beetle", search)
 
@@ -233,18 +234,37 @@ def test_the_palette_waits_with_a_complaint_until_a_value_is_written(chromium: C
     use(chromium, world.owner, f"/projects/{world.project}", complete)
 
 
-def test_the_help_sheet_lists_what_works(chromium: Chromium, world: World) -> None:
-    async def ask_for_help(page: Page) -> None:
-        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+def documented_keys(place: str) -> set[str]:
+    """The shortcuts that docs/app.md gives for a page."""
+    rows = [row for row in table(ROOT / "docs/app.md", "Keyboard") if row[1] == "everywhere" or place in row[1]]
+    return {keys.lower().replace("mod", "ctrl") for keys in words([row[0] for row in rows])}
+
+
+def test_the_help_sheet_lists_what_works_and_so_does_its_guide(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("Look at this")
+
+    async def listed(page: Page) -> set[str]:
         await page.keyboard.press("?")
         await expect(page.get_by_text("Go to the inbox")).to_be_visible()
+        keys = await page.get_by_role("dialog").locator("dl").first.locator("dt").all()
+        found = {
+            " ".join([(await key.inner_text()).lower() for key in await each.locator("kbd").all()]) for each in keys
+        }
         await assert_accessible(page)
         await page.keyboard.press("Escape")
+        return found
+
+    async def ask_for_help(page: Page) -> None:
+        await expect(page.get_by_role("heading", name="Look at this")).to_be_visible()
+        assert await listed(page) == documented_keys("ticket")
+        await page.goto(f"{world.box.url}/projects/{world.project}")
+        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        assert await listed(page) == documented_keys("board")
         await page.keyboard.press("g")
         await page.keyboard.press("i")
         await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
 
-    use(chromium, world.owner, f"/projects/{world.project}", ask_for_help)
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", ask_for_help)
 
 
 @EVERY

@@ -1,0 +1,86 @@
+"""The web app under a finger: a tap opens, a swipe scrolls, and what a finger rests on is dragged."""
+
+from collections.abc import Awaitable, Callable
+
+from playwright.async_api import Page, expect
+
+from tests.box import World, ok
+from tests.e2e.app import LOOKS, use
+from tests.e2e.browser import Chromium
+from tests.e2e.finger import Finger
+from tests.e2e.test_board import seed, shown, titles
+
+MANY = 20
+
+
+def on_a_phone(chromium: Chromium, world: World, path: str, visit: Callable[[Page], Awaitable[None]]) -> None:
+    use(chromium, world.owner, path, visit, LOOKS["phone"], has_touch=True, is_mobile=True)
+
+
+def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(chromium: Chromium, world: World) -> None:
+    seed(world)
+    world.ticket("There", column_id=world.columns[1])
+
+    async def drag(page: Page) -> None:
+        box = await page.locator("[data-ticket]", has_text="There").bounding_box()
+        assert box
+        async with Finger(page) as finger:
+            await finger.long_press(page.locator("[data-ticket]", has_text="Two"))
+            await finger.move(box["x"] + 20, box["y"] + box["height"] - 3)
+            await finger.up()
+            await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
+        assert await shown(page, "In progress") == ["There", "Two"]
+        assert page.url.endswith(world.project), "the ticket wasn't opened"
+        await page.wait_for_load_state("networkidle")
+
+    on_a_phone(chromium, world, f"/projects/{world.project}", drag)
+    assert titles(world, 1) == ["There", "Two"]
+
+
+def test_a_swipe_over_the_cards_scrolls_and_moves_none(chromium: Chromium, world: World) -> None:
+    before = [f"Number {number}" for number in range(MANY)]
+    for title in before:
+        world.ticket(title)
+
+    async def swipe(page: Page) -> None:
+        lane = page.get_by_role("region", name="To do").locator(".scroll")
+        async with Finger(page) as finger:
+            await finger.down(page.locator("[data-ticket]", has_text="Number 5"))
+            await finger.move(120, 150)
+            assert not finger.drags
+            await finger.up()
+            await page.wait_for_function("lane => lane.scrollTop > 100", arg=await lane.element_handle())
+        assert page.url.endswith(world.project)
+
+    on_a_phone(chromium, world, f"/projects/{world.project}", swipe)
+    assert titles(world, 0) == before
+
+
+def test_a_tap_on_a_card_opens_it(chromium: Chromium, world: World) -> None:
+    seed(world)
+
+    async def tap(page: Page) -> None:
+        async with Finger(page) as finger:
+            await finger.down(page.locator("[data-ticket]", has_text="Two"))
+            await finger.up()
+            await expect(page.get_by_role("heading", name="Two")).to_be_visible()
+
+    on_a_phone(chromium, world, f"/projects/{world.project}", tap)
+
+
+def test_a_column_is_dragged_to_another_place_by_its_row(chromium: Chromium, world: World) -> None:
+    async def drag(page: Page) -> None:
+        grips = page.get_by_title("Drag to another place")
+        await grips.nth(2).wait_for()
+        await grips.nth(2).scroll_into_view_if_needed()
+        first = await grips.nth(0).bounding_box()
+        assert first
+        async with Finger(page) as finger:
+            await finger.long_press(grips.nth(2))
+            await finger.move(first["x"] + 8, first["y"] + 2)
+            await finger.up()
+            await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
+
+    on_a_phone(chromium, world, f"/companies/{world.company}/projects?project={world.project}", drag)
+    names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]
+    assert names == ["Done", "To do", "In progress"]
