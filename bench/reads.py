@@ -23,7 +23,7 @@ from bench.serving import ROOT, Server, constant, ticketbox
 from ticketbox.domain import secrets
 from ticketbox.domain.policy import Via
 from ticketbox.domain.records import Status
-from ticketbox.store import bylines, credentials, ticket_lists, tickets
+from ticketbox.store import assignments, bylines, credentials, ticket_lists, tickets
 from ticketbox.store.connection import connect
 from ticketbox.store.database import Read
 from ticketbox.store.ticket_lists import Filter, Sort
@@ -68,7 +68,7 @@ def one_round(server: Server, requests: list[bytes], connections: int, seconds: 
 
 
 class Alone:
-    """The SQL of a question as the product runs it, rows taken and dropped: the ticket or the page, and its bylines."""
+    """The SQL of a question as the product runs it, rows taken and dropped: tickets, their bylines and assignees."""
 
     def __init__(self, question: str, seeded: Seeded) -> None:
         self._connection = connect(seeded.db, writes=False)
@@ -96,6 +96,7 @@ class Alone:
             rows = self._tx.all(sql, given)
             keys = {row[place] for row in rows for place in (13, 21, 23, 25)} - {None}
             self._tx.all(bylines.LOAD, (msgspec.json.encode(list(keys)).decode(),))
+            self._tx.all(assignments.OF_TICKETS, (msgspec.json.encode([row[0] for row in rows]).decode(),))
             done += 1
             if time.monotonic() > stop:
                 break

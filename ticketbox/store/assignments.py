@@ -1,5 +1,7 @@
 """Who is assigned to which ticket."""
 
+import msgspec
+
 from ticketbox.domain.records import Person
 from ticketbox.store.database import Read, Write
 
@@ -22,6 +24,20 @@ SELECT u.id, u.public_id, u.name FROM ticket_assignee a JOIN user u ON u.id = a.
 def assignees(tx: Read, key: int) -> dict[int, Person]:
     """Who is assigned, by key."""
     return {row[0]: Person(row[1], row[2]) for row in tx.all(ASSIGNEES, (key,))}
+
+
+OF_TICKETS = """
+SELECT a.ticket_id, u.public_id, u.name
+FROM json_each(?) k CROSS JOIN ticket_assignee a ON a.ticket_id = k.value JOIN user u ON u.id = a.user_id
+"""
+
+
+def of_tickets(tx: Read, keys: list[int]) -> dict[int, list[Person]]:
+    """Who is assigned to each of these tickets; those of nobody are left out."""
+    found: dict[int, list[Person]] = {}
+    for key, public_id, name in tx.all(OF_TICKETS, (msgspec.json.encode(keys).decode(),)) if keys else []:
+        found.setdefault(key, []).append(Person(public_id, name))
+    return found
 
 
 def drop(tx: Write, company: int, user: int) -> None:

@@ -1,26 +1,26 @@
 """Tickets: reading, listing, placing and changing them."""
 
+from collections.abc import Mapping
+
 import msgspec
 
 from ticketbox.domain.clock import rfc3339
 from ticketbox.domain.ids import Prefix, new_id
 from ticketbox.domain.records import PRIORITIES, CaptureSummary, Claim, Person, Priority, Status, Ticket
+from ticketbox.store import assignments
 from ticketbox.store.bylines import Bylines
 from ticketbox.store.database import Read, Row, Write
 from ticketbox.store.visible import VISIBLE, Viewer
 
 _labels = msgspec.json.Decoder(list[str])
 _summary = msgspec.json.Decoder(CaptureSummary)
-_people = msgspec.json.Decoder(list[Person])
 _statuses = {status.value: status for status in Status}
 
 COLUMNS = """
 t.id, t.public_id, v.company_id, v.public_id, c.public_id, t.position, t.title, t.description, t.status,
 t.resolved, t.priority, t.labels, t.branch, t.claimed_by, t.claimed_at, t.claimed_until, t.source_url,
 k.summary, t.comment_count, t.version, t.created_at, t.created_by, t.updated_at, t.updated_by,
-t.archived_at, t.archived_by,
-(SELECT json_group_array(json_object('id', u.public_id, 'name', u.name))
- FROM ticket_assignee a JOIN user u ON u.id = a.user_id WHERE a.ticket_id = t.id)
+t.archived_at, t.archived_by
 """
 BESIDE = """
 LEFT JOIN board_column c ON c.id = t.column_id
@@ -31,15 +31,16 @@ LEFT JOIN capture k ON k.id = t.capture_id
 def made(tx: Read, rows: list[Row]) -> list[Ticket]:
     """The tickets of rows of COLUMNS."""
     bylines = Bylines(tx, [key for row in rows for key in (row[13], row[21], row[23], row[25])])
-    return [_ticket(row, bylines, tx.now) for row in rows]
+    assigned = assignments.of_tickets(tx, [row[0] for row in rows])
+    return [_ticket(row, bylines, assigned, tx.now) for row in rows]
 
 
-def _ticket(row: Row, bylines: Bylines, now: int) -> Ticket:
+def _ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
     (
-        _, public_id, company, project, column, position, title, description, status,
+        key, public_id, company, project, column, position, title, description, status,
         resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until, source_url,
         summary, comments, version, created_at, created_by, updated_at, updated_by,
-        archived_at, archived_by, assignees,
+        archived_at, archived_by,
     ) = row  # fmt: skip
     claim = None
     if claimed_until is not None and claimed_until > now:
@@ -57,7 +58,7 @@ def _ticket(row: Row, bylines: Bylines, now: int) -> Ticket:
         bool(resolved),
         PRIORITIES[int(priority)],
         _labels.decode(labels),
-        _people.decode(assignees),
+        assigned.get(key, []),
         branch,
         claim,
         source_url,
