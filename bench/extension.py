@@ -1,17 +1,16 @@
-"""What the extension's recorder costs a page: `uv run python -m bench.extension`, about five minutes.
+"""What the extension's recorder costs a page: `uv run python -m bench.extension`, about ten minutes.
 
-The page asks for rows, renders them and logs, as fast as it can. One browser shows it again and again, in turns under
-two names that are alike but for one thing: one of them is recorded. Each visit has a process of its own; two visits
-are a pair. A second browser records the other name. No debugger is attached, as with people. `cpu` is the processor
-time of the page's own process (/proc/…/schedstat), which other work on the machine changes little; `time` is what
-passed.
+Two frames that are alike but for their host, in one process, so that they share what differs from process to process.
+One of the hosts is recorded. The frames work in turns: they ask for rows, render them and log, as fast as they can. Two
+turns are a pair. Half of the browsers record the first frame and half the second, because the one place isn't like
+the other. No debugger is attached, as with people. `cpu` is the processor time of the process
+(/proc/…/schedstat), which other work on the machine changes little; `time` is what passed.
 """
 
 import argparse
 import json
 import os
 import queue
-import random
 import statistics
 import subprocess
 import tempfile
@@ -28,11 +27,12 @@ from tests.e2e.extension import Extended
 from ticketbox.surfaces.spa import EXTENSION
 
 ROWS = 120
-SECONDS = 120
+SECONDS = 300
 HOSTS = ("127.0.0.1", "127.0.0.2")
-# a page that was left, or one that is held ready for the next, would be counted
-ALONE = "--disable-features=BackForwardCache,SpareRendererForSitePerProcess"
-PAGE = """<!doctype html><meta charset="utf-8"><title>hard work</title><link rel="icon" href="data:,"><table></table>
+# both hosts in one process, and none beside that is held ready for the next page
+ALONE = ["--disable-site-isolation-trials", "--renderer-process-limit=1",
+         "--disable-features=BackForwardCache,SpareRendererForSitePerProcess"]  # fmt: skip
+FRAME = """<!doctype html><meta charset="utf-8"><title>hard work</title><link rel="icon" href="data:,"><table></table>
 <script>
 async function work(rounds, lines) {
   const table = document.querySelector("table");
@@ -47,17 +47,46 @@ async function work(rounds, lines) {
     for (let line = 0; line < lines; line += 1) console.log("rendered", round, line, { rows: rows.length, ok: true });
   }
 }
-(async () => {
-  const [rounds, lines] = location.search.slice(1).split(",").map(Number);
-  if (rounds) {
-    await work(rounds, lines);
-    await fetch("/begin");
-    const began = performance.now();
-    await work(rounds, lines);
-    await fetch("/end", { method: "POST", body: String(performance.now() - began) });
+// the recorder reads an address once more than the browser
+async function isRecorded() {
+  let read = 0;
+  await fetch({ toString: () => { read += 1; return "/rows"; } });
+  return read > 1;
+}
+onmessage = async ({ data: [rounds, lines], ports: [port] }) => {
+  if (!rounds) return port.postMessage(await isRecorded());
+  const began = performance.now();
+  await work(rounds, lines);
+  port.postMessage(performance.now() - began);
+};
+</script>"""
+PAGE = """<!doctype html><meta charset="utf-8"><title>two frames</title><link rel="icon" href="data:,">
+<iframe src="http://127.0.0.1:PORT/frame" width="400" height="500"></iframe>
+<iframe src="http://127.0.0.2:PORT/frame" width="400" height="500"></iframe>
+<script>
+function ask(frame, rounds, lines) {
+  const { port1, port2 } = new MessageChannel();
+  frame.postMessage([rounds, lines], "*", [port2]);
+  return new Promise((done) => { port1.onmessage = ({ data }) => done(data); });
+}
+async function turn(frame, rounds, lines) {
+  await fetch("/begin");
+  const passed = await ask(frame, rounds, lines);
+  return [passed, await (await fetch("/end")).json()];
+}
+onload = async () => {
+  const recorded = await Promise.all([0, 1].map((at) => ask(frames[at], 0)));
+  // a browser that has just started may not have its extensions yet
+  if (recorded[0] === recorded[1]) return setTimeout(() => location.reload(), 500);
+  for (;;) {
+    const { pairs, rounds, lines } = await (await fetch("/next")).json();
+    const found = { recorded: [], plain: [] };
+    for (let pair = 0; pair < pairs; pair += 1)
+      for (const at of pair % 2 ? [0, 1] : [1, 0])
+        found[recorded[at] ? "recorded" : "plain"].push(await turn(frames[at], rounds, lines));
+    await fetch("/done", { method: "POST", body: JSON.stringify(found) });
   }
-  location.replace(await (await fetch("/next")).text());
-})();
+};
 </script>"""
 RECORD = """(site) => new Promise((done, fail) => {
   const opening = indexedDB.open("ticketbox");
@@ -71,10 +100,13 @@ RECORD = """(site) => new Promise((done, fail) => {
 
 
 class Spent(NamedTuple):
-    """What a visit's work took, in milliseconds."""
+    """What a turn took, in milliseconds."""
 
     time: float
     cpu: float
+
+
+Pairs = list[tuple[Spent, Spent]]  # the recorded turn, and the plain one
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -82,28 +114,34 @@ class _Handler(BaseHTTPRequestHandler):
     wbufsize = 1 << 16  # one packet for each answer, or the client waits 40 ms for the second
     rows = json.dumps({"rows": [{"id": n, "name": f"product {n}", "price": n / 7} for n in range(ROWS)]}).encode()
     profile: Path
-    orders: "queue.Queue[str]"
-    done: "queue.Queue[Spent]"
+    orders: "queue.Queue[dict[str, int]]"
+    done: "queue.Queue[Pairs]"
     before: dict[int, float]
 
     def do_GET(self) -> None:
         match self.path.partition("?")[0]:
             case "/":
-                self._send("text/html", PAGE.encode())
+                port = self.server.server_address[1]
+                self._send("text/html", PAGE.replace("PORT", str(port)).encode())
+            case "/frame":
+                self._send("text/html", FRAME.encode())
             case "/next":
-                self._send("text/plain", self.orders.get().encode())
+                self._send("application/json", json.dumps(self.orders.get()).encode())
             case "/begin":
                 type(self).before = _taken(self.profile)
                 self._send("text/plain", b"")
+            case "/end":
+                after = _taken(self.profile)
+                took = max(seconds - self.before.get(process, 0) for process, seconds in after.items())
+                self._send("application/json", json.dumps(took * 1000).encode())
             case _:
                 self._send("application/json", self.rows)
 
     def do_POST(self) -> None:
-        passed = float(self.rfile.read(int(self.headers["Content-Length"])))
-        after = _taken(self.profile)
-        took = max(seconds - self.before.get(process, 0) for process, seconds in after.items())
+        found = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self._send("text/plain", b"")
-        self.done.put(Spent(passed, took * 1000))
+        turns = ([Spent(*turn) for turn in found[kind]] for kind in ("recorded", "plain"))
+        self.done.put(list(zip(*turns, strict=True)))
 
     def _send(self, kind: str, body: bytes) -> None:
         self.send_response(200)
@@ -130,20 +168,20 @@ def _taken(profile: Path) -> dict[int, float]:
 
 
 class Course:
-    """A browser that visits the page when it is told to, with one of its names recorded."""
+    """A browser whose frames work when they are told to, one of them recorded."""
 
-    def __init__(self, handler: type[_Handler], port: int) -> None:
-        self._handler, self._port = handler, port
+    def __init__(self, handler: type[_Handler]) -> None:
+        self._handler = handler
 
-    def visit(self, host: str, rounds: int, lines: int) -> Spent:
-        """Visit the page and have it work; gives what the second half of its work took."""
-        self._handler.orders.put(f"http://{host}:{self._port}/?{rounds},{lines}")
+    def run(self, pairs: int, rounds: int, lines: int) -> Pairs:
+        """Let the frames work in turns, so many requests in each; gives what the turns took."""
+        self._handler.orders.put({"pairs": pairs, "rounds": rounds, "lines": lines})
         return self._handler.done.get(timeout=SECONDS)
 
 
 @contextmanager
 def course(executable: str, recorded: str) -> Iterator[Course]:
-    """Start the site and a browser, without a debugger, that records one of its names."""
+    """Start the site and a browser, without a debugger, that records one of its hosts."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         with Extended(executable, (EXTENSION / "chromium.zip").read_bytes(), folder) as extended:
@@ -156,10 +194,10 @@ def course(executable: str, recorded: str) -> Iterator[Course]:
             loaded = [f"--load-extension={folder}/extension", f"--disable-extensions-except={folder}/extension"]
             root = ["--no-sandbox"] if os.geteuid() == 0 else []
             address = f"http://localhost:{server.server_port}/"
-            command = [executable, *ARGUMENTS, ALONE, *root, f"--user-data-dir={folder}/profile", *loaded, address]
+            command = [executable, *ARGUMENTS, *ALONE, *root, f"--user-data-dir={folder}/profile", *loaded, address]
             running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
-                yield Course(handler, server.server_port)
+                yield Course(handler)
             finally:
                 running.terminate()
                 running.wait(15)
@@ -173,57 +211,44 @@ async def _record(extended: Extended, site: str) -> None:
     await options.close()
 
 
-def certain(ratios: list[float]) -> tuple[float, float]:
-    """Between what the median lies in 95 of 100 draws of as many pairs (bootstrap)."""
-    chance = random.Random(5)
-    medians = sorted(statistics.median(chance.choices(ratios, k=len(ratios))) for _ in range(2_000))
-    return medians[50], medians[-51]
+def more(pairs: Pairs, at: int) -> float:
+    """How much longer the recorded turns took, as a part of the plain ones: the median of the pairs."""
+    return statistics.median(recorded[at] / plain[at] for recorded, plain in pairs) - 1
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--rounds", type=int, default=100, help="requests in a visit that are counted, as many before")
-    parser.add_argument("--pairs", type=int, default=30, help="pairs of visits for each line of the table")
+    parser.add_argument("--couples", type=int, default=6, help="browsers that record the first frame, and the second")
+    parser.add_argument("--pairs", type=int, default=120, help="pairs of turns, after a tenth that isn't counted")
+    parser.add_argument("--rounds", type=int, default=5, help="requests in a turn")
     options = parser.parse_args()
     print(describe(), flush=True)
     executable = find_chromium()
     assert executable is not None, "there is no Chromium on the PATH"
-    found: dict[int, list[tuple[Spent, Spent]]] = {1: [], 5: []}
-    for at, recorded in enumerate(HOSTS):
-        with course(executable, recorded) as running:
-            for pair in range(options.pairs // len(HOSTS) + 1):
-                for lines, pairs in found.items():
-                    order = HOSTS if (pair + at) % 2 else HOSTS[::-1]
-                    spent = {host: running.visit(host, options.rounds, lines) for host in order}
-                    if pair:  # the first warms up
-                        plain = next(host for host in HOSTS if host != recorded)
-                        pairs.append((spent[recorded], spent[plain]))
+    found: dict[int, list[list[Pairs]]] = {1: [], 5: []}
+    for _ in range(options.couples):
+        for couples in found.values():
+            couples.append([])
+        for recorded in HOSTS:
+            with course(executable, recorded) as running:
+                for lines, couples in found.items():
+                    running.run(options.pairs // 10, options.rounds, lines)
+                    couples[-1].append(running.run(options.pairs, options.rounds, lines))
     rows: list[list[object]] = []
-    for lines, pairs in found.items():
+    for lines, couples in found.items():
         for at, what in enumerate(Spent._fields):
-            recorded, plain = ([spent[at] for spent in each] for each in zip(*pairs, strict=True))
-            ratios = [a / b for a, b in zip(recorded, plain, strict=True)]
-            low, middle, high = statistics.quantiles(ratios)
-            each = 1000 * statistics.median(a - b for a, b in zip(recorded, plain, strict=True)) / options.rounds
-            medians = (f"{statistics.median(figures):.0f}" for figures in (plain, recorded))
-            span = (f"{_more(a)} to {_more(b)}" for a, b in (certain(ratios), (low, high)))
-            rows.append([lines, what, *medians, _more(middle), *span, f"{each:+.0f}"])
-    head = [
-        "lines a request",
-        "of",
-        "plain ms",
-        "recorded ms",
-        "more",
-        "95 % sure",
-        "half of the pairs",
-        "µs a request",
-    ]
-    print(table(head, rows))
+            plain = statistics.median(pair[1][at] for couple in couples for pairs in couple for pair in pairs)
+            each = sorted(statistics.fmean(more(pairs, at) for pairs in couple) for couple in couples)
+            mean, span = statistics.fmean(each), f"{_percent(each[0])} to {_percent(each[-1])}"
+            error = statistics.stdev(each) / len(each) ** 0.5
+            cost = plain / options.rounds * 1000
+            rows.append([lines, what, f"{cost:.0f}", _percent(mean), f"{error * 100:.1f}", span, f"{mean * cost:+.0f}"])
+    print(table(["lines a request", "of", "µs a request", "more", "±", "of the couples", "µs more"], rows))
 
 
-def _more(ratio: float) -> str:
-    return f"{(ratio - 1) * 100:+.1f} %"
+def _percent(part: float) -> str:
+    return f"{part * 100:+.1f} %"
 
 
 if __name__ == "__main__":

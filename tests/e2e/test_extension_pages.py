@@ -224,3 +224,19 @@ def test_a_page_sees_no_difference(recording: Extended, recorder: Callable[..., 
 
     untouched = recorder()
     assert recording.run(peek(recording)) == untouched.run(peek(untouched))
+
+
+def test_what_a_page_logs_isnt_taken_for_the_extensions_own(recording: Extended, odd: OddSite) -> None:
+    """Chromium goes by the address at the top of the stack, and reports it among the extension's errors."""
+    seen = "() => fetch({ toString() { throw new Error('asked'); } }).catch(({ stack }) => stack)"
+
+    async def peek() -> str:
+        page = await recording.context.new_page()
+        await page.goto(f"{odd.url}/plain")
+        stack = await page.evaluate(seen)
+        await page.close()
+        return stack
+
+    stack = recording.run(peek())
+    assert "ticketbox:collect.js" in stack
+    assert "-extension:" not in stack

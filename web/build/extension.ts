@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 import { strToU8, zipSync, type Zippable } from 'fflate';
 import { build, type Plugin } from 'vite';
+import { COLLECTOR } from '../src/extension/channel.ts';
 import { manifest, type Edition } from '../src/extension/manifest.ts';
 
 const OUT = '../ticketbox/web_dist/extension';
@@ -23,6 +24,7 @@ export function pack(): Plugin {
       const root = 'src/extension';
       const built = 'generated/extension';
       for (const [name, entry] of Object.entries(SCRIPTS)) await script(root, entry, name, built);
+      await appendFile(join(built, 'collect.js'), `//# sourceURL=${COLLECTOR}\n`);
       await mkdir(OUT, { recursive: true });
       const files = await under(built);
       for (const edition of EDITIONS) {

@@ -1,9 +1,11 @@
+import { COLLECTOR } from '../channel';
 import type { Frame } from '../shapes';
 import { getOwnPropertyDescriptor } from './natives';
 
 const LINE = /^\s*at (?:(?:async )?(.*?) \()?((?:[a-z][a-z0-9+.-]*:|\/|<).*?)(?::(\d+))?(?::(\d+))?\)?$/i; // V8
 const OTHER = /^(.*?)@(.*?)(?::(\d+))?(?::(\d+))?$/; // SpiderMonkey
-const OWN = /^(?:chrome|moz)-extension:\/\//;
+/** Firefox gives the extension's address in stacks. */
+const OWN = new RegExp(`(?:chrome|moz)-extension://|${COLLECTOR}:`);
 const MOST = 50;
 const BRIEF = 4;
 
@@ -12,7 +14,7 @@ export function framesOf(stack: string): Frame[] {
   const frames: Frame[] = [];
   for (const line of stack.split('\n')) {
     const match = LINE.exec(line) ?? (line.includes('@') && !/^\s*at /.test(line) ? OTHER.exec(line) : null);
-    if (!match || OWN.test(match[2]!) || frames.length === MOST) continue;
+    if (!match || OWN.test(line) || frames.length === MOST) continue;
     frames.push({
       url: match[2]!.slice(0, 8192),
       function: match[1]?.slice(0, 500) || null,
@@ -32,7 +34,7 @@ export function asText(frames: Frame[]): string | null {
 export function withoutOwn(stack: string): string {
   return stack
     .split('\n')
-    .filter((line) => !/(?:chrome|moz)-extension:\/\//.test(line))
+    .filter((line) => !OWN.test(line))
     .join('\n')
     .trimEnd()
     .slice(0, 16_384);
