@@ -176,6 +176,37 @@ def test_the_table_moves_many_at_once_and_the_archive_restores(chromium: Chromiu
     assert (titles(world, 0), titles(world, 2)) == (["Two"], ["One", "Three"])
 
 
+def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world: World) -> None:
+    seed(world)
+    world.join("Bob")
+
+    def assigned() -> list[list[str]]:
+        query = {"column_id": world.columns[0], "sort": "position"}
+        return [
+            [who["name"] for who in each["assignees"]] for each in ok(world.api.get("/tickets", params=query))["items"]
+        ]
+
+    async def work(page: Page) -> None:
+        async def assign(choice: str, *titles: str) -> None:
+            for title in titles:
+                await page.get_by_label(f"Choose {title}").check()
+            await page.get_by_role("button", name="Assign", exact=True).click()
+            await page.get_by_role("menuitem", name=choice, exact=True).click()
+            await expect(page.get_by_text(f"{len(titles)} chosen")).to_have_count(0)
+
+        await assign("Bob", "One", "Two")
+        assert assigned() == [["Bob"], ["Bob"], []]
+        await assign("Ann", "Two", "Three")
+        assert [sorted(names) for names in assigned()] == [["Bob"], ["Ann", "Bob"], ["Ann"]]
+        await assign("Unassign Bob", "One", "Two")
+        assert assigned() == [[], ["Ann"], ["Ann"]]
+        await assign("Bob", "One")
+        await assign("Unassign everybody", "One", "Two", "Three")
+        assert assigned() == [[], [], []]
+
+    use(chromium, world.owner, f"/projects/{world.project}/table", work)
+
+
 def test_the_table_says_that_tickets_changed_and_shows_them_when_asked(chromium: Chromium, world: World) -> None:
     seed(world)
 
