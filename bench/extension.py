@@ -121,8 +121,8 @@ class _Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         match self.path.partition("?")[0]:
             case "/":
-                port = self.server.server_address[1]
-                self._send("text/html", PAGE.replace("PORT", str(port)).encode())
+                port = self.headers["Host"].rpartition(":")[2]
+                self._send("text/html", PAGE.replace("PORT", port).encode())
             case "/frame":
                 self._send("text/html", FRAME.encode())
             case "/next":

@@ -14,6 +14,8 @@ from tests.box import Box, World, eventually, ok, serving
 from tests.e2e.extension import Extended
 from tests.e2e.odd_site import OddSite
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def odd() -> Iterator[OddSite]:
@@ -84,7 +86,6 @@ def titles(world: World) -> list[str]:
     return sorted(each["title"] for each in ok(world.box.client(world.owner.token("read")).get("/tickets"))["items"])
 
 
-@pytest.mark.long
 def test_captures_outlast_the_server_and_the_browser_and_become_one_ticket_each(
     connected: tuple[Extended, World], steady: Box, odd: OddSite
 ) -> None:

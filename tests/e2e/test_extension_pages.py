@@ -11,6 +11,7 @@ from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket, report
 
+pytestmark = pytest.mark.long
 COMPLETE = ("ok", None)
 
 
