@@ -28,13 +28,19 @@ async def say(extended: Extended, script: str, words: object = None) -> None:
     await worker.evaluate(script, words)
 
 
+async def recorded(extended: Extended, deep: DeepSite) -> Page:
+    """A page that is recorded deeply."""
+    page = await extended.context.new_page()
+    await page.goto(f"{deep.url}/other")
+    await go_deep(extended, page, f"{deep.url}/deep")
+    return page
+
+
 def beyond(extended: Extended, reporter: World, deep: DeepSite, name: str) -> Ticket:
     """Record deeply, visit one page more of the site, and send."""
 
     async def work() -> str:
-        page = await extended.context.new_page()
-        await page.goto(f"{deep.url}/other")
-        await go_deep(extended, page, f"{deep.url}/deep")
+        page = await recorded(extended, deep)
         await page.goto(f"{deep.url}/{name}")
         await page.wait_for_function(f"document.title === '{name}'")
         return await finish(extended, page)
@@ -63,9 +69,7 @@ def test_a_status_told_before_its_request_is_kept(deep_edition: Extended, report
     request = {"url": f"{deep.url}/early", "method": "GET", "headers": {}}
 
     async def work() -> str:
-        page = await deep_edition.context.new_page()
-        await page.goto(f"{deep.url}/other")
-        await go_deep(deep_edition, page, f"{deep.url}/deep")
+        page = await recorded(deep_edition, deep)
         await say(
             deep_edition,
             """async ({ told, sent }) => {
@@ -90,9 +94,7 @@ def test_the_bars_cancel_ends_it_and_the_recorder_goes_on(
     """The bar can't be pressed without a screen: its word, `canceled_by_user`, is given to the real listener."""
 
     async def work() -> str:
-        page = await deep_edition.context.new_page()
-        await page.goto(f"{deep.url}/other")
-        await go_deep(deep_edition, page, f"{deep.url}/deep")
+        page = await recorded(deep_edition, deep)
         await say(
             deep_edition,
             """async () => {
@@ -116,9 +118,7 @@ def test_a_background_that_is_ended_lets_go_and_what_the_page_recorded_is_there(
     deep_edition: Extended, reporter: World, deep: DeepSite
 ) -> None:
     async def work() -> str:
-        page = await deep_edition.context.new_page()
-        await page.goto(f"{deep.url}/other")
-        await go_deep(deep_edition, page, f"{deep.url}/deep")
+        page = await recorded(deep_edition, deep)
         await deep_edition.end_background()
         popup = await deep_edition.click(page)
         offered = popup.get_by_role("button", name="Record this tab deeply")

@@ -4,8 +4,8 @@ import { getOwnPropertyDescriptor } from './natives';
 
 const LINE = /^\s*at (?:(?:async )?(.*?) \()?((?:[a-z][a-z0-9+.-]*:|\/|<).*?)(?::(\d+))?(?::(\d+))?\)?$/i; // V8
 const OTHER = /^(.*?)@(.*?)(?::(\d+))?(?::(\d+))?$/; // SpiderMonkey
-/** Firefox gives the extension's address in stacks. */
-const OWN = new RegExp(`(?:chrome|moz)-extension://|${COLLECTOR}:`);
+/** A line of the recorder's own; Firefox gives the extension's address in stacks. */
+const OWN = new RegExp(`[\\s(@](?:(?:chrome|moz)-extension://|${COLLECTOR}:)`);
 const MOST = 50;
 const BRIEF = 4;
 
