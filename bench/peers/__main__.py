@@ -1,11 +1,14 @@
 """ticketbox beside other trackers: `uv run python -m bench.peers --tickets 1000 10000`.
 
 All hold the same tickets, and answer the same client on the other core, in turn with ticketbox in every round. A peer
-is installed into the folder from PyPI; what Debian has must be there, else the table says what to install.
+is installed into the folder from PyPI; what Debian has must be there, else the table says what to install. What a
+peer refuses doesn't count for its answers a second, and is told; ticketbox may refuse nothing.
 """
 
 import argparse
 import contextlib
+import html
+import re
 import statistics
 import sys
 import time
@@ -33,8 +36,8 @@ PEERS: dict[str, Peer] = {
     "rt": RequestTracker(),
     "mcp": OverMcp(),
 }
-HEAD = ("question", "peer", "tickets", "clients", "requests/s", "p50 ms", "p99 ms", "ticketbox: requests/s",
-        "p50 ms", "p99 ms", "times ahead", "at least")  # fmt: skip
+HEAD = ("question", "peer", "tickets", "clients", "requests/s", "p50 ms", "p99 ms", "refused %",
+        "ticketbox: requests/s", "p50 ms", "p99 ms", "times ahead", "at least")  # fmt: skip
 
 
 def prove(peer: Peer, server: Server, asked: Asked, tickets: int) -> None:
@@ -55,12 +58,19 @@ def plain(text: str) -> str:
 
 
 def ask(peer: Peer, server: Server, asked: Asked, question: str, clients: int, seconds: float) -> Sample:
-    """One round of a question."""
+    """One round of a question; its rate is that of the answers that aren't refusals. Raises RuntimeError."""
     with pinned(CLIENT_CORE):
         sample = load(server.url, asked[question], clients, seconds, peer.created if question == CREATE else b"2")
-    if sample.failed:
-        raise RuntimeError(f"{question}: {sample.failed} of {sample.requests} failed: {sample.refusal[:1500]!r}")
-    return sample
+    if sample.failed == sample.requests or (sample.failed and isinstance(peer, Own)):
+        raise RuntimeError(f"{question}: {sample.failed} of {sample.requests} failed: {words(sample.refusal)}")
+    return sample._replace(rate=sample.rate * (1 - sample.failed / sample.requests))
+
+
+def words(answer: bytes) -> str:
+    """The end of what an answer says to its reader."""
+    page = answer.decode("utf-8", "replace").partition("\r\n\r\n")[2]
+    bare = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(bare).split())[-500:]
 
 
 def compare(
@@ -87,7 +97,12 @@ def compare(
                 mine, other = ([pair[place] for pair in pairs] for place in (0, 1))
                 ratios = [first.rate / second.rate for first, second in pairs]
                 ahead = [statistics.median(ratios), min(ratios)]
-                yield [question, peer.name, tickets, each, *_figures(other), *_figures(mine), *ahead]
+                refused = sum(sample.failed for sample in other)
+                share = 100 * refused / sum(sample.requests for sample in other)
+                yield [question, peer.name, tickets, each, *_figures(other), share, *_figures(mine), *ahead]
+                if refused:
+                    said = words(next(sample.refusal for sample in other if sample.failed))
+                    yield f"{peer.name}, {question}, {tickets:,} tickets, {each} clients, refused: {said}"
 
 
 def _figures(samples: list[Sample]) -> list[float]:
