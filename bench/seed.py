@@ -133,6 +133,7 @@ def _indexed_at_once(connection: sqlite3.Connection) -> Generator[None]:
     yield
     columns = "rowid, ticket, title, branch, description, comments, address, errors, console, scope"
     connection.execute(f"INSERT INTO search ({columns}) SELECT * FROM searchable")
+    connection.execute("INSERT INTO search (search) VALUES ('optimize')")  # as a server leaves it after a while
     for _, sql in triggers:
         connection.execute(sql)
 

@@ -11,7 +11,7 @@ from filelock import FileLock, Timeout
 
 from ticketbox.domain.clock import Clock
 from ticketbox.domain.limits import Limiter
-from ticketbox.jobs import backups, housekeeping, mail, supervision, webhooks
+from ticketbox.jobs import backups, housekeeping, mail, merging, supervision, webhooks
 from ticketbox.jobs.backups import Plan
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.listeners import Listeners
@@ -77,6 +77,7 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
         appliance = Appliance(settings, services)
         running = [
             asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
+            asyncio.create_task(merging.run(services, stopping)),
             asyncio.create_task(backups.run(_plan(settings), services, stopping)),
             asyncio.create_task(webhooks.run(services, stopping)),
             asyncio.create_task(mail.run(services, settings.relay, stopping)),

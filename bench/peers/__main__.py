@@ -43,7 +43,7 @@ HEAD = ("question", "peer", "tickets", "clients", "requests/s", "p50 ms", "p99 m
 def prove(peer: Peer, server: Server, asked: Asked, tickets: int) -> None:
     """Look whether the answers hold what was asked for, by the titles in them. Raises RuntimeError."""
     titles = [plain(title) for title, _ in texts(tickets)]
-    least = {READ: 1, LIST: min(50, tickets), SEARCH: min(50, -(-tickets // 100))}
+    least = {READ: 1, LIST: min(50, tickets), SEARCH: min(peer.hits, -(-tickets // 100))}
     for question, count in least.items():
         requests = asked[question]
         assert not callable(requests)
@@ -79,7 +79,8 @@ def compare(
     """A peer and ticketbox in turn; a row for each question and number of clients, or why there is none."""
     with contextlib.ExitStack() as stack:
         started = time.monotonic()
-        own, peer = Own(), PEERS[name]
+        peer = PEERS[name]
+        own = Own(peer.hits)
         ours = (own, *stack.enter_context(own.serving(folder / "ticketbox", tickets)))
         theirs = (peer, *stack.enter_context(peer.serving(folder / name, tickets)))
         for side in (ours, theirs):

@@ -74,6 +74,7 @@ class Bugsink:
 
     name = "Bugsink"
     created = b"2"
+    hits = 50
 
     def missing(self, folder: Path) -> str | None:
         """It comes from PyPI."""

@@ -37,6 +37,7 @@ class Fossil:
 
     name = "Fossil"
     created = b"3"
+    hits = 50
 
     def missing(self, folder: Path) -> str | None:
         """It comes from Debian."""

@@ -18,6 +18,7 @@ from ticketbox import __version__
 from ticketbox.cli.common import operate
 from ticketbox.domain import secrets
 from ticketbox.domain.limits import Limiter
+from ticketbox.jobs import merging
 from ticketbox.operations.dispatch import Dispatcher
 from ticketbox.operations.registry import registry
 from ticketbox.operations.services import Call, Services
@@ -29,6 +30,9 @@ class Own:
 
     name = "ticketbox"
     created = b"2"
+
+    def __init__(self, hits: int = 50) -> None:
+        self.hits = hits
 
     def missing(self, folder: Path) -> str | None:
         """Nothing is."""
@@ -59,7 +63,7 @@ class Own:
         return {
             READ: [get(f"/api/v1/tickets/{ticket}", host, token) for ticket in chosen],
             LIST: [get(f"/api/v1/tickets?project_id={project}&limit=50", host, token)],
-            SEARCH: [get(f"/api/v1/search?q={RARE}&limit=50", host, token)],
+            SEARCH: [get(f"/api/v1/search?q={RARE}&limit={self.hits}", host, token)],
             CREATE: create,
         }
 
@@ -82,7 +86,7 @@ class OverMcp(Own):
         return {
             READ: [call("get_ticket", ticket_id=ticket) for ticket in chosen],
             LIST: [call("list_tickets", project_id=project, limit=50)],
-            SEARCH: [call("search_tickets", q=RARE, limit=50)],
+            SEARCH: [call("search_tickets", q=RARE, limit=self.hits)],
             CREATE: create,
         }
 
@@ -112,5 +116,6 @@ async def _fill(db: Path, token: str, project: str, tickets: int) -> None:
         for text in texts(tickets)
     ]
     await asyncio.gather(*made)
+    await merging.merge(services, asyncio.Event())  # as a server does within its first minute
     services.close()
     await database.close()

@@ -48,11 +48,13 @@ Asked = dict[str, Sequence[bytes] | Callable[[], bytes]]
 class Peer(Protocol):
     """One tracker. `serving` says who listens, and what to ask of it; `created` is how the status of a create begins.
 
-    Where a form is sent that is a redirect, because a page says that something is wrong.
+    Where a form is sent that is a redirect, because a page says that something is wrong. `hits` is how many a page of
+    its search has.
     """
 
     name: str
     created: bytes
+    hits: int
 
     def missing(self, folder: Path) -> str | None:
         """What isn't there and can't be had by `install`, or None."""

@@ -49,6 +49,7 @@ class Redmine:
 
     name = "Redmine"
     created = b"2"
+    hits = 50
 
     def missing(self, folder: Path) -> str | None:
         """It comes from Debian."""

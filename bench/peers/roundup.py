@@ -49,6 +49,7 @@ class Roundup:
 
     name = "Roundup"
     created = b"3"
+    hits = 50
 
     def missing(self, folder: Path) -> str | None:
         """It comes from PyPI."""

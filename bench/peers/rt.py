@@ -67,6 +67,7 @@ class RequestTracker:
 
     name = "Request Tracker"
     created = b"2"
+    hits = 50
 
     def missing(self, folder: Path) -> str | None:
         """It comes from Debian."""

@@ -62,6 +62,7 @@ class Trac:
 
     name = "Trac"
     created = b"3"
+    hits = 10  # a constant of its
 
     def missing(self, folder: Path) -> str | None:
         """It comes from PyPI."""

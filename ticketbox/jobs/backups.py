@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from ticketbox.jobs.rounds import stopped_within
 from ticketbox.operations.services import Services
 from ticketbox.store.backup import FORM, Copy, Halted, back_up, fresh_name
 from ticketbox.store.migrate import UnusableFile
@@ -37,7 +38,7 @@ async def run(plan: Plan, services: Services, stopping: asyncio.Event) -> None:
     if plan.every is None:
         return
     wait = due_in(plan, time.time())
-    while not await _stopped(stopping, wait):
+    while not await stopped_within(stopping, wait):
         try:
             made = await asyncio.to_thread(make, plan, stopping)
             log.info("a backup: %s, %d bytes in %.1f s", made.file, made.bytes, made.seconds)
@@ -77,9 +78,3 @@ def due_in(plan: Plan, now: float) -> float:
     with contextlib.suppress(ValueError):
         return min(max(calendar.timegm(time.strptime(stamp, FORM)) + plan.every - now, 0), plan.every)
     return 0
-
-
-async def _stopped(stopping: asyncio.Event, seconds: float) -> bool:
-    with contextlib.suppress(TimeoutError):
-        await asyncio.wait_for(stopping.wait(), seconds)
-    return stopping.is_set()

@@ -1,11 +1,11 @@
 """What has to be done now and then: last uses written down, old answers, dead secrets and unused blobs removed."""
 
 import asyncio
-import contextlib
 import logging
 
 import msgspec
 
+from ticketbox.jobs.rounds import stopped_within
 from ticketbox.operations.services import Services
 from ticketbox.store import (
     blobs,
@@ -39,8 +39,7 @@ async def run(services: Services, stopping: asyncio.Event, drop_captures_after: 
     """
     swept = Swept()
     while not stopping.is_set():
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stopping.wait(), INTERVAL_SECONDS)
+        await stopped_within(stopping, INTERVAL_SECONDS)
         try:
             swept = await keep(services, swept, drop_captures_after)
         except Exception:

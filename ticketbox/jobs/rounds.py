@@ -52,6 +52,13 @@ async def _wake_at(stopping: asyncio.Event, waker: Waker) -> None:
     waker.wake()
 
 
+async def stopped_within(stopping: asyncio.Event, seconds: float) -> bool:
+    """Wait for the server's stop, but no longer than that; returns whether it stops."""
+    with contextlib.suppress(TimeoutError):
+        await asyncio.wait_for(stopping.wait(), seconds)
+    return stopping.is_set()
+
+
 def until(due: int | None, now: int) -> float:
     """Seconds until something is due, at most the idle ones; both in epoch milliseconds, None for nothing."""
     return IDLE_SECONDS if due is None else min(IDLE_SECONDS, max(0.0, (due - now) / 1000))

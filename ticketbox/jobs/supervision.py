@@ -7,6 +7,7 @@ import os
 import socket
 
 from ticketbox.domain.problems import Problem
+from ticketbox.jobs.rounds import stopped_within
 from ticketbox.operations.services import Services
 
 log = logging.getLogger("ticketbox.jobs")
@@ -37,8 +38,7 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
         with contextlib.suppress(Problem):
             await services.database.pulse()
         tell("WATCHDOG=1")
-        with contextlib.suppress(TimeoutError):
-            await asyncio.wait_for(stopping.wait(), interval / 3)
+        await stopped_within(stopping, interval / 3)
 
 
 def _interval() -> float | None:

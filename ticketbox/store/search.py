@@ -7,6 +7,7 @@ order of the index, newest first, and is checked against `visible_project` once 
 
 import time
 from collections.abc import Iterable
+from itertools import starmap
 
 import msgspec
 
@@ -32,7 +33,7 @@ _COLUMNS = {
     Place.PAGE: "address",
     Place.BRANCH: "branch",
 }
-_EXCERPTS = ("description", "comments", "errors", "console", "page", "branch", "id")
+_EXCERPTS = {"description": 3, "comments": 4, "errors": 6, "console": 7, "page": 5, "branch": 2, "id": 0}
 
 
 class Question(msgspec.Struct, frozen=True):
@@ -116,9 +117,15 @@ WHERE search MATCH :match AND search.rowid >= :least AND search.rowid < :before{
 ORDER BY search.rowid DESC LIMIT :limit"""
 
 
-_SHOWN = ", highlight(search, 1, :open, :close)" + "".join(
-    f", snippet(search, {column}, :open, :close, '…', 24)" for column in (3, 4, 6, 7, 5, 2, 0)
-)
+def _excerpt(field: str, column: int) -> str:
+    """The column's snippet behind its field's name, or NULL when nothing fits there. LIMIT keeps it from being inlined,
+    and so from being cut twice."""
+    snippet = f"snippet(search, {column}, :open, :close, '…', 24)"
+    return f"(SELECT '{field}:' || cut FROM (SELECT {snippet} AS cut LIMIT 1) WHERE instr(cut, :open))"
+
+
+# The first that fits ends the choice: each snippet reads its column's text twice.
+_SHOWN = ", highlight(search, 1, :open, :close), coalesce(" + ", ".join(starmap(_excerpt, _EXCERPTS.items())) + ")"
 
 
 class Match(msgspec.Struct, frozen=True):
@@ -194,9 +201,8 @@ def _json(value: object) -> str:
 def _highlights(row: Row) -> Highlights:
     if len(row) == 1:
         return Highlights([], None)
-    excerpt = next(
-        (Excerpt(field, _parts(text)) for field, text in zip(_EXCERPTS, row[2:], strict=True) if _OPEN in text), None
-    )
+    field, _, text = (row[2] or "").partition(":")
+    excerpt = Excerpt(field, _parts(text)) if field else None
     return Highlights(_parts(row[1]) if _OPEN in row[1] else [], excerpt)
 
 

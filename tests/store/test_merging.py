@@ -1,0 +1,153 @@
+"""The segments of the index of words: many are merged while others write, few are left alone."""
+
+import asyncio
+import contextlib
+import random
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.store.test_search import HOUSE, TICKET, ask
+from ticketbox.domain.limits import Limiter
+from ticketbox.jobs import merging
+from ticketbox.operations.services import Services
+from ticketbox.store import segments
+from ticketbox.store.database import Database, Write
+from ticketbox.store.migrate import prepare
+
+WORDS = [f"word{number}" for number in range(5_000)]
+
+
+@asynccontextmanager
+async def opened(path: Path) -> AsyncIterator[Services]:
+    """What the job works with, on a file with one project."""
+    prepare(path)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript(HOUSE)
+    database = await Database.open(path)
+    services = Services(database, Limiter(time.monotonic), "")
+    try:
+        yield services
+    finally:
+        services.close()
+        await database.close()
+
+
+async def add(services: Services, transactions: int, tickets: int = 1, words: int = 10) -> None:
+    """Make tickets of chance words, so many in each transaction."""
+    chance = random.Random(transactions)
+
+    def some(tx: Write) -> None:
+        first = tx.value("SELECT count(*) FROM ticket") + 1
+        for number in range(first, first + tickets):
+            text = " ".join(chance.choices(WORDS, k=words))
+            tx.run(TICKET, (number, f"t-{number:06}", number, f"Ticket {number}", text))
+
+    for _ in range(transactions):
+        await services.database.write(some)
+
+
+def looked_at(path: Path) -> list[tuple[list[int], bool]]:
+    """What some searches find; fails where the index isn't what it was made of."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO search (search) VALUES ('integrity-check')")
+        held = connection.execute("SELECT rowid, * FROM search ORDER BY rowid").fetchall()
+        assert held == connection.execute("SELECT * FROM searchable ORDER BY id").fetchall()
+        return [ask(connection, q, 1_000) for q in ("ticket", "word7", '"ticket 3"', "word7 word8", "wor*")]
+
+
+def test_many_segments_become_one_and_searches_find_the_same(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with opened(tmp_path / "a.db") as services:
+            await add(services, 7, tickets=20, words=200)
+            assert await services.database.read(segments.count) > merging.FEW
+            before = looked_at(tmp_path / "a.db")
+            assert any(found for found, _ in before)
+            assert await merging.merge(services, asyncio.Event()) > 0
+            assert await services.database.read(segments.count) == 1
+            assert looked_at(tmp_path / "a.db") == before
+
+    asyncio.run(work())
+
+
+def test_few_segments_are_left_alone(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with opened(tmp_path / "a.db") as services:
+            await add(services, 3)
+            assert await services.database.read(segments.count) == 3
+            assert await merging.merge(services, asyncio.Event()) == 0
+            assert await services.database.read(segments.count) == 3
+
+    asyncio.run(work())
+
+
+def test_others_write_between_its_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "STEP_PAGES", 1)
+
+    async def work() -> None:
+        async with opened(tmp_path / "a.db") as services:
+            await add(services, 6, tickets=100, words=100)
+            running = asyncio.create_task(merging.merge(services, asyncio.Event()))
+            commits = services.database.commits
+            written = 0
+            while not running.done():
+                await add(services, 1)
+                written += 1
+            await running
+            assert written > 3
+            assert services.database.commits - commits > written + 3
+            assert await services.database.read(segments.count) < 6 + written
+            found = looked_at(tmp_path / "a.db")
+            assert len(found[0][0]) == 600 + written
+
+    asyncio.run(work())
+
+
+def test_a_stop_ends_it_between_two_steps_and_the_next_one_ends_the_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(merging, "STEP_PAGES", 1)
+
+    async def work() -> None:
+        async with opened(tmp_path / "a.db") as services:
+            await add(services, 6, tickets=100, words=100)
+            before, stopping = looked_at(tmp_path / "a.db"), asyncio.Event()
+            running = asyncio.create_task(merging.merge(services, stopping))
+            async with asyncio.timeout(10):
+                while services.database.commits < 6 + 3:
+                    await asyncio.sleep(0)
+            stopping.set()
+            await asyncio.wait_for(running, 10)
+            assert await services.database.read(segments.count) > 1
+            assert looked_at(tmp_path / "a.db") == before
+            await merging.merge(services, asyncio.Event())
+            assert await services.database.read(segments.count) == 1
+            assert looked_at(tmp_path / "a.db") == before
+
+    asyncio.run(work())
+
+
+def test_a_server_does_it_by_itself_rests_and_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(merging, "LOOK_SECONDS", 0.01)
+
+    async def work() -> None:
+        async with opened(tmp_path / "a.db") as services:
+            await add(services, 7, tickets=20, words=200)
+            stopping = asyncio.Event()
+            running = asyncio.create_task(merging.run(services, stopping))
+            try:
+                async with asyncio.timeout(10):
+                    while await services.database.read(segments.count) > 1:
+                        await asyncio.sleep(0.01)
+                await add(services, 7, tickets=20, words=200)
+                await asyncio.sleep(0.2)  # it rests a thousand times as long as it worked
+                assert await services.database.read(segments.count) > merging.FEW
+            finally:
+                stopping.set()
+                await asyncio.wait_for(running, 5)
+
+    asyncio.run(work())
