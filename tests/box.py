@@ -1,6 +1,5 @@
 """A real `ticketbox serve` process, and the people and tokens that tests act as."""
 
-import asyncio
 import atexit
 import contextlib
 import functools
@@ -22,11 +21,13 @@ import msgspec
 
 from tests.documented import check_refusal
 from ticketbox.domain import passwords
+from ticketbox.domain.clock import Clock
 from ticketbox.domain.policy import NOBODY
 from ticketbox.operations.accounts import IssueToken, issue_token
 from ticketbox.operations.sessions import started
 from ticketbox.store import users
-from ticketbox.store.database import Database, Write
+from ticketbox.store.connection import connect
+from ticketbox.store.database import Write
 
 T = TypeVar("T")
 
@@ -136,15 +137,11 @@ def _hash() -> str:
 
 def beside(db: Path, work: Callable[[Write], T]) -> T:
     """Carry out a unit of work on the file beside the server, as the shell's commands do."""
-
-    async def run() -> T:
-        database = await Database.open(db, readers=0, checkpoints=False)
-        try:
-            return await database.write(work)
-        finally:
-            await database.close()
-
-    return asyncio.run(run())
+    with contextlib.closing(connect(db, writes=True)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        result = work(Write(connection, Clock().now()))
+        connection.execute("COMMIT")
+        return result
 
 
 class Person:
@@ -159,20 +156,25 @@ class Person:
         self.name = name
         self.email = f"{name.lower()}-{secrets.token_hex(6)}@example.org"
         self.web = box.client()
-        self.id = beside(box.db, lambda tx: users.add(tx, self.email, self.name, _hash())).user.id
-        self.begin_session()
+        self.id, session = beside(box.db, self._join)
+        self._sign_in(session)
 
     def begin_session(self) -> None:
         """A new session, as after signing in once more."""
-        session = beside(self.box.db, self._start)
-        name = "__Host-ticketbox" if self.box.url.startswith("https:") else "ticketbox"
-        host = self.web.base_url.host
-        self.web.cookies.set(name, session.secret, host if "." in host else f"{host}.local")
+        self._sign_in(beside(self.box.db, self._start))
+
+    def _join(self, tx: Write) -> tuple[str, Any]:
+        return users.add(tx, self.email, self.name, _hash()).user.id, self._start(tx)
 
     def _start(self, tx: Write) -> Any:
         account = users.by_email(tx, self.email)
         assert account is not None
         return started(tx, account, self.web.headers["X-Forwarded-For"], "the tests")
+
+    def _sign_in(self, session: Any) -> None:
+        name = "__Host-ticketbox" if self.box.url.startswith("https:") else "ticketbox"
+        host = self.web.base_url.host
+        self.web.cookies.set(name, session.secret, host if "." in host else f"{host}.local")
 
     def token(self, *scopes: str, label: str = "a token", **restriction: Any) -> str:
         """The secret of a new API token."""
