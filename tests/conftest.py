@@ -17,6 +17,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(folder.cleanup)
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """One more than there are cores: a test waits for servers and browsers a good part of its time."""
+    cores = os.cpu_count() or 1
+    return cores + 1 if config.getoption("markexpr") == "not long" else cores
+
+
 @pytest.fixture(scope="session")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """A real server that believes the tests' X-Forwarded-For, so that each client has its own address."""

@@ -8,7 +8,7 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.box import Box, World
-from tests.e2e.browser import Chromium, find_chromium
+from tests.e2e.browser import Chromium, find_chromium, find_shell
 from tests.e2e.collector import Collector, Recording
 from tests.e2e.deep_site import DeepSite
 from tests.e2e.extension import Extended
@@ -21,21 +21,32 @@ expect.set_options(timeout=15_000)  # its own 5 s are over before a page is ther
 
 @pytest.fixture(scope="session")
 def executable() -> str:
-    """Where the machine's browser is. Without one the test is skipped, but fails where CI is set."""
-    found = find_chromium()
+    """Where the machine's browser is, which takes extensions."""
+    return _there(find_chromium())
+
+
+@pytest.fixture(scope="session")
+def chromium() -> Iterator[Chromium]:
+    """The machine's browser, for visits to pages."""
+    with Chromium(_there(find_shell())) as running:
+        yield running
+
+
+@pytest.fixture(scope="module")
+def windowed(executable: str) -> Iterator[Chromium]:
+    """The whole browser, which can drag as a person does."""
+    with Chromium(executable) as running:
+        yield running
+
+
+def _there(found: str | None) -> str:
+    """A browser that was found. Without one the test is skipped, but fails where CI is set."""
     if found is None:
         reason = "there is no Chromium or Chrome on the PATH, which this test drives"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
     return found
-
-
-@pytest.fixture(scope="session")
-def chromium(executable: str) -> Iterator[Chromium]:
-    """The machine's browser."""
-    with Chromium(executable) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

@@ -215,10 +215,9 @@ def test_projects_are_chosen_by_keyboard_and_only_the_chosen_companys_show(chrom
         assert await inner.is_checked()
         await page.get_by_role("checkbox", name="Read read").check()
         watch.assert_clean(world.box)
-        await page.route("http://127.0.0.1:33418/**", lambda route: route.fulfill(body="back"))
-        await page.get_by_role("button", name="Approve").press("Enter")
-        await page.wait_for_url("http://127.0.0.1:33418/**")
-        return dict(parse_qsl(urlsplit(page.url).query))["code"]
+        async with page.expect_request("http://127.0.0.1:33418/**") as back:  # where nobody listens
+            await page.get_by_role("button", name="Approve").press("Enter")
+        return dict(parse_qsl(urlsplit((await back.value).url).query))["code"]
 
     pair = ok(app.redeem(chromium.visit(visit)))
     told = ok(app.call(pair["access_token"]))["result"]["structuredContent"]["token"]

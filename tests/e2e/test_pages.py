@@ -207,6 +207,7 @@ async def each_page(page: Page, box: Box, address: str, check: Callable[[str], A
     await fill(page)
     await submit(page)
     await page.wait_for_url("**/projects/*")
+    await page.goto("about:blank")  # or the app itself goes to the sign-in, when it is refused
     await page.context.clear_cookies()
     await page.goto(f"{box.url}/")
     await check("sign-in")

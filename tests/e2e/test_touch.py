@@ -17,7 +17,7 @@ def on_a_phone(chromium: Chromium, world: World, path: str, visit: Callable[[Pag
     use(chromium, world.owner, path, visit, LOOKS["phone"], has_touch=True, is_mobile=True)
 
 
-def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(chromium: Chromium, world: World) -> None:
+def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(windowed: Chromium, world: World) -> None:
     seed(world)
     world.ticket("There", column_id=world.columns[1])
 
@@ -33,11 +33,11 @@ def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(chromium: Ch
         assert page.url.endswith(world.project), "the ticket wasn't opened"
         await page.wait_for_load_state("networkidle")
 
-    on_a_phone(chromium, world, f"/projects/{world.project}", drag)
+    on_a_phone(windowed, world, f"/projects/{world.project}", drag)
     assert titles(world, 1) == ["There", "Two"]
 
 
-def test_a_swipe_over_the_cards_scrolls_and_moves_none(chromium: Chromium, world: World) -> None:
+def test_a_swipe_over_the_cards_scrolls_and_moves_none(windowed: Chromium, world: World) -> None:
     before = [f"Number {number}" for number in range(MANY)]
     for title in before:
         world.ticket(title)
@@ -52,11 +52,11 @@ def test_a_swipe_over_the_cards_scrolls_and_moves_none(chromium: Chromium, world
             await page.wait_for_function("lane => lane.scrollTop > 100", arg=await lane.element_handle())
         assert page.url.endswith(world.project)
 
-    on_a_phone(chromium, world, f"/projects/{world.project}", swipe)
+    on_a_phone(windowed, world, f"/projects/{world.project}", swipe)
     assert titles(world, 0) == before
 
 
-def test_a_tap_on_a_card_opens_it(chromium: Chromium, world: World) -> None:
+def test_a_tap_on_a_card_opens_it(windowed: Chromium, world: World) -> None:
     seed(world)
 
     async def tap(page: Page) -> None:
@@ -65,10 +65,10 @@ def test_a_tap_on_a_card_opens_it(chromium: Chromium, world: World) -> None:
             await finger.up()
             await expect(page.get_by_role("heading", name="Two")).to_be_visible()
 
-    on_a_phone(chromium, world, f"/projects/{world.project}", tap)
+    on_a_phone(windowed, world, f"/projects/{world.project}", tap)
 
 
-def test_a_column_is_dragged_to_another_place_by_its_row(chromium: Chromium, world: World) -> None:
+def test_a_column_is_dragged_to_another_place_by_its_row(windowed: Chromium, world: World) -> None:
     async def drag(page: Page) -> None:
         grips = page.get_by_title("Drag to another place")
         await grips.nth(2).wait_for()
@@ -81,6 +81,6 @@ def test_a_column_is_dragged_to_another_place_by_its_row(chromium: Chromium, wor
             await finger.up()
             await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
 
-    on_a_phone(chromium, world, f"/companies/{world.company}/projects?project={world.project}", drag)
+    on_a_phone(windowed, world, f"/companies/{world.company}/projects?project={world.project}", drag)
     names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]
     assert names == ["Done", "To do", "In progress"]
