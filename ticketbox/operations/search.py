@@ -79,7 +79,7 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
         actor,
         args,
         [
-            (each.place, Hit(*msgspec.structs.astuple(ticket), each.highlights))
+            (each.place, Hit(**msgspec.structs.asdict(ticket), highlights=each.highlights))
             for each, ticket in zip(found, shown, strict=True)
         ],
     )
