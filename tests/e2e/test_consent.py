@@ -237,6 +237,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     await page.get_by_label("E-mail address").fill(world.owner.email)
     await page.get_by_label("Password").fill("wrong password")
     await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_role("alert").wait_for()
     await check("sign-in, refused")
     await sign_in(page, world)
     await check("consent")
@@ -244,6 +245,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     for scope in ALL.split():
         await page.locator(f'input[value="{scope}"]').uncheck()
     await page.get_by_role("button", name="Approve").click()
+    await page.get_by_role("alert").wait_for()
     await check("consent, refused")
     await page.goto(f"{world.box.url}/oauth/authorize?client_id=app_unknown")
     await check("unknown app")

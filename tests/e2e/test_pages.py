@@ -203,6 +203,7 @@ async def each_page(page: Page, box: Box, address: str, check: Callable[[str], A
     await page.goto(address)
     await fill(page, password_again="another battery staple")
     await submit(page)
+    await page.get_by_role("alert").wait_for()
     await check("set-up, refused")
     await fill(page)
     await submit(page)
