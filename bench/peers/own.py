@@ -116,6 +116,6 @@ async def _fill(db: Path, token: str, project: str, tickets: int) -> None:
         for text in texts(tickets)
     ]
     await asyncio.gather(*made)
-    await merging.merge(services, asyncio.Event())  # as a server does within its first minute
+    await merging.merge(services, asyncio.Event(), whole=True)  # as a server does within its first minute
     services.close()
     await database.close()

@@ -16,7 +16,7 @@ from ticketbox.domain.limits import Limiter
 from ticketbox.jobs import merging
 from ticketbox.operations.services import Services
 from ticketbox.store import segments
-from ticketbox.store.database import Database, Write
+from ticketbox.store.database import Database, Read, Write
 from ticketbox.store.migrate import prepare
 
 WORDS = [f"word{number}" for number in range(5_000)]
@@ -51,6 +51,11 @@ async def add(services: Services, transactions: int, tickets: int = 1, words: in
         await services.database.write(some)
 
 
+def largest(tx: Read) -> int:
+    """Which segment has the most pages."""
+    return tx.value("SELECT segid FROM search_idx GROUP BY segid ORDER BY count(*) DESC LIMIT 1")
+
+
 def looked_at(path: Path) -> list[tuple[list[int], bool]]:
     """What some searches find; fails where the index isn't what it was made of."""
     with contextlib.closing(sqlite3.connect(path)) as connection:
@@ -67,8 +72,24 @@ def test_many_segments_become_one_and_searches_find_the_same(tmp_path: Path) -> 
             assert await services.database.read(segments.count) > merging.FEW
             before = looked_at(tmp_path / "a.db")
             assert any(found for found, _ in before)
-            assert await merging.merge(services, asyncio.Event()) > 0
+            assert await merging.merge(services, asyncio.Event(), whole=True) > 0
             assert await services.database.read(segments.count) == 1
+            assert looked_at(tmp_path / "a.db") == before
+
+    asyncio.run(work())
+
+
+def test_small_segments_are_merged_without_the_large_one(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with opened(tmp_path / "a.db") as services:
+            await add(services, 7, tickets=100, words=200)
+            await merging.merge(services, asyncio.Event(), whole=True)
+            await add(services, 10)
+            before = looked_at(tmp_path / "a.db")
+            many = await services.database.read(segments.count)
+            assert many > merging.FEW
+            await merging.merge(services, asyncio.Event(), whole=False)
+            assert 1 < await services.database.read(segments.count) < many
             assert looked_at(tmp_path / "a.db") == before
 
     asyncio.run(work())
@@ -79,7 +100,7 @@ def test_few_segments_are_left_alone(tmp_path: Path) -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 3)
             assert await services.database.read(segments.count) == 3
-            assert await merging.merge(services, asyncio.Event()) == 0
+            assert await merging.merge(services, asyncio.Event(), whole=True) == 0
             assert await services.database.read(segments.count) == 3
 
     asyncio.run(work())
@@ -91,7 +112,7 @@ def test_others_write_between_its_steps(tmp_path: Path, monkeypatch: pytest.Monk
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 6, tickets=100, words=100)
-            running = asyncio.create_task(merging.merge(services, asyncio.Event()))
+            running = asyncio.create_task(merging.merge(services, asyncio.Event(), whole=True))
             units, written = services.database.written, 0
             while not running.done():
                 await add(services, 1)
@@ -115,7 +136,7 @@ def test_a_stop_ends_it_between_two_steps_and_the_next_one_ends_the_work(
         async with opened(tmp_path / "a.db") as services:
             await add(services, 6, tickets=100, words=100)
             before, stopping = looked_at(tmp_path / "a.db"), asyncio.Event()
-            running = asyncio.create_task(merging.merge(services, stopping))
+            running = asyncio.create_task(merging.merge(services, stopping, whole=True))
             async with asyncio.timeout(10):
                 while services.database.commits < 6 + 3:
                     await asyncio.sleep(0)
@@ -123,7 +144,7 @@ def test_a_stop_ends_it_between_two_steps_and_the_next_one_ends_the_work(
             await asyncio.wait_for(running, 10)
             assert await services.database.read(segments.count) > 1
             assert looked_at(tmp_path / "a.db") == before
-            await merging.merge(services, asyncio.Event())
+            await merging.merge(services, asyncio.Event(), whole=True)
             assert await services.database.read(segments.count) == 1
             assert looked_at(tmp_path / "a.db") == before
 
@@ -135,16 +156,17 @@ def test_a_server_does_it_by_itself_rests_and_stops(tmp_path: Path, monkeypatch:
 
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
-            await add(services, 7, tickets=20, words=200)
+            await add(services, 7, tickets=100, words=200)
             stopping = asyncio.Event()
             running = asyncio.create_task(merging.run(services, stopping))
             try:
                 async with asyncio.timeout(10):
                     while await services.database.read(segments.count) > 1:
                         await asyncio.sleep(0.01)
-                await add(services, 7, tickets=20, words=200)
-                await asyncio.sleep(0.2)  # it rests a thousand times as long as it worked
-                assert await services.database.read(segments.count) > merging.FEW
+                whole = await services.database.read(largest)
+                await add(services, 14, tickets=20, words=200)
+                await asyncio.sleep(0.3)  # it rests a thousand times as long as it worked, but for the small ones
+                assert await services.database.read(largest) == whole
             finally:
                 stopping.set()
                 await asyncio.wait_for(running, 5)

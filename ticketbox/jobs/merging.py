@@ -15,25 +15,33 @@ LOOK_SECONDS = 60.0
 FEW = 4  # segments that are left as they are
 STEP_PAGES = 64  # some milliseconds for those who wait to write
 PAUSES = 4  # after each step, times as long as it took
-RESTS = 1_000  # after a merge, which writes the whole index anew
+RESTS = 1_000  # after a merge of all, which writes the whole index anew, times as long as it took
 
 
 async def run(services: Services, stopping: asyncio.Event) -> None:
-    """Look every minute whether there are many segments, and merge them; then rest the longer, the longer it took."""
-    rest = LOOK_SECONDS
-    while not await stopped_within(stopping, rest):
+    """Look every minute whether there are many segments, and merge the small ones; now and then merge all.
+
+    After that it rests the longer, the longer it took.
+    """
+    rested = 0.0
+    while not await stopped_within(stopping, LOOK_SECONDS):
         try:
-            rest = max(LOOK_SECONDS, RESTS * await merge(services, stopping))
+            whole = time.monotonic() >= rested
+            worked = await merge(services, stopping, whole=whole)
+            if whole:
+                rested = time.monotonic() + RESTS * worked
         except Exception:
             log.exception("merging the index of words failed; it will be tried again in a minute")
-            rest = LOOK_SECONDS
 
 
-async def merge(services: Services, stopping: asyncio.Event) -> float:
-    """Make one segment of many, in steps between which others write; returns the seconds that it worked."""
+async def merge(services: Services, stopping: asyncio.Event, *, whole: bool) -> float:
+    """Make few segments of many, one of all if the `whole` is wanted, in steps between which others write.
+
+    Returns the seconds that it worked.
+    """
     if await services.database.read(segments.count) <= FEW:
         return 0.0
-    worked, more, begin = 0.0, True, True
+    worked, more, begin = 0.0, True, whole
     while more and not stopping.is_set():
         started = time.monotonic()
         more = await services.database.write(partial(segments.merge, pages=STEP_PAGES, begin=begin))

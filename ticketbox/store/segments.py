@@ -24,7 +24,11 @@ def count(tx: Read) -> int:
 
 
 def merge(tx: Write, pages: int, *, begin: bool = False) -> bool:
-    """Write so many pages of a merge, of all segments if it is to `begin`; returns whether anything was left to do."""
+    """Write so many pages of a merge; returns whether anything was left to do.
+
+    It goes on with a merge that was begun, then merges those of about the same size where there are four. `begin` has
+    all merged into one.
+    """
     before = tx.connection.total_changes
     tx.run(MERGE, (-pages if begin else pages,))
     return tx.connection.total_changes - before > 1  # the statement itself counts as one
