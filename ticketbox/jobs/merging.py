@@ -21,15 +21,15 @@ RESTS = 1_000  # after a merge of all, which writes the whole index anew, times 
 async def run(services: Services, stopping: asyncio.Event) -> None:
     """Look every minute whether there are many segments, and merge the small ones; now and then merge all.
 
-    After that it rests the longer, the longer it took.
+    After a merge of all the next one comes the later, the longer it took.
     """
-    rested = 0.0
+    rests_until = 0.0
     while not await stopped_within(stopping, LOOK_SECONDS):
         try:
-            whole = time.monotonic() >= rested
+            whole = time.monotonic() >= rests_until
             worked = await merge(services, stopping, whole=whole)
             if whole:
-                rested = time.monotonic() + RESTS * worked
+                rests_until = time.monotonic() + RESTS * worked
         except Exception:
             log.exception("merging the index of words failed; it will be tried again in a minute")
 

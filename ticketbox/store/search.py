@@ -118,8 +118,10 @@ ORDER BY search.rowid DESC LIMIT :limit"""
 
 
 def _excerpt(field: str, column: int) -> str:
-    """The column's snippet behind its field's name, or NULL when nothing fits there. LIMIT keeps it from being inlined,
-    and so from being cut twice."""
+    """The column's snippet behind its field's name, or NULL when nothing fits there.
+
+    LIMIT keeps it from being inlined, and so from being cut twice.
+    """
     snippet = f"snippet(search, {column}, :open, :close, '…', 24)"
     return f"(SELECT '{field}:' || cut FROM (SELECT {snippet} AS cut LIMIT 1) WHERE instr(cut, :open))"
 

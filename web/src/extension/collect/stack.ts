@@ -4,8 +4,8 @@ import { getOwnPropertyDescriptor } from './natives';
 
 const LINE = /^\s*at (?:(?:async )?(.*?) \()?((?:[a-z][a-z0-9+.-]*:|\/|<).*?)(?::(\d+))?(?::(\d+))?\)?$/i; // V8
 const OTHER = /^(.*?)@(.*?)(?::(\d+))?(?::(\d+))?$/; // SpiderMonkey
-/** A line of the recorder's own; Firefox gives the extension's address in stacks. */
-const OWN = new RegExp(`[\\s(@](?:(?:chrome|moz)-extension://|${COLLECTOR}:)`);
+/** A frame of the recorder's own, whatever else a line says; Firefox gives the extension's address in stacks. */
+const OWN = new RegExp(`(?:^\\s*at (?:.*[ (])?|^[^@\\s]*@)(?:(?:chrome|moz)-extension://|${COLLECTOR}:)`);
 const MOST = 50;
 const BRIEF = 4;
 

@@ -1,0 +1,16 @@
+// Takes each stack of a JSON array on stdin apart with the extension's own code; answers its frames' addresses and its text.
+// It is bundled first: one of its modules exports `then`, so it can't be imported by itself.
+import { build } from 'vite';
+
+const built = await build({
+  configFile: false,
+  logLevel: 'error',
+  build: { write: false, minify: false, lib: { entry: 'src/extension/collect/stack.ts', formats: ['es'] } },
+});
+const [{ output }] = [built].flat();
+const { framesOf, withoutOwn } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+const chunks = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const stacks = JSON.parse(Buffer.concat(chunks));
+const answers = stacks.map((stack) => [framesOf(stack).map(({ url }) => url), withoutOwn(stack)]);
+process.stdout.write(JSON.stringify(answers), () => process.exit(0));
