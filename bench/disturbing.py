@@ -30,7 +30,7 @@ from bench.mcp import NEWEST, message
 from bench.seed import Seeded
 from bench.serving import ROOT, Server
 from bench.uploads import MB, envelope, screenshot, streams
-from ticketbox.domain.limits import DEFAULT_READS, DEFAULT_WRITES
+from ticketbox.domain.core.limits import DEFAULT_READS, DEFAULT_WRITES
 
 TIMES = 10
 CONNECTIONS = 4

@@ -27,12 +27,13 @@ from bench.disturbing import KINDS, Disturber, Task
 from bench.machine import CLIENT_CORE, cpu_seconds, describe, memory_mb, percentile, pinned, start_highest, table
 from bench.seed import Seeded, seed
 from bench.serving import Server, ticketbox
-from ticketbox.domain.limits import Limiter
-from ticketbox.operations.dispatch import Dispatcher
-from ticketbox.operations.registry import registry
-from ticketbox.operations.services import Call, Services
-from ticketbox.store.database import Database
-from ticketbox.store.events import event_id
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.services import Services
+from ticketbox.store.events.events import event_id
+from ticketbox.store.file.database import Database
 
 READS = {"search", "list of 50", "get_ticket"}
 STEPS = ("search", "list of 50", "get_ticket", "claim", "comment", "move", "let go")

@@ -20,13 +20,15 @@ from bench.client import Sample, get, load, once
 from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe, pinned, table
 from bench.seed import Seeded, seed
 from bench.serving import ROOT, Server, constant, ticketbox
-from ticketbox.domain import secrets
-from ticketbox.domain.policy import Via
-from ticketbox.domain.records import Status
-from ticketbox.store import assignments, bylines, credentials, ticket_lists, tickets
-from ticketbox.store.connection import connect
-from ticketbox.store.database import Read
-from ticketbox.store.ticket_lists import Filter, Sort
+from ticketbox.domain.accounts import secrets
+from ticketbox.domain.core.policy import Via
+from ticketbox.domain.tickets.records import Status
+from ticketbox.store.accounts import credentials
+from ticketbox.store.core import bylines
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import assignments, lists, tickets
+from ticketbox.store.tickets.lists import Filter, Sort
 
 QUESTIONS = ("get_ticket", "list of 50", "list of 50, all projects", "list of 50, label", "search")
 
@@ -83,8 +85,8 @@ class Alone:
             project = None if "all" in question else seeded.project
             label = "bug" if "label" in question else None
             wanted = Filter((Status.ACTIVE,), Sort.UPDATED_DOWN, project=project, label=label)
-            given = ticket_lists.parameters(actor.viewer, wanted, None, 51)
-            self._asked = [(ticket_lists.sql(wanted, resumed=False), given)]
+            given = lists.parameters(actor.viewer, wanted, None, 51)
+            self._asked = [(lists.sql(wanted, resumed=False), given)]
 
     def cpu(self, seconds: float) -> float:
         """Microseconds of processor time for one question; 0 for one whose SQL isn't known here."""

@@ -19,7 +19,7 @@ from typing import Any
 
 from bench.machine import describe, table
 from tests.e2e.browser import ARGUMENTS, find_chromium
-from ticketbox.surfaces.spa import EXTENSION
+from ticketbox.http.webapp import EXTENSION
 
 SECONDS = 120
 PAGE = """<!doctype html><title>recorder</title><link rel="icon" href="data:,"><script>

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import NamedTuple
 
 from ticketbox.cli.common import operate
-from ticketbox.domain.ids import ALPHABET
-from ticketbox.store.migrate import prepare
+from ticketbox.domain.core.ids import ALPHABET
+from ticketbox.store.file.migrate import prepare
 
 PASSWORD = "correct horse battery"
 COMPANIES = 5

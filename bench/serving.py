@@ -103,11 +103,11 @@ def _wait(url: str) -> None:
 async def _serve_constant(kind: str, size: int, server: str) -> None:
     from litestar import Litestar, Response, get
 
-    from ticketbox.domain.limits import Limiter
+    from ticketbox.domain.core.limits import Limiter
+    from ticketbox.edge.asgi import Receive, Scope, Send
+    from ticketbox.edge.edge import Edge, Site
     from ticketbox.server import listen, serve_until_stopped
     from ticketbox.settings import Settings
-    from ticketbox.surfaces.asgi import Receive, Scope, Send
-    from ticketbox.surfaces.edge import Edge, Site
 
     text = ('{"constant":"' + "x" * (size - 15) + '"}').encode()
 

@@ -20,7 +20,7 @@ from bench.client import load, post
 from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe, pinned, table
 from bench.seed import Seeded, seed
 from bench.serving import ROOT, Server, ticketbox
-from ticketbox.store.connection import connect
+from ticketbox.store.file.connection import connect
 
 TEXT = "When a coupon was used before signing in, the cart is empty after a reload. " * 5
 

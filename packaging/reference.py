@@ -16,11 +16,13 @@ from typing import Any
 import click
 
 from ticketbox.cli import main as ticketbox
-from ticketbox.domain.limits import Budget
-from ticketbox.domain.problems import PROBLEMS, Problem
-from ticketbox.domain.scopes import Access
-from ticketbox.operations.registry import Operation, registry
-from ticketbox.surfaces import openapi, prompts, reference, tools
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.problems import PROBLEMS, Problem
+from ticketbox.domain.core.scopes import Access
+from ticketbox.http.openapi import document, reference
+from ticketbox.mcp import prompts, tools
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.registry import Operation
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
 ADDRESS = "http://localhost:8420"
@@ -48,13 +50,13 @@ def main() -> int:
 
 def pages() -> dict[str, str]:
     """Every page of the reference, by its file's name."""
-    document = openapi.document(registry(), ADDRESS)
+    described = document.document(registry(), ADDRESS)
     return {
-        "api.md": MADE + _api(document),
+        "api.md": MADE + _api(described),
         "errors.md": MADE + _errors(),
         "cli.md": MADE + _commands(),
         "tools.md": MADE + _tools(),
-        "openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
+        "openapi.json": json.dumps(described, indent=2, ensure_ascii=False) + "\n",
     }
 
 
@@ -87,7 +89,7 @@ def _api(document: dict[str, Any]) -> str:
 
 
 def _summary() -> Iterator[tuple[str, ...]]:
-    for route, operation in registry().routed():
+    for route, operation in registry().routes():
         link = f"[{operation.name}](#{operation.name})"
         yield link, _code(f"{route.method} {route.path}"), needs(operation), _budget(operation)
 

@@ -20,14 +20,14 @@ import httpx
 import msgspec
 
 from tests.documented import check_refusal
-from ticketbox.domain import passwords
-from ticketbox.domain.clock import Clock
-from ticketbox.domain.policy import NOBODY
-from ticketbox.operations.accounts import IssueToken, issue_token
-from ticketbox.operations.sessions import started
-from ticketbox.store import users
-from ticketbox.store.connection import connect
-from ticketbox.store.database import Write
+from ticketbox.domain.accounts import passwords
+from ticketbox.domain.core.clock import Clock
+from ticketbox.domain.core.policy import NOBODY
+from ticketbox.operations.accounts.issued_tokens import IssueToken, issue_token
+from ticketbox.operations.accounts.sessions import started
+from ticketbox.store.accounts import users
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.database import Write
 
 T = TypeVar("T")
 

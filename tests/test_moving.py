@@ -21,8 +21,9 @@ from tests.box import PASSWORD, Box, World, ok, refused
 from tests.commands import run
 from tests.contract.cases import make_capture
 from ticketbox.demo.build import build
-from ticketbox.store import migrate, moving
-from ticketbox.store.archive import FORMAT
+from ticketbox.store.export_import import records
+from ticketbox.store.export_import.archive import FORMAT
+from ticketbox.store.file import migrate
 
 Change = Callable[[dict[str, bytes], dict[str, Any]], object]
 
@@ -75,8 +76,8 @@ def rows(db: Path) -> dict[str, list[Any]]:
     """Every row of every table that isn't left out, and of the index of words."""
     with contextlib.closing(sqlite3.connect(db)) as connection:
         found: dict[str, list[Any]] = {"search": connection.execute("SELECT rowid, * FROM search").fetchall()}
-        for table in (*moving.TABLES, "ticket_label"):
-            columns = moving.shape(connection, table).columns
+        for table in (*records.TABLES, "ticket_label"):
+            columns = records.shape(connection, table).columns
             if table == "blob":
                 columns = ("id", "sha256", "encoding", "bytes", "data")
             names = ", ".join(columns)
@@ -90,7 +91,7 @@ def test_every_table_is_exported_or_left_out_for_a_reason(demo: Path) -> None:
     with contextlib.closing(sqlite3.connect(demo)) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     ours = {name for name in names if not name.startswith(("sqlite_", "search"))}
-    assert ours - moving.TABLES.keys() - moving.LEFT_OUT.keys() == set()
+    assert ours - records.TABLES.keys() - records.LEFT_OUT.keys() == set()
 
 
 def test_a_new_file_gets_equal_rows_and_gives_an_equal_export(demo: Path, exported: Path, tmp_path: Path) -> None:
@@ -319,7 +320,7 @@ def test_an_export_is_of_one_moment_while_others_write(box: Box, tmp_path: Path)
             ok(world.api.post(f"/tickets/{made}/comments", json={"body": "Meanwhile"}))
             seen.append(doing)
 
-    from ticketbox.store.transfer import export_to
+    from ticketbox.store.export_import.transfer import export_to
 
     manifest = export_to(box.db, tmp_path / "x.zip", world.company, say)
     assert seen == ["writing comment"]

@@ -12,7 +12,7 @@ from tests.fault.seed import Launched, Seed, planted
 
 LISTING = """
 import atexit, sys
-from ticketbox.surfaces import mcp
+from ticketbox.mcp import endpoint as mcp
 mcp.WARM_SECONDS = 600
 atexit.register(lambda: print("loaded", *sys.modules, file=sys.stderr))
 from ticketbox.cli import main
@@ -20,7 +20,7 @@ main()
 """
 BROKEN = """
 import os, sys
-from ticketbox.surfaces import mcp
+from ticketbox.mcp import endpoint as mcp
 mcp.WARM_SECONDS, mcp.RETRY_SECONDS = {warm}, 0.5
 class Breaking:
     def find_spec(self, name, path=None, target=None):

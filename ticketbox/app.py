@@ -9,22 +9,23 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
-from ticketbox.domain.clock import Clock
-from ticketbox.domain.limits import Limiter
-from ticketbox.jobs import backups, housekeeping, mail, merging, supervision, webhooks
+from ticketbox.domain.core.clock import Clock
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.edge.asgi import ASGIApp
+from ticketbox.edge.edge import Edge, Site
+from ticketbox.http.metrics import Metrics
+from ticketbox.http.routes import build_routes
+from ticketbox.jobs import backups, housekeeping, search_merge, systemd, webhooks
 from ticketbox.jobs.backups import Plan
-from ticketbox.operations.dispatch import Dispatcher
-from ticketbox.operations.listeners import Listeners
-from ticketbox.operations.registry import registry
-from ticketbox.operations.services import Fetch, Fetched, Services
+from ticketbox.jobs.email import delivery
+from ticketbox.mcp.endpoint import Endpoint
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.listeners import Listeners
+from ticketbox.operations.core.services import Fetch, Fetched, Services
 from ticketbox.settings import Settings
-from ticketbox.store.database import Database
-from ticketbox.store.migrate import UnusableFile, prepare
-from ticketbox.surfaces.asgi import ASGIApp
-from ticketbox.surfaces.edge import Edge, Site
-from ticketbox.surfaces.http import application
-from ticketbox.surfaces.mcp import Endpoint
-from ticketbox.surfaces.metrics import Metrics
+from ticketbox.store.file.database import Database
+from ticketbox.store.file.migrate import UnusableFile, prepare
 
 log = logging.getLogger("ticketbox")
 
@@ -49,7 +50,7 @@ class Appliance:
 
     def asgi(self) -> ASGIApp:
         """The application for a server: the edge around the routes."""
-        routes = application(registry(), self.dispatcher, self.site, self.agents, self.metrics)
+        routes = build_routes(registry(), self.dispatcher, self.site, self.agents.exchange, self.metrics)
         return Edge(routes, self.site, self.services.limiter, self.metrics.observe)
 
 
@@ -77,11 +78,11 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
         appliance = Appliance(settings, services)
         running = [
             asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
-            asyncio.create_task(merging.run(services, stopping)),
+            asyncio.create_task(search_merge.run(services, stopping)),
             asyncio.create_task(backups.run(_plan(settings), services, stopping)),
             asyncio.create_task(webhooks.run(services, stopping)),
-            asyncio.create_task(mail.run(services, settings.relay, stopping)),
-            asyncio.create_task(supervision.run(services, stopping)),
+            asyncio.create_task(delivery.run(services, settings.relay, stopping)),
+            asyncio.create_task(systemd.run(services, stopping)),
             asyncio.create_task(appliance.agents.run(stopping)),
         ]
         try:
@@ -103,7 +104,7 @@ def _way_out(settings: Settings) -> Fetch:
     """The guarded way to other servers; its HTTP client loads with the first request."""
 
     async def fetch(url: str, **options: Any) -> Fetched:
-        from ticketbox.surfaces.fetching import Fetcher
+        from ticketbox.edge.outbound import Fetcher
 
         return await Fetcher(allow_private=settings.allow_private_addresses)(url, **options)
 

@@ -11,9 +11,9 @@ from pathlib import Path
 import uvicorn
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
+from ticketbox.edge.asgi import BODY_IS_HERE, ASGIApp
+from ticketbox.http.sse import ABORT
 from ticketbox.settings import Settings
-from ticketbox.surfaces.asgi import BODY_IS_HERE, ASGIApp
-from ticketbox.surfaces.stream import ABORT
 
 BACKLOG = 2048
 HEAD_SECONDS = 20.0

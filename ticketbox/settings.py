@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ticketbox.domain.problems import invalid
+from ticketbox.domain.core.problems import invalid
 
 if TYPE_CHECKING:
-    from ticketbox.domain.relay import Relay
+    from ticketbox.domain.events.mail_server import Relay
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420

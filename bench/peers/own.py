@@ -16,13 +16,14 @@ from bench.seed import MOST_PER_MINUTE
 from bench.serving import Server, ticketbox
 from ticketbox import __version__
 from ticketbox.cli.common import operate
-from ticketbox.domain import secrets
-from ticketbox.domain.limits import Limiter
-from ticketbox.jobs import merging
-from ticketbox.operations.dispatch import Dispatcher
-from ticketbox.operations.registry import registry
-from ticketbox.operations.services import Call, Services
-from ticketbox.store.database import Database
+from ticketbox.domain.accounts import secrets
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.jobs import search_merge
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.services import Services
+from ticketbox.store.file.database import Database
 
 
 class Own:
@@ -116,6 +117,6 @@ async def _fill(db: Path, token: str, project: str, tickets: int) -> None:
         for text in texts(tickets)
     ]
     await asyncio.gather(*made)
-    await merging.merge(services, asyncio.Event(), whole=True)  # as a server does within its first minute
+    await search_merge.merge(services, asyncio.Event(), whole=True)  # as a server does within its first minute
     services.close()
     await database.close()

@@ -16,7 +16,7 @@ from tests.appliance.files import change, digest, names, rows
 from tests.box import ok
 from tests.commands import run
 from tests.fault.seed import NAMESPACE, Seed, can_mount, capture_parts
-from ticketbox.store.migrate import newest_number
+from ticketbox.store.file.migrate import newest_number
 
 
 def test_a_backup_holds_what_the_file_holds(db: Path, tmp_path: Path) -> None:

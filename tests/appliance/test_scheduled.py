@@ -12,9 +12,9 @@ from tests.appliance.files import change, digest, names, rows
 from tests.box import Box, eventually, ok
 from tests.commands import run
 from tests.fault.seed import Seed, capture_parts
-from ticketbox.domain.clock import DAY
+from ticketbox.domain.core.clock import DAY
 from ticketbox.jobs.backups import Plan, due_in, kept, make
-from ticketbox.store.migrate import UnusableFile
+from ticketbox.store.file.migrate import UnusableFile
 
 
 def plan(db: Path, keep: int = 3, every: int = 3600) -> Plan:

@@ -20,8 +20,9 @@ import httpx
 from tests.box import PASSWORD, Box, Person, World, ok
 from tests.contract.oauth import connected_app
 from tests.domain.pictures import png
-from ticketbox.domain.scopes import Role
-from ticketbox.operations.registry import Body, Operation, Route, registry
+from ticketbox.domain.core.scopes import Role
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.registry import Body, Operation, Route
 
 Arguments = dict[str, Any]
 

@@ -18,8 +18,8 @@ from mcp.shared.exceptions import MCPError
 from tests.domain.pictures import png
 from ticketbox import app
 from ticketbox.cli import main
-from ticketbox.surfaces.mcp import Endpoint
-from ticketbox.surfaces.mcp_handlers import guarded
+from ticketbox.mcp.endpoint import Endpoint
+from ticketbox.mcp.handlers import guarded
 
 Json = dict[str, Any]
 

@@ -12,8 +12,8 @@ import pytest
 from tests.box import ok, refused, serving
 from tests.contract.cases import CASES, Stage, dressed, make_capture, operations, parts, prepare
 from tests.documented import check_refusal
-from ticketbox.domain.scopes import Access
-from ticketbox.operations.registry import Body, Operation
+from ticketbox.domain.core.scopes import Access
+from ticketbox.operations.core.registry import Body, Operation
 
 OPERATIONS = {each.name: each for each in operations()}
 

@@ -17,11 +17,11 @@ import pytest
 
 from tests.box import Box, Person, World, eventually, ok, refused
 from tests.contract.cases import WRITING, Stage, dressed, operations, read_only
-from ticketbox.domain.limits import Limiter
-from ticketbox.operations.registry import Body, Operation
-from ticketbox.surfaces.asgi import Receive, Scope, Send
-from ticketbox.surfaces.edge import MAX_HEADERS, MAX_TARGET, Edge, Site
-from ticketbox.surfaces.rest import MAX_JSON
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.edge.asgi import Receive, Scope, Send
+from ticketbox.edge.edge import MAX_HEADERS, MAX_TARGET, Edge, Site
+from ticketbox.http.rest import MAX_JSON
+from ticketbox.operations.core.registry import Body, Operation
 
 
 @pytest.fixture

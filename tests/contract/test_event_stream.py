@@ -10,10 +10,10 @@ from tests.box import Box, Person, World, eventually, ok, refused, set_up, ticke
 from tests.contract.cases import alter
 from tests.fault.seed import Launched
 from tests.sse import listen, turned_away
-from ticketbox.operations.listeners import MOST_EACH
+from ticketbox.operations.core.listeners import MOST_EACH
 
 LIVELY = """
-from ticketbox.operations import listeners
+from ticketbox.operations.core import listeners
 listeners.HEARTBEAT_SECONDS = 0.5
 listeners.MOST = 30
 from ticketbox.cli import main

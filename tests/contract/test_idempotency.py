@@ -20,7 +20,7 @@ from tests.contract.cases import (
     prepare,
     read_only,
 )
-from ticketbox.operations.registry import Operation
+from ticketbox.operations.core.registry import Operation
 
 TAKING = [each for each in operations() if each.takes_key]
 REST = [each for each in operations() if not each.takes_key]

@@ -14,8 +14,8 @@ from tests.box import World, ok
 from tests.contract.agents import ALL, captured
 from tests.contract.npm import install, node
 from tests.domain.pictures import png
-from ticketbox.operations.registry import registry
-from ticketbox.surfaces import tools
+from ticketbox.mcp import tools
+from ticketbox.operations.catalogue import registry
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("inspector")]
 

@@ -8,7 +8,7 @@ import pytest
 
 from tests.box import PASSWORD, Person, World, ok, refused
 from tests.contract.cases import Stage, alter, invitation, read_only
-from ticketbox.domain.secrets import digest, new_secret
+from ticketbox.domain.accounts.secrets import digest, new_secret
 
 
 def accept(client: httpx.Client, secret: str, **given: object) -> httpx.Response:

@@ -11,8 +11,8 @@ import pytest
 
 from tests.box import PASSWORD, Person, World, ok, refused, serving
 from tests.contract.cases import WRITING, Stage, address
-from ticketbox.domain.limits import Limiter
-from ticketbox.domain.secrets import new_secret
+from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.core.limits import Limiter
 
 
 def set_limits(world: World, reads: int | None = None, writes: int | None = None) -> None:

@@ -16,8 +16,8 @@ from tests.fault.seed import Launched
 from tests.postbox import PASSWORD, USER, Postbox, certificate, knows, postbox
 
 QUICK = """
-from ticketbox.domain import retries
-from ticketbox.store import mails
+from ticketbox.domain.events import retry_schedule as retries
+from ticketbox.store.events import email_outbox as mails
 retries.FIRST_MS = 200
 mails.DELAY_MS = 300
 from ticketbox.cli import main

@@ -29,12 +29,13 @@ from tests.contract.cases import (
     rows,
 )
 from ticketbox.cli.common import operate
-from ticketbox.domain.limits import Budget
-from ticketbox.domain.policy import Actor
-from ticketbox.domain.scopes import Access, Role, Scope
-from ticketbox.domain.secrets import new_secret
-from ticketbox.operations.registry import Operation, operation, registry
-from ticketbox.store.database import Read
+from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.registry import Operation, operation
+from ticketbox.store.file.database import Read
 
 OPERATIONS = {each.name: each for each in operations()}
 Headers = list[tuple[str, str]]
@@ -123,7 +124,7 @@ def test_every_operation_with_a_route_has_a_case() -> None:
 
 
 def test_no_two_operations_share_a_route() -> None:
-    lines = [(route.method, route.path) for route, _ in registry().routed()]
+    lines = [(route.method, route.path) for route, _ in registry().routes()]
     assert len(set(lines)) == len(lines)
 
 

@@ -12,8 +12,8 @@ from mcp.shared.exceptions import MCPError
 from tests.box import World, ok
 from tests.contract.agents import GENERATIONS, captured, talk
 from tests.domain.pictures import png
-from ticketbox.operations.registry import registry
-from ticketbox.surfaces import tools
+from ticketbox.mcp import tools
+from ticketbox.operations.catalogue import registry
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

@@ -13,8 +13,8 @@ from tests.box import World, eventually, ok
 from tests.contract.agents import ACCEPT, MESSAGE, NEWEST, modern, post
 from tests.contract.cases import alter
 from tests.contract.oauth import App
-from ticketbox.domain.secrets import digest, new_secret
-from ticketbox.surfaces.mcp import MAX_MESSAGE
+from ticketbox.domain.accounts.secrets import digest, new_secret
+from ticketbox.mcp.endpoint import MAX_MESSAGE
 
 
 def test_who_may_not_call_gets_an_http_status_with_a_json_rpc_error(world: World) -> None:

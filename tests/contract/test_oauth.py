@@ -13,7 +13,7 @@ from tests.box import World, ok, refused
 from tests.contract.cases import alter, contents, read_only
 from tests.contract.oauth import ALL, CALLBACK, App, browser_of, handle_in
 from ticketbox.cli.common import operate
-from ticketbox.domain.secrets import digest
+from ticketbox.domain.accounts.secrets import digest
 
 
 def failed(answer: httpx.Response, error: str, status: int = 400) -> None:
@@ -333,8 +333,8 @@ def test_guessing_at_the_token_endpoint_is_slowed(world: World) -> None:
 
 
 def test_what_has_ended_is_removed_and_what_holds_is_kept(world: World) -> None:
-    from ticketbox.store import grants
-    from ticketbox.store.database import Write
+    from ticketbox.store.accounts import oauth_grants
+    from ticketbox.store.file.database import Write
 
     app, unused = App(world.box), App(world.box)
     pair, code = app.connect(world.owner), app.approve(world.owner)
@@ -349,7 +349,7 @@ def test_what_has_ended_is_removed_and_what_holds_is_kept(world: World) -> None:
         return connection.execute(f"SELECT count(*) FROM {sql} = ?", (value,)).fetchone()[0]
 
     for later, expected in ((0, (1, 1, 1, 1)), (7_200_000, (0, 1, 1, 1)), (2 * 86_400_000, (0, 1, 0, 0))):
-        grants.tidy(Write(connection, now + later))
+        oauth_grants.tidy(Write(connection, now + later))
         assert expected == (
             left("oauth_secret WHERE secret_hash", digest(pair["access_token"])),
             left("oauth_secret WHERE secret_hash", digest(pair["refresh_token"])),

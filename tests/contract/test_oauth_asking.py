@@ -12,7 +12,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthMetadata, Protected
 from tests.box import PASSWORD, Box, Person, World, ok
 from tests.contract.cases import alter, read_only
 from tests.contract.oauth import CALLBACK, App, browser_of, challenge_of, handle_in, query_of
-from ticketbox.domain.secrets import digest
+from ticketbox.domain.accounts.secrets import digest
 
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'"
 

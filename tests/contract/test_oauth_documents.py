@@ -23,8 +23,8 @@ from cryptography.x509.oid import NameOID
 from tests.box import Box, World, ok, serving
 from tests.contract.cases import alter
 from tests.contract.oauth import CALLBACK, App, browser_of, challenge_of, handle_in
-from ticketbox.operations.services import Unreachable
-from ticketbox.surfaces.fetching import Fetcher
+from ticketbox.edge.outbound import Fetcher
+from ticketbox.operations.core.services import Unreachable
 
 
 class Publisher(http.server.ThreadingHTTPServer):

@@ -9,9 +9,9 @@ import msgspec
 import pytest
 
 from tests.box import World, ok, refused
-from ticketbox.domain.oauth import CHALLENGE
-from ticketbox.operations.registry import registry
-from ticketbox.surfaces.schemas import schemas
+from ticketbox.domain.accounts.oauth import CHALLENGE
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.schemas import schemas
 
 MANY_LINES = r"^[^\x00]*$"
 SAMPLES = ("correct horse", "active", "4xx", "GET", "a" * 43, "ann_000000000000")

@@ -8,8 +8,8 @@ import msgspec
 from tests.box import World, ok
 from tests.contract.cases import capture_arguments, parts
 from tests.fault.test_secrets import texts_of
-from ticketbox.domain.secrets import new_secret
-from ticketbox.operations.captures import Envelope
+from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.operations.captures.captures import Envelope
 
 
 def test_no_text_of_an_envelope_brings_a_secret_in(world: World) -> None:

@@ -17,7 +17,7 @@ from tests.box import PASSWORD, Box, ok, serving
 from tests.contract.cases import Stage, operations, rows
 from tests.contract.test_matrix import NOUNS
 from tests.times import TIMES
-from ticketbox.domain.scopes import Access
+from ticketbox.domain.core.scopes import Access
 
 # Two checks don't fit: a schema can't say that a cursor belongs to its question or that one of two fields is needed
 # (positive_data_acceptance), and a new company's id in a path answers 404 for an unknown project in the body too

@@ -8,8 +8,8 @@ import pytest
 
 from tests.box import World
 from tests.contract.agents import ACCEPT, ALL, NEWEST, captured
-from ticketbox.operations.registry import registry
-from ticketbox.surfaces import tools
+from ticketbox.mcp import tools
+from ticketbox.operations.catalogue import registry
 
 LONG = {"Accept": "application/json;q=1, text/event-stream"}  # the same to the SDK, and too unusual for the short way
 SHORT = {"Accept": ACCEPT["Accept"]}

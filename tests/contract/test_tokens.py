@@ -6,7 +6,7 @@ import pytest
 
 from tests.box import World, ok, refused, ticketbox
 from tests.contract.cases import Stage, read_only
-from ticketbox.domain.secrets import digest, is_well_formed
+from ticketbox.domain.accounts.secrets import digest, is_well_formed
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(world: World) -> None:

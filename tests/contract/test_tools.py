@@ -9,8 +9,8 @@ import pytest
 
 from tests.box import Box, World
 from tests.contract.agents import NEWEST, talk
-from ticketbox.operations.registry import registry
-from ticketbox.surfaces import tools
+from ticketbox.mcp import tools
+from ticketbox.operations.catalogue import registry
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "tools"
 NAMES = list(tools.cards(registry()))

@@ -16,7 +16,7 @@ from tests.fault.seed import Launched
 from tests.receiver import Receiver, receiving
 
 QUICK = """
-from ticketbox.domain import retries
+from ticketbox.domain.events import retry_schedule as retries
 from ticketbox.jobs import webhooks
 retries.FIRST_MS = 300
 webhooks.ANSWER_SECONDS = 1.5

@@ -14,18 +14,26 @@ import msgspec
 
 from tests.docs.pages import ROOT, blocks, headings, table, tables, words
 from ticketbox.cli import main
-from ticketbox.domain import annotation, capture, images, limits, passwords, raster, secrets, streams
-from ticketbox.domain.clock import DAY, MINUTE
-from ticketbox.domain.ids import Prefix
-from ticketbox.domain.policy import Via
-from ticketbox.domain.scopes import Access, Role, Scope
-from ticketbox.domain.secret_names import _SHOWN_FAMILIES, _SHOWN_HEADERS, REMOVED_HEADERS
-from ticketbox.operations import accounts, assets, captures, columns, events, invitations, profile, sessions
-from ticketbox.operations.paging import Limit
-from ticketbox.operations.registry import registry
-from ticketbox.store import database
-from ticketbox.surfaces import edge, mcp, rest, uploads
-from ticketbox.surfaces.edge import _ALWAYS
+from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.captures import capture, streams
+from ticketbox.domain.captures.images import annotations, image_format, processing
+from ticketbox.domain.captures.redaction.secret_names import _SHOWN_FAMILIES, _SHOWN_HEADERS, REMOVED_HEADERS
+from ticketbox.domain.core import limits
+from ticketbox.domain.core.clock import DAY, MINUTE
+from ticketbox.domain.core.ids import Prefix
+from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.edge import edge
+from ticketbox.edge.edge import _ALWAYS
+from ticketbox.http import rest, uploads
+from ticketbox.mcp import endpoint
+from ticketbox.operations.accounts import profile, sessions
+from ticketbox.operations.captures import assets, captures
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.companies import columns, invitations, setup
+from ticketbox.operations.core.paging import Limit
+from ticketbox.operations.events import events
+from ticketbox.store.file import database
 
 DOCS = ROOT / "docs"
 API, CAPTURES, LIMITS, OPERATING, SECURITY, TOKENS = (
@@ -54,7 +62,7 @@ def test_the_roles() -> None:
 
 
 def test_the_operations_that_need_a_session_or_nothing() -> None:
-    routed = {operation.name: operation.scope for _, operation in registry().routed()}
+    routed = {operation.name: operation.scope for _, operation in registry().routes()}
     listed = words([row[1] for row in table(TOKENS, "Operations that need a web session")])
     assert sorted(listed) == sorted(name for name, scope in routed.items() if scope is Access.SESSION)
     (sentence,) = re.findall(r"These ask for no credential at all: (.*?)\.", prose(TOKENS))
@@ -93,7 +101,7 @@ def test_the_limits() -> None:
         "attempts to sign in to one account, from addresses that never did":
             f"{drawn(sessions.check_password, 'sign-in-strangers')} a minute",
         "attempts to change one's password": f"{drawn(profile.hash_new, 'password')} a minute",
-        "attempts to set up, from an address": f"{drawn(accounts.hash_if_key_holds, 'set-up')} a minute",
+        "attempts to set up, from an address": f"{drawn(setup.hash_if_key_holds, 'set-up')} a minute",
         "invitation links tried, from an address": f"{drawn(invitations, 'invitation')} a minute",
     }  # fmt: skip
     bounds = msgspec.json.schema(Limit)
@@ -108,7 +116,7 @@ def test_the_limits() -> None:
         "query parameters": "100",
         "JSON body": f"{rest.MAX_JSON // MIB} MiB",
         "time for a JSON body to arrive": f"{rest.BODY_SECONDS:.0f} s",
-        "MCP message": f"{mcp.MAX_MESSAGE // MIB} MiB",
+        "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB",
         "whole upload": f"{captures.MAX_UPLOAD // MIB} MiB",
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
         "uploads read at once": f"{uploads._AT_ONCE}; others wait",
@@ -117,23 +125,23 @@ def test_the_limits() -> None:
         "an answer kept under its Idempotency-Key": f"{DAY // MINUTE // 60} h",
     }
     assert files == {
-        "screenshot": f"{images.MAX_SCREENSHOT_BYTES // 1_000_000} MB",
-        "picture": f"{raster.MAX_PIXELS // 1_000_000} megapixels, and {raster.MAX_SIDE:,} pixels a side",
-        "WebP picture": f"{raster.MAX_WEBP_PIXELS // 1_000_000} megapixels",
+        "screenshot": f"{processing.MAX_SCREENSHOT_BYTES // 1_000_000} MB",
+        "picture": f"{image_format.MAX_PIXELS // 1_000_000} megapixels, and {image_format.MAX_SIDE:,} pixels a side",
+        "WebP picture": f"{image_format.MAX_WEBP_PIXELS // 1_000_000} megapixels",
         "a stream as it is kept": f"{streams.MOST_BYTES // MIB} MiB and {streams.MOST_ENTRIES:,} entries",
         "a stream as it is read": f"{streams.MOST_INFLATED // MIB} MiB inflated, {streams.MOST_READ:,} entries and "
         f"{streams.MOST_QUOTES // 2:,} strings",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
         "attachments in one capture": f"{captures.MAX_ATTACHMENTS}",
         "attachments of a ticket": f"{assets.MOST_ATTACHMENTS}",
-        "annotations on a picture": f"{annotation.MAX_ANNOTATIONS}",
-        "points of all pen lines on a picture": f"{annotation.MAX_POINTS:,}",
+        "annotations on a picture": f"{annotations.MAX_ANNOTATIONS}",
+        "points of all pen lines on a picture": f"{annotations.MAX_POINTS:,}",
     }
     assert others == {
         "columns of a board": f"{columns.MOST_COLUMNS}",
         "a web session": f"{sessions.LIFETIME // DAY} days",
         "an invitation": f"{invitations.LIFETIME // DAY} days",
-        "a set-up address": f"{accounts.SETUP_MINUTES} minutes",
+        "a set-up address": f"{setup.SETUP_MINUTES} minutes",
     }
 
 

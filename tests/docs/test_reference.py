@@ -7,10 +7,10 @@ import click
 
 from tests.docs.pages import ROOT, headings, table, tables, words
 from ticketbox.cli import main
-from ticketbox.domain.filters import FILTERS, Takes
-from ticketbox.domain.problems import PROBLEMS
-from ticketbox.domain.scopes import Scope
-from ticketbox.operations.registry import registry
+from ticketbox.domain.core.problems import PROBLEMS
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.search_filters import FILTERS, Takes
+from ticketbox.operations.catalogue import registry
 
 DOCS = ROOT / "docs" / "reference"
 API = DOCS / "api.md"
@@ -25,7 +25,7 @@ def test_the_reference_is_fresh() -> None:
 
 def test_every_operation_stands_in_it_with_its_scope() -> None:
     listed = {words(row[1:2])[0]: row for row in table(API, "All operations")}
-    routed = {f"{route.method} {route.path}": operation for route, operation in registry().routed()}
+    routed = {f"{route.method} {route.path}": operation for route, operation in registry().routes()}
     assert listed.keys() == routed.keys()
     for line, operation in routed.items():
         name, needs = listed[line][0], listed[line][2]

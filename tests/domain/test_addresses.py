@@ -2,7 +2,7 @@
 
 import pytest
 
-from ticketbox.domain.addresses import is_public
+from ticketbox.domain.core.outbound_addresses import is_public
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import jsonschema
 import msgspec
 import pytest
 
-from ticketbox.domain.annotation import (
+from ticketbox.domain.captures.images.annotations import (
     AnnotationInput,
     ArrowGeometry,
     ArrowInput,
@@ -20,9 +20,9 @@ from ticketbox.domain.annotation import (
     check_within,
     record,
 )
-from ticketbox.domain.policy import Via
-from ticketbox.domain.problems import InvalidRequest
-from ticketbox.domain.records import By, Person
+from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.problems import InvalidRequest
+from ticketbox.domain.core.records import By, Person
 
 BOX = {"x": 1, "y": 2.5, "width": 30, "height": 40}
 GEOMETRIES: dict[str, dict[str, Any]] = {

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ticketbox.domain.capture import (
+from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
     ErrorKind,
@@ -23,9 +23,8 @@ from ticketbox.domain.capture import (
     Stream,
     StreamHealth,
 )
-from ticketbox.domain.health import describe_health
-from ticketbox.domain.problems import InvalidRequest, PayloadTooLarge
-from ticketbox.domain.streams import (
+from ticketbox.domain.captures.health import describe_health
+from ticketbox.domain.captures.streams import (
     MIB,
     MOST_BODY,
     cut,
@@ -38,6 +37,7 @@ from ticketbox.domain.streams import (
     page,
     shorten_bodies,
 )
+from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge
 
 LINE: dict[str, Any] = {"seq": 1, "ts": 1.5, "level": "log", "args": ["hello"]}
 REQUEST: dict[str, Any] = {

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ticketbox.domain.capture import (
+from ticketbox.domain.captures.capture import (
     LINE,
     ConsoleEntry,
     ErrorEntry,
@@ -17,8 +17,8 @@ from ticketbox.domain.capture import (
     NetworkResponse,
     Stream,
 )
-from ticketbox.domain.excerpt import Excerpt, excerpt
-from ticketbox.domain.streams import decode, encode, is_failure
+from ticketbox.domain.captures.excerpt import Excerpt, excerpt
+from ticketbox.domain.captures.streams import decode, encode, is_failure
 
 HEADERS = {f"x-header-{n}": "value" * 4 for n in range(20)}
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from ticketbox.domain.capture import ErrorEntry, ErrorKind, Frame
-from ticketbox.domain.fingerprints import MOST_ERRORS, Likeness, error_prints, message_print, page_print
+from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame
+from ticketbox.domain.captures.fingerprints import MOST_ERRORS, error_prints, message_print, page_print
+from ticketbox.domain.tickets.records import Likeness
 
 
 def error(message: str, *frames: tuple[str, str], name: str = "TypeError", source: str | None = None) -> ErrorEntry:

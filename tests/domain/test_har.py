@@ -5,8 +5,8 @@ from typing import Any
 import jsonschema
 import pytest
 
-from ticketbox.domain.capture import NetworkEntry, NetworkRequest, NetworkResponse, OmittedReason, Page
-from ticketbox.domain.har import har
+from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, OmittedReason, Page
+from ticketbox.domain.captures.har import har
 
 STRING = {"type": "string"}
 SIZE = {"type": "integer", "minimum": -1}

@@ -8,10 +8,10 @@ import pytest
 from PIL import Image, ImageOps
 
 from tests.domain import pictures
-from ticketbox.domain import raster
-from ticketbox.domain.annotation import AnnotationInput, BoxGeometry
-from ticketbox.domain.images import ImageInfo, Picture, burn, draw, inspect, scale
-from ticketbox.domain.problems import InvalidRequest, PayloadTooLarge, Problem, UnsupportedMediaType
+from ticketbox.domain.captures.images import image_format
+from ticketbox.domain.captures.images.annotations import AnnotationInput, BoxGeometry
+from ticketbox.domain.captures.images.processing import ImageInfo, Picture, burn, draw, inspect, scale
+from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, Problem, UnsupportedMediaType
 
 SOUND = {"image/png": pictures.png, "image/jpeg": pictures.jpeg, "image/webp": pictures.webp}
 
@@ -69,7 +69,7 @@ def test_every_flavour_goes_through_everything(data: bytes) -> None:
 
 def test_interlaced_png_is_proved_in_all_its_passes() -> None:
     rows = []
-    for left, top, right_step, down_step in raster._ADAM7:
+    for left, top, right_step, down_step in image_format._ADAM7:
         columns, lines = len(range(left, 5, right_step)), len(range(top, 6, down_step))
         rows += [b"\0" + b"\x40" * 3 * columns] * lines if columns else []
     header = b"\0\0\0\5\0\0\0\6\x08\2\0\0\1"
@@ -164,8 +164,9 @@ def test_a_jpeg_with_endless_scans_is_refused() -> None:
 HOSTILE = """
 import resource, sys
 from tests.domain import pictures
-from ticketbox.domain.images import inspect, scale
-from ticketbox.domain.problems import Problem
+from ticketbox.domain.captures.images.processing import inspect
+from ticketbox.domain.captures.images.processing import scale
+from ticketbox.domain.core.problems import Problem
 
 inspect(pictures.png()), scale(pictures.jpeg(2000, 10)), scale(pictures.webp(2000, 10))
 text = pictures.chunk(b"zTXt", b"a\\0\\0" + __import__("zlib").compress(bytes(900_000))) * 200
@@ -197,7 +198,7 @@ def test_hostile_pictures_take_no_memory() -> None:
 
 
 def test_the_command_line_does_not_load_pillow() -> None:
-    code = "import sys, ticketbox.domain.images; sys.exit('PIL' in sys.modules)"
+    code = "import sys, ticketbox.domain.captures.images.processing; sys.exit('PIL' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
@@ -306,7 +307,7 @@ def test_burnt_pixels_are_gone(form: str, options: dict[str, object]) -> None:
     extras = {"exif": exif, "icc_profile": SECRET * 9, **options}
     data = pictures.encode(before, form, **extras) + SECRET
     assert data.count(SECRET) > 1
-    assert SECRET not in raster.read(data).essence
+    assert SECRET not in image_format.read(data).essence
     burnt = burn(data, [BoxGeometry(32, 32, 64, 48)])
     assert burnt.media_type == f"image/{form.lower()}"
     after = opened(burnt)
@@ -325,7 +326,7 @@ def test_burnt_pixels_are_gone(form: str, options: dict[str, object]) -> None:
 def test_a_png_keeps_only_what_makes_pixels() -> None:
     extra = b"".join(pictures.chunk(kind, SECRET) for kind in (b"tEXt", b"eXIf", b"iTXt", b"prVt"))
     data = pictures.png_of(8, 8, b"\0" * 200, extra=extra)
-    assert SECRET not in raster.read(data).essence
+    assert SECRET not in image_format.read(data).essence
     burnt = burn(data, [BoxGeometry(0, 0, 1, 1)]).data
     kinds, at = [], 8
     while at < len(burnt):

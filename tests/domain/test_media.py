@@ -3,7 +3,7 @@ from urllib.parse import unquote
 import pytest
 
 from tests.domain import pictures
-from ticketbox.domain.media import INLINE, MAX_NAME, content_disposition, safe_name, sniff
+from ticketbox.domain.captures.images.media_types import INLINE, MAX_NAME, content_disposition, safe_name, sniff
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ticketbox.domain.mending import mended
+from ticketbox.domain.captures.json_repair import mended
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ticketbox.domain.mentions import MOST, mentioned
+from ticketbox.domain.events.mentions import MOST, mentioned
 
 NAMES = {1: "Ann", 2: "Ann Berg", 3: "Łukasz", 4: "bob", 5: "Ann"}
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ticketbox.domain.oauth import (
+from ticketbox.domain.accounts.oauth import (
     answered,
     form_source,
     is_document_address,

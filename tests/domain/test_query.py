@@ -2,10 +2,10 @@
 
 import pytest
 
-from ticketbox.domain.clock import DAY, HOUR
-from ticketbox.domain.filters import FILTERS, KEYS, Facet, Filter, Moment, Place, Takes
-from ticketbox.domain.problems import InvalidRequest
-from ticketbox.domain.query import MOST_TERMS, MOST_TOKENS, Choice, Query, Span, parse, split_last
+from ticketbox.domain.core.clock import DAY, HOUR
+from ticketbox.domain.core.problems import InvalidRequest
+from ticketbox.domain.tickets.search_filters import FILTERS, KEYS, Facet, Filter, Moment, Place, Takes
+from ticketbox.domain.tickets.search_query import MOST_TERMS, MOST_TOKENS, Choice, Query, Span, parse, split_last
 
 NOW = 1_795_253_400_000  # 2026-11-21T09:30Z
 NOVEMBER = 1_793_491_200_000  # its first day

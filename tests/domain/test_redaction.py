@@ -5,7 +5,8 @@ from typing import Any
 
 import pytest
 
-from ticketbox.domain.capture import (
+from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.captures.capture import (
     LINE,
     URL,
     ConsoleEntry,
@@ -21,9 +22,8 @@ from ticketbox.domain.capture import (
     Redaction,
     Stream,
 )
-from ticketbox.domain.redaction import Redactor, redact_text
-from ticketbox.domain.secrets import new_secret
-from ticketbox.domain.streams import decode, encode
+from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
+from ticketbox.domain.captures.streams import decode, encode
 
 S = "Zq9xW7vK2mP4sT8u"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----"

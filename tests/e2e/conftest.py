@@ -14,7 +14,7 @@ from tests.e2e.deep_site import DeepSite
 from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
-from ticketbox.surfaces.spa import EXTENSION
+from ticketbox.http.webapp import EXTENSION
 
 expect.set_options(timeout=15_000)  # its own 5 s are over before a page is there, where others use the machine as well
 

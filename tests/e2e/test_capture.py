@@ -18,7 +18,7 @@ from tests.e2e.browser import Chromium
 from tests.e2e.collector import Collector, Json, Recording
 from tests.e2e.faulty_site import SLOW_SECONDS, FaultySite, Planted
 from tests.e2e.sending import every_entry, everything_stored, parts_of, send
-from ticketbox.domain.clock import rfc3339
+from ticketbox.domain.core.clock import rfc3339
 
 REMOVED_HEADERS = {"authorization", "cookie", "set-cookie"}
 BLANKED_HEADERS = {"x-api-key", "x-shop-build"}

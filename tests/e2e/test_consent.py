@@ -23,7 +23,7 @@ from tests.contract.oauth import ALL, App
 from tests.e2e.app import SCHEMES, Scheme
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import DESK, NARROWEST, PHONE, Watch
-from ticketbox.domain.secrets import digest
+from ticketbox.domain.accounts.secrets import digest
 
 T = TypeVar("T")
 

@@ -12,7 +12,7 @@ from tests.e2e.extension import unpack
 from tests.e2e.firefox import Firefox, find_firefox
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket
-from ticketbox.surfaces.spa import EXTENSION
+from ticketbox.http.webapp import EXTENSION
 
 pytestmark = pytest.mark.long
 

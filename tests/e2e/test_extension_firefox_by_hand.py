@@ -18,7 +18,7 @@ from tests.e2e.firefox import Firefox, find_firefox
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket
 from tests.e2e.tall_site import BAR, BLUE, CELL, COLUMNS, RED, ROWS, WIDE, TallSite, check_leftward, colour
-from ticketbox.surfaces.spa import EXTENSION
+from ticketbox.http.webapp import EXTENSION
 
 pytestmark = pytest.mark.long
 

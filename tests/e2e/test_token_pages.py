@@ -17,7 +17,7 @@ from tests.contract.test_stdio import talk
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
-from ticketbox.domain.scopes import Scope
+from ticketbox.domain.core.scopes import Scope
 
 TOKENS = "/settings/tokens"
 WHOAMI = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "whoami", "arguments": {}}}

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ticketbox import __version__
-from ticketbox.surfaces.spa import EDITIONS, EXTENSION
+from ticketbox.http.webapp import EDITIONS, EXTENSION
 
 DOCS = Path(__file__).parents[2] / "docs" / "extension.md"
 

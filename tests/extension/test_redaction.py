@@ -10,9 +10,9 @@ import pytest
 
 from tests.domain import test_redaction
 from tests.extension.node import run_module
-from ticketbox.domain.capture import Redaction
-from ticketbox.domain.scrub import Scrubber
-from ticketbox.domain.secrets import new_secret
+from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.captures.capture import Redaction
+from ticketbox.domain.captures.redaction.secret_scanner import Scrubber
 
 RULES = ["customer_ref", "text:ACME-1", "text:acme_*", "Order.No", "text:(a+)+$", "["]
 PIECES = [

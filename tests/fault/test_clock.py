@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 
 from tests.fault.seed import EMAIL, Seed
-from ticketbox.domain import secrets
-from ticketbox.domain.clock import DAY, Clock
-from ticketbox.domain.limits import Limiter
-from ticketbox.domain.problems import NotFound, RateLimited, Unauthorized
-from ticketbox.operations.dispatch import Dispatcher
-from ticketbox.operations.registry import registry
-from ticketbox.operations.services import Call, Services
-from ticketbox.store.database import Database
+from ticketbox.domain.accounts import secrets
+from ticketbox.domain.core.clock import DAY, Clock
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.problems import NotFound, RateLimited, Unauthorized
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.services import Services
+from ticketbox.store.file.database import Database
 
 
 class Hands:

@@ -15,7 +15,7 @@ from tests.fault.seed import Launched, Seed
 from tests.sse import listen
 
 STRICT = """
-from ticketbox.surfaces import stream
+from ticketbox.http import sse as stream
 stream.WRITE_SECONDS = 1.5
 from ticketbox.cli import main
 main()

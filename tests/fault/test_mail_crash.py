@@ -16,8 +16,8 @@ from tests.fault.seed import EMAIL, Launched, Seed
 from tests.postbox import postbox
 
 QUICK = """
-from ticketbox.domain import retries
-from ticketbox.store import mails
+from ticketbox.domain.events import retry_schedule as retries
+from ticketbox.store.events import email_outbox as mails
 retries.FIRST_MS = 100
 mails.DELAY_MS = 150
 from ticketbox.cli import main

@@ -12,7 +12,7 @@ import pytest
 
 from tests.box import PASSWORD, Box, Person, World, ok
 from tests.fault.seed import png
-from ticketbox.domain.secrets import new_secret
+from ticketbox.domain.accounts.secrets import new_secret
 
 SECRET = re.compile(r"tok_[0-9A-Za-z]{10,}")
 EVERY_TEXT = """

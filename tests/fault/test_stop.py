@@ -152,7 +152,8 @@ def test_a_client_that_goes_away_leaves_its_write_whole_or_not_there(seed: Seed,
 
 QUICK = """
 from ticketbox import server
-from ticketbox.surfaces import rest, uploads
+from ticketbox.http import rest
+from ticketbox.http import uploads
 rest.BODY_SECONDS = uploads.UPLOAD_SECONDS = server.HEAD_SECONDS = 1.5
 from ticketbox.cli import main
 main()

@@ -15,7 +15,7 @@ from tests.fault.seed import EMAIL, Launched, Seed
 from tests.receiver import receiving
 
 QUICK = """
-from ticketbox.domain import retries
+from ticketbox.domain.events import retry_schedule as retries
 retries.FIRST_MS = 100
 from ticketbox.cli import main
 main()

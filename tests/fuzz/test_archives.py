@@ -14,10 +14,10 @@ from tests.box import PASSWORD
 from tests.commands import run
 from tests.fuzz.mutations import AWKWARD
 from tests.times import TIMES, Record, unhurried
-from ticketbox.store import moving
-from ticketbox.store.archive import BadArchive, Reader, Writer
-from ticketbox.store.connection import connect
-from ticketbox.store.migrate import newest_number, prepare
+from ticketbox.store.export_import import records
+from ticketbox.store.export_import.archive import BadArchive, Reader, Writer
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.migrate import newest_number, prepare
 
 VALUES: list[Any] = [
     None,
@@ -75,7 +75,7 @@ class Kept:
         """Read the changed file, then forget it again; nothing may be left of it, nor broken by it."""
         self.file.execute("BEGIN IMMEDIATE")
         try:
-            moving.load(self.file, Reader(self.changed, newest_number()), lambda *_: None)
+            records.load(self.file, Reader(self.changed, newest_number()), lambda *_: None)
             assert self.file.execute("PRAGMA foreign_key_check").fetchone() is None
         finally:
             if self.file.in_transaction:

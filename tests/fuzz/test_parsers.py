@@ -16,20 +16,22 @@ from hypothesis import given
 
 from tests.fuzz.mutations import mutated, samples
 from tests.times import TIMES, Record, unhurried
-from ticketbox.domain import ids, oauth, query
-from ticketbox.domain.addresses import is_public
-from ticketbox.domain.capture import NetworkEntry, Page, Stream
-from ticketbox.domain.har import har
-from ticketbox.domain.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
-from ticketbox.domain.records import Bodies, CapturePolicy
-from ticketbox.domain.streams import decode as read_stream
-from ticketbox.domain.trackers import Tracker, read
-from ticketbox.operations.captures import CreateCapture, _make_ready
-from ticketbox.operations.comments import AddComment
-from ticketbox.operations.dispatch import decode
-from ticketbox.operations.registry import registry
-from ticketbox.operations.tickets import CreateTicket
-from ticketbox.surfaces.uploads import _decoded
+from ticketbox.domain.accounts import oauth
+from ticketbox.domain.captures.capture import NetworkEntry, Page, Stream
+from ticketbox.domain.captures.har import har
+from ticketbox.domain.captures.streams import decode as read_stream
+from ticketbox.domain.companies.records import Bodies, CapturePolicy
+from ticketbox.domain.core import ids
+from ticketbox.domain.core.outbound_addresses import is_public
+from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
+from ticketbox.domain.tickets import search_query
+from ticketbox.domain.tickets.tracker_formats import Tracker, read
+from ticketbox.http.uploads import _decoded
+from ticketbox.operations.captures.captures import CreateCapture, _make_ready
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.dispatch import decode
+from ticketbox.operations.tickets.comments import AddComment
+from ticketbox.operations.tickets.tickets import CreateTicket
 
 Refusal = (InvalidRequest, PayloadTooLarge, UnsupportedMediaType)
 SECONDS = 5.0  # of the processor's time, for one input of up to 200 kB
@@ -90,7 +92,7 @@ def asked(data: bytes) -> None:
     text = data.decode("utf-8", "replace")
     for typing in (False, True):
         with contextlib.suppress(InvalidRequest):
-            query.parse(text, NOW, typing=typing)
+            search_query.parse(text, NOW, typing=typing)
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {

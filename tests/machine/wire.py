@@ -14,8 +14,9 @@ from tests.box import Box
 from tests.contract.agents import ACCEPT, NEWEST
 from tests.contract.cases import address, prepare
 from tests.machine.model import Row
-from ticketbox.domain.secrets import digest, new_secret
-from ticketbox.operations.registry import Operation, registry
+from ticketbox.domain.accounts.secrets import digest, new_secret
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.registry import Operation
 
 OPERATIONS = {each.name: each for each in registry() if each.routes}
 USER = "INSERT INTO user (public_id, email, name, created_at) VALUES (?, ?, ?, ?)"

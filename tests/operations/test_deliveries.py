@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 
 from tests.receiver import Receiver, receiving
-from ticketbox.domain.clock import DAY, HOUR, Clock
-from ticketbox.domain.limits import Limiter
-from ticketbox.domain.retries import next_attempt
-from ticketbox.domain.webhook_records import DeliveryState, WebhookFormat
+from ticketbox.domain.core.clock import DAY, HOUR, Clock
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.events.records import DeliveryState, WebhookFormat
+from ticketbox.domain.events.retry_schedule import next_attempt
+from ticketbox.edge.outbound import Fetcher
 from ticketbox.jobs.webhooks import Deliverer
-from ticketbox.operations.services import Services
-from ticketbox.store import deliveries, events, webhooks
-from ticketbox.store.database import Database, Read, Write
-from ticketbox.store.migrate import prepare
-from ticketbox.surfaces.fetching import Fetcher
+from ticketbox.operations.core.services import Services
+from ticketbox.store.events import events, webhook_deliveries, webhooks
+from ticketbox.store.file.database import Database, Read, Write
+from ticketbox.store.file.migrate import prepare
 
 SECRET = b"k" * 32
 
@@ -65,12 +65,12 @@ class Bench:
 
     async def log(self) -> list[tuple[DeliveryState, int]]:
         """State and number of attempts of each delivery, oldest first."""
-        found = await self.database.read(lambda tx: deliveries.of_webhook(tx, self.webhook, 2**62, 100))
+        found = await self.database.read(lambda tx: webhook_deliveries.of_webhook(tx, self.webhook, 2**62, 100))
         return [(each.state, each.attempts) for _, each in reversed(found)]
 
     async def next_due(self) -> int | None:
         """When there is something to do again."""
-        return await self.database.read(deliveries.next_due)
+        return await self.database.read(webhook_deliveries.next_due)
 
     async def shown(self) -> tuple[bool, str | None]:
         """Whether the webhook is enabled, and why not."""
@@ -145,14 +145,14 @@ def test_a_receiver_that_fails_for_a_day_is_disabled_and_what_it_missed_is_dead_
         bench.receiver.answer = lambda _: 200
         await bench.database.write(lambda tx: webhooks.enable(tx, bench.webhook))
         (first, _), *_ = reversed(
-            await bench.database.read(lambda tx: deliveries.of_webhook(tx, bench.webhook, 2**62, 9))
+            await bench.database.read(lambda tx: webhook_deliveries.of_webhook(tx, bench.webhook, 2**62, 9))
         )
 
         def again(tx: Write) -> None:
             public_id = tx.value("SELECT public_id FROM delivery WHERE id = ?", (first,))
-            kept = deliveries.find(tx, public_id)
+            kept = webhook_deliveries.find(tx, public_id)
             assert kept is not None
-            deliveries.replay(tx, kept)
+            webhook_deliveries.replay(tx, kept)
 
         await bench.database.write(again)
         count = len(bench.receiver.got)
@@ -200,7 +200,7 @@ def test_more_events_than_one_round_takes_are_all_told_in_order(tmp_path: Path) 
         for _ in range(3):
             await bench.deliverer.start()
             await bench.deliverer.settled()
-        backlog = await bench.database.read(deliveries.backlog)
+        backlog = await bench.database.read(webhook_deliveries.backlog)
         assert backlog.pending == 1_200 - 3
         assert backlog.oldest == Bench.now
         for _ in range(20):
@@ -221,7 +221,7 @@ def test_the_log_forgets_after_thirty_days_but_never_what_waits(tmp_path: Path) 
         await bench.round()
         assert len(await bench.log()) == 2
         Bench.now += 31 * DAY
-        await bench.database.write(deliveries.forget_old)
+        await bench.database.write(webhook_deliveries.forget_old)
         assert [state for state, _ in await bench.log()] == [DeliveryState.PENDING]
 
     on_a_bench(tmp_path, test)

@@ -10,16 +10,24 @@ import msgspec
 import pytest
 
 from tests.box import PASSWORD
-from ticketbox.domain.clock import DAY, HOUR, Clock
-from ticketbox.domain.limits import Limiter
-from ticketbox.domain.problems import InsufficientScope, InvalidRequest, NotFound, Problem, RateLimited, Unauthorized
-from ticketbox.domain.scopes import Access
-from ticketbox.domain.secrets import digest
-from ticketbox.operations.dispatch import Dispatcher, describe
-from ticketbox.operations.registry import registry
-from ticketbox.operations.services import Call, Services
-from ticketbox.store.database import Database
-from ticketbox.store.migrate import prepare
+from ticketbox.domain.accounts.secrets import digest
+from ticketbox.domain.core.clock import DAY, HOUR, Clock
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.problems import (
+    InsufficientScope,
+    InvalidRequest,
+    NotFound,
+    Problem,
+    RateLimited,
+    Unauthorized,
+)
+from ticketbox.domain.core.scopes import Access
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.dispatch import Dispatcher, describe
+from ticketbox.operations.core.services import Services
+from ticketbox.store.file.database import Database
+from ticketbox.store.file.migrate import prepare
 
 START = 1_800_000_000_000
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from ticketbox.domain.policy import NOBODY
-from ticketbox.operations.listeners import PAUSE_SECONDS, Listener
+from ticketbox.domain.core.policy import NOBODY
+from ticketbox.operations.core.listeners import PAUSE_SECONDS, Listener
 
 
 def test_the_first_event_is_read_at_once_and_those_that_follow_closely_together() -> None:

@@ -11,15 +11,17 @@ from pathlib import Path
 import pytest
 
 from tests.postbox import Postbox, postbox
-from ticketbox.domain.account_records import MailState, Reason
-from ticketbox.domain.clock import DAY, HOUR, MINUTE, Clock
-from ticketbox.domain.limits import Limiter
-from ticketbox.domain.relay import relay
-from ticketbox.jobs.mail import Mailer
-from ticketbox.operations.services import Services
-from ticketbox.store import comments, events, mailboxes, mails, notifications
-from ticketbox.store.database import Database, Read, Write
-from ticketbox.store.migrate import prepare
+from ticketbox.domain.accounts.records import MailState
+from ticketbox.domain.core.clock import DAY, HOUR, MINUTE, Clock
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.events.mail_server import relay
+from ticketbox.domain.events.records import Reason
+from ticketbox.jobs.email.delivery import Mailer
+from ticketbox.operations.core.services import Services
+from ticketbox.store.events import email_addresses, email_outbox, events, notifications
+from ticketbox.store.file.database import Database, Read, Write
+from ticketbox.store.file.migrate import prepare
+from ticketbox.store.tickets import comments
 
 BOB = 2
 BEGUN = 1_795_253_400_000
@@ -63,8 +65,8 @@ class Bench:
                     "VALUES (?, ?, ?, ?, ?, ?, 'The description', 0, 'active', 0, 1, 0, 1)",
                     (number, f"t-0000000{number}", (number + 1) // 2, (number + 1) // 2, number, f"Ticket {number}"),
                 )
-            mailboxes.ask(tx, BOB, "bob@example.org")
-            mailboxes.set_state(tx, BOB, MailState.ON)
+            email_addresses.ask(tx, BOB, "bob@example.org")
+            email_addresses.set_state(tx, BOB, MailState.ON)
             tx.run("DELETE FROM mail")
 
         await self.database.write(plant)
@@ -77,7 +79,7 @@ class Bench:
             events.record(tx, "comment.created", 1, 1, (ticket + 1) // 2, ticket, comment_id=comment.id)
             event = tx.events[-1].id
             notifications.add(tx, [BOB], event, ticket, reason)
-            mails.queue(tx, event)
+            email_outbox.queue(tx, event)
 
         await self.database.write(write)
 
@@ -170,11 +172,11 @@ def test_what_comes_while_a_mail_is_on_its_way_goes_with_the_next(tmp_path: Path
     async def test(bench: Bench) -> None:
         await bench.happen("First")
         Bench.now += 2 * MINUTE
-        (key,) = await bench.database.read(lambda tx: mails.due(tx, 9))
-        letter = await bench.database.read(lambda tx: mails.letter(tx, key))
+        (key,) = await bench.database.read(lambda tx: email_outbox.due(tx, 9))
+        letter = await bench.database.read(lambda tx: email_outbox.letter(tx, key))
         assert letter is not None
         await bench.happen("Second")
-        await bench.database.write(lambda tx: mails.sent(tx, key, letter.last))
+        await bench.database.write(lambda tx: email_outbox.sent(tx, key, letter.last))
         assert await bench.later(MINUTE) == []
         assert await bench.later(MINUTE) == ["[Shop] Ticket 1 (t-00000001)"]
         assert "Second" in text(bench.box.got[0])
@@ -243,7 +245,7 @@ def test_a_server_that_fails_for_a_day_is_tried_ever_less_often_and_then_given_u
         Bench.now += 2 * MINUTE
         begun, attempts = Bench.now, 0
         while (await bench.waiting())[0][0] == "pending":
-            due = await bench.database.read(mails.next_due)
+            due = await bench.database.read(email_outbox.next_due)
             assert due is not None
             assert due - Bench.now <= 6 * HOUR
             Bench.now = max(Bench.now, due)
@@ -274,7 +276,7 @@ def test_an_address_or_a_mail_that_is_refused_for_good_isnt_tried_again(tmp_path
         assert error is not None
         assert answer in error
         Bench.now += 31 * DAY
-        await bench.database.write(mails.tidy)
+        await bench.database.write(email_outbox.tidy)
         assert await bench.waiting() == []
 
     on_a_bench(tmp_path, test)
@@ -310,11 +312,11 @@ def test_what_nobody_sends_for_a_day_is_given_up(tmp_path: Path) -> None:
     async def test(bench: Bench) -> None:
         await bench.happen()
         Bench.now += DAY
-        await bench.database.write(mails.tidy)
+        await bench.database.write(email_outbox.tidy)
         assert [state for state, _, _ in await bench.waiting()] == ["pending"]
         Bench.now += 3 * MINUTE
-        await bench.database.write(mails.tidy)
-        assert await bench.waiting() == [("dead", 0, mails.NOBODY_TRIED)]
+        await bench.database.write(email_outbox.tidy)
+        assert await bench.waiting() == [("dead", 0, email_outbox.NOBODY_TRIED)]
 
     on_a_bench(tmp_path, test)
 

@@ -6,7 +6,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ticketbox.domain.capture import (
+from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
     ErrorKind,
@@ -18,9 +18,9 @@ from ticketbox.domain.capture import (
     OmittedReason,
     Stream,
 )
-from ticketbox.domain.excerpt import excerpt
-from ticketbox.domain.problems import Problem
-from ticketbox.domain.streams import EDGE, cut, decode, encode, is_failure
+from ticketbox.domain.captures.excerpt import excerpt
+from ticketbox.domain.captures.streams import EDGE, cut, decode, encode, is_failure
+from ticketbox.domain.core.problems import Problem
 
 WHOLE = st.integers(0, 2**53 - 1)
 MAYBE_WHOLE = st.none() | WHOLE

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from tests.domain import pictures
-from ticketbox.domain import media
-from ticketbox.domain.annotation import BoxGeometry
-from ticketbox.domain.images import Picture, burn, inspect, scale
-from ticketbox.domain.problems import Problem
+from ticketbox.domain.captures.images import media_types
+from ticketbox.domain.captures.images.annotations import BoxGeometry
+from ticketbox.domain.captures.images.processing import Picture, burn, inspect, scale
+from ticketbox.domain.core.problems import Problem
 
 VALID = [
     pictures.png(40, 30),
@@ -78,7 +78,7 @@ def assert_sound(picture: Picture) -> None:
     with Image.open(BytesIO(picture.data)) as image:
         image.load()
         assert image.size == (picture.width, picture.height)
-        assert media.sniff(picture.data) == picture.media_type == f"image/{str(image.format).lower()}"
+        assert media_types.sniff(picture.data) == picture.media_type == f"image/{str(image.format).lower()}"
 
 
 @given(st.sampled_from(MAGIC), st.binary(max_size=400))
@@ -115,7 +115,7 @@ def test_scale_keeps_its_promises(
     if max(width, height) <= max_side and len(data) < max_bytes:
         assert scaled.data == data
     else:
-        assert scaled.media_type in (media.PNG, media.JPEG)
+        assert scaled.media_type in (media_types.PNG, media_types.JPEG)
         ratio = min(1, scaled.width / width)
         assert abs(scaled.height - height * ratio) <= 1 + height / width
 
@@ -123,14 +123,14 @@ def test_scale_keeps_its_promises(
 @given(st.text(max_size=300))
 @settings(max_examples=150, deadline=None)
 def test_names(name: str) -> None:
-    safe = media.safe_name(name)
-    assert 1 <= len(safe) <= media.MAX_NAME
+    safe = media_types.safe_name(name)
+    assert 1 <= len(safe) <= media_types.MAX_NAME
     assert safe.isprintable()
     assert not {"/", "\\"} & set(safe)
-    assert media.safe_name(safe) == safe
-    media.content_disposition(name, inline=False).encode("ascii")
+    assert media_types.safe_name(safe) == safe
+    media_types.content_disposition(name, inline=False).encode("ascii")
 
 
 @given(st.binary(max_size=200))
 def test_sniffing_knows_only_its_types(head: bytes) -> None:
-    assert media.sniff(head).startswith(("image/", "application/", "video/", "text/"))
+    assert media_types.sniff(head).startswith(("image/", "application/", "video/", "text/"))

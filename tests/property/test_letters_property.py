@@ -7,7 +7,7 @@ from email.message import EmailMessage
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ticketbox.jobs.letters import one_line
+from ticketbox.jobs.email.message import one_line
 
 TYPED = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), max_size=120),

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ticketbox.domain.filters import KEYS, Moment
-from ticketbox.domain.problems import InvalidRequest
-from ticketbox.domain.query import Period, parse
-from ticketbox.domain.records import Status
-from ticketbox.store import narrowing, search
-from ticketbox.store.connection import connect
-from ticketbox.store.database import Read
-from ticketbox.store.migrate import prepare
-from ticketbox.store.narrowing import Home
-from ticketbox.store.search import Question
+from ticketbox.domain.core.problems import InvalidRequest
+from ticketbox.domain.tickets.records import Status
+from ticketbox.domain.tickets.search_filters import KEYS, Moment
+from ticketbox.domain.tickets.search_query import Period, parse
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.database import Read
+from ticketbox.store.file.migrate import prepare
+from ticketbox.store.tickets import search, search_scope
+from ticketbox.store.tickets.search import Question
+from ticketbox.store.tickets.search_scope import Home
 
 NOW = 1_795_253_400_000
 VIEWER = {"user": 1, "credential": 1, "pinned": None, "restricted": False}
@@ -52,7 +52,7 @@ def test_every_text_is_a_query_that_the_index_takes_or_is_refused(
         return
     tx = Read(index, NOW)
     homes = [Home(1, 1, "co_1", "proj_1", "P", 2)]
-    scope = narrowing.scope(homes, (Status.ACTIVE,), query, {}, NOW)
+    scope = search_scope.scope(homes, (Status.ACTIVE,), query, {}, NOW)
     question = Question(scope, (1,), search.spelt(tx, query.texts), query.periods, ())
     found, whole = search.matches(tx, VIEWER, question, None, 10)
     assert (found, whole) == ([], True)  # there is no such project to be seen
@@ -70,7 +70,7 @@ def test_all_words_of_a_title_find_it_in_any_order(index: sqlite3.Connection, wo
 @given(st.integers(0, NOW), st.integers(0, NOW))
 def test_the_months_of_a_period_hold_every_moment_of_it(one: int, two: int) -> None:
     least, most = min(one, two), max(one, two) + 1
-    found = set(narrowing.months(Period(Moment.CREATED, least, most, negated=False), NOW))
+    found = set(search_scope.months(Period(Moment.CREATED, least, most, negated=False), NOW))
     for at in (least, (least + most) // 2, most - 1):
         year, month = sqlite3.connect(":memory:").execute(
             "SELECT strftime('d%Y', :at / 1000, 'unixepoch'), strftime('d%Y%m', :at / 1000, 'unixepoch')", {"at": at}

@@ -8,7 +8,8 @@ from urllib.parse import quote
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ticketbox.domain.capture import (
+from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
     ErrorKind,
@@ -18,10 +19,9 @@ from ticketbox.domain.capture import (
     NetworkRequest,
     NetworkResponse,
 )
-from ticketbox.domain.redaction import Redactor, redact_text
-from ticketbox.domain.secret_names import words
-from ticketbox.domain.secrets import new_secret
-from ticketbox.domain.streams import encode
+from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
+from ticketbox.domain.captures.redaction.secret_names import words
+from ticketbox.domain.captures.streams import encode
 
 ALPHANUMERIC = string.ascii_letters + string.digits
 KEYS = st.sampled_from(sorted(words(

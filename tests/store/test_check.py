@@ -17,8 +17,8 @@ import pytest
 from tests.box import eventually, ok
 from tests.commands import run
 from tests.fault.seed import Seed, capture_parts, planted
-from ticketbox.store.check import _is_sound, inspected
-from ticketbox.store.migrate import newest_number, prepare
+from ticketbox.store.file.check import _is_sound, inspected
+from ticketbox.store.file.migrate import newest_number, prepare
 
 
 @pytest.fixture(scope="module")

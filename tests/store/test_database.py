@@ -12,12 +12,12 @@ from typing import Any
 import aiosqlite
 import pytest
 
-from ticketbox.domain.clock import Clock
-from ticketbox.domain.problems import NotFound, StorageFull, Unavailable
-from ticketbox.store import database
-from ticketbox.store.connection import connect
-from ticketbox.store.database import Database, Event, Read, Write
-from ticketbox.store.migrate import prepare
+from ticketbox.domain.core.clock import Clock
+from ticketbox.domain.core.problems import NotFound, StorageFull, Unavailable
+from ticketbox.store.file import database
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.database import Database, Event, Read, Write
+from ticketbox.store.file.migrate import prepare
 
 ADD = "INSERT INTO note (id, text) VALUES (?, ?)"
 

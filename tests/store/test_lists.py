@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.test_plans import Filled
-from ticketbox.store import migrate
+from ticketbox.store.file import migrate
 
 COPIES = """
 SELECT l.{who}, t.id FROM {table} l JOIN ticket t ON t.id = l.ticket_id

@@ -12,12 +12,12 @@ from pathlib import Path
 import pytest
 
 from tests.store.test_search import HOUSE, TICKET, ask
-from ticketbox.domain.limits import Limiter
-from ticketbox.jobs import merging
-from ticketbox.operations.services import Services
-from ticketbox.store import segments
-from ticketbox.store.database import Database, Read, Write
-from ticketbox.store.migrate import prepare
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.jobs import search_merge
+from ticketbox.operations.core.services import Services
+from ticketbox.store.file.database import Database, Read, Write
+from ticketbox.store.file.migrate import prepare
+from ticketbox.store.tickets import search_segments
 
 WORDS = [f"word{number}" for number in range(5_000)]
 
@@ -69,11 +69,11 @@ def test_many_segments_become_one_and_searches_find_the_same(tmp_path: Path) -> 
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 7, tickets=20, words=200)
-            assert await services.database.read(segments.count) > merging.FEW
+            assert await services.database.read(search_segments.count) > search_merge.FEW
             before = looked_at(tmp_path / "a.db")
             assert any(found for found, _ in before)
-            assert await merging.merge(services, asyncio.Event(), whole=True) > 0
-            assert await services.database.read(segments.count) == 1
+            assert await search_merge.merge(services, asyncio.Event(), whole=True) > 0
+            assert await services.database.read(search_segments.count) == 1
             assert looked_at(tmp_path / "a.db") == before
 
     asyncio.run(work())
@@ -83,13 +83,13 @@ def test_small_segments_are_merged_without_the_large_one(tmp_path: Path) -> None
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 7, tickets=100, words=200)
-            await merging.merge(services, asyncio.Event(), whole=True)
+            await search_merge.merge(services, asyncio.Event(), whole=True)
             await add(services, 10)
             before = looked_at(tmp_path / "a.db")
-            many = await services.database.read(segments.count)
-            assert many > merging.FEW
-            await merging.merge(services, asyncio.Event(), whole=False)
-            assert 1 < await services.database.read(segments.count) < many
+            many = await services.database.read(search_segments.count)
+            assert many > search_merge.FEW
+            await search_merge.merge(services, asyncio.Event(), whole=False)
+            assert 1 < await services.database.read(search_segments.count) < many
             assert looked_at(tmp_path / "a.db") == before
 
     asyncio.run(work())
@@ -99,20 +99,20 @@ def test_few_segments_are_left_alone(tmp_path: Path) -> None:
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 3)
-            assert await services.database.read(segments.count) == 3
-            assert await merging.merge(services, asyncio.Event(), whole=True) == 0
-            assert await services.database.read(segments.count) == 3
+            assert await services.database.read(search_segments.count) == 3
+            assert await search_merge.merge(services, asyncio.Event(), whole=True) == 0
+            assert await services.database.read(search_segments.count) == 3
 
     asyncio.run(work())
 
 
 def test_others_write_between_its_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "STEP_PAGES", 1)
+    monkeypatch.setattr(search_merge, "STEP_PAGES", 1)
 
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 6, tickets=100, words=100)
-            running = asyncio.create_task(merging.merge(services, asyncio.Event(), whole=True))
+            running = asyncio.create_task(search_merge.merge(services, asyncio.Event(), whole=True))
             units, written = services.database.written, 0
             while not running.done():
                 await add(services, 1)
@@ -120,7 +120,7 @@ def test_others_write_between_its_steps(tmp_path: Path, monkeypatch: pytest.Monk
             await running
             assert written > 3
             assert services.database.written - units > written + 3  # the steps are units as well
-            assert await services.database.read(segments.count) < 6 + written
+            assert await services.database.read(search_segments.count) < 6 + written
             found = looked_at(tmp_path / "a.db")
             assert len(found[0][0]) == 600 + written
 
@@ -130,38 +130,38 @@ def test_others_write_between_its_steps(tmp_path: Path, monkeypatch: pytest.Monk
 def test_a_stop_ends_it_between_two_steps_and_the_next_one_ends_the_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(merging, "STEP_PAGES", 1)
+    monkeypatch.setattr(search_merge, "STEP_PAGES", 1)
 
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 6, tickets=100, words=100)
             before, stopping = looked_at(tmp_path / "a.db"), asyncio.Event()
-            running = asyncio.create_task(merging.merge(services, stopping, whole=True))
+            running = asyncio.create_task(search_merge.merge(services, stopping, whole=True))
             async with asyncio.timeout(10):
                 while services.database.commits < 6 + 3:
                     await asyncio.sleep(0)
             stopping.set()
             await asyncio.wait_for(running, 10)
-            assert await services.database.read(segments.count) > 1
+            assert await services.database.read(search_segments.count) > 1
             assert looked_at(tmp_path / "a.db") == before
-            await merging.merge(services, asyncio.Event(), whole=True)
-            assert await services.database.read(segments.count) == 1
+            await search_merge.merge(services, asyncio.Event(), whole=True)
+            assert await services.database.read(search_segments.count) == 1
             assert looked_at(tmp_path / "a.db") == before
 
     asyncio.run(work())
 
 
 def test_a_server_does_it_by_itself_rests_and_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(merging, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(search_merge, "LOOK_SECONDS", 0.01)
 
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 7, tickets=100, words=200)
             stopping = asyncio.Event()
-            running = asyncio.create_task(merging.run(services, stopping))
+            running = asyncio.create_task(search_merge.run(services, stopping))
             try:
                 async with asyncio.timeout(10):
-                    while await services.database.read(segments.count) > 1:
+                    while await services.database.read(search_segments.count) > 1:
                         await asyncio.sleep(0.01)
                 whole = await services.database.read(largest)
                 await add(services, 14, tickets=20, words=200)

@@ -15,14 +15,15 @@ import msgspec
 import pytest
 
 import ticketbox.store
-from ticketbox.domain.filters import Moment, Place
-from ticketbox.domain.query import Period, Text
-from ticketbox.domain.records import Priority, Status
-from ticketbox.store import events, search, ticket_lists
-from ticketbox.store.connection import connect
-from ticketbox.store.migrate import prepare
-from ticketbox.store.search import Question
-from ticketbox.store.ticket_lists import Filter, Sort
+from ticketbox.domain.tickets.records import Priority, Status
+from ticketbox.domain.tickets.search_filters import Moment, Place
+from ticketbox.domain.tickets.search_query import Period, Text
+from ticketbox.store.events import events
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.migrate import prepare
+from ticketbox.store.tickets import lists, search
+from ticketbox.store.tickets.lists import Filter, Sort
+from ticketbox.store.tickets.search import Question
 
 ACTIVE = (Status.ACTIVE,)
 
@@ -111,7 +112,7 @@ CHOICES = [
 @pytest.mark.parametrize("sort", list(Sort))
 def test_no_list_of_tickets_scans_a_table(connection: sqlite3.Connection, sort: Sort, resumed: bool) -> None:
     for choice in CHOICES:
-        sql = ticket_lists.sql(Filter(ACTIVE, sort, **choice), resumed)
+        sql = lists.sql(Filter(ACTIVE, sort, **choice), resumed)
         assert scanned(connection, sql) == set(), choice
 
 
@@ -134,7 +135,7 @@ def test_a_projects_page_comes_from_an_index_in_the_pages_order(
         if sort is Sort.POSITION and choice.keys() & {"label", "assignee"}:
             continue
         column = "x" if sort is Sort.POSITION else None
-        sql = ticket_lists.sql(Filter(ACTIVE, sort, column=column, **choice), resumed)
+        sql = lists.sql(Filter(ACTIVE, sort, column=column, **choice), resumed)
         inner = [step for step in plan(connection, sql) if "LIST SUBQUERY" in step]
         assert any(re.search("> SEARCH [il] USING", step) for step in inner), inner
         assert not any("TEMP B-TREE" in step for step in inner), (choice, inner)
@@ -164,8 +165,8 @@ def test_a_search_reads_the_index_of_words_in_its_own_order(
 
 def modules() -> list[Any]:
     """Every module of the store."""
-    found = pkgutil.iter_modules(ticketbox.store.__path__)
-    return [importlib.import_module(f"ticketbox.store.{each.name}") for each in found if not each.ispkg]
+    found = pkgutil.walk_packages(ticketbox.store.__path__, "ticketbox.store.")
+    return [importlib.import_module(each.name) for each in found if not each.ispkg]
 
 
 def is_statement(text: str) -> bool:
@@ -196,18 +197,18 @@ def statements() -> dict[str, str]:
 WALKS = {
     "users.ANY": {"user"},  # whether there is one at all: stops at the first
     "events.NEWEST": {"sqlite_sequence"},  # one row for each table
-    "deliveries.BEHIND": {"webhook"},  # a few for each company, and a step into an index for each
-    "deliveries.WITH_DUE": {"webhook"},
-    "deliveries.NEXT_DUE": {"webhook"},
+    "webhook_deliveries.BEHIND": {"webhook"},  # a few for each company, and a step into an index for each
+    "webhook_deliveries.WITH_DUE": {"webhook"},
+    "webhook_deliveries.NEXT_DUE": {"webhook"},
     "webhooks.FORGET": {"webhook"},
-    "deliveries.BACKLOG": {"webhook", "(subquery)"},
-    "mails.BACKLOG": {"mail"},  # an index of what waits
-    "mails.NEXT_DUE": {"mail"},  # its first entry
+    "webhook_deliveries.BACKLOG": {"webhook", "(subquery)"},
+    "email_outbox.BACKLOG": {"mail"},  # an index of what waits
+    "email_outbox.NEXT_DUE": {"mail"},  # its first entry
     "check.MAIL": {"mail"},
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
     "check.blob_bytes": {"blob"},
     "migrate._inspect": {"user"},  # once at the start
-    "grants.DROP_SURPLUS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
+    "oauth_grants.DROP_SURPLUS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
 }
 
 
@@ -341,8 +342,8 @@ def test_a_list_costs_the_same_in_a_file_twenty_times_as_large(
     place = None if after is None else places[wanted.sort.removeprefix("-")]
     if wanted.sort is Sort.CREATED_DOWN and place is not None:
         place = (700,)
-    sql = ticket_lists.sql(wanted, place is not None)
-    small, large = (file.steps(sql, ticket_lists.parameters(VIEWER, wanted, place, 51)) for file in files)
+    sql = lists.sql(wanted, place is not None)
+    small, large = (file.steps(sql, lists.parameters(VIEWER, wanted, place, 51)) for file in files)
     assert large <= small * 1.5 + 5
 
 

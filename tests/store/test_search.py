@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 
-from ticketbox.domain.query import parse
-from ticketbox.domain.records import Status
-from ticketbox.store import blobs, migrate, narrowing, search
-from ticketbox.store.connection import connect
-from ticketbox.store.database import Read
-from ticketbox.store.migrate import prepare
-from ticketbox.store.search import Question
+from ticketbox.domain.tickets.records import Status
+from ticketbox.domain.tickets.search_query import parse
+from ticketbox.store.core import blobs
+from ticketbox.store.file import migrate
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.database import Read
+from ticketbox.store.file.migrate import prepare
+from ticketbox.store.tickets import search, search_scope
+from ticketbox.store.tickets.search import Question
 
 VIEWER = {"user": 1, "credential": 1, "pinned": None, "restricted": False}
 HOUSE = """
@@ -36,8 +38,8 @@ def ask(connection: sqlite3.Connection, q: str, limit: int = 10) -> tuple[list[i
     """What a query finds for the one who sees everything."""
     tx = Read(connection, 0)
     query = parse(q, 0)
-    homes = narrowing.homes(tx, VIEWER)
-    scope = narrowing.scope(homes, (Status.ACTIVE,), query, {}, 0)
+    homes = search_scope.homes(tx, VIEWER)
+    scope = search_scope.scope(homes, (Status.ACTIVE,), query, {}, 0)
     question = Question(scope, (1,), search.spelt(tx, query.texts), query.periods, ())
     found, whole = search.matches(tx, VIEWER, question, None, limit)
     return [each.key for each in found], whole
@@ -104,7 +106,7 @@ def test_a_long_migration_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest
         connection.executescript(HOUSE)
         connection.executemany(TICKET, [(n, f"t-{n:06}", n, "T", "") for n in range(1, 3001)])
     monkeypatch.setattr(migrate, "migrations", lambda: every)
-    monkeypatch.setattr("ticketbox.store.backfill.TELL_SECONDS", 0)
+    monkeypatch.setattr("ticketbox.store.file.migrations.functions.REPORT_SECONDS", 0)
     said: list[str] = []
     prepare(tmp_path / "old.db", said.append)
     assert "indexing tickets: 2,000 done" in said
@@ -128,7 +130,7 @@ def test_pages_go_on_through_all_ranks_without_a_gap_or_a_double(filled: sqlite3
     tx = Read(filled, 0)
     query = parse("common", 0)
     question = Question(
-        narrowing.scope(narrowing.homes(tx, VIEWER), (Status.ACTIVE,), query, {}, 0), (1,), query.texts, (), ()
+        search_scope.scope(search_scope.homes(tx, VIEWER), (Status.ACTIVE,), query, {}, 0), (1,), query.texts, (), ()
     )
     after: tuple[int, ...] | None = None
     keys: list[int] = []

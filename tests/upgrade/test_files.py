@@ -11,7 +11,7 @@ from tests.fault.seed import EMAIL, capture_parts, faults
 from tests.upgrade.made import FILES
 from tests.upgrade.test_migrations import schema
 from ticketbox.cli.common import operate
-from ticketbox.store.migrate import prepare
+from ticketbox.store.file.migrate import prepare
 
 VERSIONS = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.gz"))
 

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 
 from tests.box import ticketbox
-from ticketbox.store import migrate
-from ticketbox.store.migrate import Migration, UnusableFile, migrations, newest_number, prepare
+from ticketbox.store.file import migrate
+from ticketbox.store.file.migrate import Migration, UnusableFile, migrations, newest_number, prepare
 
 SNAPSHOT = Path(__file__).parents[1] / "snapshots" / "schema.sql"
 NEXT = newest_number() + 1
@@ -143,7 +143,7 @@ def test_two_commands_that_migrate_at_once_both_go_on(db: Path) -> None:
 MIGRATE = """
 import sys
 from pathlib import Path
-from ticketbox.store import migrate
+from ticketbox.store.file import migrate
 every = [*migrate.migrations(), migrate.Migration(int(sys.argv[2]), "slow", '''
   CREATE TABLE added (id INTEGER PRIMARY KEY, text TEXT) STRICT;
   INSERT INTO added (text) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)

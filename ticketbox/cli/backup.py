@@ -9,7 +9,7 @@ from ticketbox.cli.common import counted, db_option, fail, in_bytes, json_option
 from ticketbox.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from ticketbox.store.backup import Copy
+    from ticketbox.store.file.backup import Copy
 
 
 @click.command()
@@ -22,8 +22,8 @@ def backup(dest: Path, db: Path, as_json: bool, force: bool) -> None:
 
     Works beside a running server, which goes on writing meanwhile. DEST appears when it is whole.
     """
-    from ticketbox.store.backup import back_up, fresh_name
-    from ticketbox.store.migrate import UnusableFile
+    from ticketbox.store.file.backup import back_up, fresh_name
+    from ticketbox.store.file.migrate import UnusableFile
 
     if not db.exists():
         fail(f"{db}: there is no such file")
@@ -49,8 +49,8 @@ def restore(src: Path, db: Path, as_json: bool, force: bool) -> None:
     Stop the server first. A damaged backup, and one of a newer version, is refused, and nothing is changed.
     """
     from ticketbox.app import locked
-    from ticketbox.store import backup as store
-    from ticketbox.store.migrate import UnusableFile
+    from ticketbox.store.file import backup as store
+    from ticketbox.store.file.migrate import UnusableFile
 
     if not src.exists():
         fail(f"{src}: there is no such file")

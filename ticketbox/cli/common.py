@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import click
 import msgspec
 
-from ticketbox.domain.problems import Problem
+from ticketbox.domain.core.problems import Problem
 from ticketbox.settings import default_db
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -72,13 +72,14 @@ def operate(db: Path, name: str, arguments: dict[str, Any], *, create: bool = Fa
 
 
 async def _operate(db: Path, name: str, arguments: dict[str, Any]) -> Any:
-    from ticketbox.domain.clock import Clock
-    from ticketbox.domain.limits import Limiter
-    from ticketbox.operations.dispatch import Dispatcher
-    from ticketbox.operations.registry import registry
-    from ticketbox.operations.services import Call, Services
-    from ticketbox.store.database import Database
-    from ticketbox.store.migrate import UnusableFile, prepare
+    from ticketbox.domain.core.clock import Clock
+    from ticketbox.domain.core.limits import Limiter
+    from ticketbox.operations.catalogue import registry
+    from ticketbox.operations.core.context import Call
+    from ticketbox.operations.core.dispatch import Dispatcher
+    from ticketbox.operations.core.services import Services
+    from ticketbox.store.file.database import Database
+    from ticketbox.store.file.migrate import UnusableFile, prepare
 
     try:
         prepare(db, lambda line: click.echo(line, err=True))

@@ -27,7 +27,7 @@ TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
 def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
     """Make a file with a company, two projects and tickets with captures, and serve it."""
     from ticketbox.app import locked
-    from ticketbox.store.migrate import UnusableFile
+    from ticketbox.store.file.migrate import UnusableFile
 
     with listen(host, port) as listener:
         port = listener.getsockname()[1]
@@ -64,7 +64,7 @@ def _make(db: Path) -> None:
 def _access(db: Path, url: str) -> str:
     """A new password and a new token for the demo's account, told in words. Refuses a file that is no demo."""
     from ticketbox.demo.build import EMAIL, SCOPES
-    from ticketbox.domain.secrets import new_secret
+    from ticketbox.domain.accounts.secrets import new_secret
 
     accounts = operate(db, "list_users", {}).items
     if not accounts or accounts[0].email != EMAIL:

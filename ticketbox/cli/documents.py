@@ -17,7 +17,7 @@ def openapi(public_url: str) -> None:
     """Print the API's OpenAPI 3.1 document."""
     import json
 
-    from ticketbox.operations.registry import registry
-    from ticketbox.surfaces.openapi import document
+    from ticketbox.http.openapi.document import document
+    from ticketbox.operations.catalogue import registry
 
     click.echo(json.dumps(document(registry(), public_url.rstrip("/")), indent=2, ensure_ascii=False))

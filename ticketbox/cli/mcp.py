@@ -11,6 +11,6 @@ def mcp() -> None:
     """
     import asyncio
 
-    from ticketbox.stdio import serve
+    from ticketbox.mcp.stdio import serve
 
     asyncio.run(serve())

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ticketbox.cli.common import SPAN, db_option, fail, refusals
-from ticketbox.cli.mailing import mail_options, mail_server
-from ticketbox.domain.problems import invalid
+from ticketbox.cli.mail_server import mail_options, mail_server
+from ticketbox.domain.core.problems import invalid
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_KEEP, DEFAULT_PORT, Settings, public_url
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def run(settings: Settings, listener: socket.socket, *, open_browser: bool, word
     import asyncio
 
     from ticketbox.logs import configure
-    from ticketbox.store.migrate import UnusableFile
+    from ticketbox.store.file.migrate import UnusableFile
 
     configure(settings.log_format)
     try:
@@ -124,7 +124,7 @@ def run(settings: Settings, listener: socket.socket, *, open_browser: bool, word
 
 async def _serve(settings: Settings, listener: socket.socket, open_browser: bool, words: str) -> None:
     from ticketbox.app import opened
-    from ticketbox.jobs import supervision
+    from ticketbox.jobs import systemd
     from ticketbox.server import serve_until_stopped
 
     async with opened(settings) as appliance:
@@ -144,14 +144,14 @@ async def _serve(settings: Settings, listener: socket.socket, open_browser: bool
                 click.echo(f"Set it up here, within 30 minutes:\n\n  {address}\n")
             click.echo(words, nl=False)
             sys.stdout.flush()
-            supervision.tell("READY=1", f"STATUS=serves {settings.db} at {settings.public_url}")
+            systemd.tell("READY=1", f"STATUS=serves {settings.db} at {settings.public_url}")
             if open_browser and (address or words):
                 import webbrowser
 
                 webbrowser.open(address or settings.public_url)
 
         def stopping() -> None:
-            supervision.tell("STOPPING=1")
+            systemd.tell("STOPPING=1")
             appliance.services.listeners.close()
 
         await serve_until_stopped(appliance.asgi(), settings, listener, STOP_SECONDS, ready, stopping)
@@ -160,8 +160,8 @@ async def _serve(settings: Settings, listener: socket.socket, open_browser: bool
 async def _set_up_address(appliance: "object") -> str | None:
     """The one-time address of a file that isn't set up yet."""
     from ticketbox.app import Appliance
-    from ticketbox.operations.registry import registry
-    from ticketbox.operations.services import Call
+    from ticketbox.operations.catalogue import registry
+    from ticketbox.operations.core.context import Call
 
     assert isinstance(appliance, Appliance)
     dispatch, operations = appliance.dispatcher.dispatch, registry()

@@ -13,15 +13,16 @@ import msgspec
 from ticketbox.demo import office, shop
 from ticketbox.demo.pictures import screenshot
 from ticketbox.demo.story import Shot, Step, Story
-from ticketbox.domain import secrets
-from ticketbox.domain.clock import HOUR, MINUTE, Clock
-from ticketbox.domain.limits import Limiter
-from ticketbox.domain.policy import Via
-from ticketbox.operations.dispatch import Dispatcher
-from ticketbox.operations.registry import registry
-from ticketbox.operations.services import Call, Services
-from ticketbox.store.database import Database
-from ticketbox.store.migrate import prepare
+from ticketbox.domain.accounts import secrets
+from ticketbox.domain.core.clock import HOUR, MINUTE, Clock
+from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.policy import Via
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.services import Services
+from ticketbox.store.file.database import Database
+from ticketbox.store.file.migrate import prepare
 
 STORIES = [*shop.STORIES, *office.STORIES]
 EMAIL = "demo@example.org"

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import msgspec
 
-from ticketbox.jobs.rounds import stopped_within
-from ticketbox.operations.services import Services
-from ticketbox.store.backup import FORM, Copy, Halted, back_up, fresh_name
-from ticketbox.store.migrate import UnusableFile
+from ticketbox.jobs.periodic import stopped_within
+from ticketbox.operations.core.services import Services
+from ticketbox.store.file.backup import FORM, Copy, Halted, back_up, fresh_name
+from ticketbox.store.file.migrate import UnusableFile
 
 log = logging.getLogger("ticketbox.jobs")
 

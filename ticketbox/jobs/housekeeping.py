@@ -5,20 +5,13 @@ import logging
 
 import msgspec
 
-from ticketbox.jobs.rounds import stopped_within
-from ticketbox.operations.services import Services
-from ticketbox.store import (
-    blobs,
-    captures,
-    credentials,
-    deliveries,
-    grants,
-    idempotency,
-    mails,
-    notifications,
-    webhooks,
-)
-from ticketbox.store.database import Write
+from ticketbox.jobs.periodic import stopped_within
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import credentials, oauth_grants
+from ticketbox.store.captures import captures
+from ticketbox.store.core import blobs, idempotency
+from ticketbox.store.events import email_outbox, notifications, webhook_deliveries, webhooks
+from ticketbox.store.file.database import Write
 
 log = logging.getLogger("ticketbox.jobs")
 
@@ -54,11 +47,11 @@ async def keep(services: Services, swept: Swept, drop_captures_after: int | None
     def tidy(tx: Write) -> Swept:
         credentials.touch(tx, used)
         idempotency.forget_old(tx)
-        grants.tidy(tx)
-        deliveries.forget_old(tx)
+        oauth_grants.tidy(tx)
+        webhook_deliveries.forget_old(tx)
         webhooks.forget_old_secrets(tx)
         notifications.forget_old(tx)
-        mails.tidy(tx)
+        email_outbox.tidy(tx)
         seen = 0
         if drop_captures_after is not None:
             seen = captures.drop_archived(tx, tx.now - drop_captures_after * 1000, swept.captures)

@@ -3,11 +3,11 @@
 import asyncio
 import logging
 
-from ticketbox.domain import signing, telling
-from ticketbox.jobs.rounds import FAULT_SECONDS, IDLE_SECONDS, Waker, go_round, until
-from ticketbox.operations.services import Services, Unreachable
-from ticketbox.store import deliveries
-from ticketbox.store.deliveries import Due, Outcome
+from ticketbox.domain.events import webhook_payload, webhook_signature
+from ticketbox.jobs.periodic import FAULT_SECONDS, IDLE_SECONDS, Waker, go_round, until
+from ticketbox.operations.core.services import Services, Unreachable
+from ticketbox.store.events import webhook_deliveries
+from ticketbox.store.events.webhook_deliveries import Due, Outcome
 
 log = logging.getLogger("ticketbox.jobs")
 
@@ -39,15 +39,15 @@ class Deliverer:
     async def start(self) -> float:
         """Start what is due; returns the seconds until there is more to do, should nothing happen meanwhile."""
         database = self._services.database
-        if await database.read(deliveries.behind, brief=True):
-            await database.write(deliveries.derive)
+        if await database.read(webhook_deliveries.behind, brief=True):
+            await database.write(webhook_deliveries.derive)
             self.waker.wake()  # there may be more than one round takes
-        for each in await database.read(lambda tx: deliveries.due(tx, self._running, MOST_AT_ONCE, MOST_EACH)):
+        for each in await database.read(lambda tx: webhook_deliveries.due(tx, self._running, MOST_AT_ONCE, MOST_EACH)):
             self._running.setdefault(each.webhook, set()).add(each.key)
             task = asyncio.create_task(self._deliver(each))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        following = await database.read(deliveries.next_due, brief=True)
+        following = await database.read(webhook_deliveries.next_due, brief=True)
         return IDLE_SECONDS if self._tasks else until(following, database.clock.now())  # whatever ends wakes
 
     async def settled(self) -> None:
@@ -66,7 +66,7 @@ class Deliverer:
     async def _deliver(self, due: Due) -> None:
         try:
             outcome = await self._send(due)
-            await self._services.database.write(lambda tx: deliveries.settle(tx, due.key, outcome))
+            await self._services.database.write(lambda tx: webhook_deliveries.settle(tx, due.key, outcome))
         except Exception:
             log.exception("the outcome of a delivery couldn't be written; it will be made again")
             await asyncio.sleep(FAULT_SECONDS)
@@ -79,10 +79,10 @@ class Deliverer:
 
     async def _send(self, due: Due) -> Outcome:
         clock = self._services.database.clock
-        body = telling.body(due.format, due.event, due.title, self._services.public_url)
+        body = webhook_payload.body(due.format, due.event, due.title, self._services.public_url)
         headers = {
             "Content-Type": "application/json",
-            **signing.signed(due.secrets, due.event.id, clock.now() // 1000, body),
+            **webhook_signature.signed(due.secrets, due.event.id, clock.now() // 1000, body),
         }
         status, error = None, None
         started = clock.monotonic()

@@ -1,6 +1,6 @@
 import type { Me } from '../../generated/api';
 
-/** A filter of the language of search (ticketbox/domain/filters.py). */
+/** A filter of the language of search (ticketbox/domain/tickets/search_filters.py). */
 export interface Filter {
   key: string;
   about: string;

@@ -11,7 +11,7 @@ export type Route =
   | { name: 'invitation'; secret: string }
   | { name: 'nowhere' };
 
-// The server sends the app for these alone: ticketbox/surfaces/spa.py.
+// The server sends the app for these alone: ticketbox/http/webapp.py.
 export function parse(path: string): Route {
   const [first, id, rest] = path.split('/').slice(1).map(decodeURIComponent);
   switch (first) {

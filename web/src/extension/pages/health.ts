@@ -1,4 +1,4 @@
-/** The health of a capture in words, as the server says it later (ticketbox/domain/health.py). */
+/** The health of a capture in words, as the server says it later (ticketbox/domain/captures/health.py). */
 import type { Health, Reason, StreamHealth, StreamName } from '../shapes';
 import { STREAMS } from '../shapes';
 

@@ -1,4 +1,4 @@
-/** Names whose values are secret; the server's ticketbox/domain/secret_names.py, rule for rule. */
+/** Names whose values are secret; the server's ticketbox/domain/captures/redaction/secret_names.py, rule for rule. */
 const words = (text: string) => text.trim().split(/\s+/);
 
 const CONTAINS = words(

@@ -1,5 +1,5 @@
 /**
- * Finding secrets in any text; the server's ticketbox/domain/scrub.py, rule for rule (docs/captures.md, "What is
+ * Finding secrets in any text; the server's ticketbox/domain/captures/redaction/secret_scanner.py, rule for rule (docs/captures.md, "What is
  * removed"). A test holds both against each other.
  */
 import type { Counts } from '../shapes';

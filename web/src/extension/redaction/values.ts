@@ -1,4 +1,4 @@
-/** Where the value of a secret key stands in a text; the server's ticketbox/domain/scrub.py, rule for rule. */
+/** Where the value of a secret key stands in a text; the server's ticketbox/domain/captures/redaction/secret_scanner.py, rule for rule. */
 import { compact } from './names';
 
 export const REDACTED = '[redacted]';

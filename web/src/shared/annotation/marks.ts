@@ -86,7 +86,7 @@ export function toInput({ kind, geometry, id, color, text }: Mark): Input {
   return { kind, geometry, id: id ?? null, color, text } as Input;
 }
 
-/** How thick lines are on a picture, as the server draws them (ticketbox/domain/annotation.py). */
+/** How thick lines are on a picture, as the server draws them (ticketbox/domain/captures/images/annotations.py). */
 export function strokeOf({ width, height }: Size): number {
   return Math.max(2, Math.round(Math.max(width, height) / 480));
 }

@@ -1,0 +1,56 @@
+"""Secrets that open the service: made, recognised and hashed here (docs/security.md).
+
+A secret is `tok_`, 30 base-62 characters (178 random bits) and 6 that carry a CRC-32 of them, so a
+typing error or a scanner's find is told from a real secret without a look-up. Only a SHA-256 is
+stored: against 178 random bits a slow hash would add latency and nothing else.
+"""
+
+import hashlib
+import secrets
+import zlib
+from string import ascii_lowercase, ascii_uppercase, digits
+
+from ticketbox.domain.core.ids import ALPHABET
+
+PREFIX = "tok_"
+MAIL_PREFIX = "mbx_"
+SHOWN = len(PREFIX) + 6
+
+_BASE62 = digits + ascii_uppercase + ascii_lowercase
+_RANDOM = 30
+_CHECK = 6
+
+
+def new_secret() -> str:
+    """Make a secret from the operating system's randomness."""
+    body = "".join(secrets.choice(_BASE62) for _ in range(_RANDOM))
+    return PREFIX + body + _checksum(body)
+
+
+def new_mail_key() -> str:
+    """Make what stands in a person's mails, so that whoever reads them can say yes or no to more (130 random bits)."""
+    return MAIL_PREFIX + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(26))
+
+
+def is_well_formed(secret: str) -> bool:
+    """Say whether the text can be one of our secrets at all: prefix, length and checksum."""
+    body, check = secret[len(PREFIX) : -_CHECK], secret[-_CHECK:]
+    return (
+        len(secret) == len(PREFIX) + _RANDOM + _CHECK
+        and secret.startswith(PREFIX)
+        and secret.isascii()
+        and check == _checksum(body)
+    )
+
+
+def digest(secret: str) -> bytes:
+    """The 32 bytes that stand for a secret in the database."""
+    return hashlib.sha256(secret.encode()).digest()
+
+
+def _checksum(body: str) -> str:
+    figure, text = zlib.crc32(body.encode()), ""
+    for _ in range(_CHECK):
+        figure, digit = divmod(figure, 62)
+        text = _BASE62[digit] + text
+    return text

@@ -1,0 +1,104 @@
+"""What makes two bugs look alike: the error, where it came from, and the page, without what differs from time to time.
+
+Figures, hashes, ids and addresses are taken out, so that `Item 17 of cart 5f0c1e3a is gone` and `Item 3 of cart
+77c44a51 is gone` are one message, and `/orders/1729` and `/orders/4104` one page.
+"""
+
+import hashlib
+import re
+from collections.abc import Iterable
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ticketbox.domain.captures.capture import ErrorEntry
+from ticketbox.domain.tickets.records import Likeness
+
+MOST_ERRORS = 20
+FRAMES = 3
+_MESSAGE = 300
+_LABEL = 200
+_ID = (
+    r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+    r"|(?=[0-9a-zA-Z_\-]*[0-9])(?=[0-9a-zA-Z_\-]*[a-zA-Z])[0-9a-zA-Z_\-]{16,}"
+)
+_ADDRESS = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*://[^\s'\"<>)\]]+")
+_HEX = "(?=[0-9a-fA-F]*[0-9])[0-9a-fA-F]{7,}"
+_CHANGING = re.compile(rf"\b(?:{_ID}|0[xX][0-9a-fA-F]+|{_HEX})\b|[0-9]+(?:[.,][0-9]+)*")
+_SEGMENT = re.compile(rf"[0-9]+|{_ID}|{_HEX}|[a-z]{{1,5}}[-_][0-9a-z]*[0-9][0-9a-z]*")
+_BUILD = re.compile(r"(?<=[.\-_])(?=[0-9a-zA-Z_\-]*[0-9])[0-9a-zA-Z_]{6,}(?=\.)")
+
+
+class Print(msgspec.Struct, frozen=True, array_like=True):
+    """A fingerprint: equal values are alike. `label` is what a person reads."""
+
+    likeness: Likeness
+    value: int
+    label: str
+
+
+def error_prints(entries: Iterable[ErrorEntry]) -> list[Print]:
+    """The fingerprints of a capture's first 20 different errors: of each message, and of message and place."""
+    found: dict[tuple[Likeness, int], Print] = {}
+    for entry in entries:
+        message = message_print(_told(entry))
+        frames = [_place(frame.url, frame.function) for frame in entry.frames[:FRAMES]] or [
+            _place(entry.source or "", None)
+        ]
+        if message is None:
+            continue
+        if any(frames):
+            print_ = Print(Likeness.ERROR, _hash(_plain(_told(entry)), *frames), message.label)
+            found.setdefault((print_.likeness, print_.value), print_)
+        found.setdefault((message.likeness, message.value), message)
+        if len(found) >= 2 * MOST_ERRORS:
+            break
+    return list(found.values())
+
+
+def message_print(text: str) -> Print | None:
+    """The fingerprint of an error's message, such as `TypeError: x is undefined`; its first line counts."""
+    line = text.strip().partition("\n")[0].strip()
+    plain = _plain(line)
+    return Print(Likeness.MESSAGE, _hash(plain), line[:_LABEL]) if plain else None
+
+
+def page_print(url: str) -> Print | None:
+    """The fingerprint of a page's address: host and path, ids left open. Query and fragment don't count.
+
+    A fragment that is a path, as some applications route, does.
+    """
+    try:
+        parts = urlsplit(url)
+        host = parts.netloc.rpartition("@")[2].lower()
+    except ValueError:
+        return None
+    if not host:
+        return None
+    path = parts.path + ("#" + parts.fragment.partition("?")[0] if parts.fragment.startswith(("/", "!/")) else "")
+    pattern = "/".join("*" if _SEGMENT.fullmatch(segment) else segment for segment in path.rstrip("/").split("/"))
+    label = (host + pattern)[:_MESSAGE]
+    return Print(Likeness.PAGE, _hash(label), label[:_LABEL])
+
+
+def _told(entry: ErrorEntry) -> str:
+    return entry.message if entry.message.startswith(entry.name) else f"{entry.name}: {entry.message}"
+
+
+def _plain(text: str) -> str:
+    text = text.removeprefix("Uncaught ").removeprefix("(in promise) ")
+    text = _CHANGING.sub("#", _ADDRESS.sub("@", text[: 4 * _MESSAGE]))
+    return " ".join(text.split())[:_MESSAGE]
+
+
+def _place(url: str, function: str | None) -> str:
+    """A frame without its site, its line, and the hash of the build in the file's name."""
+    path = url.partition("?")[0].partition("#")[0]
+    name = re.sub(r"(?::[0-9]+)+$", "", path.rpartition("/")[2][-_LABEL:])
+    place = f"{function or ''}@{_BUILD.sub('*', name)}"
+    return "" if place == "@" else place
+
+
+def _hash(*texts: str) -> int:
+    digest = hashlib.sha256("\0".join(texts).encode()).digest()
+    return int.from_bytes(digest[:7])

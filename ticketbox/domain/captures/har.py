@@ -1,0 +1,121 @@
+"""The network stream as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/).
+
+What the capture doesn't know is -1 or empty, as the format has it. Fields of our own begin with an
+underscore. Cookies are never captured, so their lists are empty.
+"""
+
+from collections.abc import Iterable
+from typing import Any
+from urllib.parse import parse_qsl, urlsplit
+
+from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, Page
+from ticketbox.domain.core.clock import rfc3339
+
+PAGE = "page_1"
+
+
+def har(page: Page, captured_at_ms: float, entries: Iterable[NetworkEntry], version: str) -> dict[str, Any]:
+    """Build the document; `version` is ticketbox's own."""
+    listed = sorted(entries, key=lambda entry: entry.ts)
+    started = min([captured_at_ms, *(entry.ts for entry in listed)])
+    return {
+        "log": {
+            "version": "1.2",
+            "creator": {"name": "ticketbox", "version": version},
+            "pages": [
+                {
+                    "startedDateTime": rfc3339(int(started)),
+                    "id": PAGE,
+                    "title": page.title or page.url,
+                    "pageTimings": {"onContentLoad": -1, "onLoad": -1},
+                    "_url": page.url,
+                    "_capturedDateTime": rfc3339(int(captured_at_ms)),
+                }
+            ],
+            "entries": [_entry(entry) for entry in listed],
+        }
+    }
+
+
+def _entry(entry: NetworkEntry) -> dict[str, Any]:
+    known = {
+        "_id": entry.id,
+        "_resourceType": entry.type,
+        "_initiator": entry.initiator,
+        "_error": entry.error,
+        "_frame": entry.frame,
+    }
+    duration = entry.duration_ms or 0
+    return {
+        "pageref": PAGE,
+        "startedDateTime": rfc3339(int(entry.ts)),
+        "time": duration,
+        "request": _request(entry),
+        "response": _response(entry),
+        "cache": {},
+        # only the whole is known; send, wait and receive may not be -1
+        "timings": {
+            "blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": duration, "receive": 0
+        },
+        "_fromCache": entry.from_cache,
+        **{name: value for name, value in known.items() if value is not None},
+    }  # fmt: skip
+
+
+def _request(entry: NetworkEntry) -> dict[str, Any]:
+    part = entry.request
+    request: dict[str, Any] = {
+        "method": entry.method,
+        "url": entry.url,
+        "httpVersion": "unknown",
+        "cookies": [],
+        "headers": _pairs(part.headers.items()),
+        "queryString": _pairs(_query(entry.url)),
+        "headersSize": -1,
+        "bodySize": -1 if part.bytes is None else part.bytes,
+        **_omitted(part),
+    }
+    if part.body is not None:
+        request["postData"] = {"mimeType": _header(part.headers, "content-type"), "text": part.body}
+    return request
+
+
+def _response(entry: NetworkEntry) -> dict[str, Any]:
+    part = entry.response
+    content: dict[str, Any] = {
+        "size": -1 if part.bytes is None else part.bytes,
+        "mimeType": part.mime or _header(part.headers, "content-type"),
+        **_omitted(part),
+    }
+    if part.body is not None:
+        content["text"] = part.body
+    return {
+        "status": entry.status or 0,
+        "statusText": entry.status_text,
+        "httpVersion": "unknown",
+        "cookies": [],
+        "headers": _pairs(part.headers.items()),
+        "content": content,
+        "redirectURL": _header(part.headers, "location"),
+        "headersSize": -1,
+        "bodySize": -1 if part.bytes is None else part.bytes,
+    }
+
+
+def _pairs(items: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+    return [{"name": name, "value": value} for name, value in items]
+
+
+def _query(url: str) -> list[tuple[str, str]]:
+    try:
+        return parse_qsl(urlsplit(url).query, keep_blank_values=True)
+    except ValueError:
+        return []
+
+
+def _header(headers: dict[str, str], name: str) -> str:
+    return next((value for key, value in headers.items() if key.lower() == name), "")
+
+
+def _omitted(part: NetworkRequest | NetworkResponse) -> dict[str, str]:
+    return {"_omittedReason": part.omitted_reason} if part.omitted_reason else {}

@@ -1,0 +1,101 @@
+"""The health of a capture, in words (docs/captures.md: what can't be collected)."""
+
+from ticketbox.domain.captures.capture import (
+    Extent,
+    Health,
+    HealthReason,
+    HealthStatus,
+    ScreenshotHealth,
+    Stream,
+    StreamHealth,
+)
+
+SETTLING = 1_000  # a script injected at document start still begins a little after the page
+
+_NAMES = {Stream.CONSOLE: "the console", Stream.NETWORK: "network requests", Stream.ERRORS: "errors"}
+_REASONS = {
+    HealthReason.CSP: "the page's content-security policy blocks the extension's script",
+    HealthReason.RESTRICTED_PAGE: "the browser lets no extension into this page",
+    HealthReason.LATE_START: "the extension started after the page had loaded",
+    HealthReason.POLICY: "the project's capture policy leaves it out",
+    HealthReason.LIMIT: "the size limit was reached",
+    HealthReason.ERROR: "collecting failed",
+}
+_UNAFFECTED = "The screenshot is not affected."
+
+
+def describe_health(health: Health) -> str:
+    """Say in plain sentences what could not be collected, and why; an ok capture says so briefly."""
+    groups: dict[tuple[HealthStatus, HealthReason | None], list[Stream]] = {}
+    for stream in Stream:
+        part = stream_health(health, stream)
+        groups.setdefault((part.status, part.reason), []).append(stream)
+
+    sentences = [_sentence(status, reason, streams) for (status, reason), streams in groups.items()]
+    dropped = [(stream, stream_health(health, stream).dropped) for stream in Stream]
+    for stream, count in dropped:
+        if count:
+            entries = "entry was" if count == 1 else "entries were"
+            sentences.append(f"{_start(_NAMES[stream])}: {count:,} {entries} left out to keep the limits.")
+    sentences.append(_late(health))
+    told = [sentence for sentence in sentences if sentence]
+    if not told:
+        told.append("Console, network and errors were collected in full.")
+    elif any(status is not HealthStatus.OK for status, _ in groups):
+        told.append(_UNAFFECTED)
+    return " ".join(told + _picture(health))
+
+
+def stream_health(health: Health, stream: Stream) -> StreamHealth:
+    """The part of a capture's health that belongs to one stream."""
+    match stream:
+        case Stream.CONSOLE:
+            return health.console
+        case Stream.NETWORK:
+            return health.network
+        case Stream.ERRORS:
+            return health.errors
+
+
+def _sentence(status: HealthStatus, reason: HealthReason | None, streams: list[Stream]) -> str:
+    *first, last = (_NAMES[stream] for stream in streams)
+    names = _start(f"{', '.join(first)} and {last}" if first else last)
+    because = f": {_REASONS[reason]}" if reason else ""
+    match status:
+        case HealthStatus.OK:
+            return ""
+        case HealthStatus.PARTIAL:
+            return f"{names} could be collected only in part{because}."
+        case HealthStatus.EMPTY:
+            return f"{names}: nothing was recorded{because}."
+        case HealthStatus.BLOCKED:
+            return f"{names} could not be collected{because}."
+        case HealthStatus.DISABLED:
+            return f"{names} are switched off{because}." if len(streams) > 1 else f"{names}: off{because}."
+
+
+def _picture(health: Health) -> list[str]:
+    shown = health.screenshot
+    if not isinstance(shown, ScreenshotHealth) or shown.extent is Extent.VISIBLE:
+        return []
+    sentences = ["The picture shows the page from top to bottom, not only what was in view."]
+    if shown.cut:
+        sentences.append("The page goes on where the picture ends.")
+    if shown.inner:
+        parts = "One part scrolls by itself" if shown.inner == 1 else f"{shown.inner:,} parts scroll by themselves"
+        sentences.append(f"{parts}; of that, the picture shows what was in view.")
+    return sentences
+
+
+def _late(health: Health) -> str:
+    began, loaded = health.history_started_at, health.page_loaded_at
+    if began is None or loaded is None or began - loaded <= SETTLING:
+        return ""
+    return (
+        f"History starts {(began - loaded) / 1000:,.1f} s after the page loaded, when the extension did; "
+        "what happened before is missing."
+    )
+
+
+def _start(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,0 +1,46 @@
+"""Captures and stored files, as every surface shows them. Outputs have no defaults."""
+
+from enum import StrEnum
+
+import msgspec
+
+from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
+from ticketbox.domain.core.records import By, Time
+from ticketbox.domain.tickets.records import StreamCounts
+
+
+class AssetKind(StrEnum):
+    """What a stored file is."""
+
+    SCREENSHOT = "screenshot"
+    ATTACHMENT = "attachment"
+
+
+class Asset(msgspec.Struct, frozen=True):
+    """A stored file: a capture's screenshot, or an attachment of a ticket."""
+
+    id: str
+    ticket_id: str
+    capture_id: str | None
+    kind: AssetKind
+    media_type: str
+    width: int | None
+    height: int | None
+    bytes: int
+    sha256: str
+    name: str
+    created: By
+
+
+class Capture(msgspec.Struct, frozen=True):
+    """A capture without its streams."""
+
+    id: str
+    ticket_id: str
+    captured_at: Time
+    page: Page
+    environment: Environment
+    health: Health
+    redaction: Redaction
+    counts: StreamCounts
+    assets: list[Asset]

@@ -1,0 +1,32 @@
+"""What search finds of a capture's streams: the messages of its errors and of the errors in its console."""
+
+from collections.abc import Iterable
+
+from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Level
+
+MOST = 8_000
+
+
+def error_words(entries: Iterable[ErrorEntry]) -> str:
+    """The names and messages of errors, each once, a line each; 8,000 characters at most."""
+    return _lines(
+        entry.message if entry.message.startswith(entry.name) else f"{entry.name}: {entry.message}" for entry in entries
+    )
+
+
+def console_words(entries: Iterable[ConsoleEntry]) -> str:
+    """The texts of the errors in a console, each once, a line each; 8,000 characters at most."""
+    return _lines(" ".join(entry.args) for entry in entries if entry.level is Level.ERROR)
+
+
+def _lines(texts: Iterable[str]) -> str:
+    kept: dict[str, None] = {}
+    room = MOST
+    for text in texts:
+        line = " ".join(text[:room].split())
+        if line and line not in kept:
+            kept[line] = None
+            room -= len(line) + 1
+        if room <= 0:
+            break
+    return "\n".join(kept)[:MOST]

@@ -1,0 +1,287 @@
+"""Reading, cutting, filtering and paging the streams of a capture."""
+
+import re
+import zlib
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Literal, TypeVar, overload
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ticketbox.domain.captures.capture import (
+    ConsoleEntry,
+    Entry,
+    ErrorEntry,
+    Level,
+    NetworkEntry,
+    OmittedReason,
+    Stream,
+)
+from ticketbox.domain.captures.json_repair import mended
+from ticketbox.domain.core.problems import FieldError, InvalidRequest, PayloadTooLarge, invalid
+
+MIB = 1 << 20
+MOST_INFLATED = 32 * MIB
+MOST_READ = 50_000
+MOST_QUOTES = 1_500_000
+MOST_BYTES = 8 * MIB
+MOST_ENTRIES = 5_000
+MOST_BODY = 16 * 1024
+EDGE = 50
+AROUND_MS = 5_000
+
+E = TypeVar("E", bound=Entry)
+
+_CHUNK = 256 * 1024
+_DECODERS: dict[Stream, msgspec.json.Decoder[Any]] = {
+    Stream.CONSOLE: msgspec.json.Decoder(list[ConsoleEntry]),
+    Stream.NETWORK: msgspec.json.Decoder(list[NetworkEntry]),
+    Stream.ERRORS: msgspec.json.Decoder(list[ErrorEntry]),
+}
+_ENCODER = msgspec.json.Encoder()
+_PLACE = re.compile(r"(?s)(.*) - at `\$(.*)`")
+_LEVELS = list(Level)
+_STATUS = re.compile(r"[1-5](?:xx|[0-9]{2})", re.ASCII)
+
+
+@overload
+def decode(
+    stream: Literal[Stream.CONSOLE], body: bytes, *, max_bytes: int = ..., max_entries: int = ...
+) -> list[ConsoleEntry]: ...
+@overload
+def decode(
+    stream: Literal[Stream.NETWORK], body: bytes, *, max_bytes: int = ..., max_entries: int = ...
+) -> list[NetworkEntry]: ...
+@overload
+def decode(
+    stream: Literal[Stream.ERRORS], body: bytes, *, max_bytes: int = ..., max_entries: int = ...
+) -> list[ErrorEntry]: ...
+def decode(stream: Stream, body: bytes, *, max_bytes: int = MOST_INFLATED, max_entries: int = MOST_READ) -> list[Any]:
+    """Read a stream: a JSON array, plain or gzip (told by its first bytes).
+
+    Takes more than is kept, so that `cut` can choose. NULs and lone surrogates become U+FFFD. Raises
+    PayloadTooLarge above `max_bytes` inflated, `max_entries` or 750,000 strings (they cost more memory than
+    their JSON is long), and InvalidRequest for everything that isn't the stream's shape.
+    """
+    plain = _inflate(stream, body, max_bytes) if body.startswith(b"\x1f\x8b") else body
+    # each entry has this key once, and inside a string its quotes are escaped: refuse before building
+    # anything; quotes that open a string are never escaped, so no spelling gets round the second count
+    count, quotes = plain.count(b'"ts"'), plain.count(b'"') - plain.count(b'\\"')
+    if len(plain) > max_bytes or count > max_entries or quotes > MOST_QUOTES:
+        raise _too_large(stream, max_bytes, max_entries)
+    try:
+        entries = _DECODERS[stream].decode(mended(plain))
+    except msgspec.ValidationError as error:
+        raise _misshapen(stream, str(error)) from None
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise invalid(stream, f"not valid JSON in UTF-8: {reason}") from None
+    if len(entries) > max_entries:
+        raise _too_large(stream, max_bytes, max_entries)
+    return entries
+
+
+def encode(entries: Sequence[Entry]) -> bytes:
+    """Compact JSON that `decode` reads back to equal entries."""
+    return _ENCODER.encode(entries)
+
+
+def is_failure(entry: Entry) -> bool:
+    """Whether an entry tells of something that went wrong.
+
+    Every error; a console warning or error; a request without a response or with status 400 and up. What the
+    browser doesn't tell of a request is no failure.
+    """
+    match entry:
+        case ConsoleEntry():
+            return entry.level in (Level.WARN, Level.ERROR)
+        case NetworkEntry():
+            if entry.status is None and entry.error is None:
+                return entry.response.omitted_reason is not OmittedReason.UNAVAILABLE
+            return entry.status is None or entry.status >= 400 or entry.error is not None
+        case ErrorEntry():
+            return True
+
+
+def cut(entries: Sequence[E], *, max_bytes: int = MOST_BYTES, max_entries: int = MOST_ENTRIES) -> tuple[list[E], int]:
+    """Cut a stream down to its caps; gives what is kept, in order, and how many were dropped.
+
+    Ordinary entries go first, from the middle outwards, then failures in the same way; the 50 oldest
+    and the 50 newest entries go last of all. An entry that is over the cap by itself never stays.
+    """
+    sizes = [len(_ENCODER.encode(entry)) + 1 for entry in entries]
+    count, total = len(entries), sum(sizes) + 1
+    if count <= max_entries and total <= max_bytes:
+        return list(entries), 0
+    middle = range(EDGE, max(EDGE, count - EDGE))
+    ordinary = [index for index in middle if not is_failure(entries[index])]
+    failures = [index for index in middle if is_failure(entries[index])]
+    hopeless = [index for index, size in enumerate(sizes) if size > max_bytes]
+    edges = [index for index in range(count) if index not in middle]
+    edges_ordinary = [index for index in edges if not is_failure(entries[index])]
+    edges_failures = [index for index in edges if is_failure(entries[index])]
+    dropped: set[int] = set()
+    for group in (hopeless, ordinary, failures, edges_ordinary, edges_failures):
+        for index in _from_the_middle(group):
+            if count <= max_entries and total <= max_bytes:
+                break
+            if index in dropped:
+                continue
+            dropped.add(index)
+            count -= 1
+            total -= sizes[index]
+    return [entry for index, entry in enumerate(entries) if index not in dropped], len(dropped)
+
+
+def find_console(
+    entries: Sequence[ConsoleEntry],
+    *,
+    level: Level | None = None,
+    contains: str | None = None,
+    around: float | None = None,
+) -> list[tuple[int, ConsoleEntry]]:
+    """Console lines with their positions: of a level and worse, with a text, near a moment."""
+    levels = _LEVELS[_LEVELS.index(level) :] if level else _LEVELS
+    holds = _contains(contains)
+    return [
+        (index, entry)
+        for index, entry in _near(entries, around)
+        if entry.level in levels and holds((*entry.args, entry.source, entry.stack))
+    ]
+
+
+def find_network(
+    entries: Sequence[NetworkEntry],
+    *,
+    contains: str | None = None,
+    failures_only: bool = False,
+    status: str | None = None,
+    method: str | None = None,
+    host: str | None = None,
+    around: float | None = None,
+) -> list[tuple[int, NetworkEntry]]:
+    """Requests with their positions.
+
+    `contains` looks into the address, the error and the bodies. `status` is exact (`404`) or a class
+    (`4xx`). `host` is compared with and without its port. Raises InvalidRequest for another status.
+    """
+    if status is not None and not _STATUS.fullmatch(status.lower()):
+        raise invalid("status", "expected a status such as 404, or a class such as 4xx")
+    wanted = status.lower().rstrip("x") if status else ""
+    holds = _contains(contains)
+    return [
+        (index, entry)
+        for index, entry in _near(entries, around)
+        if (not failures_only or is_failure(entry))
+        and (not wanted or (entry.status is not None and str(entry.status).startswith(wanted)))
+        and (method is None or entry.method.lower() == method.lower())
+        and (host is None or host.lower() in _hosts(entry.url))
+        and holds((entry.url, entry.error, entry.request.body, entry.response.body))
+    ]
+
+
+def find_errors(
+    entries: Sequence[ErrorEntry], *, contains: str | None = None, around: float | None = None
+) -> list[tuple[int, ErrorEntry]]:
+    """Errors with their positions: with a text in name, message, source or stack, near a moment."""
+    holds = _contains(contains)
+    return [
+        (index, entry)
+        for index, entry in _near(entries, around)
+        if holds((entry.name, entry.message, entry.source, entry.stack))
+    ]
+
+
+def page(found: Sequence[tuple[int, E]], after: int = -1, limit: int = 50) -> tuple[list[tuple[int, E]], int | None]:
+    """The next entries behind a position; with the position to go on after, or None at the end."""
+    start = bisect_right(found, after, key=lambda item: item[0])
+    items = list(found[start : start + limit])
+    more = bool(items) and start + limit < len(found)
+    return items, items[-1][0] if more else None
+
+
+def _inflate(stream: Stream, body: bytes, most: int) -> bytes:
+    inflater = zlib.decompressobj(wbits=31)
+    parts: list[bytes] = []
+    size = 0
+    try:
+        for start in range(0, len(body), _CHUNK):
+            rest = body[start : start + _CHUNK]
+            while rest and not inflater.eof:
+                part = inflater.decompress(rest, _CHUNK)
+                rest = inflater.unconsumed_tail
+                parts.append(part)
+                size += len(part)
+                if size > most:
+                    raise _too_large(stream, most, MOST_READ)
+            if rest or inflater.unused_data:
+                raise invalid(stream, "something follows the gzip data")
+        parts.append(inflater.flush())
+    except zlib.error:
+        raise invalid(stream, "the gzip data is damaged") from None
+    if not inflater.eof:
+        raise invalid(stream, "the gzip data is truncated")
+    return b"".join(parts)
+
+
+def _too_large(stream: Stream, most_bytes: int, most_entries: int) -> PayloadTooLarge:
+    return PayloadTooLarge(
+        f"{stream}: a stream may have {most_bytes // MIB} MiB uncompressed, {most_entries:,} entries "
+        f"and {MOST_QUOTES // 2:,} strings"
+    )
+
+
+def _misshapen(stream: Stream, message: str) -> InvalidRequest:
+    match = _PLACE.fullmatch(message)
+    reason, path = (match[1], match[2]) if match else (message, "")
+    field = f"{stream}{path}"
+    return InvalidRequest(f"{field}: {reason}", FieldError(field, reason))
+
+
+def _from_the_middle(indexes: Sequence[int]) -> Iterable[int]:
+    left = (len(indexes) - 1) // 2
+    right = left + 1
+    while left >= 0 or right < len(indexes):
+        if left >= 0:
+            yield indexes[left]
+        if right < len(indexes):
+            yield indexes[right]
+        left, right = left - 1, right + 1
+
+
+def _near(entries: Sequence[E], around: float | None) -> Iterable[tuple[int, E]]:
+    return (
+        (index, entry) for index, entry in enumerate(entries) if around is None or abs(entry.ts - around) <= AROUND_MS
+    )
+
+
+def _contains(text: str | None) -> Callable[[Iterable[str | None]], bool]:
+    if not text:
+        return lambda _: True
+    wanted = text.casefold()
+    return lambda fields: any(field and wanted in field.casefold() for field in fields)
+
+
+def _hosts(url: str) -> tuple[str, ...]:
+    try:
+        parts = urlsplit(url)
+        return parts.netloc.lower().rpartition("@")[2], parts.hostname or ""
+    except ValueError:
+        return ()
+
+
+def shorten_bodies(entries: Iterable[NetworkEntry]) -> None:
+    """Cut bodies to the length that is kept, and say so in the entry."""
+    for entry in entries:
+        for part in (entry.request, entry.response):
+            if part.body is not None and len(part.body) > MOST_BODY:
+                part.body, part.omitted_reason = part.body[:MOST_BODY], OmittedReason.LIMIT
+
+
+def leave_out_bodies(entries: Iterable[NetworkEntry]) -> None:
+    """Drop the bodies of requests and responses, as a project's policy says unless it turns them on."""
+    for entry in entries:
+        for part in (entry.request, entry.response):
+            if part.body is not None:
+                part.body, part.omitted_reason = None, OmittedReason.POLICY

@@ -1,0 +1,81 @@
+"""Companies, projects, columns and members, as every surface shows them. Outputs have no defaults."""
+
+from enum import StrEnum
+
+import msgspec
+
+from ticketbox.domain.core.records import By, Time
+from ticketbox.domain.core.scopes import RoleName
+
+
+class Limits(msgspec.Struct, frozen=True):
+    """A company's own limits; null means the default (600 reads, 60 writes a minute)."""
+
+    reads_per_minute: int | None
+    writes_per_minute: int | None
+
+
+class Company(msgspec.Struct, frozen=True):
+    """A company, with the caller's role in it."""
+
+    id: str
+    name: str
+    limits: Limits
+    role: RoleName
+    created: By
+
+
+class Bodies(StrEnum):
+    """Whether captures may carry request and response bodies."""
+
+    OFF = "off"
+    ON = "on"
+
+
+class CapturePolicy(msgspec.Struct, frozen=True):
+    """What the extension may collect in a project's pages, and what is removed besides the usual."""
+
+    bodies: Bodies
+    extra_redactions: list[str]
+
+
+class Project(msgspec.Struct, frozen=True):
+    """A project: one board. The extension picks it by `url_patterns`, globs on the page address."""
+
+    id: str
+    company_id: str
+    name: str
+    url_patterns: list[str]
+    capture_policy: CapturePolicy
+    created: By
+
+
+class Column(msgspec.Struct, frozen=True):
+    """A column of a project's board; `position` counts from 0."""
+
+    id: str
+    project_id: str
+    name: str
+    position: int
+
+
+class Member(msgspec.Struct, frozen=True):
+    """A user's place in a company; `project_ids` null means all projects."""
+
+    id: str
+    name: str
+    email: str
+    role: RoleName
+    project_ids: list[str] | None
+
+
+class Invitation(msgspec.Struct, frozen=True):
+    """An invitation to a company that nobody accepted yet."""
+
+    id: str
+    company_id: str
+    email: str | None
+    role: RoleName
+    project_ids: list[str] | None
+    created: By
+    expires_at: Time

@@ -1,0 +1,34 @@
+"""The resources as every surface shows them (docs/reference/api.md). Outputs have no defaults."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.policy import Via
+
+Time = Annotated[
+    str,
+    Meta(
+        description="RFC 3339, UTC, milliseconds.",
+        examples=["2026-11-21T09:30:00.000Z"],
+        extra_json_schema={"format": "date-time"},
+    ),
+]
+
+
+class Person(msgspec.Struct, frozen=True):
+    """A user, by the name that is shown."""
+
+    id: str
+    name: str
+
+
+class By(msgspec.Struct, frozen=True):
+    """Who wrote something: the user, the token (null in a web session), the way, and when."""
+
+    user: Person
+    token_id: str | None
+    token_label: str | None
+    via: Via
+    at: Time

@@ -1,0 +1,115 @@
+"""Webhooks and their deliveries, as every surface shows them."""
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.core.records import By, Time
+
+
+class WebhookFormat(StrEnum):
+    """What a webhook's body looks like."""
+
+    STANDARD = "standard"
+    SLACK = "slack"
+    DISCORD = "discord"
+
+
+class Webhook(msgspec.Struct, frozen=True):
+    """An address that is told of a company's events.
+
+    `types` null: of all; `pending`: how many still wait; until `old_secret_until` the secret before signs as well.
+    """
+
+    id: str
+    company_id: str
+    name: str
+    url: str
+    format: WebhookFormat
+    types: list[str] | None
+    enabled: bool
+    disabled_reason: str | None
+    failing_since: Time | None
+    pending: int
+    old_secret_until: Time | None
+    created: By
+
+
+class DeliveryState(StrEnum):
+    """What became of a delivery so far."""
+
+    PENDING = "pending"
+    DELIVERED = "delivered"
+    DEAD = "dead"
+
+
+class Delivery(msgspec.Struct, frozen=True):
+    """One event on its way to a webhook; status, error and milliseconds are the last attempt's."""
+
+    id: str
+    webhook_id: str
+    event_id: str
+    event_type: str
+    ticket_id: str | None
+    state: DeliveryState
+    attempts: int
+    status: int | None
+    error: str | None
+    ms: int | None
+    created: Time
+    last_attempt: Time | None
+    next_attempt: Time | None
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """One attempt at a delivery, and when it ended; without an answer `status` is null."""
+
+    at: Time
+    status: int | None
+    error: str | None
+    ms: int
+
+
+class Event(msgspec.Struct, frozen=True):
+    """Something that happened; ids increase."""
+
+    id: str
+    type: str
+    company_id: str
+    project_id: str | None
+    ticket_id: str | None
+    by: By
+    data: dict[str, Any]
+    at: Time
+
+
+class Reason(StrEnum):
+    """Why somebody is told of an event."""
+
+    MENTION = "mention"
+    ASSIGNMENT = "assignment"
+    REPLY = "reply"
+
+
+class Notification(msgspec.Struct, frozen=True):
+    """An event that concerns the one who asks, and why."""
+
+    id: str
+    reason: Reason
+    event_id: str
+    event_type: str
+    ticket_id: str
+    ticket_title: str
+    project_id: str
+    company_id: str
+    by: By
+    read: bool
+    at: Time
+
+
+class Mutes(msgspec.Struct, frozen=True):
+    """What somebody doesn't want to hear of: the newest thousand of each."""
+
+    ticket_ids: list[str]
+    project_ids: list[str]

@@ -1,0 +1,65 @@
+"""What a webhook is sent for an event: the event itself, or a sentence for people in a chat."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.events.records import Event, WebhookFormat
+
+MOST_CHARACTERS = 1_500
+
+_WORDS = {
+    "ticket.created": "filed {ticket}",
+    "ticket.updated": "edited {ticket}",
+    "ticket.moved": "moved {ticket}",
+    "ticket.assigned": "assigned {ticket}",
+    "ticket.unassigned": "unassigned {ticket}",
+    "ticket.archived": "archived {ticket}",
+    "ticket.restored": "restored {ticket}",
+    "ticket.work_started": "started work on {ticket}",
+    "ticket.work_stopped": "stopped work on {ticket}",
+    "comment.created": "commented on {ticket}",
+    "comment.updated": "edited a comment on {ticket}",
+    "comment.deleted": "deleted a comment on {ticket}",
+    "capture.attached": "attached a capture to {ticket}",
+    "attachment.added": "attached a file to {ticket}",
+    "annotations.saved": "annotated a picture of {ticket}",
+}
+
+
+def body(format_: WebhookFormat, event: Event, title: str | None, public_url: str) -> bytes:
+    """The body for an event about a ticket of this title (None: it is about none)."""
+    whole: dict[str, Any]
+    if format_ is WebhookFormat.SLACK:
+        whole = {"text": _sentence(event, title, public_url, _slack, "<{url}|{name}>")}
+    elif format_ is WebhookFormat.DISCORD:
+        text = _sentence(event, title, public_url, _discord, "[{name}](<{url}>)")
+        whole = {"content": text, "allowed_mentions": {"parse": []}}
+    else:
+        whole = {"type": event.type, "timestamp": event.at, "data": event}
+    return msgspec.json.encode(whole)
+
+
+def _sentence(event: Event, title: str | None, public_url: str, plain: Callable[[str], str], link: str) -> str:
+    who = plain(event.by.user.name)
+    if event.by.token_label is not None:
+        who += " " + plain(f"({event.by.token_label}, via {event.by.via.value})")
+    ticket = "a ticket"
+    if event.ticket_id is not None:
+        name = plain(f"{event.ticket_id} {title or ''}".strip())
+        ticket = link.format(url=f"{public_url}/tickets/{event.ticket_id}", name=name)
+    words = _WORDS.get(event.type)
+    return f"{who}: {plain(event.type)}" if words is None else f"{who} {words.format(ticket=ticket)}"
+
+
+def _slack(text: str) -> str:
+    """Text that Slack takes for nothing else (its "Escaping text"); a link's name ends at no bar."""
+    text = " ".join(text.split())[:MOST_CHARACTERS].replace("|", "\u00a6")
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def _discord(text: str) -> str:
+    """Text in which Discord sees no Markdown; mentions are off for the whole message."""
+    return re.sub(r"([\\`*_~|<>\[\]()#:@-])", r"\\\1", " ".join(text.split())[: MOST_CHARACTERS // 2])

@@ -1,0 +1,137 @@
+"""Tickets, comments and search results, as every surface shows them. Outputs have no defaults."""
+
+from enum import StrEnum
+
+import msgspec
+
+from ticketbox.domain.core.records import By, Person, Time
+
+
+class Priority(StrEnum):
+    """How urgent a ticket is."""
+
+    NONE = "none"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    URGENT = "urgent"
+
+
+PRIORITIES: tuple[Priority, ...] = tuple(Priority)
+
+
+class Status(StrEnum):
+    """Whether a ticket stands on its board."""
+
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+
+
+class StreamCounts(msgspec.Struct, frozen=True):
+    """How many entries each stream of a capture holds."""
+
+    console: int
+    network: int
+    errors: int
+    failed_requests: int
+
+
+class CaptureSummary(msgspec.Struct, frozen=True):
+    """What a ticket says of its newest capture."""
+
+    id: str
+    captured_at: Time
+    counts: StreamCounts
+    health_summary: str
+    screenshot_id: str | None
+
+
+class Claim(msgspec.Struct, frozen=True):
+    """Who works on a ticket, and until when the claim holds without another start."""
+
+    by: By
+    until: Time
+
+
+class Ticket(msgspec.Struct, frozen=True):
+    """A ticket. `position` orders it in its column; figures have gaps and may change."""
+
+    id: str
+    company_id: str
+    project_id: str
+    column_id: str | None
+    position: int
+    title: str
+    description: str
+    status: Status
+    resolved: bool
+    priority: Priority
+    labels: list[str]
+    assignees: list[Person]
+    branch: str | None
+    claim: Claim | None
+    source_url: str | None
+    capture: CaptureSummary | None
+    comment_count: int
+    version: int
+    created: By
+    updated: By
+    archived: By | None
+
+
+class Piece(msgspec.Struct, frozen=True):
+    """A piece of a text; `match` marks what was looked for. The pieces in a row are the text."""
+
+    text: str
+    match: bool
+
+
+class Excerpt(msgspec.Struct, frozen=True):
+    """A passage that holds what was looked for, and the field that it stands in."""
+
+    field: str
+    parts: list[Piece]
+
+
+class Highlights(msgspec.Struct, frozen=True):
+    """Where a search found its words: the whole title, empty without a match there, and a passage of another field."""
+
+    title: list[Piece]
+    excerpt: Excerpt | None
+
+
+class Hit(Ticket, frozen=True):
+    """A ticket that a search found."""
+
+    highlights: Highlights
+
+
+class Likeness(StrEnum):
+    """In what two tickets are alike, strongest first."""
+
+    ERROR = "same_error"
+    MESSAGE = "same_message"
+    PAGE = "same_page"
+
+
+class Resemblance(msgspec.Struct, frozen=True):
+    """In what a ticket looks like another: the message of the error, or the page, as the found ticket has it."""
+
+    likeness: Likeness
+    text: str
+
+
+class SimilarTicket(Ticket, frozen=True):
+    """A ticket that looks like another, and why, strongest reason first."""
+
+    reasons: list[Resemblance]
+
+
+class Comment(msgspec.Struct, frozen=True):
+    """A comment on a ticket."""
+
+    id: str
+    ticket_id: str
+    body: str
+    by: By
+    edited_at: Time | None

@@ -1,0 +1,269 @@
+"""The language of search: `"stays empty" -draft label:ui assignee:me created:>2026-01-01` (docs/search.md).
+
+`parse` turns a text into a checked structure, or says what is wrong with it and where. It knows nothing of who
+asks: names and ids stay as they were typed, and whoever carries the query out looks them up.
+"""
+
+import difflib
+import re
+import unicodedata
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.core.problems import InvalidRequest, invalid
+from ticketbox.domain.tickets.search_filters import FILTERS, KEYS, Facet, Moment, Place, Takes
+
+MOST_CHARACTERS = 500
+MOST_TERMS = 32
+MOST_TOKENS = 64
+LEAST_PREFIX = 2
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A term where it stands in the query, in characters from 0."""
+
+    start: int
+    end: int
+    text: str
+
+
+class Text(msgspec.Struct, frozen=True):
+    """Words in this order. With `prefix` the last one may go on; `forms` are then all that it can become, if known."""
+
+    text: str
+    place: Place
+    prefix: bool
+    negated: bool
+    forms: tuple[str, ...] = ()
+
+
+class Choice(msgspec.Struct, frozen=True):
+    """One of the values, of which `assignee`, `project` and `column` are names still to be looked up."""
+
+    facet: Facet
+    values: tuple[str, ...]
+    negated: bool
+    span: Span
+
+
+class Period(msgspec.Struct, frozen=True):
+    """From `least` up to but not including `most`, in epoch milliseconds; None is open."""
+
+    moment: Moment
+    least: int | None
+    most: int | None
+    negated: bool
+
+
+class Query(msgspec.Struct, frozen=True):
+    """A checked query. Its terms join with and."""
+
+    texts: tuple[Text, ...]
+    choices: tuple[Choice, ...]
+    periods: tuple[Period, ...]
+
+    def names(self, *facets: Facet) -> bool:
+        """Whether a term speaks of one of the facets."""
+        return any(choice.facet in facets for choice in self.choices)
+
+
+_SYNONYMS = {Facet.HAS: {"comment": "comments", "attachments": "attachment", "error": "errors"}}
+_VALID: dict[str, dict[str, str]] = {
+    each.key: {value: value for value in each.values} | _SYNONYMS.get(Facet(each.key), {})
+    for each in FILTERS
+    if each.takes is Takes.VALUE
+}
+_PLACES = {each.key: Place(each.key) for each in FILTERS if each.takes is Takes.WORDS}
+
+_TERM = re.compile(
+    r"""(?P<minus>-?)
+    (?:(?P<key>[a-z]+):(?="[^"]|[^\s"]))?
+    (?:"(?P<phrase>[^"]*)(?:"|$)(?P<more>\*?) | (?P<word>\S+))""",
+    re.VERBOSE,
+)
+_AGO = re.compile(r"([0-9]{1,4})([hdwmy])", re.ASCII)
+_DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
+_COMPARED = re.compile(r"(>=|<=|>|<)?(.*)", re.DOTALL)
+_HOURS = {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}
+
+
+def parse(text: str, now: int, *, typing: bool = False) -> Query:
+    """Read a query. `now` is epoch milliseconds; with `typing` the last word may go on.
+
+    Raises InvalidRequest that names the term, its place and what would be right; also for a query of nothing.
+    """
+    if len(text) > MOST_CHARACTERS:
+        raise invalid("q", f"give at most {MOST_CHARACTERS} characters")
+    texts: list[Text] = []
+    choices: list[Choice] = []
+    periods: list[Period] = []
+    count = tokens = 0
+    for match in _TERM.finditer(text):
+        term = _Term(match)
+        count += 1
+        if count > MOST_TERMS:
+            raise term.wrong(f"a query has at most {MOST_TERMS} terms")
+        match term.key:
+            case None:
+                last = typing and match.end() == len(text) and not match[0].endswith('"')
+                found = term.text(Place.ANYWHERE, typing=last)
+            case key if key in _PLACES:
+                found = term.text(_PLACES[key], typing=False)
+                if found is None:
+                    raise term.wrong("there is nothing to look for")
+            case "created" | "updated":
+                periods.append(term.period(now))
+                continue
+            case _:
+                choices.append(term.choice())
+                continue
+        if found is not None:
+            texts.append(found)
+            tokens += _count(found.text)
+            if tokens > MOST_TOKENS:
+                raise term.wrong(f"a query has at most {MOST_TOKENS} words")
+    if not (texts or choices or periods):
+        raise invalid("q", "there is nothing to look for: give a word, or a filter such as label:bug")
+    return Query(tuple(texts), tuple(choices), tuple(periods))
+
+
+def wrong(span: Span, message: str, **extra: Any) -> InvalidRequest:
+    """What is wrong with a term, and where it stands."""
+    shown = span.text if len(span.text) <= 40 else span.text[:39] + "…"
+    return invalid("q", f"`{shown}` at character {span.start + 1}: {message}", at=span, **extra)
+
+
+class _Term:
+    """One term as it stands in the query."""
+
+    def __init__(self, match: re.Match[str]) -> None:
+        self.span = Span(match.start(), match.end(), match[0])
+        self.negated = match["minus"] == "-"
+        self.key: str | None = match["key"]
+        self.quoted = match["phrase"] is not None
+        self.value: str = match["phrase"] if self.quoted else match["word"]
+        self.star = self.quoted and match["more"] == "*"
+        if self.key is not None and self.key not in KEYS:
+            near = difflib.get_close_matches(self.key, KEYS, 1, 0.75)
+            if near and not self.value.startswith("//"):
+                raise self.wrong(
+                    f"there is no filter {self.key}:, did you mean {near[0]}:? In quotes it is looked for as text",
+                    KEYS,
+                )
+            self.value, self.key = f"{self.key}:{self.value}", None
+
+    def wrong(self, message: str, valid: tuple[str, ...] = ()) -> InvalidRequest:
+        """What is wrong with the term, and where it stands."""
+        return wrong(self.span, message, **({"valid": list(valid)} if valid else {}))
+
+    def text(self, place: Place, *, typing: bool) -> Text | None:
+        """Words to look for; None where there is neither a letter nor a figure."""
+        text, prefix = self.value, self.star
+        if not self.quoted and text.endswith("*"):
+            text, prefix = text.rstrip("*"), True
+        count = _count(text)
+        if not count:
+            return None
+        long_enough = len(text) >= LEAST_PREFIX and _is_token(text[-1]) and _is_token(text[-2])
+        if prefix and not long_enough:
+            raise self.wrong(f"give at least {LEAST_PREFIX} letters before the *")
+        return Text(text, place, prefix or (typing and long_enough), self.negated)
+
+    def choice(self) -> Choice:
+        """A facet with its values, those of a fixed set checked."""
+        facet = Facet(self.key or "")
+        values = (self.value,) if self.quoted else tuple(self.value.split(","))
+        if not all(value.strip() for value in values):
+            raise self.wrong("a value is empty")
+        known = _VALID.get(facet)
+        if known is not None:
+            folded = [value.casefold() for value in values]
+            if any(value not in known for value in folded):
+                valid = tuple(dict.fromkeys(known.values()))
+                raise self.wrong(f"{facet} takes {', '.join(valid)}", valid)
+            values = tuple(known[value] for value in folded)
+        if facet is Facet.IS:
+            return self._state(*values)
+        if facet is Facet.STATUS and self.negated:
+            raise self.wrong("say which status it should have instead")
+        return Choice(facet, tuple(value.strip() for value in values), self.negated, self.span)
+
+    def _state(self, value: str, *others: str) -> Choice:
+        """`is:` in the words of the other facets."""
+        if others:
+            raise self.wrong("it takes one value")
+        match value:
+            case "open" | "resolved" as state:
+                return Choice(Facet.IS, ("resolved",), self.negated != (state == "open"), self.span)
+            case "assigned" | "unassigned" as state:
+                return Choice(Facet.ASSIGNEE, ("none",), self.negated != (state == "assigned"), self.span)
+            case state:
+                archived = self.negated != (state == "archived")
+                return Choice(Facet.STATUS, ("archived" if archived else "active",), False, self.span)
+
+    def period(self, now: int) -> Period:
+        """A time as a half-open range."""
+        first, dots, last = self.value.partition("..")
+        if dots:
+            least, most = self._moment(first, now)[0], self._moment(last, now)[1]
+        else:
+            compared = _COMPARED.fullmatch(self.value)
+            assert compared is not None
+            begin, end = self._moment(compared[2], now)
+            match compared[1]:
+                case ">":
+                    least, most = end, None
+                case ">=":
+                    least, most = begin, None
+                case "<":
+                    least, most = None, begin
+                case "<=":
+                    least, most = None, end
+                case _:
+                    least, most = begin, None if _AGO.fullmatch(compared[2]) else end
+        if least is not None and most is not None and least >= most:
+            raise self.wrong("it ends before it begins")
+        return Period(Moment(self.key or ""), least, most, self.negated)
+
+    def _moment(self, text: str, now: int) -> tuple[int, int]:
+        """The first millisecond of a time, and the first one after it."""
+        today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+        try:
+            if text in {"today", "yesterday"}:
+                day = today - timedelta(days=text == "yesterday")
+            elif ago := _AGO.fullmatch(text):
+                at = now - int(ago[1]) * _HOURS[ago[2]] * 3_600_000
+                return at, at
+            elif _DAY.fullmatch(text):
+                day = datetime.fromisoformat(text).replace(tzinfo=UTC)
+            else:
+                at = datetime.fromisoformat(text)
+                ms = int((at if at.tzinfo else at.replace(tzinfo=UTC)).timestamp() * 1000)
+                return ms, ms + 1
+            begin = int(day.timestamp() * 1000)
+            return begin, begin + 86_400_000
+        except (ValueError, OverflowError):
+            raise self.wrong(
+                "a time is a day such as 2026-01-31, an RFC 3339 time, today, yesterday, or 7d for seven days ago"
+            ) from None
+
+
+def split_last(text: str) -> tuple[str, str]:
+    """What stands before the last word of a text, and the last word as the index has it: small and without accents."""
+    at = len(text)
+    while at and _is_token(text[at - 1]):
+        at -= 1
+    plain = unicodedata.normalize("NFD", text[at:].lower())
+    return text[:at], "".join(letter for letter in plain if unicodedata.category(letter) != "Mn")
+
+
+def _count(text: str) -> int:
+    """How many words the index sees in a text."""
+    return sum(1 for at, letter in enumerate(text) if _is_token(letter) and (at == 0 or not _is_token(text[at - 1])))
+
+
+def _is_token(letter: str) -> bool:
+    """Whether the index takes a character as part of a word (SQLite's unicode61)."""
+    return unicodedata.category(letter)[0] in "LN" or unicodedata.category(letter) == "Co"

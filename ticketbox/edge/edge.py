@@ -1,0 +1,299 @@
+"""The edge: one ASGI layer around everything, before any routing (docs/architecture.md, "Edge").
+
+Order: size and header checks, Host and Origin, credentials, then the route. It also gives every request
+its id, its log line and the headers that every answer carries.
+"""
+
+import asyncio
+import logging
+import secrets as randomness
+import time
+from collections.abc import Callable, Sequence
+from http.cookies import CookieError, SimpleCookie
+from ipaddress import IPv4Network, IPv6Network, ip_address
+
+import msgspec
+
+from ticketbox import logs
+from ticketbox.domain.accounts import secrets
+from ticketbox.domain.core.limits import Level, Limiter
+from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.problems import (
+    Forbidden,
+    InvalidRequest,
+    InvalidToken,
+    MisdirectedRequest,
+    Problem,
+    RateLimited,
+    Unauthorized,
+    Unavailable,
+)
+from ticketbox.edge.asgi import ASGIApp, ClientGone, Message, Receive, Scope, Send, has_body, header, headers_named
+from ticketbox.edge.compression import packing
+from ticketbox.edge.responses import Headers, problem_answer
+from ticketbox.operations.core.context import Call
+
+log = logging.getLogger("ticketbox.access")
+
+METADATA = "/.well-known/oauth-protected-resource"
+MAX_TARGET = 8_192
+MAX_HEADERS = 100
+BAD_CREDENTIALS_PER_MINUTE = 60
+ANONYMOUS_PER_MINUTE = 600
+SAFE = {"GET", "HEAD", "OPTIONS"}
+CLIENT_GONE = 499  # for the log alone: nobody was left to answer
+
+_ALWAYS: Headers = [
+    (b"x-content-type-options", b"nosniff"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"x-frame-options", b"DENY"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
+    (b"cache-control", b"no-store"),
+]
+_SECURE = (b"strict-transport-security", b"max-age=31536000")
+
+
+class Site(msgspec.Struct, frozen=True):
+    """Where this server can be reached, and whom it believes about where a request came from.
+
+    `hosts` are the Host values that are ours; with `any_address` an IP address will do as well, because
+    a rebinding attack needs a name. `secure` says that browsers come over https; `by_socket` that whoever
+    connects is a proxy, which alone can open the unix socket.
+    """
+
+    public_url: str
+    hosts: frozenset[str]
+    any_address: bool
+    secure: bool
+    proxies: Sequence[IPv4Network | IPv6Network] = ()
+    by_socket: bool = False
+
+    @property
+    def cookie(self) -> str:
+        """The session cookie's name; the `__Host-` prefix needs https."""
+        return "__Host-ticketbox" if self.secure else "ticketbox"
+
+    def metadata_of(self, path: str) -> str:
+        """The address that says who guards what stands at a path (RFC 9728)."""
+        return f"{self.public_url}{METADATA}/{'mcp' if path == '/mcp' else 'api'}"
+
+
+class Edge:
+    """Wraps an application; `observe` gets the scope, status and seconds of every request."""
+
+    def __init__(
+        self,
+        application: ASGIApp,
+        site: Site,
+        limiter: Limiter,
+        observe: Callable[[Scope, int, float], None] | None = None,
+    ) -> None:
+        self._application = application
+        self._site = site
+        self._limiter = limiter
+        self._observe = observe
+        self._own_headers = [*_ALWAYS, _SECURE] if site.secure else _ALWAYS
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one connection (ASGI 3)."""
+        if scope["type"] != "http":
+            await self._application(scope, receive, send)
+            return
+        send = packing(scope, send)
+        started = time.perf_counter()
+        request_id = randomness.token_hex(8)
+        call = scope["call"] = Call(address=self._address(scope))
+        status = 0
+        taken = not has_body(scope)
+
+        async def take() -> Message:
+            nonlocal taken
+            message = await receive()
+            taken = not message.get("more_body", False)
+            return message
+
+        async def answer(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                self._dress(message, request_id, call)
+            await send(message)
+
+        try:
+            self._check(scope, call)
+            if call.secret_hash is None:
+                self._limit_anonymous(call)
+            await self._application(scope, receive if taken else take, answer)
+        except Problem as problem:
+            call.refusal = problem.code
+            if status == 0:
+                problem = slow_down(self._limiter, problem, call)
+                refusal = problem_answer(problem, self._site.metadata_of(scope["path"]))
+                await (refusal(scope, receive, answer) if taken else refusal.cut_off(scope, receive, answer))
+        except asyncio.CancelledError:  # the stop's patience is at its end
+            if status:
+                raise
+            await problem_answer(Unavailable("the server is stopping; try again"))(scope, receive, answer)
+        except ClientGone:
+            status = CLIENT_GONE
+        except Exception:
+            log.exception("request %s failed", request_id)
+            if status == 0:
+                await problem_answer(_internal(request_id))(scope, receive, answer)
+        finally:
+            seconds = time.perf_counter() - started
+            if self._observe is not None:
+                self._observe(scope, status, seconds)
+            self._log(scope, call, request_id, status, seconds)
+
+    def _limit_anonymous(self, call: Call) -> None:
+        level = call.level = self._address_level(call, 1)
+        if level.retry_after:
+            raise RateLimited(level.retry_after, "too many requests without a credential from this address")
+
+    def _address_level(self, call: Call, cost: int) -> Level:
+        return self._limiter.draw(("address", _network(call.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost)
+
+    def _check(self, scope: Scope, call: Call) -> None:
+        target = scope["raw_path"] + b"?" + scope["query_string"]
+        if len(target) > MAX_TARGET:
+            raise InvalidRequest(f"the address is longer than {MAX_TARGET} bytes")
+        if len(scope["headers"]) > MAX_HEADERS:
+            raise InvalidRequest(f"more than {MAX_HEADERS} headers")
+        hosts = headers_named(scope, b"host")
+        if len(hosts) != 1 or not self._is_ours(hosts[0].strip().lower()):
+            raise MisdirectedRequest("the Host header names another site than this one; see --public-url")
+        if b"tok_" in scope["query_string"]:
+            raise Unauthorized("a token doesn't belong into an address; send Authorization: Bearer")
+        call.user_agent = (header(scope, b"user-agent") or "")[:300]
+        self._take_credential(scope, call)
+
+    def _take_credential(self, scope: Scope, call: Call) -> None:
+        authorizations = headers_named(scope, b"authorization")
+        if len(authorizations) > 1:
+            raise Unauthorized("several Authorization headers")
+        if authorizations:
+            scheme, _, secret = authorizations[0].strip().partition(" ")
+            secret = secret.strip()
+            if scheme.lower() != "bearer":
+                raise Unauthorized("the only scheme is Authorization: Bearer")
+            if not secrets.is_well_formed(secret):
+                raise InvalidToken
+            call.secret_hash = secrets.digest(secret)
+            call.via = Via.EXTENSION if header(scope, b"x-ticketbox-client") == "extension" else Via.REST
+            return
+        secret = self._cookie(scope)
+        if secret is not None and secrets.is_well_formed(secret):
+            self._refuse_cross_site(scope)
+            call.secret_hash = secrets.digest(secret)
+            call.via = Via.WEB
+            call.cookie = True
+
+    def _cookie(self, scope: Scope) -> str | None:
+        text = header(scope, b"cookie")
+        if text is None or self._site.cookie not in text:
+            return None
+        try:
+            morsel = SimpleCookie(text).get(self._site.cookie)
+        except CookieError:
+            return None
+        return None if morsel is None else morsel.value
+
+    def _refuse_cross_site(self, scope: Scope) -> None:
+        """A write with a cookie must come from our own pages (Fetch Metadata; RFC 6454 as the fallback)."""
+        if scope["method"] in SAFE:
+            return
+        site = header(scope, b"sec-fetch-site")
+        origin = header(scope, b"origin")
+        same = site in {"same-origin", "none"} if site is not None else origin in {None, self._site.public_url}
+        if not same:
+            raise Forbidden("a write with a session's cookie must come from this site's own pages")
+
+    def _is_ours(self, host: str) -> bool:
+        if host in self._site.hosts:
+            return True
+        if not self._site.any_address:
+            return False
+        bare = host.rpartition(":")[0] if not host.endswith("]") and ":" in host else host
+        try:
+            ip_address(bare.strip("[]"))
+        except ValueError:
+            return False
+        return True
+
+    def _address(self, scope: Scope) -> str:
+        """Who is at the other end: the peer, or whom a named proxy forwards for."""
+        client = scope.get("client")
+        address = client[0] if client else "local"
+        known = self._site.by_socket if client is None else self._site.proxies
+        if not known or not self._is_proxy(address):
+            return address
+        forwarded = [part.strip() for line in headers_named(scope, b"x-forwarded-for") for part in line.split(",")]
+        for candidate in reversed(forwarded):
+            try:
+                ip_address(candidate)
+            except ValueError:
+                return address
+            address = candidate
+            if not self._is_proxy(candidate):
+                break
+        return address
+
+    def _is_proxy(self, address: str) -> bool:
+        try:
+            parsed = ip_address(address)
+        except ValueError:
+            return address == "local"
+        return any(parsed in network for network in self._site.proxies)
+
+    def _dress(self, message: Message, request_id: str, call: Call) -> None:
+        headers: Headers = list(message.get("headers", ()))
+        names = {name for name, _ in headers}
+        headers += [each for each in self._own_headers if each[0] not in names]
+        headers.append((b"x-request-id", request_id.encode()))
+        level = call.level or self._address_level(call, 0)
+        headers.append((b"ratelimit-policy", level.policy.encode()))
+        headers.append((b"ratelimit", level.state.encode()))
+        message["headers"] = headers
+
+    def _log(self, scope: Scope, call: Call, request_id: str, status: int, seconds: float) -> None:
+        line: dict[str, object] = {
+            "request": request_id,
+            "method": scope["method"],
+            "path": scope["path"][:500],
+            "status": status,
+            "ms": round(seconds * 1000, 2),
+            "address": call.address,
+            "user": call.actor.user_id if call.actor else "",
+            "token": (call.actor.token_id or "") if call.actor else "",
+        }
+        logs.tell("ticketbox.access", "request", line)
+
+
+def slow_down(limiter: Limiter, problem: Problem, call: Call) -> Problem:
+    """Turn one bad credential too many from an address into a 429; keep every other problem.
+
+    Only refusals draw on this bucket, so guessing from an address never locks out who knows better.
+    """
+    if not isinstance(problem, Unauthorized):
+        return problem
+    key = ("bad-credential", _network(call.address))
+    level = call.level = limiter.draw(key, "bad-credentials", BAD_CREDENTIALS_PER_MINUTE)
+    if level.retry_after:
+        return RateLimited(level.retry_after, "too many bad credentials from this address")
+    return problem
+
+
+def _network(address: str) -> str:
+    """What one attacker holds: a whole IPv6 /64, or one IPv4 address."""
+    try:
+        parsed = ip_address(address)
+    except ValueError:
+        return address
+    return address if parsed.version == 4 else str(IPv6Network((int(parsed) >> 64 << 64, 64)))
+
+
+def _internal(request_id: str) -> Problem:
+    return Problem("something went wrong here; the request's id is in the server's log", request_id=request_id)

@@ -1,0 +1,111 @@
+"""The way out: requests to addresses that somebody else named (docs/security.md, "Requests that leave").
+
+The guard stands where the connection is made: the name is resolved once, every address that it has must be a
+public one, and the connection goes to the address that was checked. So nothing can change in between (DNS
+rebinding), and no spelling of an address gets by. Redirects aren't followed, and no proxy is asked.
+"""
+
+import asyncio
+import functools
+import socket
+import ssl
+from collections.abc import Iterable, Mapping
+from typing import Any, cast
+
+import httpcore2
+from httpcore2 import AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStream
+
+from ticketbox import __version__
+from ticketbox.domain.core.outbound_addresses import is_public
+from ticketbox.operations.core.services import Fetched, Unreachable
+
+_REFUSED = "its address isn't one of the public internet's"
+
+
+class Guard(AsyncNetworkBackend):
+    """Connects by name, to public addresses only unless the operator says otherwise."""
+
+    def __init__(self, *, allow_private: bool) -> None:
+        self._allow_private = allow_private
+        self._backend = cast(AsyncNetworkBackend, httpcore2.AnyIOBackend())
+
+    async def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,  # noqa: ASYNC109 (the interface's own)
+        local_address: str | None = None,
+        socket_options: Iterable[Any] | None = None,
+    ) -> AsyncNetworkStream:
+        """Resolve once, check, and connect to what was checked. Raises Unreachable."""
+        for address in await self._resolve(host, port):
+            try:
+                return await self._backend.connect_tcp(address, port, timeout, local_address, socket_options)
+            except httpcore2.ConnectError:
+                continue
+        raise Unreachable("it can't be connected to")
+
+    async def _resolve(self, host: str, port: int) -> list[str]:
+        try:
+            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except (OSError, UnicodeError):
+            raise Unreachable("its name can't be resolved") from None
+        addresses = list(dict.fromkeys(cast(str, each[4][0]) for each in found))
+        if not self._allow_private and not all(is_public(address) for address in addresses):
+            raise Unreachable(_REFUSED)
+        return addresses
+
+
+@functools.cache
+def _trusted() -> ssl.SSLContext:
+    """Whom to believe; reading the authorities takes longer than a request."""
+    return httpcore2.default_ssl_context()
+
+
+class Fetcher:
+    """Sends requests over https through the guard, each on a connection of its own."""
+
+    def __init__(self, *, allow_private: bool = False) -> None:
+        self._allow_private = allow_private
+        self._guard = Guard(allow_private=allow_private)
+
+    async def __call__(
+        self,
+        url: str,
+        *,
+        method: str = "GET",
+        headers: Mapping[str, str] | None = None,
+        body: bytes = b"",
+        most: int = 64 * 1024,
+        seconds: float = 5.0,
+        plain: bool = False,
+    ) -> Fetched:
+        """Send one request. Raises Unreachable for every reason that there is no answer to use."""
+        if not url.startswith("https://") and not (plain and self._allow_private and url.startswith("http://")):
+            raise Unreachable("only https is fetched")
+        sent = {"User-Agent": f"ticketbox/{__version__}", "Accept-Encoding": "identity", **(headers or {})}
+        try:
+            async with asyncio.timeout(seconds):
+                return await self._send(url, method, sent, body, most)
+        except TimeoutError:
+            raise Unreachable(f"it didn't answer within {seconds:g} s") from None
+        except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, ssl.SSLError, OSError):
+            raise Unreachable("it can't be connected to, or its certificate isn't trusted") from None
+        except ValueError:
+            raise Unreachable("it is no address") from None
+
+    async def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes, most: int) -> Fetched:
+        trusted = await asyncio.to_thread(_trusted)
+        async with (
+            AsyncConnectionPool(ssl_context=trusted, network_backend=self._guard) as pool,
+            pool.stream(method, url, headers=list(headers.items()), content=body or None) as answer,
+        ):
+            parts: list[bytes] = []
+            if most:
+                async for part in answer.aiter_stream():
+                    parts.append(part)
+                    if sum(map(len, parts)) > most:
+                        raise Unreachable(f"its answer has more than {most:,} bytes")
+            kind = next((value for name, value in answer.headers if name.lower() == b"content-type"), b"")
+            media_type = kind.decode("latin-1").partition(";")[0].strip().lower()
+            return Fetched(answer.status, media_type, b"".join(parts))

@@ -1,0 +1,101 @@
+"""Answers on their way out: status, headers, bytes. Problems become problem+json here (RFC 9457)."""
+
+import re
+from http.cookies import SimpleCookie
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.core.problems import InsufficientScope, InvalidToken, Problem, RateLimited, Unauthorized
+from ticketbox.edge.asgi import Receive, Scope, Send, drain
+
+Headers = list[tuple[bytes, bytes]]
+
+MOST_DRAINED = 1024 * 1024
+DRAIN_SECONDS = 1.0
+
+_SECRET = re.compile(rb"tok_[0-9A-Za-z]{10,}")
+_encoder = msgspec.json.Encoder()
+
+
+class Answer(msgspec.Struct):
+    """An HTTP answer that is ready to be sent. It is an ASGI application itself, as Litestar's handlers may
+    return.
+    """
+
+    status: int
+    body: bytes
+    media_type: str
+    headers: Headers = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the answer; without its body for HEAD."""
+        await self._send(send, b"" if scope["method"] == "HEAD" else self.body)
+
+    async def cut_off(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a client that is still sending, and close the connection.
+
+        What is on its way is read for a moment first: a connection that is closed on unread data is reset, and
+        the client might lose the answer (RFC 9112, 9.6).
+        """
+        self.headers.append((b"connection", b"close"))
+        await self._send(send, self.body, more=True)
+        await drain(receive, MOST_DRAINED, DRAIN_SECONDS)
+        await send({"type": "http.response.body", "body": b""})
+
+    async def _send(self, send: Send, body: bytes, *, more: bool = False) -> None:
+        headers = self.headers
+        if self.status not in {204, 304}:
+            headers = [
+                (b"content-type", self.media_type.encode()),
+                (b"content-length", str(len(self.body)).encode()),
+                *headers,
+            ]
+        await send({"type": "http.response.start", "status": self.status, "headers": headers})
+        await send({"type": "http.response.body", "body": body, "more_body": more})
+
+
+def json_answer(value: Any, status: int = 200) -> Answer:
+    """A JSON answer."""
+    return Answer(status, _encoder.encode(value), "application/json")
+
+
+def problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
+    """A problem document, with the headers that its status calls for.
+
+    `metadata` is the address that says who guards the resource (RFC 9728, 5.1).
+    """
+    headers: Headers = []
+    if isinstance(problem, RateLimited):
+        after = str(problem.retry_after).encode()
+        headers += [(b"retry_after", after), (b"retry-after", after)]
+    elif isinstance(problem, Unauthorized | InsufficientScope):
+        headers.append((b"www-authenticate", _challenge(problem, metadata).encode()))
+    elif problem.status == 405:
+        headers.append((b"allow", ", ".join(problem.extra["valid"]).encode()))
+    body = {"type": f"urn:ticketbox:problem:{problem.code}", **problem.body()}
+    text = _SECRET.sub(b"tok_\xe2\x80\xa6", _encoder.encode(body))  # what people put in the wrong place isn't told back
+    return Answer(problem.status, text, "application/problem+json", headers)
+
+
+def _challenge(problem: Problem, metadata: str | None) -> str:
+    """What a client should bring (RFC 6750, 3); no error where no token was sent."""
+    parts = ['realm="ticketbox"']
+    if metadata is not None:
+        parts.append(f'resource_metadata="{metadata}"')
+    if isinstance(problem, InvalidToken):
+        parts.append('error="invalid_token"')
+    elif isinstance(problem, InsufficientScope):
+        parts += ['error="insufficient_scope"', f'scope="{problem.extra["scope"]}"']
+    return f"Bearer {', '.join(parts)}"
+
+
+def session_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:
+    """The header that sets the session's cookie, or ends it with a lifetime of 0 seconds."""
+    jar = SimpleCookie()
+    jar[name] = secret
+    morsel = jar[name]
+    morsel["path"], morsel["max-age"], morsel["samesite"], morsel["httponly"] = "/", lifetime, "Lax", True
+    if secure:
+        morsel["secure"] = True
+    return b"set-cookie", morsel.OutputString().encode()

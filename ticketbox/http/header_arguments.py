@@ -1,0 +1,37 @@
+"""Arguments that REST carries as headers, and MCP as plain arguments."""
+
+from typing import Any
+
+import msgspec
+
+
+class HeaderArgument(msgspec.Struct, frozen=True):
+    """An argument of an operation, as the header that carries it; `schema` is that of the header's text."""
+
+    name: str
+    description: str
+    schema: dict[str, Any]
+
+    @property
+    def key(self) -> bytes:
+        """The name as ASGI delivers it."""
+        return self.name.lower().encode()
+
+
+HEADER_ARGUMENTS = {
+    "idempotency_key": HeaderArgument(
+        "Idempotency-Key",
+        "Makes a repeat within 24 hours return the first answer.",
+        {"type": "string", "minLength": 1, "maxLength": 200},
+    ),
+    "expected_version": HeaderArgument(
+        "If-Match",
+        "The ETag of the ticket as it was read, or `*`.",
+        {"type": "string", "pattern": '^("[1-9][0-9]{0,14}"|\\*)$'},
+    ),
+    "last_event": HeaderArgument(
+        "Last-Event-ID",
+        "The id of the last event received; browsers send it when they reconnect. It takes precedence over `after`.",
+        {"type": "string", "pattern": "^evt_[0-9a-z]{12}$"},
+    ),
+}

@@ -1,0 +1,230 @@
+"""The OpenAPI 3.1 document, made from the registry: the same Structs that check the input describe it."""
+
+import types
+import typing
+from typing import Any
+
+import msgspec
+
+from ticketbox import __version__
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.problems import FieldError
+from ticketbox.domain.core.scopes import Access, Scope
+from ticketbox.domain.tickets.search_query import Span
+from ticketbox.http.header_arguments import HEADER_ARGUMENTS
+from ticketbox.http.openapi.links import links
+from ticketbox.http.openapi.refusals import answers, by_status
+from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.registry import Body, Operation, Registry, Route
+from ticketbox.operations.core.schemas import answer_types, schemas
+
+Json = dict[str, Any]
+
+_REF = "#/components/schemas/{name}"
+_REFUSAL = "#/components/responses/{name}"
+
+
+class ProblemDocument(msgspec.Struct):
+    """A refusal (RFC 9457). `code` is what programs compare."""
+
+    type: str
+    title: str
+    status: int
+    detail: str
+    code: str
+    errors: list[FieldError] | msgspec.UnsetType = msgspec.UNSET
+    scope: str | msgspec.UnsetType = msgspec.UNSET
+    retry_after: int | msgspec.UnsetType = msgspec.UNSET
+    valid: list[str] | msgspec.UnsetType = msgspec.UNSET
+    at: Span | msgspec.UnsetType = msgspec.UNSET
+    request_id: str | msgspec.UnsetType = msgspec.UNSET
+
+
+def document(registry: Registry, public_url: str) -> Json:
+    """The whole document, for a server at this address."""
+    routes = list(registry.routes())
+    shapes: list[Any] = [ProblemDocument]
+    for _, operation in routes:
+        shapes.append(operation.arguments)
+        shapes += [shape for shape in answer_types(operation) if shape not in {Content, types.NoneType}]
+    made, components = schemas(shapes, _REF)
+    known = dict(zip([_key(shape) for shape in shapes], made, strict=True))
+    cookie = "__Host-ticketbox" if public_url.startswith("https://") else "ticketbox"
+    paths: dict[str, Json] = {}
+    for route, operation in routes:
+        arguments = _resolve(known[_key(operation.arguments)], components)
+        described = _operation(route, operation, arguments, known)
+        if operation.creates:
+            described["responses"]["201"]["links"] = links(registry, operation, answer_types(operation)[0])
+        paths.setdefault(route.path, {})[route.method.lower()] = described
+    refused = answers(registry, {"$ref": _REF.format(name=ProblemDocument.__name__)})
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "ticketbox",
+            "version": __version__,
+            "summary": "A self-hosted ticket tracker for people and coding agents.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": f"{public_url}/api/v1"}],
+        "tags": [{"name": name} for name in dict.fromkeys(operation.group.title() for _, operation in routes)],
+        "paths": paths,
+        "components": {
+            "schemas": _used([paths, refused], components),
+            "responses": refused,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "An API token: `tok_…`."},
+                "session": {"type": "apiKey", "in": "cookie", "name": cookie},
+            },
+        },
+    }
+
+
+def _key(shape: Any) -> str:
+    return f"{getattr(shape, '__module__', '')}.{shape!r}"
+
+
+def _resolve(schema: Json, components: Json) -> Json:
+    reference = schema.get("$ref")
+    return components[reference.rpartition("/")[2]] if reference else schema
+
+
+def _operation(route: Route, operation: Operation, arguments: Json, known: dict[str, Json]) -> Json:
+    properties: Json = arguments.get("properties", {})
+    required = set(arguments.get("required", ()))
+    in_path = {name for each in operation.routes for name in each.parameters}
+    in_headers = [name for name in HEADER_ARGUMENTS if name in properties]
+    rest = {name: schema for name, schema in properties.items() if name not in in_path and name not in in_headers}
+    parameters = [_parameter("path", name, properties[name], True, operation) for name in route.parameters]
+    if operation.body is Body.NONE:
+        parameters += [_parameter("query", name, schema, name in required, operation) for name, schema in rest.items()]
+    parameters += [_header(name) for name in in_headers]
+    described: Json = {
+        "operationId": operation.name + ("" if route == operation.routes[0] else "_by_query"),
+        "tags": [operation.group.title()],
+        "summary": operation.summary,
+        "description": _description(operation, arguments),
+        "security": _security(operation),
+    }
+    if parameters:
+        described["parameters"] = parameters
+    if operation.body is not Body.NONE and (rest or operation.body is Body.MULTIPART):
+        described["requestBody"] = _body(operation, rest, sorted(required & rest.keys()))
+    described["responses"] = _responses(route, operation, known)
+    return described
+
+
+def _parameter(place: str, name: str, schema: Json, required: bool, operation: Operation) -> Json:
+    schema = dict(schema)
+    described: Json = {"name": name, "in": place, "required": required}
+    if description := schema.pop("description", None):
+        described["description"] = description
+    if schema.get("type") == "array" or any(part.get("type") == "array" for part in schema.get("anyOf", ())):
+        described |= {"style": "form", "explode": False}
+    schema["anyOf"] = [part for part in schema.get("anyOf", ()) if part != {"type": "null"}]
+    if len(schema["anyOf"]) == 1:
+        schema |= schema.pop("anyOf")[0]
+    elif not schema["anyOf"]:
+        del schema["anyOf"]
+    if schema.get("default", 0) is None:
+        del schema["default"]
+    described["schema"] = schema
+    if name in operation.examples:
+        described["example"] = operation.examples[name]
+    return described
+
+
+def _header(name: str) -> Json:
+    header = HEADER_ARGUMENTS[name]
+    return {
+        "name": header.name,
+        "in": "header",
+        "required": False,
+        "description": header.description,
+        "schema": header.schema,
+    }
+
+
+def _description(operation: Operation, arguments: Json) -> str:
+    needs = {
+        Access.ANY: "Needs any valid credential.",
+        Access.SESSION: "Needs a signed-in web session.",
+        Access.PUBLIC: "Needs no credential.",
+    }
+    need = f"Needs the scope `{operation.scope}`." if isinstance(operation.scope, Scope) else needs[operation.scope]
+    budget = "" if operation.budget is Budget.NONE else f"Counts as one of the {operation.budget.value}."
+    parts = [operation.description, arguments.get("description", ""), need, budget]
+    return " ".join(part for part in parts if part)
+
+
+def _security(operation: Operation) -> list[Json]:
+    if operation.scope is Access.PUBLIC:
+        return []
+    if operation.scope is Access.SESSION:
+        return [{"session": []}]
+    return [{"token": []}, {"session": []}]
+
+
+def _body(operation: Operation, properties: Json, required: list[str]) -> Json:
+    schema: Json = {"type": "object", "properties": properties, "required": required}
+    if operation.body is Body.MULTIPART:
+        schema["properties"] = {name: _part(part) for name, part in properties.items()}
+        return {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
+    content: Json = {"schema": {**schema, "additionalProperties": False}}
+    if example := {name: value for name, value in operation.examples.items() if name in properties}:
+        content["example"] = example
+    return {"required": bool(required), "content": {"application/json": content}}
+
+
+def _part(schema: Json) -> Json:
+    """A part of a form: files are raw bytes there, whatever they are elsewhere."""
+    file = {"type": "string", "contentMediaType": "application/octet-stream"}
+    kinds = [schema, *schema.get("anyOf", ())]
+    if any(kind.get("contentEncoding") for kind in kinds) or "Upload" in str(schema.get("$ref", "")):
+        told = [kind["description"] for kind in kinds if "description" in kind]
+        return file | ({"description": told[0]} if told else {})
+    if schema.get("type") == "array" and "Upload" in str(schema.get("items")):
+        return {"type": "array", "items": file, "maxItems": schema.get("maxItems", 1)}
+    return schema
+
+
+def _responses(route: Route, operation: Operation, known: dict[str, Json]) -> Json:
+    status = "201" if operation.creates else "200"
+    content: Json = {}
+    if operation.live:
+        content = {kind: {"schema": {"type": "string"}} for kind in operation.media}
+    for shape in () if operation.live else answer_types(operation):
+        if shape is Content:
+            binary = {"type": "string", "contentMediaType": "application/octet-stream"}
+            for kind in operation.media:
+                content[kind] = {"schema": {"type": "object"} if kind == "application/json" else binary}
+        elif shape is not types.NoneType:
+            content["application/json"] = {"schema": known[_key(shape)]}
+    responses: Json = {
+        status if content else "204": {"description": "Done.", **({"content": content} if content else {})}
+    }
+    if any(hasattr(shape, "repeated") for shape in answer_types(operation)):
+        responses["200"] = {**responses["201"], "description": "The record existed already; nothing changed."}
+    if "application/octet-stream" in operation.media:
+        responses["200"] = {"description": "Done.", "content": {"*/*": content["application/octet-stream"]}}
+    responses |= {str(status): {"$ref": _REFUSAL.format(name=name)} for status, name in by_status(route, operation)}
+    return responses
+
+
+def _used(parts: list[Json], components: Json) -> Json:
+    """Only the schemas that something points at, directly or by way of another."""
+    found: set[str] = set()
+    waiting: list[Any] = list(parts)
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, dict):
+            reference = typing.cast(Json, node).get("$ref")
+            if isinstance(reference, str) and reference.startswith(_REF.format(name="")):
+                name = reference.rpartition("/")[2]
+                if name not in found:
+                    found.add(name)
+                    waiting.append(components[name])
+            waiting.extend(typing.cast(Json, node).values())
+        elif isinstance(node, list):
+            waiting.extend(typing.cast(list[Any], node))
+    return {name: components[name] for name in sorted(found)}

@@ -1,0 +1,224 @@
+"""REST under `/api/v1`: the paths of the registry. It decides nothing; `dispatch` does.
+
+Path, query and body become one map of arguments; extra, repeated and doubled ones are refused, and the
+whole is converted and checked at once against the operation's arguments.
+"""
+
+import re
+import types
+import typing
+from collections.abc import Awaitable, Callable, Set
+from datetime import datetime
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.captures.images.media_types import content_disposition
+from ticketbox.domain.core import scopes
+from ticketbox.domain.core.problems import InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType, invalid
+from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, has_body, header, headers_named, query, whole_body
+from ticketbox.edge.compression import may_pack
+from ticketbox.edge.edge import Site
+from ticketbox.edge.responses import Answer, json_answer, session_cookie
+from ticketbox.http.header_arguments import HEADER_ARGUMENTS
+from ticketbox.http.routing import Paths
+from ticketbox.http.sse import Stream
+from ticketbox.http.uploads import read_upload
+from ticketbox.operations.core.content import Content, WithSession
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.registry import Body, Operation, Registry
+
+PREFIX = "/api/v1"
+MAX_JSON = 4 * 1024 * 1024
+BODY_SECONDS = 30.0
+
+Endpoint = Callable[[Scope, Receive], Awaitable[Answer | Stream]]
+
+
+class Api:
+    """The REST API as an ASGI application; what isn't a path of the registry goes to the application behind it.
+
+    It stands before the framework, whose way to a handler costs as much as a look-up in the file
+    (docs/decisions/0002-rest-stands-before-the-framework.md).
+    """
+
+    def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site, behind: ASGIApp) -> None:
+        self._behind = behind
+        self._paths: Paths[Endpoint] = Paths()
+        for line, operation in registry.routes():
+            endpoint = _endpoint(operation, dispatcher, site)
+            self._paths.add(line.method, PREFIX + line.path, endpoint)
+            if line.method == "GET":  # the answer leaves its body out
+                self._paths.add("HEAD", PREFIX + line.path, endpoint)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Serve one request (ASGI 3)."""
+        methods, scope["path_params"] = self._paths.find(scope["path"])
+        if not methods:
+            await self._behind(scope, receive, send)
+            return
+        endpoint = methods.get(scope["method"])
+        if endpoint is None:
+            valid = sorted({*methods, "OPTIONS"})
+            if scope["method"] != "OPTIONS":
+                raise MethodNotAllowed(valid)
+            answer = Answer(204, b"", "", [(b"allow", ", ".join(valid).encode())])
+        else:
+            answer = await endpoint(scope, receive)
+        await answer(scope, receive, send)
+
+
+def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
+    decode = _decoder(operation)
+    lax = operation.body is Body.NONE
+    # What any token may read holds no secrets: those are told once, to whoever made them.
+    tells_no_secret = operation.scope is scopes.Scope.READ and not operation.writes
+
+    async def handle(scope: Scope, receive: Receive) -> Answer | Stream:
+        call: Call = scope["call"]
+        if tells_no_secret:
+            may_pack(scope)
+        if operation.body is Body.MULTIPART:
+            await dispatcher.admit(operation, call)
+        try:
+            arguments = await decode(scope, receive)
+        except Problem:
+            await dispatcher.admit(operation, call)
+            raise
+        if operation.live:
+            return Stream(dispatcher.follow(operation, arguments, call, lax=lax))
+        result = await dispatcher.dispatch(operation, arguments, call, lax=lax)
+        answer = _answer(operation, result, scope, site)
+        if call.replayed:
+            answer.headers.append((b"idempotency-replayed", b"true"))
+        return answer
+
+    return handle
+
+
+def _decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
+    """What turns a request into the operation's map of arguments."""
+    fields = {field.encode_name: field.type for field in msgspec.structs.fields(operation.arguments)}
+    lists = {name for name, kind in fields.items() if _is_list(kind)}
+    taken = fields.keys() & HEADER_ARGUMENTS.keys()
+    in_path = {name for route in operation.routes for name in route.parameters}
+    nullable = {name for name, kind in fields.items() if _takes(kind, types.NoneType) and not _takes(kind, str)}
+    times = {name for name, kind in fields.items() if _takes(kind, datetime)}
+
+    async def decode(scope: Scope, receive: Receive) -> dict[str, Any]:
+        given: dict[str, Any] = dict(scope["path_params"])
+        if operation.body is Body.NONE:
+            await _refuse_body(scope, receive)
+            sent: dict[str, Any] = dict(query(scope))
+            for name in lists & sent.keys():
+                sent[name] = [part for part in sent[name].split(",") if part]
+            # From text, msgspec would read the word as none at all, and a figure as a time.
+            for name in nullable & sent.keys():
+                if str(sent[name]).lower() == "null":
+                    raise invalid(name, "leave it out to have none")
+            for name in times & sent.keys():
+                if not re.match("[0-9]{4}-", sent[name]):
+                    raise invalid(name, "send a time as RFC 3339, such as 2026-11-21T09:30:00Z")
+        else:
+            _refuse_query(scope)
+            if operation.body is Body.JSON:
+                sent = await _json_body(scope, receive)
+            else:
+                sent = await read_upload(operation, scope, receive)
+        if strangers := sent.keys() & (in_path | HEADER_ARGUMENTS.keys()):
+            raise invalid(min(strangers), "unknown field")
+        given.update(sent)
+        _take_headers(scope, taken, given)
+        return given
+
+    return decode
+
+
+def _is_list(kind: Any) -> bool:
+    if typing.get_origin(kind) is typing.Annotated:
+        kind = typing.get_args(kind)[0]
+    return typing.get_origin(kind) is list or any(_is_list(part) for part in typing.get_args(kind))
+
+
+def _takes(kind: Any, wanted: type) -> bool:
+    return kind is wanted or any(_takes(part, wanted) for part in typing.get_args(kind))
+
+
+async def _refuse_body(scope: Scope, receive: Receive) -> None:
+    if has_body(scope):
+        raise InvalidRequest("this takes no body")
+
+
+def _refuse_query(scope: Scope) -> None:
+    for name in query(scope):
+        raise invalid(name, "this takes no query")
+
+
+async def _json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
+    body = await whole_body(scope, receive, MAX_JSON, BODY_SECONDS)
+    if not body:
+        return {}
+    kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
+    if kind != "application/json":
+        raise UnsupportedMediaType("send the body as application/json", valid=["application/json"])
+    try:
+        decoded = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"the body is no JSON: {error}") from None
+    except RecursionError:
+        raise InvalidRequest("the body's JSON is nested too deeply") from None
+    if not isinstance(decoded, dict):
+        raise InvalidRequest("the body is no JSON object")
+    return typing.cast(dict[str, Any], decoded)
+
+
+def _take_headers(scope: Scope, taken: Set[str], given: dict[str, Any]) -> None:
+    """Read the headers that are arguments. Where one would be ignored it is refused: its sender counts on it."""
+    for name, argument in HEADER_ARGUMENTS.items():
+        values = headers_named(scope, argument.key)
+        if not values:
+            continue
+        label = argument.name
+        if name not in taken or len(values) > 1:
+            raise invalid(label, "this header stands twice" if name in taken else "this takes no such header")
+        text = values[0].strip()
+        if name != "expected_version":
+            given[name] = text
+        elif text != "*":
+            version = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else ""
+            if not version.isdigit() or len(version) > 15:
+                raise invalid(label, "send the ETag of the ticket as it was read, or *")
+            given[name] = int(version)
+
+
+def _answer(operation: Operation, result: Any, scope: Scope, site: Site) -> Answer:
+    if isinstance(result, Content):
+        return _content(result, scope)
+    if isinstance(result, WithSession):
+        session = typing.cast(WithSession[Any], result)
+        answer = _answer(operation, session.answer, scope, site)
+        answer.headers.append(session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure))
+        return answer
+    if result is None:
+        return Answer(204, b"", "")
+    status = 201 if operation.creates and not getattr(result, "repeated", False) else 200
+    answer = json_answer(result, status)
+    version = getattr(result, "version", None)
+    if version is not None:
+        answer.headers.append((b"etag", b'"%d"' % version))
+    return answer
+
+
+def _content(content: Content, scope: Scope) -> Answer:
+    headers = [
+        (b"content-disposition", content_disposition(content.name, content.inline).encode("latin-1")),
+        (b"content-security-policy", b"default-src 'none'; sandbox; frame-ancestors 'none'"),
+    ]
+    if content.next_cursor is not None:
+        headers.append((b"x-next-cursor", content.next_cursor.encode()))
+    if content.etag is not None:
+        headers += [(b"etag", b'"%s"' % content.etag.encode()), (b"cache-control", b"private, no-cache")]
+        if header(scope, b"if-none-match") == f'"{content.etag}"':
+            return Answer(304, b"", "", headers)
+    return Answer(200, content.data, content.media_type, headers)

@@ -1,0 +1,97 @@
+"""All routes together: MCP and REST, and behind them the framework with every other page."""
+
+import functools
+import typing
+from typing import Any
+
+import msgspec
+from litestar import Litestar, Request, Response, get
+from litestar.exceptions import MethodNotAllowedException, NotFoundException
+from litestar.handlers import HTTPRouteHandler
+
+from ticketbox.domain.core.problems import MethodNotAllowed, NotFound
+from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send
+from ticketbox.edge.compression import may_pack
+from ticketbox.edge.edge import Site
+from ticketbox.edge.responses import Answer
+from ticketbox.http import metrics, oauth, rest, webapp
+from ticketbox.http.metrics import Metrics
+from ticketbox.http.openapi import document
+from ticketbox.http.pages import email, pages
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.registry import Registry
+
+
+def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: ASGIApp, figures: Metrics) -> ASGIApp:
+    """Every route of the server, without the edge around them; `mcp` answers at `/mcp`."""
+    handlers = [
+        *pages.routes(registry, dispatcher, site),
+        *webapp.routes(registry, dispatcher, site.public_url),
+        *oauth.routes(registry, dispatcher, site),
+        *email.routes(registry, dispatcher, site),
+        _document(registry, site),
+        _health(dispatcher),
+        metrics.route(registry, dispatcher, figures),
+    ]
+    app = _Framework(
+        route_handlers=handlers,
+        openapi_config=None,
+        logging_config=None,
+        exception_handlers={
+            NotFoundException: _no_route,
+            MethodNotAllowedException: _no_route,
+            Exception: _rethrow,
+        },
+    )
+    api = rest.Api(registry, dispatcher, site, typing.cast(ASGIApp, app))
+
+    async def route(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["path"] in {"/mcp", "/mcp/"}:
+            await mcp(scope, receive, send)
+        else:
+            await api(scope, receive, send)
+
+    return route
+
+
+class _Framework(Litestar):
+    """Litestar without the plugins that it takes on by itself: they import pydantic, and no route here needs them."""
+
+    @staticmethod
+    def _get_default_plugins(plugins: list[Any]) -> list[Any]:
+        return plugins
+
+
+def _rethrow(_: object, error: Exception) -> Response[bytes]:
+    """Problems, and faults, are the edge's to answer."""
+    raise error
+
+
+def _no_route(_: object, error: Exception) -> Response[bytes]:
+    if isinstance(error, NotFoundException):
+        raise NotFound("page")
+    if isinstance(error, MethodNotAllowedException):
+        raise MethodNotAllowed(sorted((error.headers or {}).get("allow", "").split(", ")))
+    raise error
+
+
+def _document(registry: Registry, site: Site) -> HTTPRouteHandler:
+    @functools.cache
+    def encoded() -> bytes:
+        return msgspec.json.encode(document.document(registry, site.public_url))
+
+    @get(rest.PREFIX + "/openapi.json")
+    async def handle(request: Request[Any, Any, Any]) -> Answer:
+        may_pack(typing.cast(Scope, request.scope))
+        return Answer(200, encoded(), "application/json", [(b"cache-control", b"no-cache")])
+
+    return handle
+
+
+def _health(dispatcher: Dispatcher) -> HTTPRouteHandler:
+    @get("/healthz")
+    async def handle() -> Answer:
+        await dispatcher.services.database.ping()
+        return Answer(200, b"ok\n", "text/plain; charset=utf-8")
+
+    return handle

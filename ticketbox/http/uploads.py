@@ -1,0 +1,115 @@
+"""Multipart uploads: read as they arrive, within bounds, into an operation's map of arguments."""
+
+import asyncio
+from typing import Any
+
+import msgspec
+from multipart import (
+    MultipartError,
+    MultipartSegment,
+    ParserLimitReached,
+    PushMultipartParser,
+    parse_options_header,
+)
+
+from ticketbox.domain.captures.json_repair import mended
+from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType, invalid
+from ticketbox.edge.asgi import Receive, Scope, chunks, header
+from ticketbox.operations.captures.captures import MAX_ATTACHMENTS, MAX_UPLOAD
+from ticketbox.operations.core.registry import Operation
+
+UPLOAD_SECONDS = 180.0
+MAX_ENVELOPE = 1024 * 1024
+# Room for boundaries and part headers around the 32 MB that the parts themselves may have.
+_FRAMING = 64 * 1024
+_AT_ONCE = 4
+
+_turns = asyncio.Semaphore(_AT_ONCE)
+
+
+async def read_upload(operation: Operation, scope: Scope, receive: Receive) -> dict[str, Any]:
+    """Read a multipart body into arguments: JSON parts decoded, files as bytes.
+
+    At most four bodies are read at once; the others wait. Raises UnsupportedMediaType, PayloadTooLarge,
+    RequestTimeout and InvalidRequest.
+    """
+    kind, options = parse_options_header(header(scope, b"content-type") or "")
+    boundary = options.get("boundary", "")
+    if kind != "multipart/form-data" or not boundary:
+        raise UnsupportedMediaType("send the parts as multipart/form-data", valid=["multipart/form-data"])
+    async with _turns:
+        reader = _Reader(operation)
+        try:
+            parser = PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + 8, strict=True)
+            with parser:
+                async for chunk in chunks(scope, receive, MAX_UPLOAD + _FRAMING, UPLOAD_SECONDS):
+                    for event in parser.parse(chunk):
+                        reader.take(event)
+        except ParserLimitReached:
+            raise PayloadTooLarge("too many parts, or too long part headers") from None
+        except (MultipartError, UnicodeDecodeError) as error:
+            raise InvalidRequest(f"the multipart body is malformed: {error}") from None
+        return reader.arguments()
+
+
+class _Reader:
+    """Collects the parts that an operation takes."""
+
+    def __init__(self, operation: Operation) -> None:
+        in_path = {name for route in operation.routes for name in route.parameters}
+        self._taken = set(operation.arguments.__struct_fields__) - in_path - {"idempotency_key"}
+        self._found: dict[str, Any] = {}
+        self._segment: MultipartSegment | None = None
+        self._name = ""
+        self._parts: list[bytes | bytearray] = []
+
+    def take(self, event: MultipartSegment | bytearray | None) -> None:
+        """Take what the parser found next: a part's head, some of its bytes, or its end."""
+        if isinstance(event, MultipartSegment):
+            self._begin(event)
+        elif event:
+            self._parts.append(bytes(event))
+            if self._name == "capture" and sum(map(len, self._parts)) > MAX_ENVELOPE:
+                raise PayloadTooLarge("capture: more than 1 MB")
+        elif event is None:
+            self._end()
+
+    def _begin(self, segment: MultipartSegment) -> None:
+        name = segment.name or ""
+        if name not in self._taken:
+            raise invalid(name, "unknown part", valid=sorted(self._taken))
+        if name in self._found and name != "attachments":
+            raise invalid(name, "this part stands twice")
+        self._segment, self._name, self._parts = segment, name, []
+
+    def _end(self) -> None:
+        segment = self._segment
+        if segment is None:
+            return
+        data = b"".join(self._parts)
+        self._segment, self._parts = None, []
+        if self._name == "capture":
+            self._found["capture"] = _decoded(data)
+        elif self._name == "attachments":
+            self._found.setdefault("attachments", []).append(_file(segment, data))
+        elif self._name == "file":
+            self._found["file"] = _file(segment, data)
+        else:
+            self._found[self._name] = data
+
+    def arguments(self) -> dict[str, Any]:
+        """Everything that was found."""
+        return self._found
+
+
+def _file(segment: MultipartSegment, data: bytes) -> dict[str, Any]:
+    return {"name": segment.filename or "", "data": data}
+
+
+def _decoded(data: bytes) -> object:
+    try:
+        return msgspec.json.decode(mended(data))
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"capture: this is no JSON: {error}") from None
+    except RecursionError:
+        raise InvalidRequest("capture: the JSON is nested too deeply") from None

@@ -1,0 +1,160 @@
+"""The web app: its files, and the page that starts it under each of its own addresses; the browser extension's zips.
+
+The files are made from `web/` when the package is built, with compressed copies beside them.
+"""
+
+import contextlib
+import functools
+import mimetypes
+import re
+import typing
+from importlib import resources
+from typing import Any
+
+import msgspec
+from litestar import Request, get, route
+from litestar.handlers import HTTPRouteHandler
+
+from ticketbox import __version__
+from ticketbox.domain.core.problems import NotFound, Unauthorized
+from ticketbox.domain.tickets.search_filters import FILTERS, Filter
+from ticketbox.edge.asgi import Scope, encodings
+from ticketbox.edge.compression import may_pack
+from ticketbox.edge.responses import Answer, Headers
+from ticketbox.http.pages.rendering import page
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.registry import Registry
+
+FILES = resources.files("ticketbox") / "web_dist" / "app"
+EXTENSION = resources.files("ticketbox") / "web_dist" / "extension"
+EDITIONS = ("chromium", "chromium-deep", "firefox")
+PATHS = (
+    "/", "/projects/{_:path}", "/tickets/{_:path}", "/search", "/inbox", "/settings", "/settings/{_:path}",
+    "/companies/{_:path}",
+)  # fmt: skip
+_CHUNKS = {"projects": "src/app/board/BoardPage.svelte", "tickets": "src/app/ticket/TicketPage.svelte"}
+_BOARD = re.compile(r"/projects/(proj_[0-9a-z]+)", re.ASCII)
+PUBLIC_PATHS = ("/invitations/{_:str}",)
+_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
+    b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+_ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+_FOR_EVER = b"public, max-age=31536000, immutable"
+
+
+class Boot(msgspec.Struct, frozen=True):
+    """What the app would otherwise ask for first. It stands in its page as JSON, which no browser runs."""
+
+    version: str
+    public_url: str
+    me: Any
+    filters: tuple[Filter, ...] = FILTERS
+
+
+def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:
+    """The app's files and pages."""
+
+    async def who(call: Call) -> Any:
+        if call.cookie:
+            with contextlib.suppress(Unauthorized):
+                return await dispatcher.dispatch(registry["get_me"], {}, call)
+        return None
+
+    @get(list(PATHS))
+    async def start(request: Request[Any, Any, Any]) -> Answer:
+        """The app, for who is signed in; everybody else signs in first."""
+        scope = typing.cast(Scope, request.scope)
+        me = await who(scope["call"])
+        if me is not None:
+            may_pack(scope)
+            return _shell(Boot(__version__, public_url, me), scope["path"])
+        if not (await dispatcher.dispatch(registry["get_set_up"], {}, Call(operator=True))).done:
+            return page("unset.html")
+        return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
+
+    @get(list(PUBLIC_PATHS))
+    async def start_for_anybody(request: Request[Any, Any, Any]) -> Answer:
+        """The app where nobody needs to be signed in: to accept an invitation."""
+        return _shell(Boot(__version__, public_url, await who(typing.cast(Scope, request.scope)["call"])))
+
+    @get("/assets/{name:str}")
+    async def file(request: Request[Any, Any, Any], name: str) -> Answer:
+        """A file of the app. Its name holds a hash of what is in it, so it never changes."""
+        return _file(typing.cast(Scope, request.scope), name)
+
+    @route([f"/extension/{edition}.zip" for edition in EDITIONS], http_method=["GET", "HEAD"], status_code=200)
+    async def extension(request: Request[Any, Any, Any]) -> Answer:
+        """The extension for a browser, for who is signed in (docs/extension.md)."""
+        scope = typing.cast(Scope, request.scope)
+        if await who(scope["call"]) is None:
+            return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
+        name = scope["path"].rpartition("/")[2]
+        headers: Headers = [(b"content-disposition", f'attachment; filename="ticketbox-{name}"'.encode())]
+        return Answer(200, (EXTENSION / name).read_bytes(), "application/zip", headers)
+
+    @get("/extension/connected")
+    async def connected() -> Answer:
+        """Where the consent page leads the extension back to; it takes the answer from the tab's address."""
+        return page("connected.html")
+
+    return [start, start_for_anybody, file, extension, connected]
+
+
+def _sign_in(scope: Scope) -> bytes:
+    from urllib.parse import quote
+
+    target = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
+    return b"/signin" if target == "/" else f"/signin?next={quote(target, safe='/')}".encode()
+
+
+def _shell(boot: Boot, path: str = "") -> Answer:
+    data = msgspec.json.encode(boot).replace(b"<", b"\\u003c")
+    script = b'<script type="application/json" id="boot">' + data + b"</script>"
+    chunk = _CHUNKS.get(path[1:].partition("/")[0])
+    head = script + (_links(chunk) if chunk else b"") + _questions(path) + b"</head>"
+    text = (FILES / "index.html").read_bytes().replace(b"</head>", head, 1)
+    return Answer(200, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
+
+
+def _questions(path: str) -> bytes:
+    """Links to what a board asks of the API before it knows its columns, so that it comes along with the code."""
+    board = _BOARD.fullmatch(path)
+    asked = ["companies?limit=100", "projects?limit=100", f"projects/{board[1]}/columns"] if board else []
+    return "".join(f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{each}">' for each in asked).encode()
+
+
+@functools.cache
+def _links(chunk: str) -> bytes:
+    """Links to all that a page's chunk needs beyond the entry, so that it comes along with the entry."""
+    manifest = msgspec.json.decode((FILES / "manifest.json").read_bytes())
+
+    def needed(name: str, known: dict[str, None]) -> dict[str, None]:
+        if name not in known:
+            known[name] = None
+            for each in manifest[name].get("imports", ()):
+                needed(each, known)
+        return known
+
+    links: list[str] = []
+    entry = needed("index.html", {})
+    for name in needed(chunk, {}):
+        if name not in entry:
+            links.append(f'<link rel="modulepreload" crossorigin href="/{manifest[name]["file"]}">')
+            links += [f'<link rel="stylesheet" crossorigin href="/{css}">' for css in manifest[name].get("css", ())]
+    return "".join(links).encode()
+
+
+def _file(scope: Scope, name: str) -> Answer:
+    path = FILES / "assets" / name
+    if name.startswith(".") or not path.is_file():
+        raise NotFound("page")
+    headers: Headers = [(b"cache-control", _FOR_EVER), (b"vary", b"accept-encoding")]
+    taken = encodings(scope)
+    kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
+    for encoding, suffix in _ENCODINGS:
+        packed = FILES / "assets" / (name + suffix)
+        if encoding in taken and packed.is_file():
+            return Answer(200, packed.read_bytes(), kind, [*headers, (b"content-encoding", encoding.encode())])
+    return Answer(200, path.read_bytes(), kind, headers)

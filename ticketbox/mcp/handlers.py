@@ -1,0 +1,224 @@
+"""The handlers that the SDK's server calls, which hand everything to `dispatch` (docs/agents.md)."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Awaitable, Callable
+from typing import TYPE_CHECKING, Any, cast
+
+import msgspec
+
+from ticketbox import __version__
+from ticketbox.domain.captures.images import processing
+from ticketbox.domain.core.problems import Problem
+from ticketbox.mcp import prompts, tools
+from ticketbox.mcp.tools import ToolCard
+from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.registry import Registry
+from ticketbox.operations.tickets.ticket_detail import TicketDetail
+
+if TYPE_CHECKING:
+    import mcp_types as types
+    from mcp.server.lowlevel import Server
+
+log = logging.getLogger("ticketbox.mcp")
+
+BROKEN = "something went wrong here; the server's log says what"
+
+
+class Told(msgspec.Struct, frozen=True):
+    """A tool's answer: the same as text and as an object, with the pictures that come along."""
+
+    text: str
+    structured: dict[str, Any]
+    pictures: list[Content] = []
+    is_error: bool = False
+
+
+class Handlers:
+    """What each method of the protocol does here."""
+
+    def __init__(self, registry: Registry, dispatcher: Dispatcher) -> None:
+        self._registry = registry
+        self._dispatcher = dispatcher
+
+    def server(self) -> "Server[Any]":
+        """The SDK's server with our handlers."""
+        from mcp.server.lowlevel import Server
+
+        return Server(
+            "ticketbox",
+            version=__version__,
+            title="ticketbox",
+            instructions=prompts.INSTRUCTIONS,
+            get_tool_input_schema=self._input_schema,
+            on_list_tools=guarded(self._list_tools),
+            on_call_tool=guarded(self._call_tool),
+            on_list_prompts=guarded(self._list_prompts),
+            on_get_prompt=guarded(self._get_prompt),
+            on_list_resources=guarded(self._list_resources),
+            on_list_resource_templates=guarded(self._list_templates),
+            on_read_resource=guarded(self._read_resource),
+        )
+
+    def _input_schema(self, name: str) -> dict[str, Any] | None:
+        card = tools.cards(self._registry).get(name)
+        return None if card is None else card.input_schema
+
+    async def _list_tools(self, context: Any, params: Any) -> "types.ListToolsResult":
+        import mcp_types as types
+
+        actor = _call(context).actor
+        assert actor is not None
+        return types.ListToolsResult(
+            tools=[
+                types.Tool(
+                    name=card.name,
+                    title=card.title,
+                    description=card.description,
+                    input_schema=card.input_schema,
+                    output_schema=card.output_schema,
+                    annotations=types.ToolAnnotations(
+                        read_only_hint=card.read_only,
+                        destructive_hint=card.destructive,
+                        idempotent_hint=card.idempotent,
+                        open_world_hint=False,
+                    ),
+                )
+                for card in tools.allowed(self._registry, actor)
+            ]
+        )
+
+    async def _call_tool(self, context: Any, params: "types.CallToolRequestParams") -> "types.CallToolResult":
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
+        card = tools.cards(self._registry).get(params.name)
+        if card is None:
+            raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}; see tools/list")
+        call = _call(context)
+        try:
+            told = await self.carry_out(card, params.arguments or {}, call)
+        except Problem as problem:
+            call.refusal = problem.code
+            told = refused(problem)
+        content: list[Any] = [types.TextContent(text=told.text)]
+        content += [
+            types.ImageContent(data=tools.encoded(picture), mime_type=picture.media_type) for picture in told.pictures
+        ]
+        return types.CallToolResult(content=content, structured_content=told.structured, is_error=told.is_error)
+
+    async def carry_out(self, card: ToolCard, arguments: dict[str, Any], call: Call) -> Told:
+        """Call a tool. Raises Problem."""
+        result = await self._dispatcher.dispatch(card.operation, arguments, call)
+        pictures = [result] if isinstance(result, Content) else await self._pictures(result, call)
+        structured = tools.structured(result)
+        return Told(msgspec.json.encode(structured).decode(), structured, pictures)
+
+    async def _pictures(self, result: Any, call: Call) -> list[Content]:
+        """The screenshot that comes along with a ticket, small enough for a model to look at."""
+        if not isinstance(result, TicketDetail) or result.capture is None or result.capture.screenshot is None:
+            return []
+        if result.capture.console is msgspec.UNSET:
+            return []
+        shot = {"ticket_id": result.id, "annotated": True, "max_side": processing.MODEL_SIDE}
+        try:
+            return [await self._dispatcher.dispatch(self._registry["get_screenshot"], shot, call)]
+        except Problem:  # the ticket is worth more than its picture, and get_screenshot says what is wrong
+            log.warning("the screenshot of %s can't be shown", result.id, exc_info=True)
+            return []
+
+    async def _list_prompts(self, context: Any, params: Any) -> "types.ListPromptsResult":
+        import mcp_types as types
+
+        return types.ListPromptsResult(
+            prompts=[
+                types.Prompt(
+                    name=prompt.name,
+                    title=prompt.title,
+                    description=prompt.description,
+                    arguments=[
+                        types.PromptArgument(name=prompt.argument, description=prompt.argument_is, required=True)
+                    ],
+                )
+                for prompt in prompts.PROMPTS
+            ]
+        )
+
+    async def _get_prompt(self, context: Any, params: "types.GetPromptRequestParams") -> "types.GetPromptResult":
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
+        try:
+            prompt, text = prompts.written(params.name, params.arguments or {})
+        except Problem as problem:
+            raise MCPError(types.INVALID_PARAMS, problem.detail) from None
+        message = types.PromptMessage(role="user", content=types.TextContent(text=text))
+        return types.GetPromptResult(description=prompt.description, messages=[message])
+
+    async def _list_resources(self, context: Any, params: Any) -> "types.ListResourcesResult":
+        import mcp_types as types
+
+        return types.ListResourcesResult(resources=[])
+
+    async def _list_templates(self, context: Any, params: Any) -> "types.ListResourceTemplatesResult":
+        import mcp_types as types
+
+        return types.ListResourceTemplatesResult(
+            resource_templates=[
+                types.ResourceTemplate(
+                    uri_template=each.template, name=each.name, description=each.description, mime_type=each.media_type
+                )
+                for each in prompts.RESOURCES
+            ]
+        )
+
+    async def _read_resource(
+        self, context: Any, params: "types.ReadResourceRequestParams"
+    ) -> "types.ReadResourceResult":
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
+        uri = str(params.uri)
+        try:
+            operation, arguments = prompts.resource(uri)
+            result = await self._dispatcher.dispatch(self._registry[operation], arguments, _call(context))
+        except Problem as problem:
+            raise MCPError(types.INVALID_PARAMS, problem.detail, {**problem.body(), "uri": uri}) from None
+        if isinstance(result, Content) and not result.media_type.startswith("application/json"):
+            blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encoded(result))
+            return types.ReadResourceResult(contents=[blob])
+        text = result.data.decode() if isinstance(result, Content) else json.dumps(tools.structured(result))
+        return types.ReadResourceResult(
+            contents=[types.TextResourceContents(uri=uri, mime_type="application/json", text=text)]
+        )
+
+
+def guarded(handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+    """A handler that keeps the text of unforeseen exceptions inside; the SDK's older path would send it out."""
+
+    async def guarded(context: Any, params: Any) -> Any:
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
+        try:
+            return await handler(context, params)
+        except (MCPError, asyncio.CancelledError):
+            raise
+        except Exception:
+            log.exception("an MCP call failed")
+            raise MCPError(types.INTERNAL_ERROR, BROKEN) from None
+
+    return guarded
+
+
+def _call(context: Any) -> Call:
+    return context.request.scope["call"]
+
+
+def refused(problem: Problem) -> Told:
+    """A refusal as a tool's answer, which says what to do next."""
+    structured = cast(dict[str, Any], msgspec.to_builtins(problem.body()))
+    return Told(f"{problem.detail}{prompts.NEXT.get(problem.code, '')}", structured, is_error=True)

@@ -1,0 +1,80 @@
+"""Tokens of any account, as the operator manages them from the machine's own shell (`ticketbox token`)."""
+
+import msgspec
+
+from ticketbox.domain.accounts.records import Token, User
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Kind, Via
+from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.scopes import Access
+from ticketbox.operations.accounts.oauth_grants import ended
+from ticketbox.operations.accounts.tokens import CreatedToken, TokenInput, made, revoked
+from ticketbox.operations.accounts.users import find_account
+from ticketbox.operations.core.paging import NEWEST
+from ticketbox.operations.core.registry import operation
+from ticketbox.store.accounts import credentials, users
+from ticketbox.store.file.database import Read, Write
+
+
+class IssueToken(TokenInput, forbid_unknown_fields=True, frozen=True, kw_only=True):
+    """A token for an account, by its id or e-mail address."""
+
+    user: str
+
+
+@operation("issue_token", scope=Access.OPERATOR, budget=Budget.NONE)
+def issue_token(tx: Write, actor: Actor, args: IssueToken) -> CreatedToken:
+    """Make an API token for an account, within what its owner may do."""
+    return made(tx, _as_user(tx, args.user), args)
+
+
+class UserTokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An account by its id or e-mail address; left out: all accounts."""
+
+    user: str | None = None
+
+
+class OwnedToken(Token, frozen=True):
+    """A token and whose it is."""
+
+    user: User
+
+
+class Tokens(msgspec.Struct, frozen=True):
+    """Tokens that aren't revoked."""
+
+    items: list[OwnedToken]
+
+
+@operation("list_issued_tokens", scope=Access.OPERATOR, budget=Budget.NONE)
+def list_issued_tokens(tx: Read, actor: Actor, args: UserTokens) -> Tokens:
+    """List the tokens of an account, or of all."""
+    owners = users.everyone(tx) if args.user is None else [find_account(tx, args.user)]
+    return Tokens([
+        OwnedToken(**msgspec.structs.asdict(token), user=owner.user)
+        for owner in owners
+        for _, token in credentials.tokens(tx, owner.key, NEWEST, 10_000)
+    ])  # fmt: skip
+
+
+class RevokeIssued(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Any account's token, by its public id."""
+
+    token_id: str
+
+
+@operation("revoke_issued_token", scope=Access.OPERATOR, budget=Budget.NONE)
+def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssued) -> None:
+    """Revoke any account's token, or what it granted to an app."""
+    found = credentials.find(tx, args.token_id)
+    if found is None or found[2] is Kind.SESSION:
+        raise NotFound("token")
+    owner = credentials.as_user(tx, found[1], Via.CLI)
+    if found[2] is Kind.OAUTH:
+        ended(tx, owner, args.token_id)
+    else:
+        revoked(tx, owner, args.token_id)
+
+
+def _as_user(tx: Read, text: str) -> Actor:
+    return credentials.as_user(tx, find_account(tx, text).key, Via.CLI)

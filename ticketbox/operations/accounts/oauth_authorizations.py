@@ -1,0 +1,279 @@
+"""OAuth up to the code: an app asks, and a signed-in person answers (docs/oauth.md).
+
+Nothing here is a REST route or a tool; the pages and endpoints of the authorization server call it.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.accounts import oauth, secrets
+from ticketbox.domain.accounts.oauth import CHALLENGE, CODE_LIFETIME, CONSENT_LIFETIME, Audience, OAuthError
+from ticketbox.domain.core.clock import HOUR
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.problems import Forbidden, NotFound, invalid
+from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.operations.accounts.oauth_clients import Document, fetch_document, keep_document
+from ticketbox.operations.accounts.tokens import Scopes, restriction
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.inputs import Secret
+from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import oauth_grants
+from ticketbox.store.accounts.oauth_grants import Asked, Client
+from ticketbox.store.companies import projects
+from ticketbox.store.file.database import Read, Write
+
+DOCUMENT_LIFETIME = HOUR
+MOST_SHOWN = 1_000
+
+Parameter = Annotated[str, Meta(max_length=oauth.MAX_ADDRESS)]
+
+
+class Authorize(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An authorization request (RFC 6749, 4.1.1; RFC 7636, 4.3; RFC 8707, 2.1)."""
+
+    client_id: Parameter | None = None
+    redirect_uri: Parameter | None = None
+    response_type: Parameter | None = None
+    code_challenge: Parameter | None = None
+    code_challenge_method: Parameter | None = None
+    scope: Parameter | None = None
+    state: Parameter | None = None
+    resource: Parameter | None = None
+
+
+class Looked(msgspec.Struct, frozen=True):
+    """What was looked up before the request's transaction: the app's document if it was fetched, our address."""
+
+    document: Document | None
+    public_url: str
+
+
+async def look_up_client(services: Services, actor: Actor, args: Authorize, call: Call) -> Looked:
+    """Fetch the app's document where its id is an address, at most once an hour, and only for somebody signed in.
+
+    Raises RateLimited, and OAuthError for a document that can't be had or won't do.
+    """
+    services.limit(call.address, "oauth-authorize", 120, "too many authorization requests from this address")
+    asked = args.client_id or ""
+    if actor.kind is not Kind.SESSION or not oauth.is_document_address(asked):
+        return Looked(None, services.public_url)
+    now = services.database.clock.now()
+    known = await services.read(lambda tx: oauth_grants.client(tx, asked))
+    if known is not None and known.fetched_at is not None and now - DOCUMENT_LIFETIME < known.fetched_at <= now:
+        return Looked(None, services.public_url)
+    services.limit(actor.user, "oauth-documents", 10, "too many new apps in a minute")
+    return Looked(await fetch_document(services, asked), services.public_url)
+
+
+class ProjectChoice(msgspec.Struct, frozen=True):
+    """A project that a grant can be kept to."""
+
+    id: str
+    name: str
+
+
+class CompanyChoice(msgspec.Struct, frozen=True):
+    """A company that a grant can be kept to, with its projects."""
+
+    id: str
+    name: str
+    projects: list[ProjectChoice]
+
+
+class Consent(msgspec.Struct, frozen=True):
+    """What a person is asked, with the handle that the answer needs."""
+
+    handle: str
+    client_name: str
+    client_host: str | None
+    redirect_uri: str
+    scopes: list[Scope]
+    companies: list[CompanyChoice]
+    name: str
+    email: str
+
+
+class SignInFirst(msgspec.Struct, frozen=True):
+    """Nobody is signed in; the request comes back when somebody is. `redirect_uri` is known to be the client's."""
+
+    redirect_uri: str | None
+
+
+class Declined(msgspec.Struct, frozen=True):
+    """A refusal that leaves the app's document stored, so that a wrong request doesn't fetch it anew."""
+
+    error: OAuthError
+
+
+async def tell(services: Services, args: Authorize, result: Consent | SignInFirst | Declined) -> Consent | SignInFirst:
+    """Raise the OAuthError of a refusal."""
+    if isinstance(result, Declined):
+        raise result.error
+    return result
+
+
+@operation("authorize", scope=Access.PUBLIC, budget=Budget.NONE, prepare=look_up_client, finish=tell)
+def authorize(tx: Write, actor: Actor, args: Authorize, looked: Looked) -> Consent | SignInFirst | Declined:
+    """Take an authorization request, and say what to ask the person; a session's user alone is asked.
+
+    Raises OAuthError. Without its `redirect_uri` the person is told, because the address isn't known to be the
+    client's. Nobody is redirected before signing in, so the address is of no use to a phisher (RFC 9700, 4.11.2).
+    """
+    if looked.document is not None:
+        keep_document(tx, looked.document)
+    try:
+        return _question(tx, actor, args, looked.public_url)
+    except OAuthError as error:
+        return Declined(error)
+
+
+def _question(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
+    signed_in = actor.kind is Kind.SESSION
+    client = oauth_grants.client(tx, args.client_id or "")
+    if client is None and not signed_in and oauth.is_document_address(args.client_id or ""):
+        return SignInFirst(None)
+    if client is None:
+        raise OAuthError("invalid_client", "this app isn't known here, or not any more; connect it anew from the app")
+    redirect_uri = _redirect_uri(client, args.redirect_uri)
+    if not signed_in:
+        return SignInFirst(redirect_uri)
+    asked = _asked(actor, client, redirect_uri, args, public_url)
+    handle = oauth.new_code()
+    oauth_grants.ask(tx, asked, secrets.digest(handle), tx.now + CONSENT_LIFETIME)
+    return _consent(tx, actor, asked, handle)
+
+
+def _redirect_uri(client: Client, given: str | None) -> str:
+    """The address that a request names, if it is the client's. It may be left out where there is but one."""
+    if given is None and len(client.redirect_uris) == 1:
+        return client.redirect_uris[0]
+    if given is None or not any(oauth.redirects_to(known, given) for known in client.redirect_uris):
+        raise OAuthError("invalid_request", f"{client.name} asks to be answered at an address that isn't its own")
+    return given
+
+
+def _asked(actor: Actor, client: Client, redirect_uri: str, args: Authorize, public_url: str) -> Asked:
+    def refusal(error: str, detail: str) -> OAuthError:
+        return OAuthError(error, detail, redirect_uri, args.state)
+
+    if args.response_type != "code":
+        raise refusal("unsupported_response_type", "response_type must be code")
+    if args.code_challenge is None or args.code_challenge_method != "S256":
+        raise refusal("invalid_request", "PKCE is needed: code_challenge, with code_challenge_method S256")
+    try:
+        msgspec.convert(args.code_challenge, Annotated[str, CHALLENGE])
+    except msgspec.ValidationError:
+        raise refusal("invalid_request", "code_challenge must be a SHA-256 in base64url, 43 characters") from None
+    audience = audience_of(args.resource, public_url)
+    if audience is None:
+        raise refusal("invalid_target", f"resource must be {public_url}/mcp")
+    # offline_access is what some clients say for a refresh token, which every grant has here
+    words = [word for word in dict.fromkeys((args.scope or "").split()) if word != "offline_access"]
+    if unknown := [word for word in words if word not in set(Scope)]:
+        raise refusal("invalid_scope", f"there is no scope {unknown[0][:50]}")
+    scopes = [scope.value for scope in Scope if not words or scope in words]
+    return Asked(actor.user, client.key, redirect_uri, args.state, args.code_challenge, audience, scopes)
+
+
+def audience_of(resource: str | None, public_url: str) -> Audience | None:
+    """The resource that a client names, or the MCP endpoint; None when it isn't one of ours (RFC 8707, 2)."""
+    if resource is None:
+        return Audience.MCP
+    return next((each for each in Audience if resource == f"{public_url}/{each.value}"), None)
+
+
+def _consent(tx: Read, actor: Actor, asked: Asked, handle: str) -> Consent:
+    client = oauth_grants.client_by_key(tx, asked.client)
+    listed = [project for _, project in projects.listed(tx, actor.viewer, None, 0, MOST_SHOWN)]
+    companies = [
+        CompanyChoice(
+            membership.company_id,
+            membership.company_name,
+            [ProjectChoice(each.id, each.name) for each in listed if each.company_id == membership.company_id],
+        )
+        for membership in actor.memberships
+        if membership.role >= Role.MEMBER
+    ]
+    if not companies:
+        raise Forbidden("connecting an app needs the role member in a company, as making a token does")
+    return Consent(
+        handle=handle,
+        client_name=client.name,
+        client_host=None if client.fetched_at is None else oauth.shown_host(client.client_id),
+        redirect_uri=asked.redirect_uri,
+        scopes=[Scope(scope) for scope in asked.scopes],
+        companies=companies,
+        name=actor.name,
+        email=actor.email,
+    )
+
+
+class Handle(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The handle of a consent page."""
+
+    handle: Secret
+
+
+@operation("show_consent", scope=Access.SESSION, budget=Budget.NONE)
+def show_consent(tx: Read, actor: Actor, args: Handle) -> Consent:
+    """Say once more what a request asks of the caller. Raises NotFound."""
+    return _consent(tx, actor, _open(tx, actor, args.handle), args.handle)
+
+
+def _open(tx: Read, actor: Actor, handle: str) -> Asked:
+    asked = oauth_grants.asked(tx, secrets.digest(handle), actor.user)
+    if asked is None:
+        raise NotFound("request", "this question was answered, is too old, or is somebody else's")
+    return asked
+
+
+class Approve(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What a person grants; without a company, in all of theirs."""
+
+    handle: Secret
+    scopes: Scopes
+    company_id: Id | None = None
+    project_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
+
+
+class Answered(msgspec.Struct, frozen=True):
+    """Where the person goes with the answer: to the client's address, with a code or without one."""
+
+    redirect_uri: str
+    state: str | None
+    code: str | None
+    client_name: str
+
+
+@operation("approve_request", scope=Access.SESSION, budget=Budget.NONE)
+def approve_request(tx: Write, actor: Actor, args: Approve) -> Answered:
+    """Grant a request, within what it asks and what the caller may do; the answer holds the code.
+
+    Raises NotFound for a handle that isn't open to the caller, and what `restriction` raises.
+    """
+    asked = _open(tx, actor, args.handle)
+    if not set(args.scopes) <= set(asked.scopes):
+        raise invalid("scopes", "the app didn't ask for that")
+    restriction(tx, actor, args.company_id, args.project_ids)
+    code = oauth.new_code()
+    scopes: list[Any] = [scope for scope in asked.scopes if scope in args.scopes]
+    end = tx.now + CODE_LIFETIME
+    oauth_grants.grant(tx, asked.key, secrets.digest(code), scopes, args.company_id, args.project_ids, end)
+    return _answer(tx, asked, code)
+
+
+@operation("deny_request", scope=Access.SESSION, budget=Budget.NONE)
+def deny_request(tx: Write, actor: Actor, args: Handle) -> Answered:
+    """Refuse a request. Raises NotFound."""
+    asked = _open(tx, actor, args.handle)
+    oauth_grants.drop(tx, asked.key)
+    return _answer(tx, asked, None)
+
+
+def _answer(tx: Read, asked: Asked, code: str | None) -> Answered:
+    return Answered(asked.redirect_uri, asked.state, code, oauth_grants.client_by_key(tx, asked.client).name)

@@ -1,0 +1,220 @@
+"""OAuth from the code on: tokens are given, renewed and ended (docs/oauth.md).
+
+A grant is a credential of the kind `oauth` with secrets of its own: access tokens for an hour each, and refresh
+tokens that change at every use. Its id, label and budgets stay the same through all of them.
+"""
+
+from typing import Annotated, Any
+
+import msgspec
+
+from ticketbox.domain.accounts import oauth, secrets
+from ticketbox.domain.accounts.oauth import ACCESS_LIFETIME, REFRESH_GRACE, REFRESH_LIFETIME, VERIFIER, OAuthError
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Kind, Via
+from ticketbox.domain.core.problems import Problem
+from ticketbox.domain.core.scopes import Access, Scope, granted
+from ticketbox.operations.accounts.oauth_authorizations import Parameter, audience_of
+from ticketbox.operations.accounts.tokens import announce, restriction
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import credentials, oauth_grants, users
+from ticketbox.store.accounts.credentials import NewCredential
+from ticketbox.store.accounts.oauth_grants import Asked, Held
+from ticketbox.store.file.database import Read, Write
+
+WRONG_CODE = "the code is wrong, used or too old, or was given for another request"
+WRONG_REFRESH = "the refresh token is wrong, used or too old, or its grant has ended"
+
+
+class RedeemCode(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A code and the proof that it is the caller's (RFC 6749, 4.1.3; RFC 7636, 4.5)."""
+
+    client_id: Parameter
+    code: Parameter
+    code_verifier: Annotated[str, VERIFIER]
+    redirect_uri: Parameter | None = None
+    resource: Parameter | None = None
+
+
+class RefreshGrant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A refresh token (RFC 6749, 6); `scope` may narrow the new access token."""
+
+    client_id: Parameter
+    refresh_token: Parameter
+    scope: Parameter | None = None
+    resource: Parameter | None = None
+
+
+class Issued(msgspec.Struct, frozen=True):
+    """A new pair of secrets (RFC 6749, 5.1)."""
+
+    access_token: str
+    token_type: str
+    expires_in: int
+    refresh_token: str
+    scope: str
+
+
+class Refused(msgspec.Struct, frozen=True):
+    """A refusal whose transaction must hold all the same, because it ended a grant."""
+
+    error: str
+    detail: str
+
+
+async def before_tokens(services: Services, actor: Actor, args: Any, call: Call) -> str:
+    """Let an address ask so often a minute; the answer is our own address. Raises RateLimited."""
+    services.limit(call.address, "oauth-token", 60, "too many requests for tokens from this address")
+    return services.public_url
+
+
+async def tell(services: Services, args: Any, result: Issued | Refused) -> Issued:
+    """Turn a refusal that was committed into the error that it is. Raises OAuthError."""
+    if isinstance(result, Refused):
+        raise OAuthError(result.error, result.detail)
+    return result
+
+
+@operation("redeem_code", scope=Access.PUBLIC, budget=Budget.NONE, prepare=before_tokens, finish=tell)
+def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> Issued | Refused:
+    """Exchange a code for the first pair. A code that comes twice ends what it gave (RFC 6749, 4.1.2)."""
+    client = _known(tx, args.client_id)
+    request = oauth_grants.by_code(tx, secrets.digest(args.code))
+    if request is None:
+        raise OAuthError("invalid_grant", WRONG_CODE)
+    if request.credential is not None:
+        _end(tx, request.credential, request.user, "code used twice")
+        return Refused("invalid_grant", WRONG_CODE)
+    if (
+        request.client != client
+        or request.expires_at <= tx.now
+        or (args.redirect_uri or request.redirect_uri) != request.redirect_uri
+        or not oauth.proves(args.code_verifier, request.challenge)
+    ):
+        raise OAuthError("invalid_grant", WRONG_CODE)
+    _same_resource(args.resource, request.audience, public_url)
+    credential = _granted(tx, request)
+    return _pair(tx, credential, request.scopes)
+
+
+def _known(tx: Read, client_id: str) -> int:
+    client = oauth_grants.client(tx, client_id)
+    if client is None:
+        raise OAuthError("invalid_client", "this client_id isn't known here, or not any more; register again")
+    return client.key
+
+
+def _same_resource(resource: str | None, audience: oauth.Audience, public_url: str) -> None:
+    if resource is not None and audience_of(resource, public_url) is not audience:
+        raise OAuthError("invalid_target", f"this grant is for {public_url}/{audience.value}")
+
+
+def _granted(tx: Write, request: Asked) -> int:
+    """Store the grant's credential, as its user may still give it; returns its key. Raises OAuthError."""
+    account = users.by_key(tx, request.user)
+    if account is None or account.disabled:
+        raise OAuthError("invalid_grant", WRONG_CODE)
+    owner = credentials.as_user(tx, request.user, Via.WEB)
+    try:
+        company, projects = restriction(tx, owner, request.company, request.projects)
+    except Problem as problem:
+        raise OAuthError("invalid_grant", f"what was granted can't be given any more: {problem.detail}") from None
+    label = oauth_grants.client_by_key(tx, request.client).name
+    new = NewCredential(
+        kind=Kind.OAUTH,
+        user=request.user,
+        label=label,
+        secret_hash=secrets.digest(oauth.new_code()),  # opens nothing: a grant's secrets stand beside it
+        shown="",
+        scopes=tuple(Scope(scope) for scope in request.scopes),
+        company=company,
+        projects=projects,
+        expires_at=tx.now + REFRESH_LIFETIME,
+    )
+    key, public_id = credentials.add(tx, new)
+    oauth_grants.redeem(tx, request, key)
+    told: dict[str, Any] = {
+        "token_id": public_id,
+        "label": label,
+        "scopes": request.scopes,
+        "user_id": owner.user_id,
+        "kind": Kind.OAUTH.value,
+    }
+    announce(tx, owner, "token.created", key, company, told)
+    return key
+
+
+def _pair(tx: Write, credential: int, scopes: list[str], narrowed: list[str] | None = None) -> Issued:
+    access, refresh = secrets.new_secret(), secrets.new_secret()
+    oauth_grants.add_secret(tx, credential, "access", secrets.digest(access), tx.now + ACCESS_LIFETIME, narrowed)
+    oauth_grants.add_secret(tx, credential, "refresh", secrets.digest(refresh), tx.now + REFRESH_LIFETIME)
+    told = " ".join(scope for scope in Scope if scope in (scopes if narrowed is None else narrowed))
+    return Issued(access, "Bearer", ACCESS_LIFETIME // 1000, refresh, told)
+
+
+@operation("refresh_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=before_tokens, finish=tell)
+def refresh_grant(tx: Write, actor: Actor, args: RefreshGrant, public_url: str) -> Issued | Refused:
+    """Exchange a refresh token for a new pair. It holds for 60 seconds more, in case the answer gets lost.
+
+    Later use ends the grant, because two parties hold the token then (RFC 9700, 4.14.2).
+    """
+    _known(tx, args.client_id)
+    secret_hash = secrets.digest(args.refresh_token)
+    held = oauth_grants.held(tx, secret_hash)
+    if held is None or held.opens != "refresh" or held.client_id != args.client_id or not held.live:
+        raise OAuthError("invalid_grant", WRONG_REFRESH)
+    if held.rotated_at is not None and abs(tx.now - held.rotated_at) > REFRESH_GRACE:
+        _end(tx, held.credential, held.user, "refresh token used twice")
+        return Refused("invalid_grant", WRONG_REFRESH)
+    if held.expires_at <= tx.now:
+        raise OAuthError("invalid_grant", WRONG_REFRESH)
+    _same_resource(args.resource, held.audience, public_url)
+    narrowed = _narrowed(held, args.scope)
+    oauth_grants.rotate(tx, secret_hash, held.credential, tx.now + REFRESH_LIFETIME)
+    return _pair(tx, held.credential, held.scopes, narrowed)
+
+
+def _narrowed(held: Held, scope: str | None) -> list[str] | None:
+    """The scopes of one access token, which are the grant's or fewer (RFC 6749, 6)."""
+    words = [word for word in dict.fromkeys((scope or "").split()) if word != "offline_access"]
+    if not words or set(words) == set(held.scopes):
+        return None
+    all_of_it = granted(frozenset(map(Scope, held.scopes)))
+    if not set(words) <= all_of_it:
+        raise OAuthError("invalid_scope", "the scopes of a grant can't be widened; ask the person anew")
+    return words
+
+
+class RevokeGrant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Either secret of a grant (RFC 7009, 2.1)."""
+
+    token: Parameter
+    client_id: Parameter | None = None
+
+
+@operation("revoke_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=before_tokens)
+def revoke_grant(tx: Write, actor: Actor, args: RevokeGrant, _: str) -> None:
+    """End a grant by either of its secrets. One that isn't known is as good as ended (RFC 7009, 2.2)."""
+    held = oauth_grants.held(tx, secrets.digest(args.token))
+    if held is None:
+        return
+    if args.client_id is not None and args.client_id != held.client_id:
+        raise OAuthError("invalid_grant", "that token is another client's")
+    _end(tx, held.credential, held.user, "ended by the app")
+
+
+def _end(tx: Write, credential: int, user: int, why: str) -> None:
+    ended(tx, credentials.as_user(tx, user, Via.MCP), credentials.public_id(tx, credential), why=why)
+
+
+def ended(tx: Write, actor: Actor, token_id: str, **more: str) -> bool:
+    """Revoke a grant of the actor's, and record it. False when there is none that holds."""
+    found = credentials.revoke(tx, actor.user, token_id, Kind.OAUTH)
+    if found is None:
+        return False
+    key, label, company = found
+    told = {"token_id": token_id, "label": label, "user_id": actor.user_id, "kind": Kind.OAUTH.value, **more}
+    announce(tx, actor, "token.revoked", key, company, told)
+    return True

@@ -1,0 +1,200 @@
+"""The caller's own account, and what the credential at hand can do."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ticketbox.domain.accounts import passwords
+from ticketbox.domain.accounts.records import MailState, Profile, User
+from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, RateLimited
+from ticketbox.domain.core.records import Time
+from ticketbox.domain.core.scopes import Access, RoleName
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
+from ticketbox.operations.core.meter import Meter
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import credentials, users
+from ticketbox.store.events import email_addresses
+from ticketbox.store.file.database import Read, Write
+
+
+class Allowance(msgspec.Struct, frozen=True):
+    """A bucket: calls a minute, and calls left now."""
+
+    limit: int
+    remaining: int
+
+
+class Budgets(msgspec.Struct, frozen=True):
+    """The credential's two buckets."""
+
+    reads: Allowance
+    writes: Allowance
+
+
+class MyToken(msgspec.Struct, frozen=True):
+    """The credential at hand."""
+
+    id: str
+    label: str
+    kind: Kind
+    scopes: list[str]
+    company_id: str | None
+    project_ids: list[str] | None
+    expires_at: Time | None
+
+
+class MyCompany(msgspec.Struct, frozen=True):
+    """A company that the credential reaches, with its owner's role there."""
+
+    id: str
+    name: str
+    role: RoleName
+
+
+class Me(msgspec.Struct, frozen=True):
+    """Who calls, with what, and how much of it is left."""
+
+    user: User
+    token: MyToken
+    companies: list[MyCompany]
+    budgets: Budgets
+
+
+@operation(
+    "get_me",
+    scope=Access.ANY,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /me",
+    tool=Tool(
+        "Who am I",
+        "Use this to learn whose token you carry, what it may do, and how many calls are left.",
+        {},
+        name="whoami",
+    ),
+)
+def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
+    """Say who the caller is, what the token may do, and what its budgets hold."""
+    reads, writes = meter.levels()
+    pinned, projects = credentials.restriction(tx, actor.credential)
+    return Me(
+        user=User(actor.user_id, actor.name, actor.email),
+        token=MyToken(
+            id=actor.token_id or "",
+            label=actor.token_label or "web session",
+            kind=actor.kind or Kind.SESSION,
+            scopes=sorted(actor.scopes),
+            company_id=pinned,
+            project_ids=projects if actor.restricted else None,
+            expires_at=None if actor.expires_at is None else rfc3339(actor.expires_at),
+        ),
+        companies=[MyCompany(m.company_id, m.company_name, RoleName(m.role.label)) for m in actor.within],
+        budgets=Budgets(Allowance(reads.limit, reads.remaining), Allowance(writes.limit, writes.remaining)),
+    )
+
+
+async def sends_mail(services: Services, actor: Actor, args: msgspec.Struct, call: Call) -> bool:
+    """Whether the operator named a mail server."""
+    return services.mails
+
+
+@operation("get_profile", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile", prepare=sends_mail)
+def get_profile(tx: Read, actor: Actor, args: Nothing, mails: bool) -> Profile:
+    """The caller's account."""
+    return Profile(actor.user_id, actor.name, actor.email, _mail_state(tx, actor, mails))
+
+
+class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is left out stays as it is. `mail` true asks the address by mail first; once more if it was asked."""
+
+    name: Name | UnsetType = UNSET
+    email: Email | UnsetType = UNSET
+    mail: Annotated[bool, Meta(description="Whether notifications come by e-mail as well.")] | UnsetType = UNSET
+
+
+@operation(
+    "update_profile",
+    scope=Access.SESSION,
+    budget=Budget.WRITE,
+    rest="PATCH /profile",
+    refuses=(Conflict,),
+    prepare=sends_mail,
+    example={"name": "Ann B."},
+)
+def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) -> Profile:
+    """Change the caller's name or e-mail address, or whether notifications are mailed."""
+    if args.name is UNSET and args.email is UNSET and args.mail is UNSET:
+        raise InvalidRequest("nothing to change: give name, email or mail")
+    name = None if args.name is UNSET else args.name.strip()
+    email = None if args.email is UNSET else args.email.strip().lower()
+    if email is not None:
+        holder = users.by_email(tx, email)
+        if holder is not None and holder.key != actor.user:
+            raise Conflict("another account has this e-mail address")
+    users.rename(tx, actor.user, name, email)
+    _choose_mail(tx, actor, args.mail, email, mails)
+    return Profile(actor.user_id, name or actor.name, email or actor.email, _mail_state(tx, actor, mails))
+
+
+def _mail_state(tx: Read, actor: Actor, mails: bool) -> MailState:
+    if not mails:
+        return MailState.UNAVAILABLE
+    mailbox = email_addresses.of_user(tx, actor.user)
+    return MailState.OFF if mailbox is None else mailbox.state
+
+
+def _choose_mail(tx: Write, actor: Actor, wanted: bool | UnsetType, email: str | None, mails: bool) -> None:
+    """Begin or end to mail. A new address is asked anew, and so is one that was asked already."""
+    address = email or actor.email
+    mailbox = email_addresses.of_user(tx, actor.user)
+    state = MailState.OFF if mailbox is None else mailbox.state
+    moved = mailbox is not None and mailbox.address != address
+    if wanted is False or (moved and not mails):
+        email_addresses.set_state(tx, actor.user, MailState.OFF)
+    elif (wanted is True and (moved or state is not MailState.ON)) or (moved and state is not MailState.OFF):
+        if not mails:
+            raise Conflict("this server sends no mail; its operator can name a mail server")
+        if wait := email_addresses.retry_after(tx, actor.user):
+            raise RateLimited(wait, "addresses of this account were asked by mail too often")
+        email_addresses.ask(tx, actor.user, address)
+
+
+class ChangePassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The present password is asked for, so that an unattended screen isn't enough."""
+
+    current_password: Secret
+    new_password: Annotated[Password, Meta(description="10 characters at least.")]
+
+
+class NewPassword(msgspec.Struct, frozen=True):
+    """A change whose hashing was done outside the transaction."""
+
+    fits: bool
+    password_hash: str
+
+
+async def hash_new(services: Services, actor: Actor, args: ChangePassword, call: Call) -> NewPassword:
+    """Check the present password and hash the new one, at a bounded rate."""
+    services.limit(actor.user, "password", 10, "too many attempts to change the password")
+    account = await services.read(lambda tx: users.by_key(tx, actor.user))
+    stored = None if account is None else account.password_hash
+    fits = await services.work(passwords.verify_password, stored, args.current_password)
+    return NewPassword(fits, await services.work(passwords.hash_password, args.new_password) if fits else "")
+
+
+@operation(
+    "change_password", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /profile/password", prepare=hash_new,
+    example={"current_password": "correct horse battery", "new_password": "a better one, longer"},
+)  # fmt: skip
+def change_password(tx: Write, actor: Actor, args: ChangePassword, new: NewPassword) -> None:
+    """Change the caller's password; every other session of the account ends."""
+    if not new.fits:
+        raise Forbidden("the present password is wrong")
+    users.set_password(tx, actor.user, new.password_hash)
+    credentials.revoke_sessions(tx, actor.user, but=actor.credential)

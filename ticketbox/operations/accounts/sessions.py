@@ -1,0 +1,130 @@
+"""Web sessions: signing in and out (docs/security.md, "Sessions")."""
+
+import msgspec
+
+from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.accounts.records import Session, User
+from ticketbox.domain.core.clock import DAY, rfc3339
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.problems import NotFound, Unauthorized
+from ticketbox.domain.core.records import Time
+from ticketbox.domain.core.scopes import Access
+from ticketbox.operations.core.content import WithSession
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.inputs import Email, Nothing, Secret
+from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.paging import Page
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts.credentials import NewCredential
+from ticketbox.store.accounts.users import Account
+from ticketbox.store.file.database import Read, Write
+
+LIFETIME = 30 * DAY
+WRONG = "the e-mail address or the password is wrong"
+
+
+class SignedIn(msgspec.Struct, frozen=True):
+    """Who is signed in now, and until when."""
+
+    user: User
+    session_id: str
+    expires_at: Time
+
+
+class SignIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An account's address and password."""
+
+    email: Email
+    password: Secret
+
+
+class Attempt(msgspec.Struct, frozen=True):
+    """A sign-in whose password was checked outside the transaction."""
+
+    account: Account | None
+    address: str
+    user_agent: str
+
+
+async def check_password(services: Services, actor: Actor, args: SignIn, call: Call) -> Attempt:
+    """Check a password at a bounded rate.
+
+    Guessing is slowed for each address, for each account from each address, and for each account as a
+    whole; the last doesn't bind an address that the account has signed in from before, so a stranger can't
+    lock the owner out. Raises RateLimited.
+    """
+    email, wait = args.email.strip().lower(), "too many attempts to sign in"
+    services.limit(call.address, "sign-in", 30, wait)
+    services.limit((call.address, email), "sign-in-account", 10, wait)
+    account = await services.read(lambda tx: users.by_email(tx, email))
+    known = account is not None and await services.read(
+        lambda tx: credentials.has_signed_in_from(tx, account.key, call.address)
+    )
+    if not known:
+        services.limit(email, "sign-in-strangers", 20, wait)
+    stored = None if account is None or account.disabled else account.password_hash
+    fits = await services.work(passwords.verify_password, stored, args.password)
+    return Attempt(account if fits else None, call.address, call.user_agent)
+
+
+@operation(
+    "create_session", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /session", creates=True,
+    prepare=check_password, example={"email": "ann@example.org", "password": "correct horse battery"},
+)  # fmt: skip
+def create_session(tx: Write, actor: Actor, args: SignIn, attempt: Attempt) -> WithSession[SignedIn]:
+    """Sign in with a password; the answer sets the session's cookie. A session that was open ends."""
+    account = None if attempt.account is None else users.by_key(tx, attempt.account.key)
+    if account is None or account.disabled or account.password_hash != attempt.account.password_hash:  # type: ignore[union-attr]
+        raise Unauthorized(WRONG)
+    if actor.kind is Kind.SESSION and actor.token_id is not None:
+        credentials.revoke(tx, actor.user, actor.token_id, Kind.SESSION)
+    return started(tx, account, attempt.address, attempt.user_agent)
+
+
+def started(tx: Write, account: Account, address: str, user_agent: str) -> WithSession[SignedIn]:
+    """Store a new session for an account."""
+    secret = secrets.new_secret()
+    expires = tx.now + LIFETIME
+    _, public_id = credentials.add(
+        tx,
+        NewCredential(
+            kind=Kind.SESSION,
+            user=account.key,
+            label="web session",
+            secret_hash=secrets.digest(secret),
+            shown="",
+            expires_at=expires,
+            address=address,
+            user_agent=user_agent[:300],
+        ),
+    )
+    return WithSession(secret, LIFETIME // 1000, SignedIn(account.user, public_id, rfc3339(expires)))
+
+
+@operation("delete_session", scope=Access.SESSION, budget=Budget.NONE, rest="DELETE /session")
+def delete_session(tx: Write, actor: Actor, args: Nothing) -> WithSession[None]:
+    """Sign out: the session that calls ends."""
+    credentials.revoke(tx, actor.user, actor.token_id or "", Kind.SESSION)
+    return WithSession("", 0, None)
+
+
+@operation("list_sessions", scope=Access.SESSION, budget=Budget.READ, rest="GET /sessions")
+def list_sessions(tx: Read, actor: Actor, args: Nothing) -> Page[Session]:
+    """List the caller's signed-in sessions, newest first."""
+    return Page(credentials.sessions(tx, actor.user, actor.credential), None)
+
+
+class RevokeSession(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One of the caller's own sessions."""
+
+    session_id: Id
+
+
+@operation("revoke_session", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /sessions/{session_id}")
+def revoke_session(tx: Write, actor: Actor, args: RevokeSession) -> None:
+    """Sign a session out, wherever it is."""
+    if credentials.revoke(tx, actor.user, args.session_id, Kind.SESSION) is None:
+        raise NotFound("session")

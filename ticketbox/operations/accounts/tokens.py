@@ -1,0 +1,191 @@
+"""API tokens: made once, shown once, never changed (docs/tokens.md)."""
+
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.accounts import secrets
+from ticketbox.domain.accounts.records import Token
+from ticketbox.domain.core.clock import DAY
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Kind, require_role
+from ticketbox.domain.core.problems import Forbidden, NotFound, invalid
+from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.operations.core.inputs import Name
+from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.registry import operation
+from ticketbox.store.accounts import credentials
+from ticketbox.store.accounts.credentials import NewCredential
+from ticketbox.store.core.visibility import find
+from ticketbox.store.file.database import Read, Write
+
+
+class ListTokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The caller's own tokens that aren't revoked."""
+
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation("list_tokens", scope=Access.SESSION, budget=Budget.READ, rest="GET /tokens")
+def list_tokens(tx: Read, actor: Actor, args: ListTokens) -> Page[Token]:
+    """List the caller's API tokens, newest first."""
+    (before,) = resume(actor, args) or (NEWEST,)
+    return page(actor, args, credentials.tokens(tx, actor.user, before, args.limit + 1))
+
+
+Scopes = Annotated[
+    list[Scope],
+    Meta(
+        min_length=1,
+        max_length=4,
+        description="What the token may do; see the scope matrix in docs/tokens.md.",
+    ),
+]
+
+
+class TokenInput(msgspec.Struct, frozen=True):
+    """What a token is made with. It can never be changed."""
+
+    label: Name
+    scopes: Scopes
+    company_id: Annotated[Id, Meta(description="Pins the token to one company.")] | None = None
+    project_ids: (
+        Annotated[list[Id], Meta(min_length=1, max_length=100, description="Pins it to projects of one company.")]
+        | None
+    ) = None
+    expires_days: Annotated[int, Meta(ge=1, le=3650, description="Days until it expires; left out: never.")] | None = (
+        None
+    )
+
+
+class CreateToken(TokenInput, forbid_unknown_fields=True, frozen=True):
+    """What a token is made with. It can never be changed."""
+
+
+class CreatedToken(Token, frozen=True):
+    """The new token. `secret` is shown this once and can't be had again."""
+
+    secret: str
+
+
+@operation(
+    "create_token", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /tokens", refuses=(NotFound,), creates=True,
+    example={"label": "my agent", "scopes": ["tickets:write"], "expires_days": 90},
+)  # fmt: skip
+def create_token(tx: Write, actor: Actor, args: CreateToken) -> CreatedToken:
+    """Make an API token; the answer is the only time its secret is shown."""
+    return made(tx, actor, args)
+
+
+def made(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
+    """Store a token of the actor's, within what the actor may do.
+
+    Raises NotFound for a company or project that the actor can't see, Forbidden for a viewer, and
+    InvalidRequest for projects of several companies.
+    """
+    if len(set(args.scopes)) < len(args.scopes):
+        raise invalid("scopes", "a scope stands twice in the list")
+    company, projects = restriction(tx, actor, args.company_id, args.project_ids)
+    secret = secrets.new_secret()
+    key, public_id = credentials.add(
+        tx,
+        NewCredential(
+            kind=Kind.API,
+            user=actor.user,
+            label=args.label.strip(),
+            secret_hash=secrets.digest(secret),
+            shown=secret[: secrets.SHOWN],
+            scopes=tuple(args.scopes),
+            company=company,
+            projects=projects,
+            expires_at=None if args.expires_days is None else tx.now + args.expires_days * DAY,
+        ),
+    )
+    (_, token), *_ = credentials.tokens(tx, actor.user, NEWEST, 1, public_id)
+    told: dict[str, Any] = {
+        "token_id": token.id,
+        "label": token.label,
+        "scopes": token.scopes,
+        "user_id": actor.user_id,
+    }
+    announce(tx, actor, "token.created", key, company, told)
+    return CreatedToken(**msgspec.structs.asdict(token), secret=secret)
+
+
+def restriction(
+    tx: Read, actor: Actor, company_id: str | None, project_ids: list[str] | None
+) -> tuple[int | None, tuple[int, ...] | None]:
+    """The keys of the company and the projects that a credential of the actor's is to be pinned to.
+
+    Raises NotFound, Forbidden for a viewer, and InvalidRequest for projects of several companies.
+    """
+    projects = None if project_ids is None else _projects(tx, actor, project_ids)
+    return _company(actor, company_id, projects), None if projects is None else tuple(projects)
+
+
+def _projects(tx: Read, actor: Actor, project_ids: list[str]) -> dict[int, int]:
+    """The keys of the named projects, each with its company's."""
+    found = {project_id: find(tx, actor.viewer, "project", project_id) for project_id in project_ids}
+    if len(found) < len(project_ids):
+        raise invalid("project_ids", "a project stands twice in the list")
+    keys: dict[int, int] = {}
+    for project in found.values():
+        if project is None:
+            raise NotFound("project")
+        keys[project.key] = project.company
+    return keys
+
+
+def _company(actor: Actor, company_id: str | None, projects: dict[int, int] | None) -> int | None:
+    """The key of the company to pin to; projects alone pin to theirs."""
+    if company_id is None and projects is None:
+        if all(membership.role < Role.MEMBER for membership in actor.memberships):
+            raise Forbidden("making tokens needs the role member in a company")
+        return None
+    owners = set((projects or {}).values())
+    if company_id is not None:
+        membership = next((m for m in actor.memberships if m.company_id == company_id), None)
+        if membership is None:
+            raise NotFound("company")
+        owners.add(membership.company)
+    if len(owners) > 1:
+        raise invalid("project_ids", "a token is pinned to projects of one company")
+    (company,) = owners
+    membership = actor.membership(company)
+    if membership is None:
+        raise NotFound("company")
+    require_role(membership.role, Role.MEMBER)
+    return company
+
+
+class RevokeToken(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One of the caller's own tokens."""
+
+    token_id: Id
+
+
+@operation("revoke_token", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /tokens/{token_id}")
+def revoke_token(tx: Write, actor: Actor, args: RevokeToken) -> None:
+    """Revoke a token: the next request that carries it is refused."""
+    revoked(tx, actor, args.token_id)
+
+
+def revoked(tx: Write, actor: Actor, token_id: str) -> None:
+    """Revoke a token of the actor's. Raises NotFound."""
+    found = credentials.revoke(tx, actor.user, token_id, Kind.API)
+    if found is None:
+        raise NotFound("token")
+    key, label, company = found
+    told = {"token_id": token_id, "label": label, "user_id": actor.user_id}
+    announce(tx, actor, "token.revoked", key, company, told)
+
+
+def announce(tx: Write, actor: Actor, type_: str, credential: int, company: int | None, told: dict[str, Any]) -> None:
+    """Write the event into the audit log of every company that the token reaches."""
+    reached = [membership.company for membership in actor.memberships] if company is None else [company]
+    for each in reached:
+        company_event(tx, actor, type_, each, credential=credential, **told)

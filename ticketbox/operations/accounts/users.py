@@ -1,0 +1,121 @@
+"""Accounts, as the operator manages them from the machine's own shell (`ticketbox user`)."""
+
+import msgspec
+
+from ticketbox.domain.accounts import passwords
+from ticketbox.domain.accounts.records import User
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.problems import Conflict, NotFound
+from ticketbox.domain.core.scopes import Access, RoleName
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.inputs import Email, Name, Nothing, Password
+from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts.users import Account
+from ticketbox.store.companies import companies, members
+from ticketbox.store.core import bylines
+from ticketbox.store.file.database import Read, Write
+
+
+class PasswordHash(msgspec.Struct, frozen=True):
+    """The hash of a password, computed outside the transaction."""
+
+    value: str
+
+
+class AddUser(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A new account; with a company it is a member there at once."""
+
+    email: Email
+    name: Name
+    password: Password
+    company_id: Id | None = None
+    role: RoleName = RoleName.MEMBER
+
+
+async def hash_users(services: Services, actor: Actor, args: "AddUser | SetPassword", call: Call) -> PasswordHash:
+    """Hash an account's password."""
+    return PasswordHash(await services.work(passwords.hash_password, args.password))
+
+
+@operation("add_user", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_users)
+def add_user(tx: Write, actor: Actor, args: AddUser, hash_: PasswordHash) -> User:
+    """Make an account from the shell."""
+    email = args.email.strip().lower()
+    if users.by_email(tx, email) is not None:
+        raise Conflict(f"there is an account with the address {email}")
+    account = users.add(tx, email, args.name.strip(), hash_.value)
+    if args.company_id is not None:
+        company = companies.key_of(tx, args.company_id)
+        if company is None:
+            raise NotFound("company")
+        new = credentials.as_user(tx, account.key, Via.CLI)
+        members.add(tx, company, account.key, args.role.role, None, bylines.of(tx, new))
+        company_event(tx, new, "member.joined", company, user_id=account.user.id, role=args.role)
+    return account.user
+
+
+class ListedUser(User, frozen=True):
+    """An account and whether it is disabled."""
+
+    disabled: bool
+
+
+class Users(msgspec.Struct, frozen=True):
+    """All accounts of the file."""
+
+    items: list[ListedUser]
+
+
+@operation("list_users", scope=Access.OPERATOR, budget=Budget.NONE)
+def list_users(tx: Read, actor: Actor, args: Nothing) -> Users:
+    """List all accounts, oldest first."""
+    return Users([
+        ListedUser(**msgspec.structs.asdict(account.user), disabled=account.disabled)
+        for account in users.everyone(tx)
+    ])  # fmt: skip
+
+
+class SetPassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An account by its id or e-mail address, and its new password."""
+
+    user: str
+    password: Password
+
+
+@operation("set_password", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_users)
+def set_password(tx: Write, actor: Actor, args: SetPassword, hash_: PasswordHash) -> User:
+    """Give an account a new password; its sessions end."""
+    account = find_account(tx, args.user)
+    users.set_password(tx, account.key, hash_.value)
+    credentials.revoke_sessions(tx, account.key)
+    return account.user
+
+
+class DisableUser(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An account by its id or e-mail address."""
+
+    user: str
+    enable: bool = False
+
+
+@operation("disable_user", scope=Access.OPERATOR, budget=Budget.NONE)
+def disable_user(tx: Write, actor: Actor, args: DisableUser) -> User:
+    """Disable an account: its sessions end and its tokens stop, until it is enabled again."""
+    account = find_account(tx, args.user)
+    users.set_disabled(tx, account.key, not args.enable)
+    if not args.enable:
+        credentials.revoke_sessions(tx, account.key)
+    return account.user
+
+
+def find_account(tx: Read, text: str) -> Account:
+    """An account by its id or e-mail address. Raises NotFound."""
+    account = users.by_id(tx, text) or users.by_email(tx, text.strip().lower())
+    if account is None:
+        raise NotFound("user")
+    return account

@@ -1,0 +1,151 @@
+"""Annotations on pictures. Redactions are burnt in: their pixels are gone for good."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.captures.images import processing
+from ticketbox.domain.captures.images.annotations import (
+    MAX_ANNOTATIONS,
+    Annotation,
+    AnnotationInput,
+    RedactInput,
+    check_within,
+)
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import Conflict, TicketArchived, invalid
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import Status
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.lookups import Id, readable, writable
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.core.services import Services
+from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.store.captures import assets
+from ticketbox.store.core import blobs, bylines
+from ticketbox.store.core.blobs import Packed
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import tickets
+
+
+class ListAnnotations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Annotations stay readable when their ticket is archived."""
+
+    asset_id: Id
+
+
+class Annotations(msgspec.Struct, frozen=True):
+    """All marks of a picture, from the bottom up; `next_cursor` is always null."""
+
+    items: list[Annotation]
+    next_cursor: str | None
+
+
+@operation(
+    "list_annotations",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /assets/{asset_id}/annotations",
+    tool=Tool(
+        "List annotations",
+        "Use this to read the marks and texts that people put on a screenshot, with their places in pixels.",
+        {"asset_id": "asset_6n9q2t5w8z1c"},
+    ),
+)
+def list_annotations(tx: Read, actor: Actor, args: ListAnnotations) -> Annotations:
+    """List the marks on a picture, from the bottom up."""
+    return Annotations(assets.annotations(tx, readable(tx, actor, "asset", args.asset_id).key), None)
+
+
+class SaveAnnotations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """All marks of the picture. What isn't in the list is removed; a redaction's pixels stay burnt."""
+
+    asset_id: Id
+    annotations: Annotated[list[AnnotationInput], Meta(max_length=MAX_ANNOTATIONS)]
+
+
+class Burnt(msgspec.Struct, frozen=True):
+    """A picture with new redactions burnt in, and the blob that it was made from."""
+
+    origin: int
+    packed: Packed
+    picture_type: str
+    width: int
+    height: int
+
+
+async def burn(services: Services, actor: Actor, args: SaveAnnotations, call: Call) -> Burnt | None:
+    """Check the marks' places, and burn the redactions that are new."""
+    blob, width, height, done = await services.read(lambda tx: _picture(tx, actor, args))
+    check_within(args.annotations, width, height)
+    fresh = [
+        mark.geometry
+        for mark in args.annotations
+        if isinstance(mark, RedactInput) and msgspec.json.encode(mark.geometry).decode() not in done
+    ]
+    if not fresh:
+        return None
+    data = await services.read(lambda tx: blobs.read(tx, blob))
+    picture = await services.work(processing.burn, data, fresh)
+    packed = await services.work(lambda: blobs.pack(picture.data, compress=False))
+    return Burnt(blob, packed, picture.media_type, picture.width, picture.height)
+
+
+def _picture(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int, int, set[str]]:
+    found = _annotatable(tx, actor, args.asset_id)
+    blob, asset = assets.get(tx, found.key)
+    if asset.width is None or asset.height is None:
+        raise invalid("asset_id", "only pictures can be annotated")
+    return blob, asset.width, asset.height, assets.burnt(tx, found.key)
+
+
+def _annotatable(tx: Read, actor: Actor, asset_id: str) -> Found:
+    found = writable(tx, actor, "asset", asset_id)
+    if tickets.state(tx, assets.ticket_of(tx, found.key)).status is Status.ARCHIVED:
+        raise TicketArchived
+    return found
+
+
+@operation(
+    "save_annotations", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="PUT /assets/{asset_id}/annotations",
+    refuses=(Conflict, TicketArchived), prepare=burn,
+    example={
+        "asset_id": "asset_6n9q2t5w8z1c",
+        "annotations": [
+            {"kind": "rectangle", "geometry": {"x": 40, "y": 60, "width": 200, "height": 80}, "text": "empty"}
+        ],
+    },
+)  # fmt: skip
+def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Burnt | None) -> Annotations:
+    """Put these marks in place of all earlier ones.
+
+    A redaction that is new destroys its pixels in the stored picture; removing it later doesn't bring
+    them back.
+    """
+    found = _annotatable(tx, actor, args.asset_id)
+    _check_ids(tx, found.key, args.annotations)
+    if burnt is not None:
+        if assets.get(tx, found.key)[0] != burnt.origin:
+            raise Conflict("somebody else redacted this picture at the same moment; try again")
+        assets.replace(tx, found.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
+    assets.save_annotations(tx, found.key, args.annotations, bylines.of(tx, actor))
+    ticket = Found(assets.ticket_of(tx, found.key), found.project, found.company, found.role, within=True)
+    ticket_event(
+        tx, actor, ticket, "annotations.saved",
+        asset_id=args.asset_id, count=len(args.annotations), redacted=burnt is not None,
+    )  # fmt: skip
+    return Annotations(assets.annotations(tx, found.key), None)
+
+
+def _check_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:
+    given = [mark.id for mark in marks if mark.id is not None]
+    if len(set(given)) < len(given):
+        raise invalid("annotations", "an id stands twice in the list")
+    known = assets.known_marks(tx, asset)
+    for place, mark in enumerate(marks):
+        if mark.id is not None and mark.id not in known:
+            raise invalid(f"annotations[{place}].id", "no such annotation on this picture; leave the id out")

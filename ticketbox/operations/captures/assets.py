@@ -1,0 +1,203 @@
+"""Stored files: screenshots and attachments, and the pictures made of them."""
+
+import contextlib
+import hashlib
+from functools import partial
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.captures.images import media_types, processing
+from ticketbox.domain.captures.images.annotations import Annotation
+from ticketbox.domain.captures.records import Asset
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import Conflict, NotFound, Problem, TicketArchived
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.operations.captures.captures import Upload, attachment
+from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.lookups import Id, Key, TicketId, readable, readable_ticket
+from ticketbox.operations.core.paging import Page
+from ticketbox.operations.core.registry import Body, Tool, operation
+from ticketbox.operations.core.services import Services
+from ticketbox.operations.tickets.lookups import writable_ticket
+from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.store.captures import assets, previews
+from ticketbox.store.captures.assets import NewAsset
+from ticketbox.store.captures.previews import Preview
+from ticketbox.store.core import blobs, bylines
+from ticketbox.store.file.database import Read, Write
+
+MOST_ATTACHMENTS = 100
+
+
+class GetAsset(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A file stays readable when its ticket is archived."""
+
+    asset_id: Id
+
+
+@operation("get_asset", scope=Scope.READ, budget=Budget.READ, brief=True, rest="GET /assets/{asset_id}")
+def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
+    """What a stored file is, without its bytes."""
+    return assets.get(tx, readable(tx, actor, "asset", args.asset_id).key)[1]
+
+
+@operation(
+    "get_asset_content", scope=Scope.READ, budget=Budget.READ, rest="GET /assets/{asset_id}/content",
+    media=("application/octet-stream",),
+)  # fmt: skip
+def get_asset_content(tx: Read, actor: Actor, args: GetAsset) -> Content:
+    """The bytes of a stored file. Only raster pictures are shown by browsers; all else is a download."""
+    blob, asset = assets.get(tx, readable(tx, actor, "asset", args.asset_id).key)
+    return Content(
+        media_type=asset.media_type,
+        data=blobs.read(tx, blob),
+        name=asset.name,
+        inline=asset.media_type in media_types.INLINE,
+        etag=asset.sha256,
+        width=asset.width,
+        height=asset.height,
+    )
+
+
+class ListAttachments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Files stay readable when their ticket is archived."""
+
+    ticket_id: TicketId
+
+
+@operation("list_attachments", scope=Scope.READ, budget=Budget.READ, rest="GET /tickets/{ticket_id}/attachments")
+def list_attachments(tx: Read, actor: Actor, args: ListAttachments) -> Page[Asset]:
+    """List the files attached to a ticket, oldest first."""
+    return Page(assets.attachments(tx, readable_ticket(tx, actor, args.ticket_id).key), None)
+
+
+class AddAttachment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One file, as the multipart part `file`."""
+
+    ticket_id: TicketId
+    file: Upload
+    idempotency_key: Key | None = None
+
+
+async def make_ready(services: Services, actor: Actor, args: AddAttachment, call: Call) -> NewAsset:
+    """Sniff and hash a file."""
+    return await services.work(attachment, args.file)
+
+
+@operation(
+    "add_attachment", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /tickets/{ticket_id}/attachments",
+    refuses=(Conflict, TicketArchived), creates=True, prepare=make_ready, body=Body.MULTIPART,
+)  # fmt: skip
+def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:
+    """Attach a file to a ticket. Its type is sniffed, not believed."""
+    found, _ = writable_ticket(tx, actor, args.ticket_id)
+    if len(assets.attachments(tx, found.key)) >= MOST_ATTACHMENTS:
+        raise Conflict(f"a ticket has at most {MOST_ATTACHMENTS} attachments")
+    key, _ = assets.add(tx, found.key, None, new, bylines.of(tx, actor))
+    _, asset = assets.get(tx, key)
+    ticket_event(tx, actor, found, "attachment.added", asset_id=asset.id, name=asset.name)
+    return asset
+
+
+class GetScreenshot(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The screenshot of the ticket's newest capture."""
+
+    ticket_id: TicketId
+    annotated: Annotated[bool, Meta(description="With the annotations drawn in.")] = False
+    max_side: (
+        Annotated[
+            int,
+            Meta(ge=16, le=8192, description="Scaled down so that no side is longer, in pixels, and below 900 KB."),
+        ]
+        | None
+    ) = None
+
+
+class Shot(msgspec.Struct, frozen=True):
+    """A screenshot as it is stored, with the marks to draw; `ready` says that there is nothing to do."""
+
+    asset: int
+    blob: int
+    made_of: bytes
+    content: Content
+    marks: list[Annotation]
+    ready: bool = False
+
+
+async def draw(services: Services, args: GetScreenshot, shot: Shot) -> Content:
+    """Draw the annotations and scale the picture, as asked. What a model looks at is kept for the next time."""
+    if shot.ready:
+        return shot.content
+    content = shot.content
+    if shot.marks:
+        content = _as_content(await services.work(processing.draw, content.data, shot.marks))
+    if args.max_side is not None and not _is_small(content, args.max_side):
+        content = _as_content(await services.work(processing.scale, content.data, args.max_side))
+    if _is_for_models(args) and content is not shot.content:
+        packed = await services.work(partial(blobs.pack, content.data, compress=False))
+        preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
+        with contextlib.suppress(Problem):  # a full disk: the picture is made again the next time
+            await services.database.write(lambda tx: previews.keep(tx, shot.asset, shot.blob, preview))
+    return content
+
+
+def _is_for_models(args: GetScreenshot) -> bool:
+    return args.annotated and args.max_side == processing.MODEL_SIDE
+
+
+def _is_small(content: Content, max_side: int) -> bool:
+    longest = max(content.width or 0, content.height or 0)
+    return longest <= max_side and len(content.data) < processing.MODEL_BYTES
+
+
+def _as_content(picture: processing.Picture) -> Content:
+    return Content(
+        media_type=picture.media_type,
+        data=picture.data,
+        name="screenshot." + picture.media_type.rpartition("/")[2],
+        inline=True,
+        width=picture.width,
+        height=picture.height,
+    )
+
+
+@operation(
+    "get_screenshot",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /tickets/{ticket_id}/screenshot",
+    finish=draw,
+    media=("image/png", "image/jpeg", "image/webp"),
+    tool=Tool(
+        "See a ticket's screenshot",
+        "Use this to see what the reporter saw; annotated shows their marks.",
+        {"ticket_id": "t-4k7m2q9x", "annotated": True, "max_side": 1568},
+    ),
+)
+def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> Shot:
+    """The screenshot of a ticket's newest capture, annotated and scaled down as asked."""
+    found = readable_ticket(tx, actor, args.ticket_id)
+    key = assets.screenshot_of(tx, found.key)
+    if key is None:
+        raise NotFound("screenshot")
+    blob, asset = assets.get(tx, key)
+    marks = assets.annotations(tx, key) if args.annotated else []
+    made_of = hashlib.sha256(asset.sha256.encode() + msgspec.json.encode(marks)).digest()
+    kept = previews.find(tx, key, made_of) if _is_for_models(args) else None
+    if kept is not None:
+        picture = processing.Picture(blobs.read(tx, kept.blob), kept.media_type, kept.width, kept.height)
+        return Shot(key, blob, made_of, _as_content(picture), [], ready=True)
+    content = Content(
+        media_type=asset.media_type,
+        data=blobs.read(tx, blob),
+        name=asset.name,
+        inline=True,
+        etag=asset.sha256,
+        width=asset.width,
+        height=asset.height,
+    )
+    return Shot(key, blob, made_of, content, marks)

@@ -1,0 +1,328 @@
+"""Taking a capture in: decoded, redacted, cut and packed before the transaction, stored in one."""
+
+import re
+from typing import Annotated, ClassVar
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.captures import streams
+from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
+from ticketbox.domain.captures.excerpt import excerpt
+from ticketbox.domain.captures.fingerprints import Print, error_prints, page_print
+from ticketbox.domain.captures.health import describe_health, stream_health
+from ticketbox.domain.captures.images import media_types, processing
+from ticketbox.domain.captures.records import AssetKind
+from ticketbox.domain.captures.redaction.redactor import Redactor
+from ticketbox.domain.captures.search_text import console_words, error_words
+from ticketbox.domain.companies.records import Bodies, CapturePolicy
+from ticketbox.domain.companies.url_patterns import choose
+from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import InvalidRequest, NotFound, PayloadTooLarge, TicketArchived, invalid
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import CaptureSummary, Priority, StreamCounts
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.inputs import MOST_LABEL, MOST_MARKDOWN, Labels, Markdown, Title, tidy_labels
+from ticketbox.operations.core.lookups import Id, Key, TicketId, readable, writable
+from ticketbox.operations.core.registry import Body, operation
+from ticketbox.operations.core.services import Services
+from ticketbox.operations.tickets.lookups import writable_ticket
+from ticketbox.operations.tickets.recording import changed, ticket_event
+from ticketbox.operations.tickets.tickets import created, target
+from ticketbox.store.captures import assets, captures
+from ticketbox.store.captures.assets import NewAsset
+from ticketbox.store.captures.captures import NewCapture
+from ticketbox.store.companies import projects
+from ticketbox.store.core import blobs, bylines
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import positions, similar
+from ticketbox.store.tickets.tickets import NewTicket
+
+MAX_UPLOAD = 32 * 1024 * 1024
+MAX_ATTACHMENTS = 20
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffd]")  # U+FFFD stands for what was broken already
+
+
+class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What a client says of its capture.
+
+    Without `project_id` and `ticket_id` the page's address picks the project, by the projects' patterns.
+    """
+
+    id: Annotated[
+        str,
+        Meta(
+            min_length=8,
+            max_length=64,
+            description="Made by the client, once for each capture: sending it again changes nothing.",
+            examples=["5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11"],
+        ),
+        whole(r"[A-Za-z0-9_\-]+"),
+    ]
+    page: Page
+    health: Health
+    captured_at: Annotated[
+        float, Meta(ge=0, le=4_102_444_800_000, description="Epoch milliseconds, by the browser's clock.")
+    ]
+    environment: Environment = msgspec.field(default_factory=Environment)
+    redaction: Annotated[Redaction, Meta(description="What the browser took out already.")] = msgspec.field(
+        default_factory=Redaction
+    )
+    ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket and make no new one.")] | None = None
+    project_id: Id | None = None
+    column_id: Id | None = None
+    title: Annotated[Title, Meta(description="Left out: the page's title or address.")] | None = None
+    description: Markdown = ""
+    priority: Priority = Priority.NONE
+    labels: Labels = []
+
+
+class Upload(msgspec.Struct, frozen=True):
+    """A file part of a request."""
+
+    name: str
+    data: bytes
+
+
+class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The parts of the request. Streams are JSON arrays, each of them may be compressed with gzip."""
+
+    capture: Envelope
+    screenshot: Annotated[bytes, Meta(description="PNG, JPEG or WebP; up to 10 MB and 50 megapixels.")] | None = None
+    console: bytes = b"[]"
+    network: bytes = b"[]"
+    errors: bytes = b"[]"
+    attachments: Annotated[list[Upload], Meta(max_length=MAX_ATTACHMENTS)] = []
+    idempotency_key: Key | None = None
+
+
+class Receipt(msgspec.Struct, frozen=True):
+    """Where the capture is now."""
+
+    repeated: ClassVar[bool] = False
+
+    ticket_id: str
+    capture_id: str
+    url: str
+
+
+class RepeatedReceipt(Receipt, frozen=True):
+    """The same for a capture that was there already; nothing changed."""
+
+    repeated: ClassVar[bool] = True
+
+
+class Intake(msgspec.Struct, frozen=True):
+    """A capture made ready outside the transaction."""
+
+    capture: NewCapture
+    project_id: str | None
+    title: str
+    description: str
+    labels: list[str]
+    counts: StreamCounts
+    prints: list[Print]
+    screenshot: NewAsset | None
+    attachments: list[NewAsset]
+    public_url: str
+
+
+async def take_in(services: Services, actor: Actor, args: CreateCapture, call: Call) -> Intake | str:
+    """Decode, redact, cut and pack a capture; for one that is there already, only the public address.
+
+    Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for parts that can't be what they say.
+    """
+    if await services.read(lambda tx: captures.known(tx, actor.user, args.capture.id)):
+        return services.public_url
+    project_id, policy = await services.read(lambda tx: _project(tx, actor, args.capture))
+    return await services.work(_make_ready, args, project_id, policy, services.public_url)
+
+
+def _project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | None, CapturePolicy]:
+    """The project that a capture goes to, and what may be in it. Raises InvalidRequest when none fits."""
+    project_id = envelope.project_id
+    if envelope.ticket_id is not None:
+        if project_id is not None or envelope.column_id is not None:
+            raise invalid("capture.ticket_id", "give ticket_id, or project_id and column_id, not both")
+        found, _ = writable_ticket(tx, actor, envelope.ticket_id)
+    elif envelope.column_id is not None:
+        found, _ = target(tx, actor, project_id, envelope.column_id)
+    else:
+        project_id = project_id or choose(projects.patterns(tx, actor.viewer), envelope.page.url)
+        if project_id is None:
+            raise invalid("capture.project_id", "no project's address patterns fit this page; give project_id")
+        found = writable(tx, actor, "project", project_id)
+    return project_id, projects.get(tx, actor.viewer, found.project).capture_policy
+
+
+def _in_lines(page: Page) -> Page:
+    """The page without control characters: its visitor can't help them, but no line of a ticket has any."""
+    url, title = _CONTROL.sub("", page.url), _CONTROL.sub(" ", page.title)
+    return Page(url, title, None if page.referrer is None else _CONTROL.sub("", page.referrer))
+
+
+def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePolicy, public_url: str) -> Intake:
+    envelope = args.capture
+    redactor = Redactor(policy.extra_redactions)
+    # Redaction can lengthen a text, so every cut comes after it.
+    console = streams.decode(Stream.CONSOLE, args.console)
+    redactor.console(console)
+    console, console_dropped = streams.cut(console)
+    network = streams.decode(Stream.NETWORK, args.network)
+    if policy.bodies is Bodies.OFF:
+        streams.leave_out_bodies(network)
+    redactor.network(network)
+    streams.shorten_bodies(network)
+    network, network_dropped = streams.cut(network)
+    errors = streams.decode(Stream.ERRORS, args.errors)
+    redactor.errors(errors)
+    errors, errors_dropped = streams.cut(errors)
+    page = _in_lines(envelope.page)
+    redactor.page(page)
+    redactor.environment(envelope.environment)
+    health = envelope.health
+    dropped = {
+        Stream.CONSOLE: console_dropped,
+        Stream.NETWORK: network_dropped,
+        Stream.ERRORS: errors_dropped,
+    }
+    for stream, count in dropped.items():
+        stream_health(health, stream).dropped += count
+    public_id = new_id(Prefix.CAPTURE)
+    counts = StreamCounts(
+        console=len(console),
+        network=len(network),
+        errors=len(errors),
+        failed_requests=sum(1 for entry in network if streams.is_failure(entry)),
+    )
+    title = redactor.text(envelope.title or page.title.strip() or page.url)
+    description = redactor.text(envelope.description, MOST_MARKDOWN)
+    labels = [redactor.text(label, MOST_LABEL) for label in envelope.labels]
+    return Intake(
+        capture=NewCapture(
+            public_id=public_id,
+            client_id=envelope.id,
+            captured_at=int(envelope.captured_at),
+            page=page,
+            environment=envelope.environment,
+            health=health,
+            redaction=envelope.redaction.plus(redactor.counts),
+            streams={
+                Stream.CONSOLE: blobs.pack(streams.encode(console), compress=True),
+                Stream.NETWORK: blobs.pack(streams.encode(network), compress=True),
+                Stream.ERRORS: blobs.pack(streams.encode(errors), compress=True),
+            },
+            excerpt=blobs.pack(
+                msgspec.json.encode(excerpt(console, network, errors, capture_id=public_id)), compress=True
+            ),
+            error_words=error_words(errors),
+            console_words=console_words(console),
+        ),
+        project_id=project_id,
+        title=" ".join(title.split())[:300] or "Untitled page",
+        description=description,
+        labels=labels,
+        counts=counts,
+        prints=[*error_prints(errors), *filter(None, [page_print(page.url)])],
+        screenshot=None if args.screenshot is None else _picture(args.screenshot),
+        attachments=[attachment(part) for part in args.attachments],
+        public_url=public_url,
+    )
+
+
+def _picture(data: bytes) -> NewAsset:
+    if len(data) > processing.MAX_SCREENSHOT_BYTES:
+        raise PayloadTooLarge("screenshot: more than 10 MB")
+    info = processing.inspect(data)
+    name = "screenshot." + info.media_type.rpartition("/")[2]
+    packed = blobs.pack(data, compress=False)
+    return NewAsset(AssetKind.SCREENSHOT, packed, info.media_type, info.width, info.height, name)
+
+
+def attachment(part: Upload) -> NewAsset:
+    """A file as it will be stored: its type sniffed, its name made safe, its size in pixels if it is a picture."""
+    if not part.data:
+        raise InvalidRequest("the attached file is empty")
+    kind = media_types.sniff(part.data)
+    width = height = None
+    if kind in {media_types.PNG, media_types.JPEG, media_types.WEBP}:
+        info = processing.inspect(part.data)
+        width, height = info.width, info.height
+    packed = blobs.pack(part.data, compress=False)
+    return NewAsset(AssetKind.ATTACHMENT, packed, kind, width, height, media_types.safe_name(part.name))
+
+
+@operation(
+    "create_capture", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /captures", creates=True,
+    refuses=(NotFound, TicketArchived), prepare=take_in, body=Body.MULTIPART,
+    example={
+        "capture": {
+            "id": "5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11",
+            "project_id": "proj_9w4k2m7x0c3n",
+            "page": {"url": "https://shop.example/cart", "title": "Cart"},
+            "captured_at": 1795253400000,
+            "health": {"console": {"status": "ok"}, "network": {"status": "ok"}, "errors": {"status": "ok"}},
+        }
+    },
+)  # fmt: skip
+def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake | str) -> Receipt:
+    """Store a capture and make its ticket, or attach it to `ticket_id`: all of it, or nothing.
+
+    Sending the same `capture.id` again answers 200 with the same ids and changes nothing, so an offline
+    queue can retry for ever.
+    """
+    known = captures.known(tx, actor.user, args.capture.id)
+    if known is not None:
+        readable(tx, actor, "ticket", known.ticket_id)
+        public_url = intake if isinstance(intake, str) else intake.public_url
+        return RepeatedReceipt(known.ticket_id, known.public_id, f"{public_url}/tickets/{known.ticket_id}")
+    if isinstance(intake, str):
+        raise InvalidRequest("the capture was removed while it was sent again; send it once more")
+    found, public_id = _ticket(tx, actor, args.capture, intake)
+    byline = bylines.of(tx, actor)
+    key = captures.add(tx, actor.user, found.key, intake.capture, byline)
+    similar.add(tx, found.key, intake.prints)
+    screenshot_id = None
+    if intake.screenshot is not None:
+        _, screenshot_id = assets.add(tx, found.key, key, intake.screenshot, byline)
+    for each in intake.attachments:
+        assets.add(tx, found.key, None, each, byline)
+    summary = CaptureSummary(
+        id=intake.capture.public_id,
+        captured_at=rfc3339(intake.capture.captured_at),
+        counts=intake.counts,
+        health_summary=describe_health(intake.capture.health),
+        screenshot_id=screenshot_id,
+    )
+    captures.crown(tx, found.key, key, summary)
+    told = {"capture_id": intake.capture.public_id, "attachments": len(intake.attachments)}
+    if args.capture.ticket_id is None:
+        ticket_event(tx, actor, found, "capture.attached", **told)
+    else:
+        changed(tx, actor, found, public_id, "capture.attached", **told)
+    return Receipt(public_id, intake.capture.public_id, f"{intake.public_url}/tickets/{public_id}")
+
+
+def _ticket(tx: Write, actor: Actor, envelope: Envelope, intake: Intake) -> tuple[Found, str]:
+    """The ticket that the capture belongs to, made if need be."""
+    if envelope.ticket_id is not None:
+        found, state = writable_ticket(tx, actor, envelope.ticket_id)
+        return found, state.id
+    found, column = target(tx, actor, intake.project_id, envelope.column_id)
+    new = NewTicket(
+        project=found.project,
+        column=column,
+        position=positions.end_of(tx, column),
+        title=intake.title,
+        description=intake.description,
+        priority=envelope.priority,
+        labels=tidy_labels(intake.labels),
+        source_url=intake.capture.page.url,
+    )
+    at, ticket = created(tx, actor, found, new)
+    return at, ticket.id

@@ -1,0 +1,228 @@
+"""A capture's streams: console, network, errors, one request, the whole as HAR. They filter and page."""
+
+from typing import Annotated, Generic, TypeVar
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox import __version__
+from ticketbox.domain.captures import har, streams
+from ticketbox.domain.captures.capture import (
+    ConsoleEntry,
+    Entry,
+    ErrorEntry,
+    Level,
+    NetworkEntry,
+    Stream,
+    StreamHealth,
+)
+from ticketbox.domain.captures.health import describe_health, stream_health
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.lookups import Id, readable
+from ticketbox.operations.core.paging import Cursor, Limit, page, resume
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.store.captures import captures
+from ticketbox.store.captures.captures import Stored
+from ticketbox.store.core import blobs
+from ticketbox.store.file.database import Read
+
+T = TypeVar("T", bound=Entry)
+
+Contains = Annotated[str, Meta(min_length=1, max_length=200, description="Only entries with this text, in any case.")]
+Around = Annotated[
+    float,
+    Meta(ge=0, le=4_102_444_800_000, description="Only entries within 5 s of this time, in epoch milliseconds."),
+]
+
+
+class StreamPage(msgspec.Struct, Generic[T], frozen=True):
+    """A page of a stream, oldest first. `total` counts the stream, `matched` what the filters let through.
+
+    `health` says how complete the stream is; `health_summary` says it in words.
+    """
+
+    items: list[T]
+    next_cursor: str | None
+    total: int
+    matched: int
+    health: StreamHealth
+    health_summary: str
+
+
+class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Filters join with and."""
+
+    capture_id: Id
+    level: Annotated[Level, Meta(description="This level and worse.")] | None = None
+    contains: Contains | None = None
+    around: Around | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "get_console",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /captures/{capture_id}/console",
+    tool=Tool(
+        "Read console lines",
+        "Use this for console lines that get_ticket left out; filter by level, text or time.",
+        {"capture_id": "cap_1b4e7h0k3n6q", "level": "warn"},
+    ),
+)
+def get_console(tx: Read, actor: Actor, args: GetConsole) -> StreamPage[ConsoleEntry]:
+    """Read a capture's console, oldest first."""
+    stored, entries = _entries(tx, actor, args.capture_id, Stream.CONSOLE, ConsoleEntry)
+    kept = streams.find_console(entries, level=args.level, contains=args.contains, around=args.around)
+    return _page(actor, args, stored, Stream.CONSOLE, len(entries), kept)
+
+
+class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Filters join with and."""
+
+    capture_id: Id
+    failures_only: Annotated[bool, Meta(description="Only status 400 and above, or no answer at all.")] = False
+    status: (
+        Annotated[
+            str,
+            Meta(description="A status, or a class of them.", examples=["4xx"]),
+            whole("[1-5]([0-9]{2}|xx)"),
+        ]
+        | None
+    ) = None
+    method: Annotated[str, Meta(min_length=1, max_length=20), whole("[A-Za-z]+")] | None = None
+    host: Annotated[str, Meta(min_length=1, max_length=255, description="The whole host name.")] | None = None
+    contains: Contains | None = None
+    around: Around | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "get_network",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /captures/{capture_id}/network",
+    tool=Tool(
+        "Read network requests",
+        "Use this for requests that get_ticket left out; filter by failure, status, method, host, text or time.",
+        {"capture_id": "cap_1b4e7h0k3n6q", "failures_only": True},
+    ),
+)
+def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkEntry]:
+    """Read a capture's network requests, oldest first."""
+    stored, entries = _entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
+    kept = streams.find_network(
+        entries,
+        contains=args.contains,
+        failures_only=args.failures_only,
+        status=args.status,
+        method=args.method,
+        host=args.host,
+        around=args.around,
+    )
+    return _page(actor, args, stored, Stream.NETWORK, len(entries), kept)
+
+
+class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Filters join with and."""
+
+    capture_id: Id
+    contains: Contains | None = None
+    around: Around | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "get_errors",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /captures/{capture_id}/errors",
+    tool=Tool(
+        "Read errors",
+        "Use this for errors that get_ticket left out, with their whole stacks.",
+        {"capture_id": "cap_1b4e7h0k3n6q", "contains": "TypeError"},
+    ),
+)
+def get_errors(tx: Read, actor: Actor, args: GetErrors) -> StreamPage[ErrorEntry]:
+    """Read a capture's errors, oldest first."""
+    stored, entries = _entries(tx, actor, args.capture_id, Stream.ERRORS, ErrorEntry)
+    kept = streams.find_errors(entries, contains=args.contains, around=args.around)
+    return _page(actor, args, stored, Stream.ERRORS, len(entries), kept)
+
+
+class GetNetworkRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """`entry` is the request's own id in its capture."""
+
+    capture_id: Id
+    entry: Annotated[str, Meta(min_length=1, max_length=64, description="The `id` of a network entry.")]
+
+
+@operation(
+    "get_network_request",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /captures/{capture_id}/network/{entry}",
+    tool=Tool(
+        "Read one request",
+        "Use this to see one request whole: headers, bodies where they were collected, timing.",
+        {"capture_id": "cap_1b4e7h0k3n6q", "entry": "17"},
+    ),
+)
+def get_network_request(tx: Read, actor: Actor, args: GetNetworkRequest) -> NetworkEntry:
+    """Read one network request of a capture."""
+    _, entries = _entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
+    for entry in entries:
+        if entry.id == args.entry:
+            return entry
+    raise NotFound("network request")
+
+
+class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """All of the capture's requests."""
+
+    capture_id: Id
+
+
+@operation(
+    "get_har", scope=Scope.READ, budget=Budget.READ, rest="GET /captures/{capture_id}/har",
+    media=("application/json",),
+)  # fmt: skip
+def get_har(tx: Read, actor: Actor, args: GetHar) -> Content:
+    """A capture's network requests as HAR 1.2, for the tools that read it."""
+    stored, entries = _entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
+    archive = har.har(stored.capture.page, captures.captured_at(tx, stored.key), entries, __version__)
+    return Content("application/json", msgspec.json.encode(archive), f"{stored.capture.ticket_id}.har")
+
+
+def _entries(tx: Read, actor: Actor, capture_id: str, stream: Stream, kind: type[T]) -> tuple[Stored, list[T]]:
+    stored = captures.get(tx, readable(tx, actor, "capture", capture_id).key)
+    return stored, msgspec.json.decode(blobs.read(tx, stored.streams[stream]), type=list[kind])
+
+
+def _page(
+    actor: Actor,
+    args: GetConsole | GetNetwork | GetErrors,
+    stored: Stored,
+    stream: Stream,
+    total: int,
+    kept: list[tuple[int, T]],
+) -> StreamPage[T]:
+    (after,) = resume(actor, args) or (-1,)
+    found = page(actor, args, streams.page(kept, after, args.limit + 1)[0])
+    health = stored.capture.health
+    return StreamPage(
+        found.items,
+        found.next_cursor,
+        total,
+        len(kept),
+        stream_health(health, stream),
+        describe_health(health),
+    )

@@ -1,0 +1,73 @@
+"""Every module that declares operations, in the order of the documentation and of the tool list."""
+
+import functools
+
+from ticketbox.operations.accounts import (
+    connected_apps,
+    issued_tokens,
+    oauth_authorizations,
+    oauth_clients,
+    oauth_grants,
+    profile,
+    sessions,
+    tokens,
+    users,
+)
+from ticketbox.operations.captures import annotations, assets, captures, streams
+from ticketbox.operations.companies import columns, companies, invitations, members, projects, setup
+from ticketbox.operations.core.registry import Registry, declared_operations
+from ticketbox.operations.events import email, events, notifications, webhooks
+from ticketbox.operations.tickets import (
+    assignments,
+    comments,
+    moves,
+    search,
+    similar,
+    ticket_detail,
+    tickets,
+    tracker_import,
+    work,
+)
+
+MODULES = (
+    profile,
+    companies,
+    projects,
+    columns,
+    members,
+    invitations,
+    tickets,
+    ticket_detail,
+    search,
+    similar,
+    moves,
+    work,
+    assignments,
+    comments,
+    captures,
+    streams,
+    assets,
+    annotations,
+    events,
+    tokens,
+    connected_apps,
+    webhooks,
+    notifications,
+    email,
+    sessions,
+    setup,
+    users,
+    issued_tokens,
+    oauth_clients,
+    oauth_authorizations,
+    oauth_grants,
+    tracker_import,
+)
+
+
+@functools.cache
+def registry() -> Registry:
+    """The registry of all operations, in the order of `MODULES`."""
+    order = {module.__name__: place for place, module in enumerate(MODULES)}
+    ordered = sorted(declared_operations(), key=lambda operation: order.get(operation.module, len(order)))
+    return Registry({operation.name: operation for operation in ordered})

@@ -1,0 +1,139 @@
+"""Columns of a project's board."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ticketbox.domain.companies.records import Column
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, invalid
+from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.operations.core.inputs import Name
+from ticketbox.operations.core.lookups import Id, Key, readable, writable
+from ticketbox.operations.core.paging import Page
+from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.store.companies import columns
+from ticketbox.store.core import bylines
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import positions, tickets
+
+MOST_COLUMNS = 50
+Position = Annotated[int, Meta(ge=0, lt=MOST_COLUMNS, description="Counted from 0 at the left.")]
+
+
+class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """All columns come at once: a board has at most 50."""
+
+    project_id: Id
+
+
+@operation(
+    "list_columns",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /projects/{project_id}/columns",
+    tool=Tool(
+        "List columns",
+        "Use this to learn the columns' ids before you move tickets.",
+        {"project_id": "proj_9w4k2m7x0c3n"},
+    ),
+)
+def list_columns(tx: Read, actor: Actor, args: ListColumns) -> Page[Column]:
+    """List a project's columns from left to right."""
+    found = readable(tx, actor, "project", args.project_id)
+    return Page([column for _, column in columns.of_project(tx, found.project)], None)
+
+
+class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Without a position the column goes to the right end."""
+
+    project_id: Id
+    name: Name
+    position: Position | None = None
+    idempotency_key: Key | None = None
+
+
+@operation(
+    "create_column", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /projects/{project_id}/columns",
+    refuses=(Conflict,), creates=True, example={"project_id": "proj_9w4k2m7x0c3n", "name": "Review", "position": 2},
+)  # fmt: skip
+def create_column(tx: Write, actor: Actor, args: CreateColumn) -> Column:
+    """Add a column to a board; for admins."""
+    found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    if len(columns.of_project(tx, found.key)) >= MOST_COLUMNS:
+        raise Conflict(f"a board has at most {MOST_COLUMNS} columns")
+    column = columns.get(tx, columns.add(tx, found.key, args.name.strip(), args.position))
+    company_event(tx, actor, "column.created", found.company, found.project, column_id=column.id, name=column.name)
+    return column
+
+
+class UpdateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is left out stays as it is."""
+
+    column_id: Id
+    name: Name | UnsetType = UNSET
+    position: Position | UnsetType = UNSET
+
+
+@operation(
+    "update_column", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /columns/{column_id}",
+    example={"column_id": "col_5d8x1v6b2g7h", "position": 0},
+)  # fmt: skip
+def update_column(tx: Write, actor: Actor, args: UpdateColumn) -> Column:
+    """Rename a column or put it at another place; for admins."""
+    if args.name is UNSET and args.position is UNSET:
+        raise InvalidRequest("nothing to change: give name or position")
+    found = writable(tx, actor, "column", args.column_id, Role.ADMIN)
+    name = None if args.name is UNSET else args.name.strip()
+    position = None if args.position is UNSET else args.position
+    columns.edit(tx, found.key, found.project, name, position)
+    column = columns.get(tx, found.key)
+    company_event(
+        tx, actor, "column.changed", found.company, found.project,
+        column_id=column.id, name=column.name, position=column.position,
+    )  # fmt: skip
+    return column
+
+
+class DeleteColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A column that holds tickets needs `move_to`, another column of the same project."""
+
+    column_id: Id
+    move_to: Id | None = None
+
+
+@operation(
+    "delete_column", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /columns/{column_id}", refuses=(Conflict,)
+)
+def delete_column(tx: Write, actor: Actor, args: DeleteColumn) -> None:
+    """Remove a column; for admins. A board keeps at least one."""
+    found = writable(tx, actor, "column", args.column_id, Role.ADMIN)
+    if len(columns.of_project(tx, found.project)) == 1:
+        raise Conflict("a board keeps at least one column")
+    held = columns.held(tx, found.key)
+    if held and args.move_to is None:
+        raise Conflict(f"the column holds {len(held)} tickets; say with move_to where they go")
+    if args.move_to is not None:
+        _move_all(tx, actor, found, held, args.move_to)
+    columns.delete(tx, found.key, found.project)
+    company_event(tx, actor, "column.removed", found.company, found.project, column_id=args.column_id)
+
+
+def _move_all(tx: Write, actor: Actor, column: Found, held: list[int], move_to: str) -> None:
+    target = writable(tx, actor, "column", move_to, Role.ADMIN)
+    if target.project != column.project or target.key == column.key:
+        raise invalid("move_to", "name another column of the same project")
+    byline = bylines.of(tx, actor)
+    origin = columns.public_id(tx, column.key)
+    for key in held:
+        positions.place(tx, key, target.project, target.key, positions.end_of(tx, target.key))
+        tickets.touch(tx, key, byline)
+        at = Found(key, target.project, target.company, target.role, within=True)
+        told = {"from": {"column_id": origin}, "to": {"column_id": move_to}}
+        ticket_event(tx, actor, at, "ticket.moved", **told)

@@ -1,0 +1,119 @@
+"""Companies: the tenants of a file."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ticketbox.domain.companies.records import Company
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Membership
+from ticketbox.domain.core.problems import InvalidRequest
+from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
+from ticketbox.operations.core.inputs import Name
+from ticketbox.operations.core.lookups import Id, Key, company
+from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.store.companies import companies, members
+from ticketbox.store.core import bylines
+from ticketbox.store.file.database import Read, Write
+
+PerMinute = Annotated[int, Meta(ge=1, le=1_000_000, description="Calls a minute; null: the default.")]
+
+
+class ListCompanies(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A token pinned to a company sees that one alone."""
+
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_companies",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /companies",
+    tool=Tool("List companies", "Use this first, to learn which companies you can see.", {}),
+)
+def list_companies(tx: Read, actor: Actor, args: ListCompanies) -> Page[Company]:
+    """List the caller's companies, with the role in each."""
+    (after,) = resume(actor, args) or (0,)
+    return page(actor, args, companies.listed(tx, actor.viewer, after, args.limit + 1))
+
+
+class CreateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Whoever makes a company is its first owner."""
+
+    name: Name
+    idempotency_key: Key | None = None
+
+
+@operation(
+    "create_company", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies", creates=True,
+    example={"name": "Acme"},
+)  # fmt: skip
+def create_company(tx: Write, actor: Actor, args: CreateCompany) -> Company:
+    """Make a company, owned by the caller."""
+    return founded(tx, actor, args.name.strip())
+
+
+def founded(tx: Write, actor: Actor, name: str) -> Company:
+    """Store a company whose owner is the actor."""
+    byline = bylines.of(tx, actor)
+    key = companies.add(tx, name, byline)
+    members.add(tx, key, actor.user, Role.OWNER, None, byline)
+    company_event(tx, actor, "member.joined", key, user_id=actor.user_id, role=RoleName.OWNER)
+    return companies.get(tx, actor.viewer, key)
+
+
+class NewLimits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Both figures together; null means the default."""
+
+    reads_per_minute: PerMinute | None
+    writes_per_minute: PerMinute | None
+
+
+class UpdateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is left out stays as it is."""
+
+    company_id: Id
+    name: Name | UnsetType = UNSET
+    limits: NewLimits | UnsetType = UNSET
+
+
+@operation(
+    "update_company", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /companies/{company_id}",
+    example={"company_id": "co_7h2k9m4p1r6t", "limits": {"reads_per_minute": 1200, "writes_per_minute": None}},
+)  # fmt: skip
+def update_company(tx: Write, actor: Actor, args: UpdateCompany) -> Company:
+    """Change a company's name or limits; for admins."""
+    if args.name is UNSET and args.limits is UNSET:
+        raise InvalidRequest("nothing to change: give name or limits")
+    key = company(actor, args.company_id, Role.ADMIN).company
+    if args.name is not UNSET:
+        companies.rename(tx, key, args.name.strip())
+        company_event(tx, actor, "company.changed", key, name=args.name.strip())
+    if args.limits is not UNSET:
+        companies.set_limits(tx, key, args.limits.reads_per_minute, args.limits.writes_per_minute)
+        company_event(tx, actor, "company.changed", key, limits=args.limits)
+    return companies.get(tx, actor.viewer, key)
+
+
+class DeleteCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """This can't be undone; a client that shows people a button should send `confirm_name`."""
+
+    company_id: Id
+    confirm_name: (
+        Annotated[str, Meta(max_length=100, description="Refuse unless this is the company's name.")] | None
+    ) = None
+
+
+@operation("delete_company", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /companies/{company_id}")
+def delete_company(tx: Write, actor: Actor, args: DeleteCompany) -> None:
+    """Remove a company with all its projects, tickets and tokens; for owners."""
+    membership: Membership = company(actor, args.company_id, Role.OWNER)
+    if args.confirm_name not in {None, membership.company_name}:
+        raise InvalidRequest("confirm_name isn't the company's name, so nothing was removed")
+    companies.delete(tx, membership.company)

@@ -1,0 +1,219 @@
+"""Invitations: single-use links, valid for 14 days; no mail server is needed."""
+
+import msgspec
+
+from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.companies.records import Invitation
+from ticketbox.domain.core.clock import DAY
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, Unauthorized
+from ticketbox.domain.core.scopes import Access, Role, RoleName
+from ticketbox.operations.accounts.sessions import SignedIn, started
+from ticketbox.operations.companies.members import ProjectIds, may_grant, project_keys
+from ticketbox.operations.core.content import WithSession
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.inputs import Email, Name, Password, Secret
+from ticketbox.operations.core.lookups import Id, company
+from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts.users import Account
+from ticketbox.store.companies import invitations, members
+from ticketbox.store.companies.invitations import Offer
+from ticketbox.store.core import bylines
+from ticketbox.store.file.database import Read, Write
+
+LIFETIME = 14 * DAY
+
+
+class ListInvitations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Only open ones: not accepted, withdrawn or expired."""
+
+    company_id: Id
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_invitations",
+    scope=Access.SESSION,
+    budget=Budget.READ,
+    rest="GET /companies/{company_id}/invitations",
+)
+def list_invitations(tx: Read, actor: Actor, args: ListInvitations) -> Page[Invitation]:
+    """List a company's open invitations; for admins."""
+    key = company(actor, args.company_id, Role.ADMIN).company
+    (after,) = resume(actor, args) or (0,)
+    return page(actor, args, invitations.of_company(tx, key, after, args.limit + 1))
+
+
+class CreateInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """With an e-mail address, only an account of that address can accept."""
+
+    company_id: Id
+    email: Email | None = None
+    role: RoleName = RoleName.MEMBER
+    project_ids: ProjectIds | None = None
+
+
+class CreatedInvitation(Invitation, frozen=True):
+    """The new invitation. `secret` and `path` are shown this once; hand the link over yourself."""
+
+    secret: str
+    path: str
+
+
+@operation(
+    "create_invitation", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/invitations",
+    creates=True, example={"company_id": "co_7h2k9m4p1r6t", "email": "bob@example.org", "role": "member"},
+)  # fmt: skip
+def create_invitation(tx: Write, actor: Actor, args: CreateInvitation) -> CreatedInvitation:
+    """Make a single-use link into a company; for admins. Only owners invite owners."""
+    key = company(actor, args.company_id, Role.ADMIN).company
+    may_grant(actor, key, args.role.role)
+    email = None if args.email is None else args.email.strip().lower()
+    secret = secrets.new_secret()
+    public_id = invitations.add(
+        tx,
+        key,
+        email,
+        args.role.role,
+        project_keys(tx, key, args.project_ids),
+        secrets.digest(secret),
+        bylines.of(tx, actor),
+        tx.now + LIFETIME,
+    )
+    offer = invitations.by_id(tx, public_id)
+    assert offer is not None
+    company_event(tx, actor, "member.invited", key, invitation_id=public_id, email=email, role=args.role)
+    shown = msgspec.structs.asdict(offer.invitation)
+    return CreatedInvitation(**shown, secret=secret, path=f"/invitations/{secret}")
+
+
+class DeleteInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An open invitation."""
+
+    invitation_id: Id
+
+
+@operation("delete_invitation", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /invitations/{invitation_id}")
+def delete_invitation(tx: Write, actor: Actor, args: DeleteInvitation) -> None:
+    """Withdraw an invitation; its link stops working. For admins."""
+    offer = invitations.by_id(tx, args.invitation_id)
+    if offer is None or actor.membership(offer.company) is None:
+        raise NotFound("invitation")
+    may_grant(actor, offer.company, Role.ADMIN)
+    invitations.delete(tx, offer.key)
+
+
+class ShowInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The secret is the last part of the link."""
+
+    secret: Secret
+
+
+class Welcome(msgspec.Struct, frozen=True):
+    """What somebody is invited to."""
+
+    company_name: str
+    role: RoleName
+    email: str | None
+    invited_by: str
+    signed_in: bool
+
+
+async def slow_down(services: Services, actor: Actor, args: ShowInvitation, call: Call) -> None:
+    """Keep an address from trying links out. Raises RateLimited."""
+    services.limit(call.address, "invitation", 60, "too many invitation links tried")
+
+
+@operation(
+    "get_invitation", scope=Access.PUBLIC, budget=Budget.NONE, rest="GET /invitations/accept/{secret}",
+    prepare=slow_down,
+)  # fmt: skip
+def get_invitation(tx: Read, actor: Actor, args: ShowInvitation, _: None) -> Welcome:
+    """Say what an invitation link leads to, before anybody signs in."""
+    offer = _offer(tx, args.secret)
+    return Welcome(
+        company_name=offer.company_name,
+        role=RoleName(offer.role.label),
+        email=offer.invitation.email,
+        invited_by=offer.invitation.created.user.name,
+        signed_in=actor.kind is Kind.SESSION,
+    )
+
+
+class AcceptInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Signed in: the secret alone. New here: name, e-mail address and a password too."""
+
+    secret: Secret
+    name: Name | None = None
+    email: Email | None = None
+    password: Password | None = None
+
+
+class Acceptance(msgspec.Struct, frozen=True):
+    """The hash of a new account's password, made outside the transaction."""
+
+    password_hash: str | None
+    address: str
+    user_agent: str
+
+
+async def hash_if_new(services: Services, actor: Actor, args: AcceptInvitation, call: Call) -> Acceptance:
+    """Hash a new account's password, for a link that holds. Raises RateLimited and NotFound."""
+    services.limit(call.address, "invitation", 60, "too many invitation links tried")
+    await services.read(lambda tx: _offer(tx, args.secret))
+    hashed = None
+    if args.password is not None and actor.kind is not Kind.SESSION:
+        hashed = await services.work(passwords.hash_password, args.password)
+    return Acceptance(hashed, call.address, call.user_agent)
+
+
+@operation(
+    "accept_invitation", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /invitations/accept/{secret}",
+    refuses=(Conflict,), creates=True, prepare=hash_if_new,
+    example={"secret": "tok_…", "name": "Bob", "email": "bob@example.org", "password": "correct horse battery"},
+)  # fmt: skip
+def accept_invitation(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: Acceptance) -> WithSession[SignedIn]:
+    """Join a company by an invitation link, with the account that is signed in or a new one.
+
+    The answer sets a session's cookie.
+    """
+    offer = _offer(tx, args.secret)
+    account = _account(tx, actor, args, acceptance)
+    if offer.invitation.email is not None and account.user.email.lower() != offer.invitation.email:
+        raise InvalidRequest("this invitation is for another e-mail address")
+    if members.get(tx, offer.company, account.user.id) is not None:
+        raise Conflict("you are a member of this company already")
+    members.add(tx, offer.company, account.key, offer.role, offer.projects, offer.invited_by)
+    invitations.accept(tx, offer.key)
+    joined = credentials.as_user(tx, account.key, actor.via)
+    role = RoleName(offer.role.label)
+    company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
+    if actor.kind is Kind.SESSION and actor.token_id is not None:
+        credentials.revoke(tx, actor.user, actor.token_id, Kind.SESSION)
+    return started(tx, account, acceptance.address, acceptance.user_agent)
+
+
+def _account(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: Acceptance) -> Account:
+    if actor.kind is Kind.SESSION:
+        account = users.by_key(tx, actor.user)
+        assert account is not None
+        return account
+    if args.name is None or args.email is None or acceptance.password_hash is None:
+        raise Unauthorized("sign in, or give name, email and password to make an account")
+    email = args.email.strip().lower()
+    if users.by_email(tx, email) is not None:
+        raise Conflict("there is an account with this e-mail address: sign in, then open the link again")
+    return users.add(tx, email, args.name.strip(), acceptance.password_hash)
+
+
+def _offer(tx: Read, secret: str) -> Offer:
+    offer = invitations.by_secret(tx, secrets.digest(secret))
+    if offer is None:
+        raise NotFound("invitation")
+    return offer

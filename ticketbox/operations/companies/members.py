@@ -1,0 +1,155 @@
+"""Members of a company: who they are, what they may do, where they are kept to."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ticketbox.domain.companies.records import Member
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, require_role
+from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, NotFound
+from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
+from ticketbox.operations.core.lookups import Id, company, readable
+from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.store.accounts import credentials
+from ticketbox.store.companies import members, projects
+from ticketbox.store.companies.members import Place
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import assignments
+
+ProjectIds = Annotated[
+    list[Id],
+    Meta(min_length=1, max_length=100, description="Keeps the member to these projects; null: all of them."),
+]
+
+
+class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """With a project: only members who can see it."""
+
+    company_id: Id
+    project_id: Id | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_members",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /companies/{company_id}/members",
+    tool=Tool(
+        "List members",
+        "Use this to find the user id of somebody to assign.",
+        {"company_id": "co_7h2k9m4p1r6t", "project_id": "proj_9w4k2m7x0c3n"},
+    ),
+)
+def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:
+    """List a company's members, in the order they joined."""
+    key = company(actor, args.company_id).company
+    project = None
+    if args.project_id is not None:
+        found = readable(tx, actor, "project", args.project_id)
+        if found.company != key:
+            raise NotFound("project")
+        project = found.project
+    (after,) = resume(actor, args) or (0,)
+    return page(actor, args, members.of_company(tx, key, project, after, args.limit + 1))
+
+
+class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is left out stays as it is."""
+
+    company_id: Id
+    user_id: Id
+    role: RoleName | UnsetType = UNSET
+    project_ids: ProjectIds | UnsetType | None = UNSET
+
+
+@operation(
+    "update_member", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /companies/{company_id}/members/{user_id}",
+    refuses=(Conflict,), example={"company_id": "co_7h2k9m4p1r6t", "user_id": "usr_3f6h9k2m5p8r", "role": "admin"},
+)  # fmt: skip
+def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
+    """Change a member's role or projects; for admins. Only owners make or unmake owners."""
+    if args.role is UNSET and args.project_ids is UNSET:
+        raise InvalidRequest("nothing to change: give role or project_ids")
+    key = company(actor, args.company_id, Role.ADMIN).company
+    place = _place(tx, key, args.user_id)
+    role = place.role if args.role is UNSET else args.role.role
+    may_grant(actor, key, max(place.role, role))
+    _keep_an_owner(tx, key, place, role)
+    if args.project_ids is UNSET:
+        kept = None if place.member.project_ids is None else members.project_keys(tx, place.key)
+    else:
+        kept = project_keys(tx, key, args.project_ids)
+    members.edit(tx, place.key, role, kept)
+    after = _place(tx, key, args.user_id).member
+    company_event(
+        tx, actor, "member.changed", key,
+        user_id=after.id, role=after.role, project_ids=after.project_ids,
+    )  # fmt: skip
+    return after
+
+
+class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One may always remove oneself."""
+
+    company_id: Id
+    user_id: Id
+
+
+@operation(
+    "remove_member",
+    scope=Access.SESSION,
+    budget=Budget.WRITE,
+    rest="DELETE /companies/{company_id}/members/{user_id}",
+    refuses=(Conflict,),
+)
+def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
+    """Take somebody out of a company, or leave it; tickets and tokens for it are let go of."""
+    leaving = args.user_id == actor.user_id
+    key = company(actor, args.company_id, Role.VIEWER if leaving else Role.ADMIN).company
+    place = _place(tx, key, args.user_id)
+    if not leaving:
+        may_grant(actor, key, place.role)
+    _keep_an_owner(tx, key, place, Role.VIEWER)
+    company_event(tx, actor, "member.removed", key, user_id=place.member.id)
+    members.remove(tx, place.key)
+    assignments.drop(tx, key, place.user)
+    credentials.revoke_in_company(tx, place.user, key)
+
+
+def may_grant(actor: Actor, company: int, role: Role) -> None:
+    """Refuse to touch an owner without being one. Raises Forbidden."""
+    membership = actor.membership(company)
+    if membership is None:
+        raise NotFound("company")
+    require_role(membership.role, Role.ADMIN)
+    if role is Role.OWNER and membership.role is not Role.OWNER:
+        raise Forbidden("only an owner can make or change an owner")
+
+
+def project_keys(tx: Read, company: int, project_ids: list[str] | None) -> list[int] | None:
+    """The keys of a company's projects; None stays None. Raises NotFound."""
+    if project_ids is None:
+        return None
+    keys = [projects.key_in(tx, project_id, company) for project_id in dict.fromkeys(project_ids)]
+    if None in keys:
+        raise NotFound("project")
+    return [key for key in keys if key is not None]
+
+
+def _place(tx: Read, company: int, user_id: str) -> Place:
+    place = members.get(tx, company, user_id)
+    if place is None:
+        raise NotFound("member")
+    return place
+
+
+def _keep_an_owner(tx: Read, company: int, place: Place, role: Role) -> None:
+    if place.role is Role.OWNER and role is not Role.OWNER and members.owners(tx, company) == 1:
+        raise Conflict("the last owner can't leave or be demoted; make another owner first")

@@ -1,0 +1,160 @@
+"""Projects: one board each, and what the extension may collect on its pages."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import InvalidRequest
+from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.operations.core.inputs import Name
+from ticketbox.operations.core.lookups import Id, Key, company, writable
+from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.store.companies import members, projects
+from ticketbox.store.core import bylines
+from ticketbox.store.file.database import Read, Write
+
+UrlPatterns = Annotated[
+    list[
+        Annotated[
+            str,
+            Meta(
+                min_length=1,
+                max_length=500,
+                description="A glob on the page address: `*` stands for any run of characters.",
+                examples=["https://shop.example/*"],
+            ),
+            whole(r"[^\x00-\x20\x7f]+"),
+        ]
+    ],
+    Meta(max_length=50),
+]
+
+
+class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What captures of this project may hold."""
+
+    bodies: Annotated[Bodies, Meta(description="Whether request and response bodies are collected.")] = Bodies.OFF
+    extra_redactions: Annotated[
+        list[Annotated[str, Meta(min_length=3, max_length=100), whole(r"[^\x00-\x1f\x7f]+")]],
+        Meta(
+            max_length=50,
+            description="What is removed besides the usual: names of keys, or `text:` and a literal.",
+        ),
+    ] = []
+
+    def policy(self) -> CapturePolicy:
+        """The policy as it is stored and shown."""
+        return CapturePolicy(self.bodies, list(self.extra_redactions))
+
+
+class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Only projects within the token's restriction."""
+
+    company_id: Id | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_projects",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /projects",
+    tool=Tool(
+        "List projects",
+        "Use this to learn the projects' ids before you list or create tickets.",
+        {"company_id": "co_7h2k9m4p1r6t"},
+    ),
+)
+def list_projects(tx: Read, actor: Actor, args: ListProjects) -> Page[Project]:
+    """List the projects that the caller can see."""
+    (after,) = resume(actor, args) or (0,)
+    return page(actor, args, projects.listed(tx, actor.viewer, args.company_id, after, args.limit + 1))
+
+
+class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A new project gets the columns To do, In progress and Done."""
+
+    company_id: Id
+    name: Name
+    url_patterns: UrlPatterns = []
+    capture_policy: PolicyInput = PolicyInput()
+    idempotency_key: Key | None = None
+
+
+@operation(
+    "create_project", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/projects",
+    creates=True,
+    example={"company_id": "co_7h2k9m4p1r6t", "name": "Webshop", "url_patterns": ["https://shop.example/*"]},
+)  # fmt: skip
+def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
+    """Make a project in a company; for admins."""
+    key = company(actor, args.company_id, Role.ADMIN).company
+    return started(tx, actor, key, args.name.strip(), args.url_patterns, args.capture_policy.policy())
+
+
+def started(tx: Write, actor: Actor, company: int, name: str, patterns: list[str], policy: CapturePolicy) -> Project:
+    """Store a project with its event. An admin who is kept to some projects is let into this one too."""
+    key = projects.add(tx, company, name, patterns, policy, bylines.of(tx, actor))
+    members.let_in(tx, company, actor.user, key)
+    project = projects.get(tx, actor.viewer, key)
+    company_event(tx, actor, "project.created", company, key, project_id=project.id, name=name)
+    return project
+
+
+class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is left out stays as it is."""
+
+    project_id: Id
+    name: Name | UnsetType = UNSET
+    url_patterns: UrlPatterns | UnsetType = UNSET
+    capture_policy: PolicyInput | UnsetType = UNSET
+
+
+@operation(
+    "update_project", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /projects/{project_id}",
+    example={"project_id": "proj_9w4k2m7x0c3n", "capture_policy": {"bodies": "on"}},
+)  # fmt: skip
+def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
+    """Change a project's name, address patterns or capture policy; for admins."""
+    given = [name for name in ("name", "url_patterns", "capture_policy") if getattr(args, name) is not UNSET]
+    if not given:
+        raise InvalidRequest("nothing to change: give name, url_patterns or capture_policy")
+    found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    projects.edit(
+        tx,
+        found.key,
+        None if args.name is UNSET else args.name.strip(),
+        None if args.url_patterns is UNSET else args.url_patterns,
+        None if args.capture_policy is UNSET else args.capture_policy.policy(),
+    )
+    company_event(tx, actor, "project.changed", found.company, found.key, fields=given)
+    return projects.get(tx, actor.viewer, found.key)
+
+
+class DeleteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """This can't be undone; a client that shows people a button should send `confirm_name`."""
+
+    project_id: Id
+    confirm_name: (
+        Annotated[str, Meta(max_length=100, description="Refuse unless this is the project's name.")] | None
+    ) = None
+
+
+@operation("delete_project", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /projects/{project_id}")
+def delete_project(tx: Write, actor: Actor, args: DeleteProject) -> None:
+    """Remove a project with its board, tickets and captures; for admins."""
+    found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    project = projects.get(tx, actor.viewer, found.key)
+    if args.confirm_name not in {None, project.name}:
+        raise InvalidRequest("confirm_name isn't the project's name, so nothing was removed")
+    projects.delete(tx, found.key)
+    company_event(tx, actor, "project.removed", found.company, project_id=project.id, name=project.name)

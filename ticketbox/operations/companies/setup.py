@@ -1,0 +1,150 @@
+"""Setting up a new file: the owner's account, the first company and the first project."""
+
+import msgspec
+
+from ticketbox.domain.accounts import passwords, secrets
+from ticketbox.domain.companies.records import Bodies, CapturePolicy, Column, Company, Project
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.problems import Conflict, NotFound
+from ticketbox.domain.core.scopes import Access
+from ticketbox.operations.accounts.sessions import SignedIn, started
+from ticketbox.operations.companies.companies import founded
+from ticketbox.operations.companies.projects import started as started_project
+from ticketbox.operations.core.content import WithSession
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts.users import Account
+from ticketbox.store.companies import columns, projects
+from ticketbox.store.file.database import Read, Write
+
+
+class Hashed(msgspec.Struct, frozen=True):
+    """A password's hash, made outside the transaction."""
+
+    password_hash: str
+    address: str
+    user_agent: str
+
+
+class SetUp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The owner's account, the first company and the first project."""
+
+    email: Email
+    name: Name
+    password: Password
+    company: Name
+    project: Name
+
+
+class FirstRecords(msgspec.Struct, frozen=True):
+    """What a set-up made."""
+
+    user_id: str
+    company_id: str
+    project_id: str
+    columns: list["ColumnName"]
+
+
+class ColumnName(msgspec.Struct, frozen=True):
+    """A column of the first project."""
+
+    id: str
+    name: str
+
+
+async def hash_owners(services: Services, actor: Actor, args: SetUp, call: Call) -> Hashed:
+    """Hash the owner's password."""
+    return Hashed(await services.work(passwords.hash_password, args.password), call.address, call.user_agent)
+
+
+@operation("initialize", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_owners)
+def initialize(tx: Write, actor: Actor, args: SetUp, hashed: Hashed) -> FirstRecords:
+    """Set a new file up from the shell. Raises Conflict for one that is set up."""
+    return _set_up(tx, args, hashed, Via.CLI)[1]
+
+
+class SetUpWithKey(SetUp, forbid_unknown_fields=True, frozen=True):
+    """The same, with the secret of the one-time set-up address."""
+
+    secret: Secret
+
+
+async def hash_if_key_holds(services: Services, actor: Actor, args: SetUpWithKey, call: Call) -> Hashed:
+    """Hash the owner's password, for a set-up address that holds. Raises RateLimited and NotFound."""
+    services.limit(call.address, "set-up", 20, "too many attempts to set up")
+    await services.read(lambda tx: _check_key(tx, args.secret))
+    return await hash_owners(services, actor, args, call)
+
+
+@operation("set_up", scope=Access.PUBLIC, budget=Budget.NONE, prepare=hash_if_key_holds)
+def set_up(tx: Write, actor: Actor, args: SetUpWithKey, hashed: Hashed) -> WithSession[SignedIn]:
+    """Set a new file up through the one-time address that `ticketbox serve` printed, and sign in."""
+    _check_key(tx, args.secret)
+    account, _ = _set_up(tx, args, hashed, Via.WEB)
+    users.drop_setup_key(tx)
+    return started(tx, account, hashed.address, hashed.user_agent)
+
+
+def _check_key(tx: Read, secret: str) -> None:
+    if users.any_exist(tx) or not users.setup_key_holds(tx, secrets.digest(secret)):
+        raise NotFound("set-up address")
+
+
+def _set_up(tx: Write, args: SetUp, hashed: Hashed, via: Via) -> tuple[Account, FirstRecords]:
+    if users.any_exist(tx):
+        raise Conflict("this file is set up already")
+    account = users.add(tx, args.email.strip().lower(), args.name.strip(), hashed.password_hash)
+    company: Company = founded(tx, credentials.as_user(tx, account.key, via), args.company.strip())
+    owner = credentials.as_user(tx, account.key, via)
+    (key,) = [membership.company for membership in owner.memberships]
+    project: Project = started_project(tx, owner, key, args.project.strip(), [], CapturePolicy(Bodies.OFF, []))
+    project_key = projects.key_in(tx, project.id, key)
+    assert project_key is not None
+    made: list[Column] = [column for _, column in columns.of_project(tx, project_key)]
+    names = [ColumnName(column.id, column.name) for column in made]
+    return account, FirstRecords(account.user.id, company.id, project.id, names)
+
+
+class SetUpState(msgspec.Struct, frozen=True):
+    """Whether the file has an owner."""
+
+    done: bool
+
+
+@operation("get_set_up", scope=Access.OPERATOR, budget=Budget.NONE)
+def get_set_up(tx: Read, actor: Actor, args: Nothing) -> SetUpState:
+    """Whether the file is set up."""
+    return SetUpState(users.any_exist(tx))
+
+
+class CheckSetUp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The secret of a set-up address."""
+
+    secret: str
+
+
+@operation("check_set_up", scope=Access.OPERATOR, budget=Budget.NONE)
+def check_set_up(tx: Read, actor: Actor, args: CheckSetUp) -> SetUpState:
+    """Whether a set-up address still holds (`done`: it does)."""
+    return SetUpState(users.setup_key_holds(tx, secrets.digest(args.secret)))
+
+
+class SetUpAddress(msgspec.Struct, frozen=True):
+    """The secret of a fresh one-time set-up address."""
+
+    secret: str
+
+
+SETUP_MINUTES = 30
+
+
+@operation("open_set_up", scope=Access.OPERATOR, budget=Budget.NONE)
+def open_set_up(tx: Write, actor: Actor, args: Nothing) -> SetUpAddress:
+    """Make the one-time set-up address of a new file, valid for 30 minutes; an earlier one ends."""
+    secret = secrets.new_secret()
+    users.set_setup_key(tx, secrets.digest(secret), tx.now + SETUP_MINUTES * 60_000)
+    return SetUpAddress(secret)

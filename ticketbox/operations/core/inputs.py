@@ -1,0 +1,78 @@
+"""The kinds of input that several nouns take, with their bounds."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.patterns import whole
+
+# No control characters; at least one that isn't white space. NUL never gets into the file.
+_LINE = whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
+_TEXT = whole(r"[^\x00]*")
+
+Name = Annotated[str, Meta(min_length=1, max_length=100, examples=["Webshop"]), _LINE]
+Title = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=300,
+        description="One line.",
+        examples=["The cart stays empty"],
+    ),
+    _LINE,
+]
+MOST_MARKDOWN = 100_000
+MOST_LABEL = 50
+
+Markdown = Annotated[str, Meta(max_length=MOST_MARKDOWN, description="Markdown."), _TEXT]
+Text = Annotated[str, Meta(max_length=2_000), _TEXT]
+CommentBody = Annotated[
+    str,
+    Meta(min_length=1, max_length=50_000, description="Markdown.", examples=["Fixed on `main`."]),
+    _TEXT,
+]
+Label = Annotated[str, Meta(min_length=1, max_length=MOST_LABEL, examples=["checkout"]), _LINE]
+Labels = Annotated[list[Label], Meta(max_length=20, description="Case doesn't matter when they are compared.")]
+Branch = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=250,
+        description="A git branch's name.",
+        examples=["t-4k7m2q9x-empty-cart"],
+    ),
+    whole(r"[A-Za-z0-9._][A-Za-z0-9._/\-+@#]*"),
+]
+Url = Annotated[
+    str,
+    Meta(
+        max_length=8_192,
+        description="An absolute address.",
+        examples=["https://shop.example/cart"],
+    ),
+    whole(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20\x7f]*"),
+]
+Email = Annotated[
+    str,
+    Meta(
+        min_length=3,
+        max_length=254,
+        examples=["ann@example.org"],
+    ),
+    whole(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+"),
+]
+Password = Annotated[str, Meta(min_length=10, max_length=200, description="10 characters at least."), _TEXT]
+Secret = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class Nothing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """No input."""
+
+
+def tidy_labels(labels: list[str]) -> list[str]:
+    """Labels without white space around them, each once whatever its case, in the order given."""
+    known: dict[str, str] = {}
+    for label in labels:
+        known.setdefault(label.strip().casefold(), label.strip())
+    return list(known.values())

@@ -1,0 +1,67 @@
+"""Finding a row for reading or for writing: the rule of docs/tokens.md, "Restrictions", once.
+
+Reading what the caller can't see is a 404, whatever the reason. Writing to a row that the owner sees and
+the token's restriction excludes is a 403; writing to one that the owner doesn't see either is a 404.
+"""
+
+from typing import Annotated
+
+from msgspec import Meta
+
+from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.policy import Actor, Membership, require_role
+from ticketbox.domain.core.problems import Forbidden, NotFound
+from ticketbox.domain.core.scopes import Role
+from ticketbox.store.core.visibility import Found, find
+from ticketbox.store.file.database import Read
+
+TicketId = Annotated[
+    str,
+    Meta(
+        max_length=500,
+        description="A ticket's id (`t-` and 6 to 12 alphanumerics, any case), or its full web address.",
+        examples=["t-4k7m2q9x"],
+    ),
+]
+Id = Annotated[str, Meta(min_length=1, max_length=64)]
+Version = Annotated[
+    int,
+    Meta(ge=1, le=2**53, description="Refuse with version_conflict unless the ticket still has this version."),
+]
+Key = Annotated[
+    str,
+    Meta(min_length=1, max_length=200, description="Makes a repeat within 24 hours return the first answer."),
+]
+
+
+def readable(tx: Read, actor: Actor, noun: str, public_id: str) -> Found:
+    """A row that the caller may read. Raises NotFound."""
+    found = find(tx, actor.viewer, noun, public_id)
+    if found is None or not found.within:
+        raise NotFound(noun)
+    return found
+
+
+def writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Role.MEMBER) -> Found:
+    """A row that the caller may write. Raises NotFound or Forbidden."""
+    found = find(tx, actor.viewer, noun, public_id)
+    if found is None:
+        raise NotFound(noun)
+    if not found.within:
+        raise Forbidden(f"this token is restricted, and the {noun} is outside its restriction")
+    require_role(found.role, least)
+    return found
+
+
+def readable_ticket(tx: Read, actor: Actor, text: str) -> Found:
+    """A ticket of any status that the caller may read. Raises NotFound."""
+    return readable(tx, actor, "ticket", ticket_id(text) or "")
+
+
+def company(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:
+    """A company of the caller's. Raises NotFound, or Forbidden for a role below `least`."""
+    for membership in actor.within:
+        if membership.company_id == public_id:
+            require_role(membership.role, least)
+            return membership
+    raise NotFound("company")

@@ -1,0 +1,22 @@
+"""Writing down what happened, beside the change itself."""
+
+from typing import Any
+
+from ticketbox.domain.core.policy import Actor
+from ticketbox.store.core import bylines
+from ticketbox.store.events import events
+from ticketbox.store.file.database import Write
+
+
+def company_event(
+    tx: Write,
+    actor: Actor,
+    type_: str,
+    company: int,
+    project: int | None = None,
+    credential: int | None = None,
+    **data: Any,
+) -> None:
+    """Record an event about a company, its projects, members or tokens."""
+    byline = bylines.of(tx, actor)
+    events.record(tx, type_, byline, company, project, credential=credential, **data)

@@ -1,0 +1,43 @@
+"""JSON schemas of the records and inputs, for every surface that shows them."""
+
+import types
+import typing
+from collections.abc import Iterable
+from typing import Any, cast
+
+import msgspec
+
+from ticketbox.domain.core.patterns import portable
+from ticketbox.operations.core.content import WithSession
+from ticketbox.operations.core.registry import Operation
+
+Json = dict[str, Any]
+
+
+def schemas(shapes: Iterable[Any], template: str) -> tuple[list[Json], Json]:
+    """The schema of each type, and by their names those that they refer to as the template says."""
+    found, components = msgspec.json.schema_components(shapes, ref_template=template)
+    return [_shown(each) for each in found], _shown(components)
+
+
+def _shown(node: Any) -> Any:
+    if isinstance(node, list):
+        return [_shown(each) for each in cast(list[Any], node)]
+    if not isinstance(node, dict):
+        return node
+    return {
+        key: portable(value) if key == "pattern" and isinstance(value, str) else _shown(value)
+        for key, value in cast(Json, node).items()
+    }
+
+
+def answer_types(operation: Operation) -> list[Any]:
+    """The types of an operation's answer; without the wrapper of a session cookie."""
+    answer = operation.result
+    if operation.finish is not None:
+        answer = typing.get_type_hints(operation.finish)["return"]
+    if typing.get_origin(answer) is WithSession:
+        (answer,) = typing.get_args(answer)
+    if typing.get_origin(answer) in {typing.Union, types.UnionType}:
+        return list(typing.get_args(answer))
+    return [types.NoneType if answer is None else answer]

@@ -1,0 +1,197 @@
+"""What happened: a ticket's history, everybody's events, and a company's audit log.
+
+The live stream goes on where the list ends, with the same query.
+"""
+
+import csv
+import io
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import invalid
+from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.domain.events.records import Event
+from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.listeners import Batch
+from ticketbox.operations.core.lookups import Id, TicketId, company, readable_ticket
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.store.events import events
+from ticketbox.store.file.database import Read
+
+BATCH = 50
+
+
+class EventType(StrEnum):
+    """All that is recorded."""
+
+    TICKET_CREATED = "ticket.created"
+    TICKET_UPDATED = "ticket.updated"
+    TICKET_MOVED = "ticket.moved"
+    TICKET_ASSIGNED = "ticket.assigned"
+    TICKET_UNASSIGNED = "ticket.unassigned"
+    TICKET_ARCHIVED = "ticket.archived"
+    TICKET_RESTORED = "ticket.restored"
+    TICKET_WORK_STARTED = "ticket.work_started"
+    TICKET_WORK_STOPPED = "ticket.work_stopped"
+    COMMENT_CREATED = "comment.created"
+    COMMENT_UPDATED = "comment.updated"
+    COMMENT_DELETED = "comment.deleted"
+    CAPTURE_ATTACHED = "capture.attached"
+    ATTACHMENT_ADDED = "attachment.added"
+    ANNOTATIONS_SAVED = "annotations.saved"
+    MEMBER_INVITED = "member.invited"
+    MEMBER_JOINED = "member.joined"
+    MEMBER_CHANGED = "member.changed"
+    MEMBER_REMOVED = "member.removed"
+    TOKEN_CREATED = "token.created"  # noqa: S105 (a name)
+    TOKEN_REVOKED = "token.revoked"  # noqa: S105 (a name)
+    COMPANY_CHANGED = "company.changed"
+    PROJECT_CREATED = "project.created"
+    PROJECT_CHANGED = "project.changed"
+    PROJECT_REMOVED = "project.removed"
+    COLUMN_CREATED = "column.created"
+    COLUMN_CHANGED = "column.changed"
+    COLUMN_REMOVED = "column.removed"
+    WEBHOOK_CREATED = "webhook.created"
+    WEBHOOK_CHANGED = "webhook.changed"
+    WEBHOOK_REMOVED = "webhook.removed"
+
+
+class TicketHistory(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The history stays readable when the ticket is archived."""
+
+    ticket_id: TicketId
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "get_ticket_history",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /tickets/{ticket_id}/history",
+    tool=Tool(
+        "Read a ticket's history",
+        "Use this to see who changed what on a ticket, and when.",
+        {"ticket_id": "t-4k7m2q9x"},
+    ),
+)
+def get_ticket_history(tx: Read, actor: Actor, args: TicketHistory) -> Page[Event]:
+    """List what happened to a ticket, oldest first."""
+    found = readable_ticket(tx, actor, args.ticket_id)
+    (after,) = resume(actor, args) or (0,)
+    return page(actor, args, events.of_ticket(tx, found.key, after, args.limit + 1))
+
+
+After = Annotated[Id, Meta(description="The id of the last event that is known.")]
+Types = Annotated[list[EventType], Meta(min_length=1, max_length=30, description="Only these types.")]
+
+
+class ListEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Events after one that is known; without `after`, from the first."""
+
+    after: After | None = None
+    types: Types | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation("list_events", scope=Scope.READ, budget=Budget.READ, rest="GET /events")
+def list_events(tx: Read, actor: Actor, args: ListEvents) -> Page[Event]:
+    """List the events of what the caller can see, oldest first."""
+    (after,) = resume(actor, args) or (0 if args.after is None else _number("after", args.after),)
+    return page(actor, args, events.visible_after(tx, actor.viewer, after, _values(args.types), args.limit + 1))
+
+
+class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Events after one that is known; without one, from now on."""
+
+    after: After | None = None
+    last_event: Annotated[Id, Meta(description="The same, where a client goes on; it wins.")] | None = None
+    types: Types | None = None
+
+
+@operation(
+    "stream_events", scope=Scope.READ, budget=Budget.READ, rest="GET /events/stream", live=True,
+    media=("text/event-stream",),
+)  # fmt: skip
+def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> Batch:
+    """Follow the events of what the caller can see as they happen, as server-sent events."""
+    newest = events.newest(tx)
+    after = newest
+    if args.last_event is not None:
+        after = _number("Last-Event-ID", args.last_event)
+    elif args.after is not None:
+        after = _number("after", args.after)
+    found = events.visible_after(tx, actor.viewer, min(after, newest), _values(args.types), BATCH)
+    more = len(found) == BATCH
+    last = found[-1][0] if more else newest
+    return Batch([event for _, event in found], events.event_id(last), more, reset=after > newest)
+
+
+def _number(field: str, event_id: str) -> int:
+    key = events.event_key(event_id)
+    if key is None:
+        raise invalid(field, "this is no event's id")
+    return key
+
+
+def _values(types: list[EventType] | None) -> list[str] | None:
+    return None if types is None else [kind.value for kind in types]
+
+
+class AuditFormat(StrEnum):
+    """How the audit log is written."""
+
+    JSON = "json"
+    CSV = "csv"
+
+
+class Audit(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Newest first; `format=csv` gives the same page as a table."""
+
+    company_id: Id
+    format: AuditFormat = AuditFormat.JSON
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "get_audit", scope=Access.SESSION, budget=Budget.READ, rest="GET /companies/{company_id}/audit",
+    media=("text/csv",),
+)  # fmt: skip
+def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[Event] | Content:
+    """A company's audit log, newest first; for admins. As CSV, the next page's cursor is in `X-Next-Cursor`."""
+    key = company(actor, args.company_id, Role.ADMIN).company
+    (before,) = resume(actor, args) or (NEWEST,)
+    found = page(actor, args, events.audit(tx, key, before, args.limit + 1))
+    return found if args.format is AuditFormat.JSON else _table(found)
+
+
+def _table(found: Page[Event]) -> Content:
+    text = io.StringIO(newline="")
+    rows = csv.writer(text)
+    rows.writerow(
+        ["id", "at", "type", "user_id", "user", "token_id", "token", "via", "project_id", "ticket_id", "data"]
+    )
+    for event in found.items:
+        by = event.by
+        row = [
+            event.id, event.at, event.type, by.user.id, by.user.name, by.token_id, by.token_label, by.via,
+            event.project_id, event.ticket_id, msgspec.json.encode(event.data).decode(),
+        ]  # fmt: skip
+        rows.writerow([_inert(cell) for cell in row])
+    return Content("text/csv; charset=utf-8", text.getvalue().encode(), "audit.csv", next_cursor=found.next_cursor)
+
+
+def _inert(cell: str | None) -> str:
+    """A cell that no spreadsheet takes for a formula (OWASP, CSV injection)."""
+    text = cell or ""
+    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -1,0 +1,112 @@
+"""Notifications: what concerns the signed-in person (docs/notifications.md)."""
+
+import msgspec
+
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.scopes import Access
+from ticketbox.domain.events.records import Mutes, Notification
+from ticketbox.operations.core.inputs import Nothing
+from ticketbox.operations.core.lookups import Id, TicketId, readable, readable_ticket
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.registry import operation
+from ticketbox.store.events import notifications
+from ticketbox.store.file.database import Read, Write
+
+
+class ListNotifications(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """With `unread`, only those that aren't read."""
+
+    unread: bool = False
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation("list_notifications", scope=Access.SESSION, budget=Budget.READ, rest="GET /notifications")
+def list_notifications(tx: Read, actor: Actor, args: ListNotifications) -> Page[Notification]:
+    """List what concerns the caller, newest first: mentions, assignments, replies."""
+    (before,) = resume(actor, args) or (NEWEST,)
+    return page(
+        actor, args, notifications.of_user(tx, actor.viewer, before, args.limit + 1, unread=args.unread)
+    )  # fmt: skip
+
+
+class Unread(msgspec.Struct, frozen=True):
+    """How many notifications aren't read, up to a thousand."""
+
+    unread: int
+
+
+@operation(
+    "count_unread_notifications", scope=Access.SESSION, budget=Budget.READ, rest="GET /notifications/unread",
+    brief=True,
+)  # fmt: skip
+def count_unread_notifications(tx: Read, actor: Actor, args: Nothing) -> Unread:
+    """Count what the caller hasn't read yet."""
+    return Unread(notifications.unread(tx, actor.viewer))
+
+
+class ReadNotification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One of the caller's own."""
+
+    notification_id: Id
+
+
+@operation(
+    "read_notification", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /notifications/{notification_id}/read"
+)  # fmt: skip
+def read_notification(tx: Write, actor: Actor, args: ReadNotification) -> Unread:
+    """Mark a notification as read."""
+    if not notifications.mark_read(tx, actor.user, args.notification_id):
+        raise NotFound("notification")
+    return Unread(notifications.unread(tx, actor.viewer))
+
+
+@operation("read_all_notifications", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /notifications/read")
+def read_all_notifications(tx: Write, actor: Actor, args: Nothing) -> Unread:
+    """Mark all of the caller's notifications as read."""
+    notifications.mark_all_read(tx, actor.user)
+    return Unread(notifications.unread(tx, actor.viewer))
+
+
+@operation("list_mutes", scope=Access.SESSION, budget=Budget.READ, rest="GET /mutes")
+def list_mutes(tx: Read, actor: Actor, args: Nothing) -> Mutes:
+    """List the tickets and projects that the caller doesn't want to hear of."""
+    return notifications.mutes(tx, actor.viewer)
+
+
+class MuteTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """For the caller alone."""
+
+    ticket_id: TicketId
+
+
+@operation("mute_ticket", scope=Access.SESSION, budget=Budget.WRITE, rest="PUT /tickets/{ticket_id}/mute")
+def mute_ticket(tx: Write, actor: Actor, args: MuteTicket) -> None:
+    """Hear nothing more of a ticket."""
+    notifications.mute_ticket(tx, actor.user, readable_ticket(tx, actor, args.ticket_id).key, muted=True)
+
+
+@operation("unmute_ticket", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /tickets/{ticket_id}/mute")
+def unmute_ticket(tx: Write, actor: Actor, args: MuteTicket) -> None:
+    """Hear of a ticket again."""
+    notifications.mute_ticket(tx, actor.user, readable_ticket(tx, actor, args.ticket_id).key, muted=False)
+
+
+class MuteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """For the caller alone."""
+
+    project_id: Id
+
+
+@operation("mute_project", scope=Access.SESSION, budget=Budget.WRITE, rest="PUT /projects/{project_id}/mute")
+def mute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
+    """Hear nothing more of a project."""
+    notifications.mute_project(tx, actor.user, readable(tx, actor, "project", args.project_id).key, muted=True)
+
+
+@operation("unmute_project", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /projects/{project_id}/mute")
+def unmute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
+    """Hear of a project again."""
+    notifications.mute_project(tx, actor.user, readable(tx, actor, "project", args.project_id).key, muted=False)

@@ -1,0 +1,292 @@
+"""Webhooks: addresses that are told of a company's events. For admins, in a web session (docs/webhooks.md)."""
+
+from ipaddress import ip_address
+from typing import Annotated
+from urllib.parse import urlsplit
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.outbound_addresses import is_public
+from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.policy import Actor, require_role
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, invalid
+from ticketbox.domain.core.scopes import Access, Role
+from ticketbox.domain.events import webhook_signature
+from ticketbox.domain.events.records import Attempt, Delivery, DeliveryState, Webhook, WebhookFormat
+from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.inputs import Name
+from ticketbox.operations.core.lookups import Id, Key, company
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.core.services import Services
+from ticketbox.operations.events.events import EventType
+from ticketbox.store.core import bylines
+from ticketbox.store.events import webhook_deliveries, webhooks
+from ticketbox.store.events.webhook_deliveries import Kept
+from ticketbox.store.events.webhooks import Held
+from ticketbox.store.file.database import Read, Write
+
+Address = Annotated[
+    str,
+    Meta(
+        min_length=1,
+        max_length=2_000,
+        description="An https address; http too where the operator allows private addresses.",
+        examples=["https://hooks.example/ticketbox"],
+    ),
+    whole("https?://[!-~]+"),
+]
+Types = Annotated[
+    list[EventType], Meta(min_length=1, max_length=30, description="Only these types; null or left out: all.")
+]
+
+
+class ListWebhooks(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A company's webhooks."""
+
+    company_id: Id
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_webhooks", scope=Access.SESSION, budget=Budget.READ, rest="GET /companies/{company_id}/webhooks"
+)  # fmt: skip
+def list_webhooks(tx: Read, actor: Actor, args: ListWebhooks) -> Page[Webhook]:
+    """List a company's webhooks, oldest first. For admins."""
+    key = company(actor, args.company_id, Role.ADMIN).company
+    (after,) = resume(actor, args) or (0,)
+    return page(actor, args, webhooks.of_company(tx, key, after, args.limit + 1))
+
+
+class CreateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What happens from now on is told; `format` says how the body looks."""
+
+    company_id: Id
+    url: Address
+    name: Name
+    types: Types | None = None
+    format: WebhookFormat = WebhookFormat.STANDARD
+
+
+class UpdateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is left out stays as it is. `enabled` true begins again with what happens from now on."""
+
+    webhook_id: Id
+    url: Address | UnsetType = UNSET
+    name: Name | UnsetType = UNSET
+    types: Types | UnsetType | None = UNSET
+    format: WebhookFormat | UnsetType = UNSET
+    enabled: bool | UnsetType = UNSET
+
+
+class NewWebhook(msgspec.Struct, frozen=True):
+    """A webhook with its new secret, which isn't shown again."""
+
+    webhook: Webhook
+    secret: str
+
+
+async def check_address(services: Services, actor: Actor, args: CreateWebhook | UpdateWebhook, call: Call) -> None:
+    """Refuse an address that would never be connected to; names are looked at when they are. Raises InvalidRequest."""
+    if args.url is UNSET:
+        return
+    try:
+        parts = urlsplit(args.url)
+        host, _ = parts.hostname or "", parts.port
+    except ValueError:
+        raise invalid("url", "this is no address") from None
+    if not host or "@" in parts.netloc or parts.fragment or args.url != args.url.strip():
+        raise invalid("url", "give an address with a host, and without a user, a fragment or white space")
+    if services.allow_private:
+        return
+    if parts.scheme != "https":
+        raise invalid("url", "give an https address")
+    if _is_address(host) and not is_public(host):
+        raise invalid("url", "this isn't an address of the public internet; see --allow-private-addresses")
+
+
+def _is_address(host: str) -> bool:
+    try:
+        ip_address(host)
+    except ValueError:
+        return False
+    return True
+
+
+@operation(
+    "create_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/webhooks",
+    refuses=(Conflict,), creates=True, prepare=check_address,
+    example={"url": "https://hooks.example/ticketbox", "name": "Build server", "types": ["ticket.created"]},
+)  # fmt: skip
+def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> NewWebhook:
+    """Tell an address of a company's events. For admins. The answer's `secret` is the only time it is shown."""
+    key = company(actor, args.company_id, Role.ADMIN).company
+    if webhooks.count(tx, key) >= webhooks.MOST:
+        raise Conflict(f"a company has up to {webhooks.MOST} webhooks; remove one first")
+    secret = webhook_signature.new_key()
+    types = None if args.types is None else [each.value for each in args.types]
+    new = webhooks.NewWebhook(key, args.name.strip(), args.url, args.format, types, secret, bylines.of(tx, actor))
+    webhook, public_id = webhooks.add(tx, new)
+    company_event(tx, actor, "webhook.created", key, webhook_id=public_id, name=new.name, host=_host(args.url))
+    return NewWebhook(webhooks.get(tx, webhook), webhook_signature.shown(secret))
+
+
+@operation(
+    "update_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /webhooks/{webhook_id}",
+    prepare=check_address, example={"enabled": True},
+)  # fmt: skip
+def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Webhook:
+    """Change, disable or enable a webhook. For admins."""
+    found = _webhook(tx, actor, args.webhook_id)
+    given = {name: value for name, value in msgspec.structs.asdict(args).items() if value is not UNSET}
+    del given["webhook_id"]
+    if not given:
+        raise InvalidRequest("nothing to change: give url, name, types, format or enabled")
+    types: list[EventType] | None = given.get("types")
+    changes = webhooks.Changes(
+        name=None if args.name is UNSET else args.name.strip(),
+        url=given.get("url"),
+        format=given.get("format"),
+        retyped="types" in given,
+        types=None if types is None else [each.value for each in types],
+    )
+    webhooks.change(tx, found.key, changes)
+    if args.enabled is True and not found.enabled:
+        webhooks.enable(tx, found.key)
+    elif args.enabled is False and found.enabled:
+        webhooks.disable(tx, found.key, f"{actor.name} disabled it")
+    host = {} if args.url is UNSET else {"host": _host(args.url)}
+    company_event(
+        tx, actor, "webhook.changed", found.company, None, None,
+        webhook_id=args.webhook_id, fields=sorted(given), **host,
+    )  # fmt: skip
+    return webhooks.get(tx, found.key)
+
+
+class RotateSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Whose secret."""
+
+    webhook_id: Id
+
+
+@operation(
+    "rotate_webhook_secret", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /webhooks/{webhook_id}/rotate"
+)  # fmt: skip
+def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWebhook:
+    """Give a webhook a new secret; the one before signs as well for 24 hours. For admins.
+
+    The answer's `secret` is the only time it is shown.
+    """
+    found = _webhook(tx, actor, args.webhook_id)
+    secret = webhook_signature.new_key()
+    webhooks.rotate(tx, found.key, secret)
+    company_event(
+        tx, actor, "webhook.changed", found.company, webhook_id=args.webhook_id, fields=["secret"]
+    )  # fmt: skip
+    return NewWebhook(webhooks.get(tx, found.key), webhook_signature.shown(secret))
+
+
+class DeleteWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Its deliveries go with it."""
+
+    webhook_id: Id
+
+
+@operation("delete_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /webhooks/{webhook_id}")
+def delete_webhook(tx: Write, actor: Actor, args: DeleteWebhook) -> None:
+    """Remove a webhook. For admins."""
+    found = _webhook(tx, actor, args.webhook_id)
+    webhooks.remove(tx, found.key)
+    company_event(tx, actor, "webhook.removed", found.company, webhook_id=args.webhook_id)
+
+
+class ListDeliveries(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The log of a webhook."""
+
+    webhook_id: Id
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_deliveries", scope=Access.SESSION, budget=Budget.READ, rest="GET /webhooks/{webhook_id}/deliveries"
+)  # fmt: skip
+def list_deliveries(tx: Read, actor: Actor, args: ListDeliveries) -> Page[Delivery]:
+    """List what a webhook was told and is to be told, newest first. For admins."""
+    found = _webhook(tx, actor, args.webhook_id)
+    (before,) = resume(actor, args) or (NEWEST,)
+    return page(actor, args, webhook_deliveries.of_webhook(tx, found.key, before, args.limit + 1))
+
+
+class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One that is delivered or dead."""
+
+    delivery_id: Id
+    idempotency_key: Key | None = None
+
+
+@operation(
+    "replay_delivery", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /deliveries/{delivery_id}/replay",
+    refuses=(Conflict,), creates=True,
+)  # fmt: skip
+def replay_delivery(tx: Write, actor: Actor, args: ReplayDelivery) -> Delivery:
+    """Deliver an event once more; the receiver knows it by the same `webhook-id`. For admins."""
+    kept, webhook = _delivery(tx, actor, args.delivery_id)
+    if kept.state is DeliveryState.PENDING:
+        raise Conflict("this delivery is still on its way")
+    if not webhook.enabled:
+        raise Conflict("the webhook is disabled; enable it first")
+    return webhook_deliveries.replay(tx, kept)
+
+
+class ListAttempts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Of one delivery."""
+
+    delivery_id: Id
+
+
+class Attempts(msgspec.Struct, frozen=True):
+    """All attempts at a delivery, 15 at most."""
+
+    items: list[Attempt]
+
+
+@operation(
+    "list_attempts", scope=Access.SESSION, budget=Budget.READ, rest="GET /deliveries/{delivery_id}/attempts"
+)  # fmt: skip
+def list_attempts(tx: Read, actor: Actor, args: ListAttempts) -> Attempts:
+    """List the attempts at a delivery, oldest first. For admins."""
+    kept, _ = _delivery(tx, actor, args.delivery_id)
+    return Attempts(webhook_deliveries.attempts(tx, kept))
+
+
+def _delivery(tx: Read, actor: Actor, public_id: str) -> tuple[Kept, Held]:
+    """A delivery of a company where the caller is an admin, and its webhook. Raises NotFound and Forbidden."""
+    kept = webhook_deliveries.find(tx, public_id)
+    if kept is not None and _reaches(actor, webhook := webhook_deliveries.webhook_of(tx, kept)):
+        return kept, webhook
+    raise NotFound("delivery")
+
+
+def _webhook(tx: Read, actor: Actor, public_id: str) -> Held:
+    """A webhook of a company where the caller is an admin. Raises NotFound and Forbidden."""
+    found = webhooks.find(tx, public_id)
+    if found is None or not _reaches(actor, found):
+        raise NotFound("webhook")
+    return found
+
+
+def _reaches(actor: Actor, webhook: Held) -> bool:
+    membership = actor.membership(webhook.company)
+    if membership is not None:
+        require_role(membership.role, Role.ADMIN)
+    return membership is not None
+
+
+def _host(url: str) -> str:
+    """What the audit log shows of an address: the rest may be a secret."""
+    return urlsplit(url).hostname or ""

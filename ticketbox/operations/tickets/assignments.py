@@ -1,0 +1,153 @@
+"""Assigning people to tickets, one or many."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.limits import MAX_BULK, Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import NotFound, TicketArchived, invalid
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import Ticket
+from ticketbox.operations.core.lookups import Id, TicketId, Version
+from ticketbox.operations.core.meter import Meter
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.events.notify import notify_assigned
+from ticketbox.operations.tickets.lookups import shown, writable_ticket
+from ticketbox.operations.tickets.moves import BulkResults, TicketIds, in_turn
+from ticketbox.operations.tickets.recording import changed
+from ticketbox.store.companies import members
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Write
+from ticketbox.store.tickets import assignments
+from ticketbox.store.tickets.tickets import State
+
+UserId = Annotated[Id, Meta(description="A member's id, or `me`.", examples=["usr_3f6h9k2m5p8r"])]
+
+
+class Assign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The user must be a member of the company who can see the project."""
+
+    ticket_id: TicketId
+    user_id: UserId
+    expected_version: Version | None = None
+
+
+@operation(
+    "assign_ticket",
+    scope=Scope.TICKETS_ASSIGN,
+    budget=Budget.WRITE,
+    rest="PUT /tickets/{ticket_id}/assignees/{user_id}",
+    refuses=(TicketArchived,),
+    tool=Tool(
+        "Assign a ticket",
+        "Use this to give a ticket to a member, or to yourself with user_id `me`.",
+        {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
+        idempotent=True,
+    ),
+)
+def assign_ticket(tx: Write, actor: Actor, args: Assign) -> Ticket:
+    """Assign a member to a ticket; assigning somebody twice changes nothing."""
+    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    user = _member(tx, actor, found, args.user_id)
+    return _assigned(tx, actor, found, state, [user], [])
+
+
+class Unassign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Unassigning somebody who isn't assigned changes nothing."""
+
+    ticket_id: TicketId
+    user_id: UserId
+    expected_version: Version | None = None
+
+
+@operation(
+    "unassign_ticket",
+    scope=Scope.TICKETS_ASSIGN,
+    budget=Budget.WRITE,
+    rest="DELETE /tickets/{ticket_id}/assignees/{user_id}",
+    refuses=(TicketArchived,),
+    tool=Tool(
+        "Unassign a ticket",
+        "Use this to take a member off a ticket.",
+        {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
+        idempotent=True,
+    ),
+)
+def unassign_ticket(tx: Write, actor: Actor, args: Unassign) -> Ticket:
+    """Take a member off a ticket."""
+    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    user = _member(tx, actor, found, args.user_id)
+    return _assigned(tx, actor, found, state, [], [user])
+
+
+class Mode(StrEnum):
+    """What a bulk assignment does with the users it names."""
+
+    ADD = "add"
+    REMOVE = "remove"
+    REPLACE = "replace"
+
+
+class BulkAssign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """`replace` with no users unassigns everybody."""
+
+    ticket_ids: TicketIds
+    user_ids: Annotated[list[UserId], Meta(max_length=MAX_BULK)]
+    mode: Mode = Mode.ADD
+
+
+@operation(
+    "bulk_assign_tickets",
+    scope=Scope.TICKETS_ASSIGN,
+    budget=Budget.WRITE,
+    rest="POST /tickets/bulk-assign",
+    tool=Tool(
+        "Assign many tickets",
+        "Use this to add, remove or replace assignees on up to 50 tickets; each costs one write of the budget.",
+        {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "user_ids": ["me"], "mode": "add"},
+        idempotent=True,
+    ),
+)
+def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssign, meter: Meter) -> BulkResults:
+    """Add, remove or replace assignees on up to 50 tickets, one after the other."""
+    if len(set(args.user_ids)) < len(args.user_ids):
+        raise invalid("user_ids", "a user stands twice in the list")
+    if not args.user_ids and args.mode is not Mode.REPLACE:
+        raise invalid("user_ids", "name at least one user")
+
+    def assign(public_id: str) -> Ticket:
+        found, state = writable_ticket(tx, actor, public_id)
+        users = [_member(tx, actor, found, user_id) for user_id in args.user_ids]
+        if args.mode is Mode.REMOVE:
+            return _assigned(tx, actor, found, state, [], users)
+        present = assignments.assignees(tx, found.key)
+        surplus = [key for key in present if key not in users] if args.mode is Mode.REPLACE else []
+        return _assigned(tx, actor, found, state, users, surplus)
+
+    return in_turn(tx, meter, args.ticket_ids, assign)
+
+
+def _member(tx: Write, actor: Actor, found: Found, user_id: str) -> int:
+    """The key of a member who can see the ticket's project. Raises NotFound."""
+    public_id = actor.user_id if user_id == "me" else user_id
+    user = members.who_sees(tx, found.project, public_id)
+    if user is None:
+        raise NotFound("member")
+    return user
+
+
+def _assigned(tx: Write, actor: Actor, found: Found, state: State, wanted: list[int], unwanted: list[int]) -> Ticket:
+    before = assignments.assignees(tx, found.key)
+    added = [user for user in wanted if assignments.assign(tx, found.key, user)]
+    removed = [user for user in unwanted if assignments.unassign(tx, found.key, user)]
+    people = before | assignments.assignees(tx, found.key)
+    ticket = shown(tx, actor, state.id)
+    if added:
+        ticket = changed(tx, actor, found, state.id, "ticket.assigned", users=[people[user] for user in added])
+        notify_assigned(tx, actor, found, added)
+    if removed:
+        ticket = changed(tx, actor, found, state.id, "ticket.unassigned", users=[people[user] for user in removed])
+    return ticket

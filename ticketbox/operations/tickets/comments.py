@@ -1,0 +1,130 @@
+"""Comments on tickets."""
+
+import msgspec
+
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import Forbidden, TicketArchived
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import Comment, Status
+from ticketbox.operations.core.inputs import CommentBody
+from ticketbox.operations.core.lookups import Id, Key, TicketId, readable_ticket, writable
+from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.events.notify import notify_mentioned, notify_of_comment
+from ticketbox.operations.tickets.lookups import writable_ticket
+from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.store.core import bylines
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import comments, tickets
+
+
+class ListComments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Comments stay readable when their ticket is archived."""
+
+    ticket_id: TicketId
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_comments",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /tickets/{ticket_id}/comments",
+    tool=Tool(
+        "List comments",
+        "Use this to read what was said on a ticket, oldest first.",
+        {"ticket_id": "t-4k7m2q9x"},
+    ),
+)
+def list_comments(tx: Read, actor: Actor, args: ListComments) -> Page[Comment]:
+    """List a ticket's comments, oldest first."""
+    found = readable_ticket(tx, actor, args.ticket_id)
+    (after,) = resume(actor, args) or (0,)
+    return page(actor, args, comments.of_ticket(tx, found.key, after, args.limit + 1))
+
+
+class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The text is Markdown."""
+
+    ticket_id: TicketId
+    body: CommentBody
+    idempotency_key: Key | None = None
+
+
+@operation(
+    "add_comment",
+    scope=Scope.COMMENTS,
+    budget=Budget.WRITE,
+    rest="POST /tickets/{ticket_id}/comments",
+    refuses=(TicketArchived,),
+    creates=True,
+    tool=Tool(
+        "Comment on a ticket",
+        "Use this to report what you found or did; people see it marked as yours.",
+        {"ticket_id": "t-4k7m2q9x", "body": "Fixed on branch `t-4k7m2q9x-empty-cart`."},
+    ),
+)
+def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
+    """Post a comment on a ticket."""
+    found, _ = writable_ticket(tx, actor, args.ticket_id)
+    key = comments.add(tx, found.key, args.body, bylines.of(tx, actor))
+    comment = comments.get(tx, key)
+    ticket_event(tx, actor, found, "comment.created", comment_id=comment.id)
+    notify_of_comment(tx, actor, found, args.body)
+    return comment
+
+
+class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Only one's own comments can be edited."""
+
+    comment_id: Id
+    body: CommentBody
+
+
+@operation(
+    "edit_comment", scope=Scope.COMMENTS, budget=Budget.WRITE, rest="PATCH /comments/{comment_id}",
+    refuses=(TicketArchived,), example={"comment_id": "cmt_2d5g8j1m4q7t", "body": "Fixed on `main`, released in 2.4."},
+)  # fmt: skip
+def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
+    """Replace the text of one's own comment."""
+    found, ticket = _own(tx, actor, args.comment_id)
+    before = comments.get(tx, found.key).body
+    comments.edit(tx, found.key, args.body)
+    ticket_event(tx, actor, ticket, "comment.updated", comment_id=args.comment_id)
+    notify_mentioned(tx, actor, ticket, args.body, before)
+    return comments.get(tx, found.key)
+
+
+class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Only one's own comments can be deleted."""
+
+    comment_id: Id
+
+
+@operation(
+    "delete_comment",
+    scope=Scope.COMMENTS,
+    budget=Budget.WRITE,
+    rest="DELETE /comments/{comment_id}",
+    refuses=(TicketArchived,),
+)
+def delete_comment(tx: Write, actor: Actor, args: DeleteComment) -> None:
+    """Remove one's own comment; the history keeps that it was there."""
+    found, ticket = _own(tx, actor, args.comment_id)
+    comments.delete(tx, found.key, ticket.key)
+    ticket_event(tx, actor, ticket, "comment.deleted", comment_id=args.comment_id)
+
+
+def _own(tx: Write, actor: Actor, comment_id: str) -> tuple[Found, Found]:
+    """The caller's own comment, and its ticket. Raises Forbidden for somebody else's."""
+    found = writable(tx, actor, "comment", comment_id)
+    place = comments.place(tx, found.key)
+    if place.user != actor.user:
+        raise Forbidden("only its author can change a comment")
+    if tickets.state(tx, place.ticket).status is Status.ARCHIVED:
+        raise TicketArchived
+    return found, Found(place.ticket, found.project, found.company, found.role, found.within)

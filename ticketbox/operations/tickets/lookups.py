@@ -1,0 +1,39 @@
+"""Looking up a ticket to read or to write it (docs/tokens.md, "Restrictions")."""
+
+from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import NotFound, TicketArchived, VersionConflict
+from ticketbox.domain.tickets.records import Status, Ticket
+from ticketbox.operations.core.lookups import writable
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import tickets
+from ticketbox.store.tickets.tickets import State
+
+
+def writable_ticket(
+    tx: Read, actor: Actor, text: str, version: int | None = None, *, archived: bool = False
+) -> tuple[Found, State]:
+    """A ticket that the caller may change, with its present state.
+
+    Raises NotFound, Forbidden, TicketArchived unless `archived` tickets are welcome, and VersionConflict
+    with the current ticket when `version` is given and another.
+    """
+    found = writable(tx, actor, "ticket", ticket_id(text) or "")
+    state = tickets.state(tx, found.key)
+    if state.status is Status.ARCHIVED and not archived:
+        raise TicketArchived
+    if version is not None and version != state.version:
+        raise VersionConflict(
+            f"the ticket has version {state.version} now, not {version}; read it again and decide",
+            current=shown(tx, actor, state.id),
+        )
+    return found, state
+
+
+def shown(tx: Read, actor: Actor, public_id: str) -> Ticket:
+    """A ticket as the answer of a write shows it."""
+    found = tickets.get(tx, actor.viewer, public_id, None)
+    if found is None:
+        raise NotFound("ticket")
+    return found[1]

@@ -1,0 +1,175 @@
+"""Moving tickets between columns, one or many."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.limits import MAX_BULK, Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import CrossCompanyMove, NotFound, Problem, RateLimited, TicketArchived, invalid
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import Ticket
+from ticketbox.operations.core.lookups import Id, TicketId, Version, writable
+from ticketbox.operations.core.meter import Meter
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.tickets.lookups import writable_ticket
+from ticketbox.operations.tickets.recording import changed
+from ticketbox.store.companies import columns
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Write
+from ticketbox.store.tickets import positions
+from ticketbox.store.tickets.tickets import State
+
+
+class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """At most one of `before` and `after`; without either the ticket goes to the column's end."""
+
+    ticket_id: TicketId
+    column_id: Id
+    before: Annotated[TicketId, Meta(description="A ticket of that column to stand right before.")] | None = None
+    after: Annotated[TicketId, Meta(description="A ticket of that column to stand right after.")] | None = None
+    expected_version: Version | None = None
+
+
+@operation(
+    "move_ticket",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /tickets/{ticket_id}/move",
+    refuses=(CrossCompanyMove, TicketArchived),
+    tool=Tool(
+        "Move a ticket",
+        "Use this to move a ticket to another column, or to another place in its column.",
+        {"ticket_id": "t-4k7m2q9x", "column_id": "col_5d8x1v6b2g7h"},
+    ),
+)
+def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
+    """Move a ticket to a place in a column, of its project or another project of its company."""
+    if args.before is not None and args.after is not None:
+        raise invalid("after", "give before or after, not both")
+    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    column = _column(tx, actor, found, args.column_id)
+    position = _position(tx, column.key, state, args.before, args.after)
+    return _moved(tx, actor, found, state, column, position)
+
+
+def _column(tx: Write, actor: Actor, ticket: Found, column_id: str) -> Found:
+    """The column to move to. Another company's is refused as such whoever asks, before anything else."""
+    company = columns.company_of(tx, column_id)
+    if company is not None and company != ticket.company:
+        raise CrossCompanyMove
+    return writable(tx, actor, "column", column_id)
+
+
+def _position(tx: Write, column: int, state: State, before: str | None, after: str | None) -> int:
+    anchor = before if before is not None else after
+    if anchor is None:
+        return positions.end_of(tx, column)
+    field = "before" if before is not None else "after"
+    neighbour = positions.in_column(tx, column, ticket_id(anchor) or "")
+    if neighbour is None:
+        raise invalid(field, "no such ticket in that column")
+    if neighbour.key == state.key:
+        raise invalid(field, "a ticket can't stand beside itself")
+    return positions.beside(tx, column, neighbour, state.key, after=before is None)
+
+
+def _moved(tx: Write, actor: Actor, found: Found, state: State, column: Found, position: int) -> Ticket:
+    origin = None if state.column is None else columns.public_id(tx, state.column)
+    positions.place(tx, found.key, column.project, column.key, position)
+    there = Found(found.key, column.project, column.company, column.role, within=True)
+    told = {"from": {"column_id": origin}, "to": {"column_id": columns.public_id(tx, column.key)}}
+    return changed(tx, actor, there, state.id, "ticket.moved", **told)
+
+
+TicketIds = Annotated[
+    list[TicketId], Meta(min_length=1, max_length=MAX_BULK, description="1 to 50 tickets, each once.")
+]
+
+
+class BulkError(msgspec.Struct, frozen=True):
+    """Why one ticket of a bulk call was refused; `code` as in a problem document."""
+
+    status: int
+    code: str
+    detail: str
+    retry_after: int | None
+
+
+class BulkResult(msgspec.Struct, frozen=True):
+    """What became of one ticket of a bulk call."""
+
+    ticket_id: str
+    ok: bool
+    error: BulkError | None
+
+
+class BulkResults(msgspec.Struct, frozen=True):
+    """One result for each ticket, in the order of the call."""
+
+    results: list[BulkResult]
+
+
+def in_turn(tx: Write, meter: Meter, ticket_ids: list[str], change: Callable[[str], Ticket]) -> BulkResults:
+    """Carry a change out on one ticket after the other, each costing one write.
+
+    A refused ticket leaves the others as they are. When the budget runs out midway the rest are refused
+    as rate limited, and what was done stays done. Raises InvalidRequest when an id stands twice, with
+    nothing done.
+    """
+    ids = [ticket_id(text) or text for text in ticket_ids]
+    if len(set(ids)) < len(ids):
+        raise invalid("ticket_ids", "a ticket stands twice in the list")
+    results: list[BulkResult] = []
+    exhausted: RateLimited | None = None
+    for place, public_id in enumerate(ids):
+        try:
+            if exhausted is not None:
+                raise exhausted
+            if place:
+                meter.charge()  # the first ticket was charged with the call
+            tx.step(lambda each=public_id: change(each))
+        except Problem as problem:
+            if isinstance(problem, RateLimited):
+                exhausted = problem
+            wait = problem.retry_after if isinstance(problem, RateLimited) else None
+            error = BulkError(problem.status, problem.code, problem.detail, wait)
+            results.append(BulkResult(public_id, ok=False, error=error))
+        else:
+            results.append(BulkResult(public_id, ok=True, error=None))
+    return BulkResults(results)
+
+
+class BulkMove(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The tickets go to the column's end, in the order given."""
+
+    ticket_ids: TicketIds
+    column_id: Id
+
+
+@operation(
+    "bulk_move_tickets",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /tickets/bulk-move",
+    refuses=(NotFound,),
+    tool=Tool(
+        "Move many tickets",
+        "Use this to move up to 50 tickets to one column; each costs one write of the budget.",
+        {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "column_id": "col_5d8x1v6b2g7h"},
+    ),
+)
+def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMove, meter: Meter) -> BulkResults:
+    """Move up to 50 tickets to the end of a column, one after the other."""
+    if columns.company_of(tx, args.column_id) is None:
+        raise NotFound("column")
+
+    def move(public_id: str) -> Ticket:
+        found, state = writable_ticket(tx, actor, public_id)
+        column = _column(tx, actor, found, args.column_id)
+        return _moved(tx, actor, found, state, column, positions.end_of(tx, column.key))
+
+    return in_turn(tx, meter, args.ticket_ids, move)

@@ -1,0 +1,145 @@
+"""Finding tickets by words and filters (docs/search.md)."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import Hit, Status
+from ticketbox.domain.tickets.search_filters import FILTERS, Facet
+from ticketbox.domain.tickets.search_query import Choice, Query, parse, wrong
+from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.paging import Cursor, Limit, page, resume
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.tickets.tickets import StatusFilter, statuses
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import search as index
+from ticketbox.store.tickets import search_scope, tickets
+from ticketbox.store.tickets.search import Question
+from ticketbox.store.tickets.search_scope import Home
+
+
+class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """`status:` or `is:archived` in the query takes the place of `status`."""
+
+    q: Annotated[
+        str,
+        Meta(
+            min_length=1,
+            max_length=500,
+            description='Words, "a phrase", -not, begin*, and filters: ' + " ".join(f"{each.key}:" for each in FILTERS),
+            examples=['"stays empty" label:checkout -is:resolved'],
+        ),
+        whole(r"[^\x00-\x1f\x7f]*"),
+    ]
+    company_id: Id | None = None
+    project_id: Id | None = None
+    status: StatusFilter = "active"
+    typing: Annotated[bool, Meta(description="Whether the last word may go on, as while it is being typed.")] = False
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A page of what was found. `bounded`: time ran out, and there may be more than these."""
+
+    items: list[Hit]
+    next_cursor: str | None
+    bounded: bool
+
+
+@operation(
+    "search",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /search",
+    tool=Tool(
+        "Search tickets",
+        "Use this to find tickets by words in titles, descriptions, comments, addresses and errors, and by filters.",
+        {"q": "cart error:TypeError -is:resolved created:>30d"},
+        name="search_tickets",
+    ),
+)
+def search(tx: Read, actor: Actor, args: Search) -> Found:
+    """Find tickets by words and filters.
+
+    Those with all words in their titles come first, then the others, each newest first.
+    """
+    id_ = ticket_id(args.q)
+    query = parse(args.q if id_ is None else f'"{id_}"', tx.now, typing=args.typing)
+    question = _question(tx, actor, args, query)
+    found, whole = index.matches(tx, actor.viewer, question, resume(actor, args, 3), args.limit + 1)
+    shown = tickets.of_keys(tx, actor.viewer, [each.key for each in found])
+    kept = page(
+        actor,
+        args,
+        [
+            (each.place, Hit(**msgspec.structs.asdict(ticket), highlights=each.highlights))
+            for each, ticket in zip(found, shown, strict=True)
+        ],
+    )
+    return Found(kept.items, kept.next_cursor, bounded=not whole)
+
+
+def _question(tx: Read, actor: Actor, args: Search, query: Query) -> Question:
+    """Look up what the query names. Raises InvalidRequest for a name that nothing visible has."""
+    homes = [
+        home
+        for home in search_scope.homes(tx, actor.viewer)
+        if args.company_id in {None, home.company_id} and args.project_id in {None, home.project_id}
+    ]
+    wanted = statuses(args.status)
+    people: dict[Choice, tuple[int, ...]] = {}
+    columns: list[tuple[bool, tuple[int, ...]]] = []
+    for choice in query.choices:
+        match choice.facet:
+            case Facet.STATUS:
+                wanted = tuple(Status) if "all" in choice.values else tuple(Status(value) for value in choice.values)
+            case Facet.PROJECT:
+                homes = _in_projects(homes, choice)
+            case Facet.ASSIGNEE:
+                people[choice] = tuple(key for value in choice.values for key in _people(tx, actor, choice, value))
+            case Facet.COLUMN:
+                keys = tuple(key for value in choice.values for key in _columns(tx, actor, choice, value))
+                columns.append((choice.negated, keys))
+            case _:
+                pass
+    return Question(
+        scope=search_scope.scope(homes, tuple(dict.fromkeys(wanted)), query, people, tx.now),
+        projects=tuple(home.project for home in homes),
+        texts=index.spelt(tx, query.texts),
+        periods=query.periods,
+        columns=tuple(columns),
+    )
+
+
+def _in_projects(homes: list[Home], choice: Choice) -> list[Home]:
+    for value in choice.values:
+        if not any(_is_called(home, value) for home in homes):
+            raise wrong(choice.span, f"no project is called {value}")
+    return [home for home in homes if any(_is_called(home, value) for value in choice.values) != choice.negated]
+
+
+def _is_called(home: Home, name: str) -> bool:
+    return name == home.project_id or name.casefold() == home.name.casefold()
+
+
+def _people(tx: Read, actor: Actor, choice: Choice, name: str) -> tuple[int, ...]:
+    if name == "none":
+        return ()
+    found = (actor.user,) if name == "me" else search_scope.people(tx, actor.viewer, name)
+    if not found:
+        raise wrong(choice.span, f"nobody is called {name}")
+    return found
+
+
+def _columns(tx: Read, actor: Actor, choice: Choice, name: str) -> tuple[int, ...]:
+    found = search_scope.columns_called(tx, actor.viewer, name)
+    if not found:
+        raise wrong(choice.span, f"no column is called {name}")
+    return found

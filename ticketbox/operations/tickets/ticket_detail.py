@@ -1,0 +1,163 @@
+"""One ticket with all that belongs to it, cut so that it fits a small context."""
+
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ticketbox.domain.captures.capture import (
+    ConsoleEntry,
+    Environment,
+    ErrorEntry,
+    Health,
+    NetworkEntry,
+    Page,
+    Redaction,
+    Stream,
+)
+from ticketbox.domain.captures.excerpt import Excerpt, excerpt
+from ticketbox.domain.captures.excerpt import Part as ExcerptPart
+from ticketbox.domain.captures.records import Asset, AssetKind
+from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.events.records import Event
+from ticketbox.domain.tickets.records import CaptureSummary, Comment, Status, Ticket
+from ticketbox.operations.core.lookups import TicketId
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.tickets.tickets import StatusFilter
+from ticketbox.store.captures import captures
+from ticketbox.store.captures.captures import Stored
+from ticketbox.store.core import blobs
+from ticketbox.store.events import events
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import comments, tickets
+
+FULL_TOKENS = 250_000  # about 1 MB
+MOST_BESIDE = 50
+
+
+class Part(StrEnum):
+    """What get_ticket can bring along."""
+
+    CAPTURE = "capture"
+    COMMENTS = "comments"
+    HISTORY = "history"
+
+
+class Detail(StrEnum):
+    """How much of the streams get_ticket brings."""
+
+    SUMMARY = "summary"
+    FULL = "full"
+
+
+class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An archived ticket is found only with status `archived` or `all`."""
+
+    ticket_id: TicketId
+    status: StatusFilter = "active"
+    include: Annotated[
+        list[Part],
+        Meta(
+            max_length=3,
+            description="`capture` brings the streams' excerpts (the default), `comments` and `history` the first 50.",
+        ),
+    ] = msgspec.field(default_factory=lambda: [Part.CAPTURE])
+    detail: Annotated[Detail, Meta(description="`summary` cuts the streams to about 6,000 tokens, `full` to 1 MB.")] = (
+        Detail.SUMMARY
+    )
+
+
+class CaptureDetail(CaptureSummary, frozen=True):
+    """A capture with its metadata, and the streams' excerpts where they were asked for."""
+
+    ticket_id: str
+    page: Page
+    environment: Environment
+    health: Health
+    redaction: Redaction
+    assets: list[Asset]
+    screenshot: Asset | None
+    console: ExcerptPart[ConsoleEntry] | UnsetType = UNSET
+    network: ExcerptPart[NetworkEntry] | UnsetType = UNSET
+    errors: ExcerptPart[ErrorEntry] | UnsetType = UNSET
+
+
+class TicketDetail(Ticket, frozen=True, kw_only=True):
+    """A ticket with its newest capture, and what else was asked for."""
+
+    capture: CaptureDetail | None
+    comments: list[Comment] | UnsetType = UNSET
+    history: list[Event] | UnsetType = UNSET
+
+
+@operation(
+    "get_ticket",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /tickets/{ticket_id}",
+    brief=lambda args: args.detail is Detail.SUMMARY,
+    tool=Tool(
+        "Read a ticket",
+        "Use this to see a ticket with its capture: screenshot, errors, failed requests, console.",
+        {"ticket_id": "t-4k7m2q9x", "include": ["capture", "comments"]},
+    ),
+)
+def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
+    """Read a ticket with its newest capture, cut to what matters first."""
+    status = None if args.status == "all" else Status(args.status)
+    found = tickets.get(tx, actor.viewer, ticket_id(args.ticket_id) or "", status)
+    if found is None:
+        raise NotFound("ticket")
+    key, ticket = found
+    shown = msgspec.structs.asdict(ticket)
+    shown["capture"] = None if ticket.capture is None else _capture(tx, key, args)
+    return TicketDetail(
+        **shown,
+        comments=_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
+        history=_history(tx, key) if Part.HISTORY in args.include else UNSET,
+    )
+
+
+def _comments(tx: Read, ticket: int) -> list[Comment]:
+    return [comment for _, comment in comments.of_ticket(tx, ticket, 0, MOST_BESIDE)]
+
+
+def _history(tx: Read, ticket: int) -> list[Event]:
+    return [event for _, event in events.of_ticket(tx, ticket, 0, MOST_BESIDE)]
+
+
+def _capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | None:
+    key = captures.newest_of(tx, ticket)
+    if key is None:
+        return None
+    stored = captures.get(tx, key)
+    cut = _excerpt(tx, stored, args.detail) if Part.CAPTURE in args.include else None
+    capture = stored.capture
+    pictures = [asset for asset in capture.assets if asset.kind is AssetKind.SCREENSHOT]
+    return CaptureDetail(
+        **msgspec.structs.asdict(stored.summary),
+        ticket_id=capture.ticket_id,
+        page=capture.page,
+        environment=capture.environment,
+        health=capture.health,
+        redaction=capture.redaction,
+        assets=capture.assets,
+        screenshot=pictures[0] if pictures else None,
+        console=UNSET if cut is None else cut.console,
+        network=UNSET if cut is None else cut.network,
+        errors=UNSET if cut is None else cut.errors,
+    )
+
+
+def _excerpt(tx: Read, stored: Stored, detail: Detail) -> Excerpt:
+    if detail is Detail.SUMMARY:
+        return msgspec.json.decode(blobs.read(tx, stored.excerpt), type=Excerpt)
+    console = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.CONSOLE]), type=list[ConsoleEntry])
+    network = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.NETWORK]), type=list[NetworkEntry])
+    errors = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.ERRORS]), type=list[ErrorEntry])
+    return excerpt(console, network, errors, capture_id=stored.capture.id, budget_tokens=FULL_TOKENS)

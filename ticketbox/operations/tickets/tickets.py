@@ -1,0 +1,307 @@
+"""Tickets: listing, making, editing, archiving."""
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import UNSET, Meta, UnsetType
+
+from ticketbox.domain.captures.fingerprints import page_print
+from ticketbox.domain.core.clock import epoch_ms
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import InvalidRequest, NotFound, TicketArchived, invalid
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import Priority, Status, Ticket
+from ticketbox.operations.core.inputs import Branch, Label, Labels, Markdown, Title, Url, tidy_labels
+from ticketbox.operations.core.lookups import Id, Key, TicketId, Version, writable
+from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.events.notify import notify_mentioned
+from ticketbox.operations.tickets.lookups import shown, writable_ticket
+from ticketbox.operations.tickets.recording import changed, ticket_event
+from ticketbox.store.companies import columns
+from ticketbox.store.core import bylines
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import lists, positions, similar, tickets
+from ticketbox.store.tickets.lists import Filter, Sort
+from ticketbox.store.tickets.tickets import NewTicket
+
+StatusFilter = Annotated[
+    str,
+    Meta(description="`active` (the default), `archived` or `all`."),
+    whole("(active|archived|all)"),
+]
+
+
+def statuses(wanted: str) -> tuple[Status, ...]:
+    """The statuses that a status filter lets through."""
+    return tuple(Status) if wanted == "all" else (Status(wanted),)
+
+
+class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Filters join with and; every one may be left out."""
+
+    company_id: Id | None = None
+    project_id: Id | None = None
+    column_id: Id | None = None
+    status: StatusFilter = "active"
+    assignee: Annotated[Id, Meta(description="A user's id, or `me`.")] | None = None
+    label: Label | None = None
+    priority: Priority | None = None
+    resolved: bool | None = None
+    updated_since: Annotated[datetime, Meta(tz=True, description="RFC 3339.")] | None = None
+    sort: Annotated[Sort, Meta(description="`-` is descending; `position` needs column_id.")] = Sort.UPDATED_DOWN
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_tickets",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /tickets",
+    brief=True,
+    tool=Tool(
+        "List tickets",
+        "Use this to see what stands on a board or what is assigned to somebody; to find words, use search_tickets.",
+        {"project_id": "proj_9w4k2m7x0c3n", "assignee": "me", "status": "active"},
+    ),
+)
+def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
+    """List the tickets that the caller can see.
+
+    Archived tickets are in the list only with status `archived` or `all`.
+    """
+    if args.sort is Sort.POSITION and args.column_id is None:
+        raise invalid("sort", "position is a place in one column; give column_id too")
+    wanted = Filter(
+        statuses=statuses(args.status),
+        sort=args.sort,
+        company=args.company_id,
+        project=args.project_id,
+        column=args.column_id,
+        assignee=actor.user_id if args.assignee == "me" else args.assignee,
+        label=None if args.label is None else args.label.strip(),
+        priority=args.priority,
+        resolved=args.resolved,
+        updated_since=None if args.updated_since is None else epoch_ms(args.updated_since),
+    )
+    after = resume(actor, args, lists.width(wanted.sort))
+    return page(actor, args, lists.listed(tx, actor.viewer, wanted, after, args.limit + 1))
+
+
+class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A ticket goes to the end of a column: the given one, or the project's first."""
+
+    title: Title
+    project_id: Annotated[Id, Meta(description="May be left out where column_id is given.")] | None = None
+    column_id: Id | None = None
+    description: Markdown = ""
+    priority: Priority = Priority.NONE
+    labels: Labels = []
+    source_url: Url | None = None
+    branch: Branch | None = None
+    idempotency_key: Key | None = None
+
+
+@operation(
+    "create_ticket",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /tickets",
+    refuses=(NotFound,),
+    creates=True,
+    tool=Tool(
+        "Create a ticket",
+        "Use this for a bug or task that has no ticket yet; look for similar ones first.",
+        {"project_id": "proj_9w4k2m7x0c3n", "title": "The cart stays empty", "priority": "high"},
+    ),
+)
+def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
+    """Make a ticket at the end of a column."""
+    found, column = target(tx, actor, args.project_id, args.column_id)
+    new = NewTicket(
+        project=found.project,
+        column=column,
+        position=positions.end_of(tx, column),
+        title=args.title.strip(),
+        description=args.description,
+        priority=args.priority,
+        labels=tidy_labels(args.labels),
+        source_url=args.source_url,
+        branch=args.branch,
+    )
+    return created(tx, actor, found, new)[1]
+
+
+def target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None) -> tuple[Found, int]:
+    """Where a new ticket goes: its project, and the key of its column.
+
+    Raises InvalidRequest when neither is given or the two don't fit, NotFound and Forbidden as a write does.
+    """
+    if column_id is None and project_id is None:
+        raise invalid("project_id", "give project_id or column_id")
+    if column_id is None:
+        found = writable(tx, actor, "project", project_id or "")
+        first = columns.first(tx, found.project)
+        if first is None:
+            raise NotFound("column")
+        return found, first
+    found = writable(tx, actor, "column", column_id)
+    if project_id is not None and writable(tx, actor, "project", project_id).project != found.project:
+        raise invalid("column_id", "the column belongs to another project")
+    return found, found.key
+
+
+def created(tx: Write, actor: Actor, found: Found, new: NewTicket) -> tuple[Found, Ticket]:
+    """Store a new ticket with its event; returns where it stands and the ticket."""
+    key, public_id = tickets.add(tx, new, bylines.of(tx, actor))
+    if new.source_url is not None:
+        similar.add(tx, key, filter(None, [page_print(new.source_url)]))
+    at = Found(key, found.project, found.company, found.role, within=True)
+    ticket_event(tx, actor, at, "ticket.created", title=new.title)
+    notify_mentioned(tx, actor, at, new.description)
+    return at, shown(tx, actor, public_id)
+
+
+class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What is left out stays as it is."""
+
+    ticket_id: TicketId
+    title: Title | UnsetType = UNSET
+    description: Markdown | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
+    labels: Labels | UnsetType = UNSET
+    resolved: bool | UnsetType = UNSET
+    expected_version: Version | None = None
+
+
+@operation(
+    "update_ticket",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="PATCH /tickets/{ticket_id}",
+    refuses=(TicketArchived,),
+    tool=Tool(
+        "Update a ticket",
+        "Use this to change a ticket's title, description, priority or labels, or to mark it resolved.",
+        {"ticket_id": "t-4k7m2q9x", "resolved": True, "labels": ["checkout"]},
+        idempotent=True,
+    ),
+)
+def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
+    """Change a ticket's title, description, priority, labels or whether it is resolved."""
+    given = {
+        name: value
+        for name in ("title", "description", "priority", "labels", "resolved")
+        if (value := getattr(args, name)) is not UNSET
+    }
+    if not given:
+        raise InvalidRequest("nothing to change: give title, description, priority, labels or resolved")
+    if "title" in given:
+        given["title"] = given["title"].strip()
+    if "labels" in given:
+        given["labels"] = tidy_labels(given["labels"])
+    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    before = shown(tx, actor, state.id)
+    changes = {name: value for name, value in given.items() if getattr(before, name) != value}
+    if not changes:
+        return before
+    tickets.edit(
+        tx,
+        found.key,
+        changes.get("title"),
+        changes.get("description"),
+        changes.get("priority"),
+        changes.get("resolved"),
+    )
+    if "labels" in changes:
+        tickets.set_labels(tx, found.key, changes["labels"])
+    told = {
+        name: {"from": getattr(before, name), "to": value} for name, value in changes.items() if name != "description"
+    }
+    ticket = changed(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=told)
+    notify_mentioned(tx, actor, found, changes.get("description", ""), before.description)
+    return ticket
+
+
+class ArchiveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Archiving an archived ticket changes nothing."""
+
+    ticket_id: TicketId
+    expected_version: Version | None = None
+
+
+class ArchivedOrRestored(Ticket, frozen=True):
+    """The ticket, and whether the call changed it."""
+
+    changed: bool
+    note: str
+
+
+@operation(
+    "archive_ticket",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /tickets/{ticket_id}/archive",
+    tool=Tool(
+        "Archive a ticket",
+        "Use this to take a ticket off its board for good; to mark it done, use update_ticket with resolved.",
+        {"ticket_id": "t-4k7m2q9x"},
+        destructive=True,
+        idempotent=True,
+    ),
+)
+def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRestored:
+    """Take a ticket off its board. Lists and reads then show it only with the archived status filter."""
+    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
+    if state.status is Status.ARCHIVED:
+        return _told(shown(tx, actor, state.id), changed=False, note="the ticket was archived already")
+    tickets.archive(tx, found.key, bylines.of(tx, actor))
+    ticket = changed(tx, actor, found, state.id, "ticket.archived")
+    return _told(ticket, changed=True, note="the ticket is archived")
+
+
+class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Restoring an active ticket changes nothing."""
+
+    ticket_id: TicketId
+    expected_version: Version | None = None
+
+
+@operation(
+    "restore_ticket",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /tickets/{ticket_id}/restore",
+    tool=Tool(
+        "Restore a ticket",
+        "Use this to bring an archived ticket back to its board.",
+        {"ticket_id": "t-4k7m2q9x"},
+        idempotent=True,
+    ),
+)
+def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRestored:
+    """Bring an archived ticket back, to the column it left and its place there.
+
+    If that column is gone, it goes to the end of the project's first column.
+    """
+    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
+    if state.status is Status.ACTIVE:
+        return _told(shown(tx, actor, state.id), changed=False, note="the ticket was active already")
+    column, position = state.column, state.position
+    if column is None:
+        column = columns.first(tx, state.project)
+        if column is None:
+            raise NotFound("column")
+        position = positions.end_of(tx, column)
+    tickets.restore(tx, found.key, column, position)
+    ticket = changed(tx, actor, found, state.id, "ticket.restored")
+    return _told(ticket, changed=True, note="the ticket is back on its board")
+
+
+def _told(ticket: Ticket, *, changed: bool, note: str) -> ArchivedOrRestored:
+    return ArchivedOrRestored(**msgspec.structs.asdict(ticket), changed=changed, note=note)

@@ -1,0 +1,111 @@
+"""Taking tickets over from other trackers, from the machine's own shell (docs/moving.md)."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.scopes import Access
+from ticketbox.domain.tickets.records import Priority
+from ticketbox.domain.tickets.tracker_formats import Foreign, Tracker, read
+from ticketbox.operations.core.inputs import Email
+from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.operations.tickets.tickets import created, target
+from ticketbox.store.accounts import credentials, users
+from ticketbox.store.companies import columns
+from ticketbox.store.core import bylines
+from ticketbox.store.core.visibility import Found
+from ticketbox.store.file.database import Write
+from ticketbox.store.tickets import comments, positions, tickets
+from ticketbox.store.tickets.tickets import NewTicket
+
+
+class TakeOver(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The tickets are written in the name of a member who may write."""
+
+    tracker: Tracker
+    data: bytes
+    project_id: Id
+    user: Annotated[Email, Meta(description="Who brings them.")]
+    dry_run: bool = False
+
+
+class Mapped(msgspec.Struct, frozen=True):
+    """A state of the other tracker: how many tickets have it, and the column that they go to."""
+
+    state: str
+    tickets: int
+    column: str
+    resolved: bool
+
+
+class TakenOver(msgspec.Struct, frozen=True):
+    """What was taken over, or would be."""
+
+    tickets: int
+    comments: int
+    states: list[Mapped]
+    priorities: dict[str, int]
+    labels: list[str]
+    done: bool
+
+
+@operation("take_over", scope=Access.OPERATOR, budget=Budget.NONE)
+def take_over(tx: Write, actor: Actor, args: TakeOver) -> TakenOver:
+    """Make tickets of another tracker's file, all or none; with `dry_run` only tell what would be made.
+
+    A state goes to the column of that name; one without to the first column, or to the last if it is a resolved one.
+    """
+    account = users.by_email(tx, args.user)
+    if account is None:
+        raise NotFound("account")
+    owner = credentials.as_user(tx, account.key, Via.CLI)
+    found, first = target(tx, owner, args.project_id, None)
+    board = columns.of_project(tx, found.project)
+    named = {column.name.casefold(): key for key, column in board}
+    names = {key: column.name for key, column in board}
+    foreign = read(args.tracker, args.data)
+
+    def place(ticket: Foreign) -> int:
+        return named.get(ticket.state.casefold(), board[-1][0] if ticket.resolved else first)
+
+    states: dict[tuple[str, int, bool], int] = {}
+    for ticket in foreign:
+        at = (ticket.state, place(ticket), ticket.resolved)
+        states[at] = states.get(at, 0) + 1
+    if not args.dry_run:
+        for ticket in foreign:
+            _make(tx, owner, found, place(ticket), ticket)
+    return TakenOver(
+        tickets=len(foreign),
+        comments=sum(len(ticket.comments) for ticket in foreign),
+        states=[Mapped(state, count, names[key], resolved) for (state, key, resolved), count in states.items()],
+        priorities={level.value: n for level in Priority if (n := sum(each.priority is level for each in foreign))},
+        labels=sorted({label for ticket in foreign for label in ticket.labels}, key=str.casefold),
+        done=not args.dry_run,
+    )
+
+
+def _make(tx: Write, owner: Actor, found: Found, column: int, ticket: Foreign) -> None:
+    new = NewTicket(
+        project=found.project,
+        column=column,
+        position=positions.end_of(tx, column),
+        title=ticket.title,
+        description=f"{ticket.description}\n\n*Taken over: {ticket.key}*".strip()[:100_000],
+        priority=ticket.priority,
+        labels=ticket.labels,
+        source_url=ticket.url,
+    )
+    at, _ = created(tx, owner, found, new)
+    byline = bylines.of(tx, owner)
+    if ticket.resolved:
+        tickets.edit(tx, at.key, None, None, None, True)
+    for body in ticket.comments:
+        key = comments.add(tx, at.key, body, byline)
+        ticket_event(tx, owner, at, "comment.created", comment_id=comments.get(tx, key).id)

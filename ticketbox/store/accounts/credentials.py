@@ -1,0 +1,282 @@
+"""Credentials: API tokens, OAuth grants and web sessions. Resolving one is one look-up, or two for an app's."""
+
+import hmac
+from collections.abc import Iterable
+
+import msgspec
+
+from ticketbox.domain.accounts.records import Session, Token, TokenKind
+from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.policy import Actor, Kind, Membership, Via
+from ticketbox.domain.core.scopes import ALL_SCOPES, Scope, granted
+from ticketbox.store.file.database import Event, Read, Write
+
+# No event of the file: it makes whoever listens look again, and find out whether the credential was their own.
+ENDED = Event(0, "credential.ended", None, None, None, None)
+
+_memberships = msgspec.json.Decoder(tuple[Membership, ...])
+_effective: dict[str, frozenset[Scope]] = {}
+
+_ACTOR = """
+SELECT c.id, c.public_id, c.kind, c.label, {scopes}, c.company_id, c.restricted, {end}, {hash},
+  u.id, u.public_id, u.name, u.email,
+  (SELECT json_group_array(json_array(
+     m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute))
+   FROM member m JOIN company co ON co.id = m.company_id WHERE m.user_id = u.id)
+FROM {table} JOIN user u ON u.id = c.user_id
+WHERE {hash} = :hash AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > :now)
+  AND u.disabled_at IS NULL
+"""
+RESOLVE = _ACTOR.format(scopes="c.scopes", end="c.expires_at", hash="c.secret_hash", table="credential c")
+# A grant's access tokens stand in a table of their own, and each opens only what the grant is for (RFC 8707).
+RESOLVE_ACCESS = (
+    _ACTOR.format(
+        scopes="ifnull(s.scopes, c.scopes)",
+        end="s.expires_at",
+        hash="s.secret_hash",
+        table="oauth_secret s JOIN credential c ON c.id = s.credential_id JOIN oauth_grant g ON g.credential_id = c.id",
+    )
+    + "AND s.opens = 'access' AND s.expires_at > :now AND g.audience = :audience"
+)
+
+
+def resolve(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
+    """The actor behind a secret's hash; None when it is unknown, expired, revoked or its user disabled."""
+    asked = {"hash": secret_hash, "now": tx.now, "audience": "mcp" if via is Via.MCP else "api"}
+    row = tx.one(RESOLVE, asked) or tx.one(RESOLVE_ACCESS, asked)
+    if row is None or not hmac.compare_digest(row[8], secret_hash):
+        return None
+    kind = Kind(row[2])
+    session = kind is Kind.SESSION
+    return Actor(
+        user=row[9],
+        user_id=row[10],
+        name=row[11],
+        email=row[12],
+        credential=row[0],
+        token_id=row[1],
+        token_label=None if session else row[3],
+        kind=kind,
+        scopes=ALL_SCOPES if session else _scopes(row[4]),
+        company=row[5],
+        restricted=bool(row[6]),
+        expires_at=row[7],
+        memberships=_memberships.decode(row[13]),
+        via=Via.WEB if session else via,
+    )
+
+
+AS_USER = """
+SELECT u.id, u.public_id, u.name, u.email,
+  (SELECT json_group_array(json_array(
+     m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute))
+   FROM member m JOIN company co ON co.id = m.company_id WHERE m.user_id = u.id)
+FROM user u WHERE u.id = ?
+"""
+
+
+def as_user(tx: Read, user: int, via: Via) -> Actor:
+    """An actor for a user that exists, without a credential: at set-up, and for the machine's shell."""
+    row = tx.one(AS_USER, (user,))
+    assert row is not None
+    return Actor(
+        user=row[0],
+        user_id=row[1],
+        name=row[2],
+        email=row[3],
+        credential=0,
+        token_id=None,
+        token_label=None,
+        kind=None,
+        scopes=ALL_SCOPES,
+        company=None,
+        restricted=False,
+        expires_at=None,
+        memberships=_memberships.decode(row[4]),
+        via=via,
+    )
+
+
+def _scopes(text: str) -> frozenset[Scope]:
+    """What the stored scopes grant together, worked out once for each combination."""
+    effective = _effective.get(text)
+    if effective is None:
+        effective = _effective[text] = granted(frozenset(Scope(word) for word in text.split()))
+    return effective
+
+
+class NewCredential(msgspec.Struct, frozen=True):
+    """What is stored of a credential at its creation."""
+
+    kind: Kind
+    user: int
+    label: str
+    secret_hash: bytes
+    shown: str
+    scopes: tuple[Scope, ...] = ()
+    company: int | None = None
+    projects: tuple[int, ...] | None = None
+    expires_at: int | None = None
+    address: str | None = None
+    user_agent: str | None = None
+
+
+INSERT = """
+INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, company_id, restricted,
+  address, user_agent, created_at, expires_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+PIN = "INSERT INTO credential_project (credential_id, project_id) VALUES (?, ?)"
+
+
+def add(tx: Write, new: NewCredential) -> tuple[int, str]:
+    """Store a credential; returns its key and its public id."""
+    public_id = new_id(Prefix.SESSION if new.kind is Kind.SESSION else Prefix.TOKEN)
+    scopes = " ".join(sorted(new.scopes))
+    restricted = new.projects is not None
+    key = tx.insert(
+        INSERT,
+        (public_id, new.kind.value, new.user, new.label, new.secret_hash, new.shown, scopes, new.company,
+         restricted, new.address, new.user_agent, tx.now, new.expires_at),
+    )  # fmt: skip
+    tx.many(PIN, [(key, project) for project in new.projects or ()])
+    return key, public_id
+
+
+TOKENS = """
+SELECT c.public_id, c.label, c.shown, c.kind, c.scopes, co.public_id, c.restricted, c.expires_at, c.created_at,
+  c.last_used_at, c.id,
+  (SELECT json_group_array(p.public_id) FROM credential_project cp JOIN project p ON p.id = cp.project_id
+   WHERE cp.credential_id = c.id)
+FROM credential c LEFT JOIN company co ON co.id = c.company_id
+WHERE c.user_id = :user AND c.kind = :kind AND c.revoked_at IS NULL AND c.id < :before
+  AND (:token IS NULL OR c.public_id = :token)
+ORDER BY c.id DESC LIMIT :limit
+"""
+
+
+def tokens(
+    tx: Read, user: int, before: int, limit: int, token: str | None = None, kind: Kind = Kind.API
+) -> list[tuple[int, Token]]:
+    """A user's tokens that aren't revoked, newest first, each with its key."""
+    parameters = {"user": user, "before": before, "limit": limit, "token": token, "kind": kind.value}
+    return [
+        (
+            row[10],
+            Token(
+                id=row[0],
+                label=row[1],
+                prefix=row[2],
+                kind=TokenKind(row[3]),
+                scopes=row[4].split(),
+                company_id=row[5],
+                project_ids=msgspec.json.decode(row[11], type=list[str]) if row[6] else None,
+                expires_at=None if row[7] is None else rfc3339(row[7]),
+                created=rfc3339(row[8]),
+                last_used_at=None if row[9] is None else rfc3339(row[9]),
+            ),
+        )
+        for row in tx.all(TOKENS, parameters)
+    ]
+
+
+SESSIONS = """
+SELECT id, public_id, address, user_agent, created_at, last_used_at, expires_at
+FROM credential
+WHERE user_id = ? AND kind = 'session' AND revoked_at IS NULL AND expires_at > ?
+ORDER BY id DESC LIMIT 200
+"""
+
+
+def sessions(tx: Read, user: int, current: int) -> list[Session]:
+    """A user's live web sessions, newest first."""
+    return [
+        Session(
+            id=row[1],
+            current=row[0] == current,
+            address=row[2],
+            user_agent=row[3],
+            created=rfc3339(row[4]),
+            last_used_at=None if row[5] is None else rfc3339(row[5]),
+            expires_at=rfc3339(row[6]),
+        )
+        for row in tx.all(SESSIONS, (user, tx.now))
+    ]
+
+
+REVOKE = """
+UPDATE credential SET revoked_at = ?
+WHERE public_id = ? AND user_id = ? AND kind = ? AND revoked_at IS NULL RETURNING id, label, company_id
+"""
+
+
+def revoke(tx: Write, user: int, public_id: str, kind: Kind) -> tuple[int, str, int | None] | None:
+    """Revoke a user's credential; its key, label and company, or None when there is none to revoke."""
+    tx.events.append(ENDED)
+    return tx.one(REVOKE, (tx.now, public_id, user, kind.value))
+
+
+REVOKE_SESSIONS = """
+UPDATE credential SET revoked_at = ? WHERE user_id = ? AND kind = 'session' AND revoked_at IS NULL AND id <> ?
+"""
+
+
+def revoke_sessions(tx: Write, user: int, but: int = 0) -> None:
+    """Sign a user out everywhere, but for one session."""
+    tx.events.append(ENDED)
+    tx.run(REVOKE_SESSIONS, (tx.now, user, but))
+
+
+RESTRICTION = """
+SELECT co.public_id,
+  (SELECT json_group_array(p.public_id) FROM credential_project cp JOIN project p ON p.id = cp.project_id
+   WHERE cp.credential_id = c.id)
+FROM credential c LEFT JOIN company co ON co.id = c.company_id WHERE c.id = ?
+"""
+
+
+def restriction(tx: Read, key: int) -> tuple[str | None, list[str]]:
+    """The public ids of the company and the projects that a credential is pinned to."""
+    row = tx.one(RESTRICTION, (key,))
+    return (None, []) if row is None else (row[0], msgspec.json.decode(row[1], type=list[str]))
+
+
+REVOKE_IN_COMPANY = """
+UPDATE credential SET revoked_at = ? WHERE user_id = ? AND company_id = ? AND revoked_at IS NULL
+"""
+
+
+def revoke_in_company(tx: Write, user: int, company: int) -> None:
+    """Revoke a user's credentials that are pinned to a company."""
+    tx.run(REVOKE_IN_COMPANY, (tx.now, user, company))
+
+
+FIND = "SELECT c.id, c.user_id, c.kind FROM credential c WHERE c.public_id = ? AND c.revoked_at IS NULL"
+
+
+def find(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
+    """A live credential by its public id: its key, its user's key and its kind."""
+    row = tx.one(FIND, (public_id,))
+    return None if row is None else (row[0], row[1], Kind(row[2]))
+
+
+def public_id(tx: Read, key: int) -> str:
+    """The public id of a credential that exists."""
+    return tx.value("SELECT public_id FROM credential WHERE id = ?", (key,))
+
+
+TOUCH = "UPDATE credential SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE id = ?"
+
+
+def touch(tx: Write, used: Iterable[tuple[int, int]]) -> None:
+    """Record when credentials were last used: pairs of key and epoch milliseconds."""
+    tx.many(TOUCH, [(at, key) for key, at in used])
+
+
+KNOWN_ADDRESS = "SELECT 1 FROM credential WHERE user_id = ? AND kind = 'session' AND address = ? LIMIT 1"
+
+
+def has_signed_in_from(tx: Read, user: int, address: str) -> bool:
+    """Whether the user ever signed in from this address."""
+    return tx.one(KNOWN_ADDRESS, (user, address)) is not None

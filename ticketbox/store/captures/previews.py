@@ -1,0 +1,57 @@
+"""Screenshots made small for a model, kept beside the original so that they are made once."""
+
+import msgspec
+
+from ticketbox.store.core import blobs
+from ticketbox.store.core.blobs import Packed
+from ticketbox.store.file.database import Read, Write
+
+
+class Preview(msgspec.Struct, frozen=True):
+    """A small picture; `made_of` is a digest of all that it shows."""
+
+    made_of: bytes
+    packed: Packed
+    media_type: str
+    width: int
+    height: int
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A small picture that is stored, with its blob's key."""
+
+    blob: int
+    media_type: str
+    width: int
+    height: int
+
+
+FIND = "SELECT blob_id, media_type, width, height FROM preview WHERE asset_id = ? AND made_of = ?"
+
+
+def find(tx: Read, asset: int, made_of: bytes) -> Kept | None:
+    """The small picture of a file, if there is one that shows just this."""
+    row = tx.one(FIND, (asset, made_of))
+    return None if row is None else Kept(*row)
+
+
+KEEP = "INSERT INTO preview (asset_id, made_of, blob_id, media_type, width, height) VALUES (?, ?, ?, ?, ?, ?)"
+
+
+def keep(tx: Write, asset: int, source: int, new: Preview) -> None:
+    """Store the small picture of a file, in place of an earlier one.
+
+    Nothing is stored if the file's bytes are no longer those of the blob `source`: what was burnt stays burnt.
+    """
+    if tx.value("SELECT blob_id FROM asset WHERE id = ?", (asset,)) != source:
+        return
+    drop(tx, asset)
+    tx.run(KEEP, (asset, new.made_of, blobs.put(tx, new.packed), new.media_type, new.width, new.height))
+
+
+def drop(tx: Write, asset: int) -> None:
+    """Destroy the small picture of a file, if there is one."""
+    blob = tx.value("SELECT blob_id FROM preview WHERE asset_id = ?", (asset,))
+    if blob is not None:
+        tx.run("DELETE FROM preview WHERE asset_id = ?", (asset,))
+        blobs.discard(tx, blob)

@@ -1,0 +1,124 @@
+"""Invitations: single-use links into a company."""
+
+import msgspec
+
+from ticketbox.domain.companies.records import Invitation
+from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.scopes import Role, RoleName
+from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.file.database import Read, Row, Write
+
+_INVITATION = """
+SELECT i.id, i.public_id, co.public_id, i.email, i.role, i.all_projects, i.created_at, i.created_by, i.expires_at,
+  (SELECT json_group_array(p.public_id) FROM invitation_project ip JOIN project p ON p.id = ip.project_id
+   WHERE ip.invitation_id = i.id),
+  co.id, co.name
+FROM invitation i JOIN company co ON co.id = i.company_id
+"""
+OPEN = f"""{_INVITATION}
+WHERE i.company_id = ? AND i.accepted_at IS NULL AND i.expires_at > ? AND i.id > ? ORDER BY i.id LIMIT ?
+"""
+
+
+def of_company(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Invitation]]:
+    """A company's open invitations, oldest first, each with its key."""
+    return _invitations(tx, tx.all(OPEN, (company, tx.now, after, limit)))
+
+
+class Offer(msgspec.Struct, frozen=True):
+    """An open invitation with the keys behind it."""
+
+    key: int
+    company: int
+    company_name: str
+    role: Role
+    projects: list[int] | None
+    invited_by: int
+    invitation: Invitation
+
+
+BY_SECRET = f"{_INVITATION} WHERE i.secret_hash = ? AND i.accepted_at IS NULL AND i.expires_at > ?"
+BY_ID = f"{_INVITATION} WHERE i.public_id = ? AND i.accepted_at IS NULL AND i.expires_at > ?"
+
+
+def by_secret(tx: Read, secret_hash: bytes) -> Offer | None:
+    """The open invitation behind a link."""
+    return _offer(tx, tx.one(BY_SECRET, (secret_hash, tx.now)))
+
+
+def by_id(tx: Read, public_id: str) -> Offer | None:
+    """An open invitation by its public id."""
+    return _offer(tx, tx.one(BY_ID, (public_id, tx.now)))
+
+
+def _offer(tx: Read, row: Row | None) -> Offer | None:
+    if row is None:
+        return None
+    kept = tx.all("SELECT project_id FROM invitation_project WHERE invitation_id = ?", (row[0],))
+    return Offer(
+        key=row[0],
+        company=row[10],
+        company_name=row[11],
+        role=Role(row[4]),
+        projects=None if row[5] else [project for (project,) in kept],
+        invited_by=row[7],
+        invitation=_invitations(tx, [row])[0][1],
+    )
+
+
+def _invitations(tx: Read, rows: list[Row]) -> list[tuple[int, Invitation]]:
+    bylines = Bylines(tx, [row[7] for row in rows])
+    return [
+        (
+            row[0],
+            Invitation(
+                id=row[1],
+                company_id=row[2],
+                email=row[3],
+                role=RoleName(Role(row[4]).label),
+                project_ids=None if row[5] else msgspec.json.decode(row[9], type=list[str]),
+                created=bylines.by(row[7], row[6]),
+                expires_at=rfc3339(row[8]),
+            ),
+        )
+        for row in rows
+    ]
+
+
+ADD = """
+INSERT INTO invitation (public_id, company_id, email, role, all_projects, secret_hash,
+  created_at, created_by, expires_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def add(
+    tx: Write,
+    company: int,
+    email: str | None,
+    role: Role,
+    projects: list[int] | None,
+    secret_hash: bytes,
+    byline: int,
+    expires_at: int,
+) -> str:
+    """Store an invitation; returns its public id."""
+    public_id = new_id(Prefix.INVITATION)
+    key = tx.insert(
+        ADD,
+        (public_id, company, email, role.value, projects is None, secret_hash, tx.now, byline, expires_at),
+    )
+    rows = [(key, project) for project in projects or ()]
+    tx.many("INSERT INTO invitation_project (invitation_id, project_id) VALUES (?, ?)", rows)
+    return public_id
+
+
+def accept(tx: Write, key: int) -> None:
+    """Use an invitation up."""
+    tx.run("UPDATE invitation SET accepted_at = ? WHERE id = ?", (tx.now, key))
+
+
+def delete(tx: Write, key: int) -> None:
+    """Withdraw an invitation."""
+    tx.run("DELETE FROM invitation WHERE id = ?", (key,))

@@ -1,0 +1,117 @@
+"""Projects: one board each."""
+
+import msgspec
+
+from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
+from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.store.companies import columns
+from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.store.file.database import Read, Row, Write
+
+FIRST_COLUMNS = ("To do", "In progress", "Done")
+
+_strings = msgspec.json.Decoder(list[str])
+
+_PROJECT = f"""
+{VISIBLE}
+SELECT p.id, p.public_id, v.company_id, p.name, p.url_patterns, p.bodies, p.extra_redactions, p.created_at, p.created_by
+FROM visible_project v JOIN project p ON p.id = v.id
+WHERE v.within
+"""
+LIST = f"""{_PROJECT} AND (:company IS NULL OR v.company_id = :company) AND p.id > :after
+ORDER BY p.id LIMIT :limit"""
+GET = f"{_PROJECT} AND p.id = :key"
+
+
+def listed(tx: Read, viewer: Viewer, company: str | None, after: int, limit: int) -> list[tuple[int, Project]]:
+    """The projects that the viewer sees, oldest first, each with its key."""
+    return _projects(tx, tx.all(LIST, {**viewer, "company": company, "after": after, "limit": limit}))
+
+
+def get(tx: Read, viewer: Viewer, key: int) -> Project:
+    """A project that the viewer sees."""
+    return _projects(tx, tx.all(GET, {**viewer, "key": key}))[0][1]
+
+
+def _projects(tx: Read, rows: list[Row]) -> list[tuple[int, Project]]:
+    bylines = Bylines(tx, [row[8] for row in rows])
+    return [
+        (
+            row[0],
+            Project(
+                id=row[1],
+                company_id=row[2],
+                name=row[3],
+                url_patterns=_strings.decode(row[4]),
+                capture_policy=CapturePolicy(Bodies.ON if row[5] else Bodies.OFF, _strings.decode(row[6])),
+                created=bylines.by(row[8], row[7]),
+            ),
+        )
+        for row in rows
+    ]
+
+
+ADD = """
+INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def add(tx: Write, company: int, name: str, patterns: list[str], policy: CapturePolicy, byline: int) -> int:
+    """Store a project with its first columns; returns its key."""
+    values = (_json(patterns), policy.bodies is Bodies.ON, _json(policy.extra_redactions))
+    key = tx.insert(ADD, (new_id(Prefix.PROJECT), company, name, *values, tx.now, byline))
+    for column in FIRST_COLUMNS:
+        columns.add(tx, key, column)
+    return key
+
+
+EDIT = """
+UPDATE project SET name = ifnull(:name, name), url_patterns = ifnull(:patterns, url_patterns),
+  bodies = ifnull(:bodies, bodies), extra_redactions = ifnull(:redactions, extra_redactions)
+WHERE id = :key
+"""
+
+
+def edit(tx: Write, key: int, name: str | None, patterns: list[str] | None, policy: CapturePolicy | None) -> None:
+    """Change what is given of a project."""
+    tx.run(
+        EDIT,
+        {
+            "key": key,
+            "name": name,
+            "patterns": None if patterns is None else _json(patterns),
+            "bodies": None if policy is None else policy.bodies is Bodies.ON,
+            "redactions": None if policy is None else _json(policy.extra_redactions),
+        },
+    )
+
+
+def delete(tx: Write, key: int) -> None:
+    """Remove a project with its columns and tickets."""
+    tx.run("DELETE FROM project WHERE id = ?", (key,))
+
+
+KEY_IN = "SELECT id FROM project WHERE public_id = ? AND company_id = ?"
+
+
+def key_in(tx: Read, public_id: str, company: int) -> int | None:
+    """A project's key, if it belongs to the company."""
+    return tx.value(KEY_IN, (public_id, company))
+
+
+PATTERNS = f"""
+{VISIBLE}
+SELECT p.public_id, p.url_patterns FROM visible_project v JOIN project p ON p.id = v.id
+WHERE v.within AND p.url_patterns <> '[]' ORDER BY p.id
+"""
+
+
+def patterns(tx: Read, viewer: Viewer) -> list[tuple[str, list[str]]]:
+    """The address patterns of every project that the viewer sees, oldest project first."""
+    return [(row[0], _strings.decode(row[1])) for row in tx.all(PATTERNS, viewer)]
+
+
+def _json(value: object) -> str:
+    return msgspec.json.encode(value).decode()

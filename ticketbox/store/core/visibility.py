@@ -1,0 +1,68 @@
+"""Visibility: the one query that says which rows a caller sees (docs/tokens.md, "Restrictions").
+
+`visible_project` lists every project that the credential's owner may see, with their role there;
+`within` says whether the credential's own restriction lets it in too. A row that isn't there doesn't
+exist for the caller; a row with `within` false can't be read and refuses writes as forbidden.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ticketbox.domain.core.scopes import Role
+from ticketbox.store.file.database import Read
+
+Viewer = Mapping[str, int | None]
+
+VISIBLE = """
+WITH visible_project (id, public_id, company, company_id, role, within) AS (
+  SELECT p.id, p.public_id, p.company_id, co.public_id, m.role,
+    (:pinned IS NULL OR p.company_id = :pinned)
+    AND (NOT :restricted OR EXISTS (
+      SELECT 1 FROM credential_project r WHERE r.credential_id = :credential AND r.project_id = p.id))
+  FROM member m JOIN company co ON co.id = m.company_id JOIN project p ON p.company_id = m.company_id
+  WHERE m.user_id = :user
+    AND (m.all_projects OR EXISTS (
+      SELECT 1 FROM member_project mp WHERE mp.member_id = m.id AND mp.project_id = p.id))
+)
+"""
+
+
+class Found(msgspec.Struct, frozen=True):
+    """A row that the owner can see: its keys, the owner's role, and whether the restriction lets it in."""
+
+    key: int
+    project: int
+    company: int
+    role: Role
+    within: bool
+
+
+_FIND = {
+    "project": "SELECT v.id, v.id, v.company, v.role, v.within FROM visible_project v WHERE v.public_id = :id",
+    "column": """
+        SELECT c.id, v.id, v.company, v.role, v.within
+        FROM board_column c JOIN visible_project v ON v.id = c.project_id WHERE c.public_id = :id""",
+    "ticket": """
+        SELECT t.id, v.id, v.company, v.role, v.within
+        FROM ticket t JOIN visible_project v ON v.id = t.project_id WHERE t.public_id = :id""",
+    "comment": """
+        SELECT c.id, v.id, v.company, v.role, v.within
+        FROM comment c JOIN ticket t ON t.id = c.ticket_id JOIN visible_project v ON v.id = t.project_id
+        WHERE c.public_id = :id""",
+    "capture": """
+        SELECT c.id, v.id, v.company, v.role, v.within
+        FROM capture c JOIN ticket t ON t.id = c.ticket_id JOIN visible_project v ON v.id = t.project_id
+        WHERE c.public_id = :id""",
+    "asset": """
+        SELECT a.id, v.id, v.company, v.role, v.within
+        FROM asset a JOIN ticket t ON t.id = a.ticket_id JOIN visible_project v ON v.id = t.project_id
+        WHERE a.public_id = :id""",
+}
+NOUNS = tuple(_FIND)
+
+
+def find(tx: Read, viewer: Viewer, noun: str, public_id: str) -> Found | None:
+    """Look a row up by its public id, as far as the credential's owner can see it."""
+    row = tx.one(VISIBLE + _FIND[noun], {**viewer, "id": public_id})
+    return None if row is None else Found(row[0], row[1], row[2], Role(row[3]), bool(row[4]))

@@ -1,0 +1,154 @@
+"""The event table: ticket history, event stream, webhooks and audit log all read it."""
+
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.ids import ALPHABET, LENGTH, Prefix
+from ticketbox.domain.events.records import Event
+from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.store.file import database
+from ticketbox.store.file.database import Read, Row, Write
+
+ADD = """
+INSERT INTO event (type, company_id, project_id, ticket_id, byline_id, data, at) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def record(
+    tx: Write,
+    type_: str,
+    byline: int,
+    company: int,
+    project: int | None = None,
+    ticket: int | None = None,
+    credential: int | None = None,
+    **data: Any,
+) -> None:
+    """Write an event in the transaction of its change. `credential` is the one that was changed."""
+    text = msgspec.json.encode(data).decode()
+    key = tx.insert(ADD, (type_, company, project, ticket, byline, text, tx.now))
+    tx.events.append(database.Event(key, type_, company, project, ticket, credential))
+
+
+def event_id(key: int) -> str:
+    """An event's public id: its number in the ids' own alphabet, so ids sort as they happened."""
+    text = ""
+    for _ in range(LENGTH):
+        key, digit = divmod(key, len(ALPHABET))
+        text = ALPHABET[digit] + text
+    return Prefix.EVENT + text
+
+
+def event_key(public_id: str) -> int | None:
+    """The number behind an event's public id, or None when the text is none."""
+    digits = public_id.removeprefix(Prefix.EVENT)
+    if len(digits) != LENGTH or digits == public_id or any(letter not in ALPHABET for letter in digits):
+        return None
+    key = 0
+    for digit in digits:
+        key = key * len(ALPHABET) + ALPHABET.index(digit)
+    return key if key < 2**62 else None
+
+
+_COLUMNS = """
+e.id, e.type, co.public_id, p.public_id, t.public_id, e.byline_id, e.data, e.at
+FROM event e JOIN company co ON co.id = e.company_id
+LEFT JOIN project p ON p.id = e.project_id
+LEFT JOIN ticket t ON t.id = e.ticket_id
+"""
+
+OF_TICKET = f"SELECT {_COLUMNS} WHERE e.ticket_id = ? AND e.id > ? ORDER BY e.id LIMIT ?"
+
+
+def of_ticket(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[int, Event]]:
+    """A ticket's history, oldest first, each event with its number."""
+    return _events(tx, tx.all(OF_TICKET, (ticket, after, limit)))
+
+
+# Each visible project, and each whole company, gives at most one page by its index; the page is merged of
+# those, so the cost doesn't grow with the number of events.
+VISIBLE_AFTER = f"""
+{VISIBLE},
+arm (project, company) AS (
+  SELECT v.id, NULL FROM visible_project v WHERE v.within
+  UNION ALL
+  SELECT NULL, m.company_id FROM member m
+  WHERE m.user_id = :user AND m.all_projects AND NOT :restricted
+    AND (:pinned IS NULL OR m.company_id = :pinned)
+)
+SELECT {_COLUMNS}
+WHERE e.id IN (
+  SELECT x.value FROM arm CROSS JOIN json_each((
+    SELECT json_group_array(id) FROM (
+      SELECT i.id FROM event i
+      WHERE arm.project IS NOT NULL AND i.project_id = arm.project AND i.id > :after
+        AND (:types IS NULL OR i.type IN (SELECT value FROM json_each(:types)))
+      ORDER BY i.id LIMIT :limit))) x
+  UNION ALL
+  SELECT x.value FROM arm CROSS JOIN json_each((
+    SELECT json_group_array(id) FROM (
+      SELECT i.id FROM event i
+      WHERE arm.company IS NOT NULL AND i.company_id = arm.company AND i.project_id IS NULL AND i.id > :after
+        AND i.type NOT LIKE 'token.%'
+        AND (:types IS NULL OR i.type IN (SELECT value FROM json_each(:types)))
+      ORDER BY i.id LIMIT :limit))) x
+)
+ORDER BY e.id LIMIT :limit
+"""
+
+
+def visible_after(tx: Read, viewer: Viewer, after: int, types: list[str] | None, limit: int) -> list[tuple[int, Event]]:
+    """The events that the viewer may see after a number, oldest first, each with its number.
+
+    Events of a company as a whole (members, settings) go to those who see all of its projects; those
+    about tokens stand in the audit log alone.
+    """
+    wanted = None if types is None else msgspec.json.encode(types).decode()
+    return _events(tx, tx.all(VISIBLE_AFTER, {**viewer, "after": after, "types": wanted, "limit": limit}))
+
+
+NEWEST = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"
+
+
+def newest(tx: Read) -> int:
+    """The number of the last event that was written, whatever became of it since; 0 before the first."""
+    return tx.value(NEWEST) or 0
+
+
+BY_KEY = f"SELECT {_COLUMNS} WHERE e.id IN (SELECT value FROM json_each(?))"
+
+
+def by_key(tx: Read, keys: list[int]) -> dict[int, Event]:
+    """The events with these numbers."""
+    return dict(_events(tx, tx.all(BY_KEY, (msgspec.json.encode(keys).decode(),)))) if keys else {}
+
+
+AUDIT = f"SELECT {_COLUMNS} WHERE e.company_id = ? AND e.id < ? ORDER BY e.id DESC LIMIT ?"
+
+
+def audit(tx: Read, company: int, before: int, limit: int) -> list[tuple[int, Event]]:
+    """All that happened in a company, newest first, each event with its number."""
+    return _events(tx, tx.all(AUDIT, (company, before, limit)))
+
+
+def _events(tx: Read, rows: list[Row]) -> list[tuple[int, Event]]:
+    bylines = Bylines(tx, [row[5] for row in rows])
+    return [
+        (
+            row[0],
+            Event(
+                id=event_id(row[0]),
+                type=row[1],
+                company_id=row[2],
+                project_id=row[3],
+                ticket_id=row[4],
+                by=bylines.by(row[5], row[7]),
+                data=msgspec.json.decode(row[6]),
+                at=rfc3339(row[7]),
+            ),
+        )
+        for row in rows
+    ]

@@ -1,0 +1,175 @@
+"""Webhooks: who is told of a company's events. The outbox is in `deliveries`."""
+
+import msgspec
+
+from ticketbox.domain.core.clock import DAY, rfc3339
+from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.events.records import Webhook, WebhookFormat
+from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.events import events
+from ticketbox.store.file.database import Read, Row, Write
+
+MOST = 20
+OVERLAP_MS = DAY
+
+
+class Held(msgspec.Struct, frozen=True):
+    """A webhook's own keys, for those who may change it."""
+
+    key: int
+    company: int
+    enabled: bool
+
+
+FIND = "SELECT id, company_id, enabled FROM webhook WHERE public_id = ?"
+
+
+def find(tx: Read, public_id: str) -> Held | None:
+    """A webhook by its public id."""
+    row = tx.one(FIND, (public_id,))
+    return None if row is None else Held(row[0], row[1], bool(row[2]))
+
+
+_SHOWN = """
+SELECT w.id, w.public_id, co.public_id, w.name, w.url, w.format, w.types, w.enabled, w.disabled_reason,
+  w.failing_since, w.created_by, w.created_at,
+  (SELECT count(*) FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'pending'), w.old_until
+FROM webhook w JOIN company co ON co.id = w.company_id
+"""
+OF_COMPANY = f"{_SHOWN} WHERE w.company_id = ? AND w.id > ? ORDER BY w.id LIMIT ?"
+GET = f"{_SHOWN} WHERE w.id = ?"
+
+
+def of_company(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Webhook]]:
+    """A company's webhooks, oldest first, each with its key."""
+    return _webhooks(tx, tx.all(OF_COMPANY, (company, after, limit)))
+
+
+def get(tx: Read, key: int) -> Webhook:
+    """A webhook that exists."""
+    return _webhooks(tx, tx.all(GET, (key,)))[0][1]
+
+
+def _webhooks(tx: Read, rows: list[Row]) -> list[tuple[int, Webhook]]:
+    bylines = Bylines(tx, [row[10] for row in rows])
+    return [
+        (
+            row[0],
+            Webhook(
+                id=row[1],
+                company_id=row[2],
+                name=row[3],
+                url=row[4],
+                format=WebhookFormat(row[5]),
+                types=None if row[6] is None else msgspec.json.decode(row[6], type=list[str]),
+                enabled=bool(row[7]),
+                disabled_reason=row[8],
+                failing_since=None if row[9] is None else rfc3339(row[9]),
+                pending=row[12],
+                old_secret_until=None if row[13] is None or row[13] <= tx.now else rfc3339(row[13]),
+                created=bylines.by(row[10], row[11]),
+            ),
+        )
+        for row in rows
+    ]
+
+
+def count(tx: Read, company: int) -> int:
+    """How many webhooks a company has."""
+    return tx.value("SELECT count(*) FROM webhook WHERE company_id = ?", (company,))
+
+
+class NewWebhook(msgspec.Struct, frozen=True):
+    """What is stored of a webhook at its creation."""
+
+    company: int
+    name: str
+    url: str
+    format: WebhookFormat
+    types: list[str] | None
+    secret: bytes
+    byline: int
+
+
+ADD = """
+INSERT INTO webhook (public_id, company_id, name, url, format, types, secret, enabled, seen, created_by, created_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?, ?, ?)
+"""
+
+
+def add(tx: Write, new: NewWebhook) -> tuple[int, str]:
+    """Store a webhook, which is told of what happens from now on; returns its key and its public id."""
+    public_id = new_id(Prefix.WEBHOOK)
+    seen = events.newest(tx)
+    row = (
+        public_id, new.company, new.name, new.url, new.format.value, _packed(new.types), new.secret, seen,
+        new.byline, tx.now,
+    )  # fmt: skip
+    return tx.insert(ADD, row), public_id
+
+
+CHANGE = """
+UPDATE webhook SET name = ifnull(:name, name), url = ifnull(:url, url), format = ifnull(:format, format),
+  types = CASE WHEN :retyped THEN :types ELSE types END
+WHERE id = :key
+"""
+
+
+class Changes(msgspec.Struct, frozen=True):
+    """What becomes different; None leaves as it is, but for `types` where `retyped` says so."""
+
+    name: str | None
+    url: str | None
+    format: WebhookFormat | None
+    retyped: bool
+    types: list[str] | None
+
+
+def change(tx: Write, key: int, changes: Changes) -> None:
+    """Change a webhook."""
+    values = msgspec.structs.asdict(changes)
+    kind = changes.format
+    values |= {"key": key, "types": _packed(changes.types), "format": None if kind is None else kind.value}
+    tx.run(CHANGE, values)
+
+
+ENABLE = "UPDATE webhook SET enabled = TRUE, disabled_reason = NULL, failing_since = NULL, seen = ? WHERE id = ?"
+DISABLE = "UPDATE webhook SET enabled = FALSE, disabled_reason = ?, failing_since = NULL WHERE id = ?"
+GIVE_UP = """
+UPDATE delivery SET state = 'dead', due_at = NULL, last_at = ifnull(last_at, ?), error = ifnull(error, ?)
+WHERE webhook_id = ? AND state = 'pending'
+"""
+
+
+def enable(tx: Write, key: int) -> None:
+    """Begin to tell a webhook of what happens from now on."""
+    tx.run(ENABLE, (events.newest(tx), key))
+
+
+def disable(tx: Write, key: int, reason: str) -> None:
+    """Tell a webhook nothing more; what it wasn't told yet is dead, and can be replayed."""
+    tx.run(DISABLE, (reason, key))
+    tx.run(GIVE_UP, (tx.now, "the webhook was disabled", key))
+
+
+ROTATE = "UPDATE webhook SET old_secret = secret, old_until = :until, secret = :secret WHERE id = :key"
+FORGET = "UPDATE webhook SET old_secret = NULL, old_until = NULL WHERE old_until <= ?"
+
+
+def rotate(tx: Write, key: int, secret: bytes) -> None:
+    """Sign with a new secret, and for a day with the one before as well."""
+    tx.run(ROTATE, {"key": key, "secret": secret, "until": tx.now + OVERLAP_MS})
+
+
+def forget_old_secrets(tx: Write) -> None:
+    """Drop secrets that sign nothing any more."""
+    tx.run(FORGET, (tx.now,))
+
+
+def remove(tx: Write, key: int) -> None:
+    """Remove a webhook with its deliveries."""
+    tx.run("DELETE FROM webhook WHERE id = ?", (key,))
+
+
+def _packed(types: list[str] | None) -> str | None:
+    return None if types is None else msgspec.json.encode(types).decode()

@@ -1,0 +1,261 @@
+"""Whole instances and companies on their way out of one file and into another (docs/moving.md).
+
+Records are rows as they are, with the keys that they have in the file they come from. What would let somebody in
+(passwords' hashes, tokens, sessions, grants, invitations) never leaves.
+"""
+
+import sqlite3
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
+from ticketbox.domain.tickets.records import CaptureSummary
+from ticketbox.store.core import blobs
+from ticketbox.store.export_import.archive import BadArchive, Manifest, Reader, Writer
+
+Say = Callable[[str, int], None]  # what is being done, and how many records are
+TELL_EVERY = 100
+
+# The tables in the order in which they are read back, each with the condition that picks a company's rows.
+_PROJECTS = "(SELECT id FROM project WHERE company_id = :company)"
+_TICKETS = f"(SELECT id FROM ticket WHERE project_id IN {_PROJECTS})"
+TABLES: dict[str, str] = {
+    "user": "",
+    "byline": "",
+    "company": "id = :company",
+    "project": "company_id = :company",
+    "board_column": f"project_id IN {_PROJECTS}",
+    "member": "company_id = :company",
+    "member_project": "member_id IN (SELECT id FROM member WHERE company_id = :company)",
+    "blob": "",
+    "ticket": f"project_id IN {_PROJECTS}",
+    "ticket_assignee": f"ticket_id IN {_TICKETS}",
+    "comment": f"ticket_id IN {_TICKETS}",
+    "capture": f"ticket_id IN {_TICKETS}",
+    "asset": f"ticket_id IN {_TICKETS}",
+    "annotation": f"asset_id IN (SELECT id FROM asset WHERE ticket_id IN {_TICKETS})",
+    "fingerprint": f"ticket_id IN {_TICKETS}",
+    "event": "company_id = :company",
+}
+# What stays, and why.
+LEFT_OUT = {
+    "credential": "secret", "credential_project": "secret", "oauth_client": "secret", "oauth_grant": "secret",
+    "oauth_request": "secret", "oauth_secret": "secret", "invitation": "secret", "invitation_project": "secret",
+    "setup_key": "secret", "idempotency": "fleeting", "migration": "of the file itself", "preview": "made anew",
+    "ticket_label": "made anew", "webhook": "secret", "delivery": "fleeting", "attempt": "fleeting",
+    "notification": "fleeting", "mailbox": "a person's own", "mail": "fleeting", "ticket_mute": "a person's own",
+    "project_mute": "a person's own",
+}  # fmt: skip
+_GATHERED = ("byline", "user", "blob")
+_COLUMNS = {
+    "ticket_assignee": ("ticket_id", "user_id"),
+    "blob": ("id", "sha256", "encoding", "bytes"),
+}
+_KEPT_BACK = {"user": {"password_hash"}, "byline": {"credential_id"}}
+_JSON: dict[tuple[str, str], Any] = {
+    ("project", "url_patterns"): list[str],
+    ("project", "extra_redactions"): list[str],
+    ("ticket", "labels"): list[str],
+    ("capture", "page"): Page,
+    ("capture", "environment"): Environment,
+    ("capture", "health"): Health,
+    ("capture", "redaction"): Redaction,
+    ("capture", "summary"): CaptureSummary,
+    ("annotation", "geometry"): dict[str, Any],
+    ("event", "data"): dict[str, Any],
+}
+
+
+class Shape(msgspec.Struct, frozen=True):
+    """A table's exported columns, and which of them are keys of which other table."""
+
+    columns: tuple[str, ...]
+    keys: dict[str, str]
+
+
+def shape(connection: sqlite3.Connection, table: str) -> Shape:
+    """What of a table is exported."""
+    every = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+    columns = tuple(
+        name for name in every if name in _COLUMNS.get(table, every) and name not in _KEPT_BACK.get(table, ())
+    )
+    refs = {row[3]: row[2] for row in connection.execute(f'PRAGMA foreign_key_list("{table}")')}
+    return Shape(columns, {name: refs[name] for name in columns if name in refs})
+
+
+CONTENT = "SELECT sha256, encoding, data FROM blob WHERE id = ?"
+
+
+def dump(connection: sqlite3.Connection, writer: Writer, company: int | None, say: Say) -> Manifest:
+    """Write a company, or everything, from one reading transaction."""
+    wanted: dict[str, set[int]] = {name: set() for name in _GATHERED}
+    for table, condition in TABLES.items():
+        if table not in _GATHERED:
+            where = "" if company is None else f" WHERE {condition}"
+            rows = _rows(connection, table, where, {"company": company}, wanted)
+            writer.records(table, _told(rows, f"writing {table}", say))
+    for table in _GATHERED:
+        every = company is None and table != "blob"  # contents that nothing points at stay behind
+        where = "" if every else " WHERE id IN (SELECT value FROM json_each(:keys))"
+        keys = {"keys": msgspec.json.encode(sorted(wanted[table])).decode()}
+        writer.records(table, _told(_rows(connection, table, where, keys, wanted), f"writing {table}", say))
+    for count, key in enumerate(sorted(wanted["blob"]), 1):
+        sha256, encoding, data = connection.execute(CONTENT, (key,)).fetchone()
+        writer.content(sha256.hex(), blobs.unpack(encoding, data), compress=encoding != "identity")
+        say("writing contents", count)
+    return writer.close()
+
+
+def _rows(
+    connection: sqlite3.Connection, table: str, where: str, given: dict[str, Any], wanted: dict[str, set[int]]
+) -> Iterator[dict[str, Any]]:
+    found = shape(connection, table)
+    order = "id" if "id" in found.columns else ", ".join(found.columns[:3])
+    gathered = [(name, wanted[other]) for name, other in found.keys.items() if other in wanted]
+    names = ", ".join(f'"{name}"' for name in found.columns)
+    for row in connection.execute(f'SELECT {names} FROM "{table}"{where} ORDER BY {order}', given):
+        record = dict(zip(found.columns, row, strict=True))
+        for name, keys in gathered:
+            if record[name] is not None:
+                keys.add(record[name])
+        if table == "blob":
+            record["sha256"] = record["sha256"].hex()
+        yield record
+
+
+def _told(records: Iterator[dict[str, Any]], doing: str, say: Say) -> Iterator[dict[str, Any]]:
+    """The same records, with a word now and then."""
+    say(doing, 0)
+    for count, record in enumerate(records, 1):
+        yield record
+        if count % TELL_EVERY == 0:
+            say(doing, count)
+
+
+def load(connection: sqlite3.Connection, reader: Reader, say: Say) -> dict[str, int]:
+    """Read an export in, inside the caller's transaction; returns how many records each table had.
+
+    Keys are counted on after those of the file; accounts are matched by id or e-mail address, contents by hash.
+    Raises BadArchive for whatever can't be; the caller then rolls back.
+    """
+    connection.execute("PRAGMA defer_foreign_keys = ON")
+    strangers = reader.tables() - TABLES.keys()
+    if strangers:
+        raise BadArchive(f"the export holds records of an unknown kind: {min(strangers)}")
+    loading = _Loading(connection, reader)
+    counts: dict[str, int] = {}
+    for table in TABLES:
+        counts[table] = loading.table(table, say)
+    say("indexing words", 0)
+    first = loading.offsets["ticket"]
+    connection.execute(ADD_LABELS, (first,))
+    connection.execute(UNINDEX, (first,))
+    connection.execute(INDEX, (first,))
+    say("following every reference", 0)
+    for table in TABLES:
+        if connection.execute(f'PRAGMA foreign_key_check("{table}")').fetchone():
+            raise BadArchive(f"the export is damaged: a record of {table} leads nowhere")
+    return counts
+
+
+ADD_LABELS = """
+INSERT OR IGNORE INTO ticket_label (label, ticket_id)
+SELECT j.value, t.id FROM ticket t, json_each(t.labels) j WHERE t.id > ?
+"""
+# The tickets were indexed as they came, before their captures did.
+UNINDEX = "DELETE FROM search WHERE rowid > ?"
+INDEX = """
+INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
+SELECT * FROM searchable WHERE id > ?
+"""
+_KNOWN = {
+    "user": "SELECT id FROM user WHERE public_id = :public_id OR email = :email ORDER BY public_id <> :public_id",
+    "byline": "SELECT id FROM byline WHERE user_id = :user_id AND ifnull(token_id, '') = ifnull(:token_id, '')"
+    " AND via = :via",
+    "blob": "SELECT id FROM blob WHERE sha256 = :sha256",
+}
+
+
+class _Loading:
+    def __init__(self, connection: sqlite3.Connection, reader: Reader) -> None:
+        self._connection, self._reader = connection, reader
+        self.offsets: dict[str, int] = {}
+        self._moved: dict[str, dict[int, int]] = {name: {} for name in _GATHERED}
+
+    def table(self, table: str, say: Say) -> int:
+        found = shape(self._connection, table)
+        if "id" in found.columns:
+            self.offsets[table] = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{table}"').fetchone()[0]
+        for other in found.keys.values():  # a ticket names its capture, which comes after it
+            if other not in self.offsets:
+                held = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{other}"').fetchone()[0]
+                self.offsets[other] = held
+        count = 0
+        for count, record in enumerate(_told(self._reader.records(table), f"reading {table}", say), 1):
+            try:
+                self._add(table, found, record)
+            except (
+                sqlite3.IntegrityError,
+                sqlite3.InterfaceError,
+                sqlite3.ProgrammingError,
+                KeyError,
+                TypeError,
+                OverflowError,
+                msgspec.MsgspecError,
+                ValueError,
+            ) as error:
+                raise BadArchive(f"{table}, record {count}: {_plainly(error)}") from error
+        return count
+
+    def _add(self, table: str, found: Shape, record: dict[str, Any]) -> None:
+        if strangers := record.keys() - set(found.columns):
+            raise ValueError(f"the field {min(strangers)} is unknown")
+        row = dict(record)
+        for name, kind in _JSON.items():
+            if name[0] == table and row.get(name[1]):
+                msgspec.json.decode(row[name[1]], type=kind)
+        for name, other in found.keys.items():
+            if row.get(name) is not None:
+                row[name] = self._key(other, row[name])
+        key = row.get("id")
+        if "id" in found.columns:
+            if not isinstance(key, int) or isinstance(key, bool) or not 0 < key < 2**53:
+                raise ValueError("it has no key")
+            row["id"] = key + self.offsets[table]
+        if table == "blob":
+            self._add_content(row)
+        if table in _KNOWN:
+            known = self._connection.execute(_KNOWN[table], {"token_id": None, **row}).fetchone()
+            self._moved[table][key or 0] = row["id"] if known is None else known[0]
+            if known is not None:
+                return
+        names = ", ".join(f'"{name}"' for name in row)
+        marks = ", ".join(f":{name}" for name in row)
+        self._connection.execute(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', row)
+
+    def _key(self, table: str, key: Any) -> int:
+        if not isinstance(key, int) or isinstance(key, bool) or not 0 < key < 2**53:
+            raise ValueError(f"a key of {table} is no number")
+        if table in self._moved:
+            if key not in self._moved[table]:
+                raise ValueError(f"{table} {key} isn't in the export")
+            return self._moved[table][key]
+        return key + self.offsets[table]
+
+    def _add_content(self, row: dict[str, Any]) -> None:
+        data = self._reader.content(str(row["sha256"]))
+        packed = blobs.pack(data, compress=row["encoding"] == "zstd")
+        if packed.size != row["bytes"]:
+            raise ValueError("the content has another length")
+        row |= {"sha256": packed.sha256, "encoding": packed.encoding, "data": packed.data}
+
+
+def _plainly(error: Exception) -> str:
+    text = str(error)
+    if isinstance(error, KeyError | sqlite3.ProgrammingError):
+        return "a field is missing"
+    if text.startswith("UNIQUE constraint failed: "):
+        return f"it is in the file already ({text.removeprefix('UNIQUE constraint failed: ')})"
+    return text

@@ -1,0 +1,295 @@
+"""Whole copies of the file: made while others write, read back, and given their name at once or not at all.
+
+The copy is of one moment: the source is read in one transaction, which keeps no writer waiting. It only
+reads there, and never checkpoints (docs/architecture.md, "The writer").
+"""
+
+import contextlib
+import os
+import shutil
+import sqlite3
+import time
+from collections.abc import Callable, Generator
+from pathlib import Path
+from typing import Protocol
+
+import msgspec
+
+from ticketbox.store.file.check import Inspection, inspected, opened_to_look
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.migrate import UnusableFile, newest_number
+
+FORM = "%Y%m%dT%H%M%SZ"
+STEP_PAGES = 64
+# What is written goes to the disk in small parts: one large flush would hold up the commits of a server
+# whose file is on the same disk.
+_FLUSH_PAGES = 128
+_MOST_REST_SECONDS = 0.1
+_CACHE_KIB = 2048
+_PROGRESS_STEPS = 50_000
+
+
+class Tell(Protocol):
+    """Hears how far the work is: what is being done, and the share of it that is done (None: unknown)."""
+
+    def __call__(self, doing: str, share: float | None) -> None:
+        """Hear it."""
+        ...
+
+
+class Halted(Exception):
+    """The work was called off; nothing is left of it."""
+
+
+class Copy(msgspec.Struct, frozen=True):
+    """A finished copy: where it is, its bytes, its schema's number, and how many rows each table has.
+
+    `kept` is the file that a restore put aside.
+    """
+
+    file: str
+    bytes: int
+    schema: int
+    rows: dict[str, int]
+    seconds: float
+    kept: str | None = None
+
+
+def back_up(
+    db: Path,
+    to: Path,
+    *,
+    replace: bool = False,
+    tell: Tell = lambda doing, share: None,
+    halted: Callable[[], bool] = lambda: False,
+) -> Copy:
+    """Copy `db` to the file `to`, beside a running server or without one, and read the copy back.
+
+    Raises UnusableFile for a source that isn't sound, a target that is there already (unless `replace`) or
+    can't be written, and Halted.
+    """
+    _check_target(db, to, replace=replace)
+    with _copied(db, to, tell, _at_half_speed(halted)) as (part, copy):
+        part.replace(to)
+        _flush(to.parent)
+    return copy
+
+
+def _at_half_speed(halted: Callable[[], bool]) -> Callable[[], bool]:
+    """The same question, which first rests as long as was worked since it was asked last.
+
+    It is asked all the time, so whoever writes beside a backup finds the disk and the cores free half of it.
+    """
+    since = time.monotonic()
+
+    def rested() -> bool:
+        nonlocal since
+        time.sleep(min(time.monotonic() - since, _MOST_REST_SECONDS))
+        since = time.monotonic()
+        return halted()
+
+    return rested
+
+
+def fresh_name(db: Path) -> str:
+    """What a backup made now is called: `ticketbox-20261121T093000Z.db`, in UTC."""
+    return f"{db.stem}-{time.strftime(FORM, time.gmtime())}.db"
+
+
+def restore(
+    source: Path,
+    db: Path,
+    *,
+    force: bool = False,
+    tell: Tell = lambda doing, share: None,
+    halted: Callable[[], bool] = lambda: False,
+) -> Copy:
+    """Put a copy of `source` in the place of `db`, once it is read back. What stood there is kept beside it.
+
+    The caller holds the file's lock. Raises UnusableFile for a source that isn't sound or is of a newer
+    version, and for a file that is there already (unless `force`); then everything is as it was.
+    """
+    if not force and db.exists() and db.stat().st_size:
+        raise UnusableFile(f"{db}: there is a file already; --force restores all the same, and keeps it beside")
+    if db.exists() and db.samefile(source):
+        raise UnusableFile(f"{source}: this is the very file that it would replace")
+    with _copied(source, db, tell, halted) as (part, copy):
+        _give_to_owner(part, db)
+        kept = _set_aside(db)
+        part.replace(db)
+        _flush(db.parent)
+    return msgspec.structs.replace(copy, kept=str(kept) if kept else None)
+
+
+def _check_target(db: Path, to: Path, *, replace: bool) -> None:
+    if to.exists():
+        if to.samefile(db):
+            raise UnusableFile(f"{to}: this is the file itself; name another for the backup")
+        if not replace:
+            raise UnusableFile(f"{to}: there is a file already; --force replaces it")
+    log, shared = _logs(to)
+    lock = to.with_name(f"{to.name}.lock")
+    if lock.exists() or (log.exists() and log.stat().st_size):
+        raise UnusableFile(f"{to}: this file is or was in use; name another for the backup")
+    log.unlink(missing_ok=True)  # what somebody left who only looked into an earlier backup
+    shared.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _copied(source: Path, to: Path, tell: Tell, halted: Callable[[], bool]) -> Generator[tuple[Path, Copy]]:
+    """A verified copy of a file beside where it will stand; gone afterwards unless it was moved."""
+    started = time.monotonic()
+    if not source.is_file():
+        raise UnusableFile(f"{source}: there is no such file")
+    part = to.with_name(f"{to.name}.part")
+    try:
+        to.parent.mkdir(parents=True, exist_ok=True)
+        _check_room(source, to.parent)
+        part.unlink(missing_ok=True)
+        part.touch(mode=0o600)
+        schema, rows = _copy(source, part, tell, halted)
+        _verify(source, part, rows, tell, halted)
+        yield part, Copy(str(to), part.stat().st_size, schema, rows, time.monotonic() - started)
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
+            raise Halted from None
+        raise UnusableFile(f"{to}: writing failed ({error}); nothing was changed. Is the disk full?") from error
+    except OSError as error:
+        raise UnusableFile(f"{error.filename or to}: {error.strerror}; nothing was changed") from error
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _check_room(source: Path, folder: Path) -> None:
+    needed = source.stat().st_size
+    free = shutil.disk_usage(folder).free
+    if free < needed:
+        raise UnusableFile(f"{folder}: {free:,} bytes of room aren't enough for a file of {needed:,}")
+
+
+def _copy(source: Path, part: Path, tell: Tell, halted: Callable[[], bool]) -> tuple[int, dict[str, int]]:
+    with (
+        _reading(source),
+        contextlib.closing(opened_to_look(source, alone=not _logs(source)[0].exists())) as reader,
+        contextlib.closing(sqlite3.connect(part, isolation_level=None)) as writer,
+        part.open("rb+") as written,
+    ):
+        # The part is worth nothing until it is whole, so it needs no journal of its own.
+        writer.execute("PRAGMA journal_mode = OFF")
+        writer.execute("PRAGMA synchronous = OFF")
+        writer.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
+        reader.execute("BEGIN")
+        inspection = Inspection(reader)
+        if not inspection.is_ours():
+            raise UnusableFile(f"{source}: this is no file of ticketbox's")
+        schema = inspection.schema()
+        if schema > newest_number():
+            raise UnusableFile(
+                f"{source}: the file has schema {schema:04} and this version knows up to {newest_number():04}; "
+                "use the newer ticketbox that wrote it"
+            )
+        steps = 0
+
+        def on_step(_: int, left: int, total: int) -> None:
+            nonlocal steps
+            steps += 1
+            if halted():
+                raise Halted
+            if steps * STEP_PAGES % _FLUSH_PAGES == 0:
+                os.fsync(written.fileno())
+            tell("copying", 1 - left / total if total else 1.0)
+
+        reader.backup(writer, pages=STEP_PAGES, progress=on_step)
+        os.fsync(written.fileno())
+        return schema, inspection.counts()
+
+
+def _verify(source: Path, part: Path, rows: dict[str, int], tell: Tell, halted: Callable[[], bool]) -> None:
+    """Read a copy back: pages, references, rows, contents. What is wrong with it, is wrong with its source.
+
+    Raises UnusableFile, and Halted.
+    """
+    with _reading(source), inspected(part, alone=True) as copy:
+        copy.halt_when(halted, _PROGRESS_STEPS)
+        tell("reading back", None)
+        if faults := copy.pages() or copy.references():
+            raise UnusableFile(faults[0])
+        if copy.counts() != rows:
+            raise UnusableFile("rows are missing in the copy")
+        done, total = 0, copy.blob_bytes()
+        for blob in copy.blobs():
+            if halted():
+                raise Halted
+            if not blob.sound:
+                raise UnusableFile(f"the content {blob.key} isn't what its hash says")
+            done += blob.stored
+            tell("comparing contents with their hashes", done / total)
+
+
+@contextlib.contextmanager
+def _reading(path: Path) -> Generator[None]:
+    """Tell damage apart from everything else that can go wrong."""
+    try:
+        yield
+    except UnusableFile as error:
+        raise error if str(path) in str(error) else UnusableFile(f"{path}: {error}") from error
+    except sqlite3.OperationalError:
+        raise
+    except sqlite3.DatabaseError as error:
+        raise UnusableFile(f"{path}: the file is damaged ({error})") from error
+
+
+def _give_to_owner(part: Path, db: Path) -> None:
+    """Root restores for the account that the file is served by."""
+    if os.name == "posix" and os.geteuid() == 0:
+        there = (db if db.exists() else db.parent).stat()
+        os.chown(part, there.st_uid, there.st_gid)
+
+
+def _set_aside(db: Path) -> Path | None:
+    """Give what stands in the file's place another name; the file stays there as well until it is replaced.
+
+    A log that outlived its file must not meet the new one: SQLite would play it into that.
+    """
+    kept = db.with_name(f"{db.name}.before-restore-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
+    if db.exists() and db.stat().st_size:
+        _fold_log(db)
+    log, shared = _logs(db)
+    if log.exists():
+        log.rename(kept.with_name(f"{kept.name}-wal"))
+    shared.unlink(missing_ok=True)
+    if not db.exists():
+        return None
+    try:
+        os.link(db, kept)
+    except OSError:  # a file system without links: for a moment there is no file
+        db.rename(kept)
+    return kept
+
+
+def _fold_log(db: Path) -> None:
+    """Bring everything of a file into the file itself; a damaged one stays as it is.
+
+    Leaving WAL needs the file for oneself, so it also tells whether another command works on it.
+    """
+    try:
+        with contextlib.closing(connect(db, writes=True, checkpoints=True)) as connection:
+            connection.execute("PRAGMA journal_mode = DELETE")
+            connection.execute("PRAGMA journal_mode = WAL")
+    except sqlite3.DatabaseError as error:
+        if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
+            raise UnusableFile(f"{db}: another command works on the file; try again when it is done") from None
+
+
+def _logs(db: Path) -> tuple[Path, Path]:
+    return db.with_name(f"{db.name}-wal"), db.with_name(f"{db.name}-shm")
+
+
+def _flush(folder: Path) -> None:
+    """Make a new name last: on POSIX that is the folder's to write."""
+    if os.name == "posix":
+        handle = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(handle)
+        finally:
+            os.close(handle)

@@ -1,0 +1,215 @@
+"""Looking a file over without changing a byte of it, beside a running server or without one.
+
+The connection only reads: it takes no lock that a writer waits for, and never checkpoints. Each
+question is a transaction of its own, so a long check doesn't keep the server's write-ahead log from
+being emptied.
+"""
+
+import contextlib
+import hashlib
+import sqlite3
+import sys
+from collections.abc import Callable, Generator, Iterator
+from pathlib import Path
+
+import msgspec
+
+from ticketbox.store.file.database import Row
+from ticketbox.store.file.migrate import APPLICATION_ID, UnusableFile, applied_number
+
+if sys.version_info >= (3, 14):
+    from compression import zstd
+else:
+    from backports import zstd
+
+MOST_FAULTS = 20
+# Before this version, two connections that write and checkpoint at once can damage a file (WAL-reset).
+SAFE_SQLITE = (3, 51, 3)
+_CHUNK = 1 << 20
+
+sqlite_version = sqlite3.sqlite_version
+
+
+def has_wal_fault() -> bool:
+    """Whether this SQLite has the fault for whose sake commands beside a server never checkpoint."""
+    return sqlite3.sqlite_version_info < SAFE_SQLITE
+
+
+class Orphans(msgspec.Struct, frozen=True):
+    """Stored contents that nothing points at any more."""
+
+    count: int
+    bytes: int
+
+
+class Blob(msgspec.Struct, frozen=True):
+    """A stored content: its key, the bytes it takes in the file, and whether they are what its hash says."""
+
+    key: int
+    stored: int
+    sound: bool
+
+
+class Mail(msgspec.Struct, frozen=True):
+    """Mails that wait after a failure, those that were given up, and the newest reason (None: nothing failed)."""
+
+    failing: int
+    dead: int
+    error: str | None
+
+
+class Inspection:
+    """An open file under inspection. Damage shows as sqlite3.DatabaseError, told as UnusableFile."""
+
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
+
+    def is_ours(self) -> bool:
+        """Whether ticketbox made the file."""
+        return self._value("PRAGMA application_id") == APPLICATION_ID
+
+    def schema(self) -> int:
+        """The number of the last migration that the file carries."""
+        with _told():
+            return applied_number(self._connection)
+
+    def pages(self) -> list[str]:
+        """What SQLite finds wrong with pages, indexes and constraints; empty for a sound file. Slow."""
+        return [line for (line,) in self._rows(f"PRAGMA integrity_check({MOST_FAULTS})") if line != "ok"]
+
+    def references(self) -> list[str]:
+        """References that lead nowhere, as `table row -> other table`; empty for a sound file."""
+        rows = self._rows("PRAGMA foreign_key_check")
+        return [f"{table} {row} -> {other}" for table, row, other, _ in rows[:MOST_FAULTS]]
+
+    def counts(self) -> dict[str, int]:
+        """How many rows each table holds."""
+        tables = self._rows(TABLES)
+        return {name: self._value(f'SELECT count(*) FROM "{name}"') for (name,) in tables}
+
+    def orphans(self) -> Orphans:
+        """What the server's housekeeping will remove."""
+        return Orphans(*self._rows(ORPHANS)[0])
+
+    def blobs(self) -> Iterator[Blob]:
+        """Read every stored content, one at a time, and compare it with its hash. Slow."""
+        after = -1
+        while row := next(iter(self._rows(NEXT_BLOB, (after,))), None):
+            after, sha256, encoding, size, data = row
+            yield Blob(after, len(data), _is_sound(sha256, encoding, size, data))
+
+    def newest_moment(self) -> int:
+        """When the last thing happened that the file tells of, in epoch milliseconds; 0 for an empty file."""
+        return self._value("SELECT ifnull((SELECT at FROM event WHERE id = (SELECT max(id) FROM event)), 0)")
+
+    def mail(self) -> Mail:
+        """What of the mail failed so far; for a file of this version's schema."""
+        return Mail(*self._rows(MAIL)[0])
+
+    def free_bytes(self) -> int:
+        """How much of the file is empty, and could be given back (`ticketbox check --compact`)."""
+        return self._value("PRAGMA freelist_count") * self._value("PRAGMA page_size")
+
+    def halt_when(self, halted: Callable[[], bool], steps: int) -> None:
+        """Break a question off when told to; it then raises sqlite3.OperationalError."""
+        self._connection.set_progress_handler(halted, steps)
+
+    def blob_bytes(self) -> int:
+        """How many bytes `blobs` will read."""
+        return self._value("SELECT ifnull(sum(length(data)), 0) FROM blob")
+
+    def _rows(self, sql: str, parameters: Row = ()) -> list[Row]:
+        with _told():
+            return self._connection.execute(sql, parameters).fetchall()
+
+    def _value(self, sql: str) -> int:
+        with _told():
+            return self._connection.execute(sql).fetchone()[0]
+
+
+TABLES = """
+SELECT name FROM pragma_table_list
+WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
+"""
+
+ORPHANS = """
+SELECT count(*), ifnull(sum(length(b.data)), 0) FROM blob b
+WHERE NOT EXISTS (SELECT 1 FROM asset a WHERE a.blob_id = b.id)
+  AND NOT EXISTS (SELECT 1 FROM preview p WHERE p.blob_id = b.id)
+  AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.excerpt = b.id)
+  AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.console = b.id)
+  AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)
+  AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.errors = b.id)
+"""
+
+MAIL = """
+SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'dead'),
+  (SELECT error FROM mail WHERE error IS NOT NULL ORDER BY last_at DESC LIMIT 1)
+FROM mail WHERE error IS NOT NULL
+"""
+
+NEXT_BLOB = "SELECT id, sha256, encoding, bytes, data FROM blob WHERE id > ? ORDER BY id LIMIT 1"
+
+
+@contextlib.contextmanager
+def inspected(path: Path, *, alone: bool = False) -> Generator[Inspection]:
+    """Open a file to look at it; `alone` promises that nobody else has it open, so nothing is made beside it.
+
+    Raises UnusableFile when it can't be read as an SQLite file.
+    """
+    with _told(), contextlib.closing(opened_to_look(path, alone=alone)) as connection:
+        yield Inspection(connection)
+
+
+def opened_to_look(path: Path, *, alone: bool = False) -> sqlite3.Connection:
+    """A connection that only reads. Raises sqlite3.DatabaseError when the file can't be read."""
+    if alone:
+        return _immutable(path)
+    address = f"{path.absolute().as_uri()}?mode=ro"
+    connection = sqlite3.connect(address, uri=True, timeout=5, isolation_level=None)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("SELECT 1 FROM sqlite_schema").fetchone()
+    except sqlite3.OperationalError as error:
+        connection.close()
+        log = path.with_name(path.name + "-wal")
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or (log.exists() and log.stat().st_size):
+            raise
+        # A folder where nothing can be made, such as a mounted backup: nobody writes there, so this is safe.
+        connection = _immutable(path)
+    return connection
+
+
+def _immutable(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
+
+
+@contextlib.contextmanager
+def _told() -> Generator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        if getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT:
+            raise
+        raise UnusableFile(str(error)) from error
+
+
+def _is_sound(sha256: bytes, encoding: str, size: int, data: bytes) -> bool:
+    hashed, length = hashlib.sha256(), 0
+    try:
+        for part in _unpacked(data) if encoding == "zstd" else (data,):
+            hashed.update(part)
+            length += len(part)
+            if length > size:
+                return False
+    except zstd.ZstdError:
+        return False
+    return length == size and hashed.digest() == sha256
+
+
+def _unpacked(data: bytes) -> Iterator[bytes]:
+    """The content in pieces: what a damaged frame claims to hold is never allocated at once."""
+    reader = zstd.ZstdDecompressor()
+    yield reader.decompress(data, _CHUNK)
+    while not reader.eof and not reader.needs_input:
+        yield reader.decompress(b"", _CHUNK)

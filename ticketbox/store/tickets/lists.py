@@ -1,0 +1,152 @@
+"""Lists of tickets: one query composed of constant parts, flat in the number of tickets."""
+
+from enum import StrEnum
+from operator import itemgetter
+
+import msgspec
+
+from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status, Ticket
+from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets.tickets import BESIDE, COLUMNS, made
+
+
+class Sort(StrEnum):
+    """The orders of a list; `-` is descending. `position` needs a column."""
+
+    CREATED = "created"
+    CREATED_DOWN = "-created"
+    UPDATED = "updated"
+    UPDATED_DOWN = "-updated"
+    PRIORITY = "priority"
+    PRIORITY_DOWN = "-priority"
+    POSITION = "position"
+
+
+_KEYS = {
+    "created": ("id",),
+    "updated": ("updated_at", "id"),
+    "priority": ("priority", "id"),
+    "position": ("position", "id"),
+}
+_AT = {"id": 0, "updated_at": 22, "priority": 10, "position": 5}
+
+
+def width(sort: Sort) -> int:
+    """How many figures make a place in this order."""
+    return len(_KEYS[sort.removeprefix("-")])
+
+
+class Filter(msgspec.Struct, frozen=True):
+    """What a list asks for; None asks for nothing. Ids are public, times epoch milliseconds."""
+
+    statuses: tuple[Status, ...]
+    sort: Sort
+    company: str | None = None
+    project: str | None = None
+    column: str | None = None
+    assignee: str | None = None
+    label: str | None = None
+    priority: Priority | None = None
+    resolved: bool | None = None
+    updated_since: int | None = None
+
+
+def sql(wanted: Filter, resumed: bool) -> str:
+    """Compose the list's query from constant parts.
+
+    Each visible project gives at most one page, from an index in the page's own order, and the page is
+    merged of those: the cost doesn't grow with the number of tickets. Only then are the page's rows read
+    whole, in any order: SQLite sorts whole rows slower than Python sorts their places.
+    """
+    down = wanted.sort.startswith("-")
+    keys = _KEYS[wanted.sort.removeprefix("-")]
+    # Labels and assignments carry the project, status and order of their tickets (0004).
+    source, first = "ticket i", "i"
+    where: list[str] = []
+    if wanted.label is not None:
+        source, first = "ticket_label l CROSS JOIN ticket i ON i.id = l.ticket_id", "l"
+        where.append("l.label = :label")
+    elif wanted.assignee is not None:
+        source, first = "ticket_assignee l CROSS JOIN ticket i ON i.id = l.ticket_id", "l"
+        where.append("l.user_id = (SELECT id FROM user WHERE public_id = :assignee)")
+    of_project = f"{first}.project_id = v.id"
+    if first == "i" and wanted.column is not None:
+        of_project = "+" + of_project
+    if wanted.label is not None and wanted.assignee is not None:
+        where.append(
+            "EXISTS (SELECT 1 FROM ticket_assignee a JOIN user u ON u.id = a.user_id"
+            " WHERE a.ticket_id = i.id AND u.public_id = :assignee)"
+        )
+    if wanted.column is not None:
+        where.append("i.column_id = (SELECT id FROM board_column WHERE public_id = :column)")
+    if wanted.priority is not None:
+        where.append("i.priority = :priority")
+    if wanted.resolved is not None:
+        where.append("i.resolved = :resolved")
+    if wanted.updated_since is not None:
+        where.append("i.updated_at >= :updated_since")
+    inner = [f"{first}.{key}" for key in keys]
+    if first == "l":
+        inner = ["i.position" if key == "l.position" else key.replace("l.id", "l.ticket_id") for key in inner]
+    more = "".join(f" AND {part}" for part in where)
+    direction = " DESC" if down else ""
+    inner_order = ", ".join(key + direction for key in inner)
+    outer_order = ", ".join(f"t.{key}{direction}" for key in keys)
+    arms = [
+        f"SELECT i.id FROM {source} WHERE {of_project} AND {first}.status = s.value{more}{rest}"
+        f" ORDER BY {inner_order} LIMIT :limit"
+        for rest in (_rest(inner, "<" if down else ">") if resumed else [""])
+    ]
+    pages = arms[0] if len(arms) == 1 else " UNION ALL ".join(f"SELECT id FROM ({arm})" for arm in arms)
+    home = "" if wanted.column is None else f"AND v.id = {_COLUMNS_PROJECT}"
+    return f"""{VISIBLE}, chosen (id, company_id, public_id) AS MATERIALIZED (
+  SELECT t.id, v.company_id, v.public_id
+  FROM visible_project v CROSS JOIN json_each(:statuses) s CROSS JOIN ticket t
+  WHERE v.within AND (:company IS NULL OR v.company_id = :company) AND (:project IS NULL OR v.public_id = :project)
+    {home} AND t.id IN ({pages})
+  ORDER BY {outer_order} LIMIT :limit
+)
+SELECT {COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {BESIDE}"""
+
+
+def _rest(keys: list[str], beyond: str) -> list[str]:
+    """What comes after a place, as one condition for each index range.
+
+    A comparison of row values would walk all that is equal in the first key: SQLite seeks by the columns before
+    the rowid alone.
+    """
+    if len(keys) == 1:
+        return [f" AND {keys[0]} {beyond} :after0"]
+    return [f" AND {keys[0]} = :after0 AND {keys[1]} {beyond} :after1", f" AND {keys[0]} {beyond} :after0"]
+
+
+_COLUMNS_PROJECT = "(SELECT project_id FROM board_column WHERE public_id = :column)"
+
+
+def parameters(viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, limit: int) -> dict[str, object]:
+    """The values that go with `sql`."""
+    return {
+        **viewer,
+        "statuses": msgspec.json.encode(wanted.statuses).decode(),
+        "company": wanted.company,
+        "project": wanted.project,
+        "column": wanted.column,
+        "assignee": wanted.assignee,
+        "label": wanted.label,
+        "priority": None if wanted.priority is None else PRIORITIES.index(wanted.priority),
+        "resolved": wanted.resolved,
+        "updated_since": wanted.updated_since,
+        "limit": limit,
+        **{f"after{place}": value for place, value in enumerate(after or ())},
+    }
+
+
+def listed(
+    tx: Read, viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, limit: int
+) -> list[tuple[int | tuple[int, ...], Ticket]]:
+    """A page of tickets, each with the place in the order that a cursor resumes after."""
+    rows = tx.all(sql(wanted, after is not None), parameters(viewer, wanted, after, limit))
+    place = itemgetter(*(_AT[key] for key in _KEYS[wanted.sort.removeprefix("-")]))
+    rows.sort(key=place, reverse=wanted.sort.startswith("-"))
+    return list(zip(map(place, rows), made(tx, rows), strict=True))

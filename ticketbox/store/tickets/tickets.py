@@ -1,0 +1,241 @@
+"""Tickets: reading, listing, placing and changing them."""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.records import Person
+from ticketbox.domain.tickets.records import PRIORITIES, CaptureSummary, Claim, Priority, Status, Ticket
+from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.store.file.database import Read, Row, Write
+from ticketbox.store.tickets import assignments
+
+_labels = msgspec.json.Decoder(list[str])
+_summary = msgspec.json.Decoder(CaptureSummary)
+_statuses = {status.value: status for status in Status}
+
+COLUMNS = """
+t.id, t.public_id, v.company_id, v.public_id, c.public_id, t.position, t.title, t.description, t.status,
+t.resolved, t.priority, t.labels, t.branch, t.claimed_by, t.claimed_at, t.claimed_until, t.source_url,
+k.summary, t.comment_count, t.version, t.created_at, t.created_by, t.updated_at, t.updated_by,
+t.archived_at, t.archived_by
+"""
+BESIDE = """
+LEFT JOIN board_column c ON c.id = t.column_id
+LEFT JOIN capture k ON k.id = t.capture_id
+"""
+
+
+def made(tx: Read, rows: list[Row]) -> list[Ticket]:
+    """The tickets of rows of COLUMNS."""
+    bylines = Bylines(tx, [key for row in rows for key in (row[13], row[21], row[23], row[25])])
+    assigned = assignments.of_tickets(tx, [row[0] for row in rows])
+    return [_ticket(row, bylines, assigned, tx.now) for row in rows]
+
+
+def _ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
+    (
+        key, public_id, company, project, column, position, title, description, status,
+        resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until, source_url,
+        summary, comments, version, created_at, created_by, updated_at, updated_by,
+        archived_at, archived_by,
+    ) = row  # fmt: skip
+    claim = None
+    if claimed_until is not None and claimed_until > now:
+        claim = Claim(bylines.by(claimed_by, claimed_at), rfc3339(claimed_until))
+    # In the record's order, because names cost as much as all the rest for a page of tickets.
+    return Ticket(
+        public_id,
+        company,
+        project,
+        column,
+        position,
+        title,
+        description,
+        _statuses[status],
+        bool(resolved),
+        PRIORITIES[int(priority)],
+        _labels.decode(labels),
+        assigned.get(key, []),
+        branch,
+        claim,
+        source_url,
+        None if summary is None else _summary.decode(summary),
+        comments,
+        version,
+        bylines.by(created_by, created_at),
+        bylines.by(updated_by, updated_at),
+        bylines.maybe(archived_by, archived_at),
+    )
+
+
+GET = f"""
+{VISIBLE}
+SELECT {COLUMNS} FROM ticket t JOIN visible_project v ON v.id = t.project_id {BESIDE}
+WHERE t.public_id = :id AND v.within AND (:status IS NULL OR t.status = :status)
+"""
+
+
+def get(tx: Read, viewer: Viewer, public_id: str, status: Status | None) -> tuple[int, Ticket] | None:
+    """A ticket that the viewer sees, with its key; `status` None takes either."""
+    row = tx.one(GET, {**viewer, "id": public_id, "status": status and status.value})
+    return None if row is None else (row[0], made(tx, [row])[0])
+
+
+OF_KEYS = f"""
+{VISIBLE}
+SELECT {COLUMNS} FROM json_each(:keys) j CROSS JOIN ticket t ON t.id = j.value
+CROSS JOIN visible_project v ON v.id = t.project_id {BESIDE}
+WHERE v.within ORDER BY j.key
+"""
+
+
+def of_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Ticket]:
+    """The tickets with these keys, in their order, as far as the viewer sees them."""
+    return made(tx, tx.all(OF_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()}))
+
+
+class State(msgspec.Struct, frozen=True):
+    """What a write must know of a ticket before it changes it. Keys are internal."""
+
+    key: int
+    id: str
+    project: int
+    column: int | None
+    position: int
+    status: Status
+    version: int
+    claimed_user: int | None
+    claimed_token: str | None
+    claimed_until: int | None
+    branch: str | None
+    title: str
+
+
+STATE = """
+SELECT t.id, t.public_id, t.project_id, t.column_id, t.position, t.status, t.version, b.user_id, b.token_id,
+  t.claimed_until, t.branch, t.title
+FROM ticket t LEFT JOIN byline b ON b.id = t.claimed_by WHERE t.id = ?
+"""
+
+
+def state(tx: Read, key: int) -> State:
+    """The present state of a ticket that exists."""
+    row = tx.one(STATE, (key,))
+    assert row is not None
+    return State(row[0], row[1], row[2], row[3], row[4], Status(row[5]), *row[6:])
+
+
+class NewTicket(msgspec.Struct, frozen=True):
+    """What a ticket starts with. Keys are internal."""
+
+    project: int
+    column: int
+    position: int
+    title: str
+    description: str
+    priority: Priority
+    labels: list[str]
+    source_url: str | None
+    branch: str | None = None
+
+
+ADD = """
+INSERT INTO ticket (public_id, project_id, column_id, position, title, description, priority, labels, branch,
+  source_url, created_at, created_by, updated_at, updated_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def add(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
+    """Store a ticket; returns its key and its public id."""
+    public_id = new_id(Prefix.TICKET)
+    labels = msgspec.json.encode(new.labels).decode()
+    key = tx.insert(
+        ADD,
+        (public_id, new.project, new.column, new.position, new.title, new.description,
+         PRIORITIES.index(new.priority), labels, new.branch, new.source_url, tx.now, byline, tx.now, byline),
+    )  # fmt: skip
+    _index_labels(tx, key, new.labels)
+    return key, public_id
+
+
+def set_labels(tx: Write, key: int, labels: list[str]) -> None:
+    """Replace a ticket's labels."""
+    tx.run("UPDATE ticket SET labels = ? WHERE id = ?", (msgspec.json.encode(labels).decode(), key))
+    tx.run("DELETE FROM ticket_label WHERE ticket_id = ?", (key,))
+    _index_labels(tx, key, labels)
+
+
+def _index_labels(tx: Write, key: int, labels: list[str]) -> None:
+    if labels:
+        tx.many("INSERT INTO ticket_label (label, ticket_id) VALUES (?, ?)", [(label, key) for label in labels])
+
+
+EDIT = """
+UPDATE ticket SET title = ifnull(:title, title), description = ifnull(:description, description),
+  priority = ifnull(:priority, priority), resolved = ifnull(:resolved, resolved)
+WHERE id = :key
+"""
+
+
+def edit(
+    tx: Write,
+    key: int,
+    title: str | None,
+    description: str | None,
+    priority: Priority | None,
+    resolved: bool | None,
+) -> None:
+    """Change the plain fields that are given."""
+    rank = None if priority is None else PRIORITIES.index(priority)
+    tx.run(
+        EDIT,
+        {"key": key, "title": title, "description": description, "priority": rank, "resolved": resolved},
+    )
+
+
+TOUCH = "UPDATE ticket SET version = version + 1, updated_at = ?, updated_by = ? WHERE id = ?"
+
+
+def touch(tx: Write, key: int, byline: int) -> None:
+    """Mark a ticket as changed: the next version, now, by this byline."""
+    tx.run(TOUCH, (tx.now, byline, key))
+
+
+ARCHIVE = """
+UPDATE ticket SET status = 'archived', archived_at = ?, archived_by = ?, claimed_by = NULL, claimed_at = NULL,
+  claimed_until = NULL WHERE id = ?
+"""
+
+
+def archive(tx: Write, key: int, byline: int) -> None:
+    """Take a ticket off its board. It keeps its column and place; a claim on it ends."""
+    tx.run(ARCHIVE, (tx.now, byline, key))
+
+
+RESTORE = """
+UPDATE ticket SET status = 'active', archived_at = NULL, archived_by = NULL, column_id = ?, position = ?
+WHERE id = ?
+"""
+
+
+def restore(tx: Write, key: int, column: int, position: int) -> None:
+    """Put a ticket back on its board."""
+    tx.run(RESTORE, (column, position, key))
+
+
+def claim(tx: Write, key: int, byline: int, until: int, branch: str) -> None:
+    """Record who works on a ticket, until when, and on which branch."""
+    tx.run(
+        "UPDATE ticket SET claimed_by = ?, claimed_at = ?, claimed_until = ?, branch = ? WHERE id = ?",
+        (byline, tx.now, until, branch, key),
+    )
+
+
+def release(tx: Write, key: int) -> None:
+    """End the claim on a ticket; the branch stays recorded."""
+    tx.run("UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?", (key,))
