@@ -28,9 +28,8 @@ from ticketbox.surfaces import edge, mcp, rest, uploads
 from ticketbox.surfaces.edge import _ALWAYS
 
 DOCS = ROOT / "docs"
-API, CAPTURES, LIMITS, OPERATING, SECURITY, TOKENS = (
-    DOCS / f"{name}.md" for name in ("api", "captures", "limits", "operating", "security", "tokens")
-)
+API, CAPTURES, LIMITS, TOKENS = (DOCS / "use" / f"{name}.md" for name in ("api", "captures", "limits", "tokens"))
+CONFIGURATION, SECURITY = (DOCS / "operate" / f"{name}.md" for name in ("configuration", "security"))
 MIB = 1024 * 1024
 
 
@@ -191,7 +190,7 @@ def test_the_flags_of_serve() -> None:
     command = main.get_command(click.Context(main), "serve")
     assert command is not None
     options = [option for option in command.params if isinstance(option, click.Option)]
-    rows = table(OPERATING, "Flags and environment")
+    rows = table(CONFIGURATION, "Flags and environment")
     assert [words(row[:2]) for row in rows] == [
         [*option.opts, *option.secondary_opts, str(option.envvar)] for option in options
     ]
