@@ -69,7 +69,7 @@ def _api(document: dict[str, Any]) -> str:
     known = document["components"]["schemas"].keys()
     parts = [
         "# API reference",
-        "Every operation, its inputs and its answers. [The guide](../api.md) says what they have in common; "
+        "Every operation, its inputs and its answers. [The guide](../use/api.md) says what they have in common; "
         "[the errors](errors.md) are listed apart. The same for machines: [openapi.json](openapi.json).",
         "## All operations",
         _table(("operation", "method and path", "needs", "budget"), _summary()),
@@ -156,7 +156,8 @@ def _tools() -> str:
     cards = tools.cards(registry()).values()
     parts = [
         "# MCP tools",
-        "What `tools/list` shows at `/mcp`, for a token with all scopes. [Agents](../agents.md) says how to connect.",
+        "What `tools/list` shows at `/mcp`, for a token with all scopes. "
+        "[Agents](../use/agents.md) says how to connect.",
         _table(
             ("tool", "what", "needs", "operation"),
             [
@@ -197,7 +198,7 @@ def _commands() -> str:
     parts = [
         "# Command line",
         "What `ticketbox --help` and its commands print. Every flag can also be given in the environment, as "
-        "[Operating](../operating.md#flags-and-environment) says.",
+        "[Configuration](../operate/configuration.md#flags-and-environment) says.",
     ]
     for path, command in _walk(ticketbox, ("ticketbox",)):
         context = click.Context(command, info_name=" ".join(path), max_content_width=WIDTH, terminal_width=WIDTH)

@@ -1,4 +1,4 @@
-"""Write what the long tests measured into docs/reliability.md.
+"""Write what the long tests measured into docs/operate/reliability.md.
 
     TICKETBOX_TIMES=10 uv run pytest -m long --junit-xml=report.xml
     uv run python packaging/reliability.py report.xml
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-PAGE = Path(__file__).parent.parent / "docs" / "reliability.md"
+PAGE = Path(__file__).parent.parent / "docs" / "operate" / "reliability.md"
 ROW = re.compile(r"^\| (?P<promise>[^|]*) \| (?P<figures>[^|]*) \| `(?P<test>[^|`]*)` \|$", re.MULTILINE)
 
 

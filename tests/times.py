@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 TIMES = int(os.environ.get("TICKETBOX_TIMES", "1"))
 
-# What record_property is given stands in `--junit-xml`; packaging/reliability.py puts it into docs/reliability.md.
+# `--junit-xml` has what record_property was given; packaging/reliability.py writes it to docs/operate/reliability.md.
 Record = Callable[[str, object], None]
 
 

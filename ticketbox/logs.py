@@ -1,4 +1,4 @@
-"""Log lines as text or JSON, never with a secret in them (docs/operating.md, "Logs")."""
+"""Log lines as text or JSON, never with a secret in them (docs/operate/monitoring.md, "Logs")."""
 
 import asyncio
 import contextlib

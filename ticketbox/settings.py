@@ -1,4 +1,4 @@
-"""Settings of `ticketbox serve`. Each is a flag and a `TICKETBOX_…` environment variable (docs/operating.md)."""
+"""Settings of `ticketbox serve`: each is a flag and a `TICKETBOX_…` variable (docs/operate/configuration.md)."""
 
 import os
 import sys

@@ -127,7 +127,7 @@ def moved(page: str, places: dict[str, str]) -> str:
 @contextlib.contextmanager
 def proxied(kind: str, folder: Path, box: Socketed, certificate: tuple[Path, Path]) -> Iterator[httpx.Client]:
     """A proxy with the page's own configuration, on a free port; a client that calls it by its public name."""
-    (page,) = blocks(ROOT / "docs" / "proxies.md", kind)
+    (page,) = blocks(ROOT / "docs" / "operate" / "proxies.md", kind)
     page = moved(page, {"/run/ticketbox/http.sock": str(box.path)})
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

@@ -1,4 +1,4 @@
-"""Who sees and may do what (docs/tokens.md): the rules, each in a world where it matters."""
+"""Who sees and may do what (docs/use/tokens.md): the rules, each in a world where it matters."""
 
 import secrets
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""The live stream of events: who hears what, where it goes on, and when it ends (docs/events.md)."""
+"""The live stream of events: who hears what, where it goes on, and when it ends (docs/use/events.md)."""
 
 import time
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Budgets: a bucket for reads and one for writes for each token, and what slows guessing down (docs/limits.md)."""
+"""Budgets: a bucket for reads and one for writes for each token, and what slows guessing down (docs/use/limits.md)."""
 
 import math
 import secrets

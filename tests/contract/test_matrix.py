@@ -336,7 +336,7 @@ FILTERS = {"list_tickets", "list_projects", "search"}
 
 
 def expected(declared: Operation, slot: Slot, whose: str) -> tuple[int, str]:
-    """What docs/tokens.md says of it."""
+    """What docs/use/tokens.md says of it."""
     if declared.name in FILTERS:
         return 200, "empty"
     if declared.name in {"move_ticket", "bulk_move_tickets"} and slot.noun == "column" and whose != "outside":

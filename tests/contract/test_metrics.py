@@ -161,7 +161,9 @@ def test_the_page_and_the_dashboard_name_figures_that_are_there(box: Box) -> Non
         "ticketbox_mails_total",
     }  # fmt: skip
     listed = {
-        name for row in table(ROOT / "docs" / "operating.md", "Metrics") for name in re.findall(r"`(\w+)`", row[0])
+        name
+        for row in table(ROOT / "docs" / "operate" / "monitoring.md", "Metrics")
+        for name in re.findall(r"`(\w+)`", row[0])
     }
     assert {name for name in known if name.startswith("ticketbox_")} == listed
     dashboard = json.loads((Path(ROOT) / "packaging" / "grafana.json").read_text("utf-8"))

@@ -1,4 +1,4 @@
-"""Notifications: who is told of what, what they see of it, and what they mute (docs/notifications.md)."""
+"""Notifications: who is told of what, what they see of it, and what they mute (docs/use/notifications.md)."""
 
 from typing import Any
 

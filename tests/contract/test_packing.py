@@ -1,4 +1,4 @@
-"""What is compressed on its way out, and what never is (docs/security.md, "Compression")."""
+"""What is compressed on its way out, and what never is (docs/operate/security.md, "Compression")."""
 
 import gzip
 import zlib

@@ -1,4 +1,4 @@
-"""Webhooks, with a real receiver and the standard's own verifier (docs/webhooks.md)."""
+"""Webhooks, with a real receiver and the standard's own verifier (docs/use/webhooks.md)."""
 
 import contextlib
 import json

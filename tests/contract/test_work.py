@@ -1,4 +1,4 @@
-"""Claiming a ticket while working on it: a lease (docs/agents.md)."""
+"""Claiming a ticket while working on it: a lease (docs/use/agents.md)."""
 
 import pytest
 

@@ -14,7 +14,7 @@ from tests.box import Box
 from tests.docs.pages import ROOT, blocks, named
 
 README = ROOT / "README.md"
-QUICKSTART = ROOT / "docs" / "quickstart.md"
+QUICKSTART = ROOT / "docs" / "use" / "quickstart.md"
 ADDRESS = "http://localhost:8420"
 # `uv run` would resolve and install; the environment is there already.
 SHELL = 'set -euo pipefail\nuv() { shift; "$@"; }\ncurl() { command curl --fail "$@" && echo; }\n'

@@ -36,9 +36,8 @@ from ticketbox.operations.events import events
 from ticketbox.store.file import database
 
 DOCS = ROOT / "docs"
-API, CAPTURES, LIMITS, OPERATING, SECURITY, TOKENS = (
-    DOCS / f"{name}.md" for name in ("api", "captures", "limits", "operating", "security", "tokens")
-)
+API, CAPTURES, LIMITS, TOKENS = (DOCS / "use" / f"{name}.md" for name in ("api", "captures", "limits", "tokens"))
+CONFIGURATION, SECURITY = (DOCS / "operate" / f"{name}.md" for name in ("configuration", "security"))
 MIB = 1024 * 1024
 
 
@@ -199,7 +198,7 @@ def test_the_flags_of_serve() -> None:
     command = main.get_command(click.Context(main), "serve")
     assert command is not None
     options = [option for option in command.params if isinstance(option, click.Option)]
-    rows = table(OPERATING, "Flags and environment")
+    rows = table(CONFIGURATION, "Flags and environment")
     assert [words(row[:2]) for row in rows] == [
         [*option.opts, *option.secondary_opts, str(option.envvar)] for option in options
     ]

@@ -10,7 +10,7 @@ import pytest
 from tests.docs.pages import ROOT, named, prose, table
 
 TESTS = ROOT / "tests"
-PAGES = [ROOT / "docs" / name for name in ("reliability.md", "security.md")]
+PAGES = [ROOT / "docs" / "operate" / name for name in ("reliability.md", "security.md")]
 NAME = re.compile(r"`(?:(?P<file>[\w/]+\.py)::)?(?P<test>test_\w+)(?:\[\w+\])?`")
 DEFINED = {
     path.relative_to(TESTS).as_posix(): set(re.findall(r"^\s*(?:async )?def (test_\w+)", path.read_text("utf-8"), re.M))
@@ -49,10 +49,10 @@ REPORT = """<testsuites><testsuite>
 
 def test_a_report_fills_its_rows_and_names_what_failed(tmp_path: Path) -> None:
     script = (ROOT / "packaging" / "reliability.py").read_text("utf-8")
-    for folder in ("packaging", "docs"):
-        (tmp_path / folder).mkdir()
+    for folder in ("packaging", "docs/operate"):
+        (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "packaging" / "reliability.py").write_text(script, "utf-8")
-    page = tmp_path / "docs" / "reliability.md"
+    page = tmp_path / "docs" / "operate" / "reliability.md"
     page.write_text(PAGES[0].read_text("utf-8"), "utf-8")
     (tmp_path / "report.xml").write_text(REPORT, "utf-8")
     done = subprocess.run(

@@ -57,7 +57,7 @@ def test_every_tool_stands_in_it() -> None:
 
 
 def test_every_filter_of_the_search_stands_in_the_guide() -> None:
-    page = ROOT / "docs" / "search.md"
+    page = ROOT / "docs" / "use" / "search.md"
     listed = {key: set(words(row[1:2])) for row in tables(page, "Filters")[0] for key in words(row[:1])}
     for each in FILTERS:
         if each.takes is Takes.WORDS:

@@ -235,8 +235,8 @@ def test_the_palette_waits_with_a_complaint_until_a_value_is_written(chromium: C
 
 
 def documented_keys(place: str) -> set[str]:
-    """The shortcuts that docs/app.md gives for a page."""
-    rows = [row for row in table(ROOT / "docs/app.md", "Keyboard") if row[1] == "everywhere" or place in row[1]]
+    """The shortcuts that docs/use/web-app.md gives for a page."""
+    rows = [row for row in table(ROOT / "docs/use/web-app.md", "Keyboard") if row[1] == "everywhere" or place in row[1]]
     return {keys.lower().replace("mod", "ctrl") for keys in words([row[0] for row in rows])}
 
 

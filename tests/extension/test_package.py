@@ -10,7 +10,7 @@ import pytest
 from ticketbox import __version__
 from ticketbox.http.webapp import EDITIONS, EXTENSION
 
-DOCS = Path(__file__).parents[2] / "docs" / "extension.md"
+DOCS = Path(__file__).parents[2] / "docs" / "use" / "extension.md"
 
 
 @pytest.fixture(params=EDITIONS)

@@ -14,7 +14,7 @@ from tests.commands import run
 from tests.fault.seed import Seed, faults
 
 PAGE = 8192
-RESTORE = "Put a backup in its place: ticketbox restore BACKUP --force (docs/operating.md)"
+RESTORE = "Put a backup in its place: ticketbox restore BACKUP --force (docs/operate/backups.md)"
 
 
 def foreign(data: bytes) -> bytes:

@@ -1,8 +1,8 @@
 """What ticketbox should do, in plain dictionaries: who sees what, and what each operation then does.
 
-It is written from docs/tokens.md and docs/api.md, and takes nothing from the product. A call names the credential,
-the operation and its arguments; it returns what must stand in the answer, or raises Refused. What the server
-makes up (ids) is read from its answer, which is why that comes along as `made`.
+It is written from docs/use/tokens.md and docs/use/api.md, and takes nothing from the product. A call names the
+credential, the operation and its arguments; it returns what must stand in the answer, or raises Refused. What the
+server makes up (ids) is read from its answer, which is why that comes along as `made`.
 """
 
 from typing import Any

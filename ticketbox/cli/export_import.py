@@ -1,4 +1,4 @@
-"""`ticketbox export` and `ticketbox import`: companies and whole instances from file to file (docs/moving.md)."""
+"""`ticketbox export` and `ticketbox import`: companies or everything, as one zip (docs/operate/export-import.md)."""
 
 from pathlib import Path
 from typing import Any

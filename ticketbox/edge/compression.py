@@ -1,4 +1,4 @@
-"""Answers compressed on their way out, where the client takes gzip (docs/security.md, "Compression").
+"""Answers compressed on their way out, where the client takes gzip (docs/operate/security.md, "Compression").
 
 A surface says of its answer that it may be: nothing is compressed unless somebody thought about what is in it.
 """

@@ -1,4 +1,4 @@
-"""The edge: one ASGI layer around everything, before any routing (docs/architecture.md, "Edge").
+"""The edge: one ASGI layer around everything, before any routing (docs/develop/architecture.md, "Edge").
 
 Order: size and header checks, Host and Origin, credentials, then the route. It also gives every request
 its id, its log line and the headers that every answer carries.

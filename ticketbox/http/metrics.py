@@ -1,4 +1,4 @@
-"""Figures for Prometheus at `/metrics`: for this machine, or with a token (docs/operating.md, "Metrics").
+"""Figures for Prometheus at `/metrics`: for this machine, or with a token (docs/operate/monitoring.md, "Metrics").
 
 What every request adds is kept in plain dictionaries on the event loop's own thread, which costs less than
 the client library's locked ones. The library renders them, and is loaded, when somebody asks.

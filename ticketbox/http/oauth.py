@@ -1,4 +1,4 @@
-"""The OAuth authorization server: metadata, registration, consent, tokens, revocation (docs/oauth.md).
+"""The OAuth authorization server: metadata, registration, consent, tokens, revocation (docs/use/oauth.md).
 
 It decides nothing. The pages are rendered here and work without script; the endpoints speak the JSON and the
 errors of RFC 6749, 7009 and 7591; every call goes through `dispatch`.

@@ -1,4 +1,4 @@
-"""Events as they happen, as server-sent events (WHATWG HTML, "Server-sent events"; docs/events.md)."""
+"""Events as they happen, as server-sent events (WHATWG HTML, "Server-sent events"; docs/use/events.md)."""
 
 import asyncio
 import contextlib

@@ -86,7 +86,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
 
     @route([f"/extension/{edition}.zip" for edition in EDITIONS], http_method=["GET", "HEAD"], status_code=200)
     async def extension(request: Request[Any, Any, Any]) -> Answer:
-        """The extension for a browser, for who is signed in (docs/extension.md)."""
+        """The extension for a browser, for who is signed in (docs/use/extension.md)."""
         scope = typing.cast(Scope, request.scope)
         if await who(scope["call"]) is None:
             return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])

@@ -1,4 +1,4 @@
-"""Backups while the server runs, made when they are due, and the oldest removed (docs/operating.md, "Backups")."""
+"""Backups while the server runs, made when they are due, and the oldest removed (docs/operate/backups.md)."""
 
 import asyncio
 import calendar

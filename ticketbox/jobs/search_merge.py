@@ -1,4 +1,4 @@
-"""Merging the index of words while the server runs, as far as it pays (docs/search.md, "How it works")."""
+"""Merging the index of words while the server runs, as far as it pays (docs/use/search.md, "How it works")."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""What a supervisor such as systemd hears: ready, stopping, alive (sd_notify(3); docs/install.md, "As a service")."""
+"""Notifications to systemd: ready, stopping, alive (sd_notify(3); docs/operate/install.md, "As a service")."""
 
 import asyncio
 import contextlib

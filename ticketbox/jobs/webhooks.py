@@ -1,4 +1,4 @@
-"""Telling webhooks what happened: at least once, in order for each ticket, for a day (docs/webhooks.md)."""
+"""Telling webhooks what happened: at least once, in order for each ticket, for a day (docs/use/webhooks.md)."""
 
 import asyncio
 import logging

@@ -1,4 +1,4 @@
-"""MCP over streamable HTTP at `/mcp`, at both protocol generations (docs/agents.md).
+"""MCP over streamable HTTP at `/mcp`, at both protocol generations (docs/use/agents.md).
 
 The SDK reads and writes the protocol; this hands its calls to `dispatch`. Who may call is settled before
 the SDK sees the message, because 401, 403 `insufficient_scope` and 429 are HTTP statuses; every other refusal

@@ -1,4 +1,4 @@
-"""The handlers that the SDK's server calls, which hand everything to `dispatch` (docs/agents.md)."""
+"""The handlers that the SDK's server calls, which hand everything to `dispatch` (docs/use/agents.md)."""
 
 import asyncio
 import json

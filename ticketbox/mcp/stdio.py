@@ -1,4 +1,4 @@
-"""The local MCP server: standard input and output here, the hosted endpoint there (docs/agents.md).
+"""The local MCP server: standard input and output here, the hosted endpoint there (docs/use/agents.md).
 
 The token comes from `SERVICE_API_TOKEN` and the address from `TICKETBOX_URL`, never from arguments, which
 other people on the machine can read. It starts without either being any good: the list of tools is empty

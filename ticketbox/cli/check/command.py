@@ -78,7 +78,7 @@ def _findings(db: Path, report: Report, public_url: str | None) -> Iterator[Find
     from ticketbox.store.file.check import inspected
     from ticketbox.store.file.migrate import UnusableFile
 
-    restore = f"put a backup in its place: ticketbox restore BACKUP --db {db} --force (docs/operating.md)"
+    restore = f"put a backup in its place: ticketbox restore BACKUP --db {db} --force (docs/operate/backups.md)"
     try:
         report.bytes = db.stat().st_size
         with inspected(db) as inspection:

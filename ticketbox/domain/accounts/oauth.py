@@ -1,4 +1,4 @@
-"""The rules of OAuth that need no database: addresses, proofs, names (docs/oauth.md).
+"""The rules of OAuth that need no database: addresses, proofs, names (docs/use/oauth.md).
 
 RFC 6749 as OAuth 2.1 narrows it: authorization codes alone, with PKCE (RFC 7636) by S256, for public clients.
 """

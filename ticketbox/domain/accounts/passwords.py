@@ -1,4 +1,4 @@
-"""Passwords, which people choose: argon2id (RFC 9106; docs/security.md).
+"""Passwords, which people choose: argon2id (RFC 9106; docs/operate/security.md).
 
 A hash takes about 50 ms and 32 MiB. Call these on a worker thread.
 """

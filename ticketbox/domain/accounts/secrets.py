@@ -1,4 +1,4 @@
-"""Secrets that open the service: made, recognised and hashed here (docs/security.md).
+"""Secrets that open the service: made, recognised and hashed here (docs/operate/security.md).
 
 A secret is `tok_`, 30 base-62 characters (178 random bits) and 6 that carry a CRC-32 of them, so a
 typing error or a scanner's find is told from a real secret without a look-up. Only a SHA-256 is

@@ -1,4 +1,4 @@
-"""The health of a capture, in words (docs/captures.md: what can't be collected)."""
+"""The health of a capture, in words (docs/use/captures.md: what can't be collected)."""
 
 from ticketbox.domain.captures.capture import (
     Extent,

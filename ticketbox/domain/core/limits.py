@@ -1,4 +1,4 @@
-"""Token buckets: one for reads and one for writes for each credential (docs/limits.md).
+"""Token buckets: one for reads and one for writes for each credential (docs/use/limits.md).
 
 A bucket holds as many calls as its per-minute figure and refills continuously on the monotonic
 clock, so a jump of the wall clock neither grants nor takes anything.

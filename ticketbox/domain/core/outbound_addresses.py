@@ -1,4 +1,4 @@
-"""Which addresses of the network this server may connect to on somebody else's word (docs/security.md).
+"""Which addresses of the network this server may connect to on somebody else's word (docs/operate/security.md).
 
 A name that a stranger gives can lead anywhere: to this machine, to its neighbours, to a cloud's metadata
 service. Only what the public internet routes will do (IANA's special-purpose registries; RFC 6890).

@@ -1,4 +1,4 @@
-"""Who may do what: the one rule (docs/tokens.md). Effective power = scopes ∩ role ∩ restriction."""
+"""Who may do what: the one rule (docs/use/tokens.md). Effective power = scopes ∩ role ∩ restriction."""
 
 from enum import StrEnum
 

@@ -1,4 +1,4 @@
-"""Scopes and roles: what a credential and its owner may do (docs/tokens.md, the scope matrix)."""
+"""Scopes and roles: what a credential and its owner may do (docs/use/tokens.md, the scope matrix)."""
 
 from enum import Enum, IntEnum, StrEnum
 

@@ -1,4 +1,4 @@
-"""The operator's mail server, as `--smtp-url` and `--smtp-from` name it (docs/operating.md, "E-mail")."""
+"""The operator's mail server, as `--smtp-url` and `--smtp-from` name it (docs/operate/configuration.md, "E-mail")."""
 
 from email.errors import MessageError
 from email.headerregistry import Address

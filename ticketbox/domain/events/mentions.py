@@ -1,4 +1,4 @@
-"""Who is mentioned in a text: `@` and a member's name as it is shown (docs/notifications.md)."""
+"""Who is mentioned in a text: `@` and a member's name as it is shown (docs/use/notifications.md)."""
 
 import re
 from collections.abc import Mapping

@@ -1,4 +1,4 @@
-"""The filters of the language of search: their keys and what each takes (docs/search.md, "Filters").
+"""The filters of the language of search: their keys and what each takes (docs/use/search.md, "Filters").
 
 `domain/tickets/search_query.py` reads queries by this list, and the web app completes them from it.
 """

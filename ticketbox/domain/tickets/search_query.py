@@ -1,4 +1,4 @@
-"""The language of search: `"stays empty" -draft label:ui assignee:me created:>2026-01-01` (docs/search.md).
+"""The language of search: `"stays empty" -draft label:ui assignee:me created:>2026-01-01` (docs/use/search.md).
 
 `parse` turns a text into a checked structure, or says what is wrong with it and where. It knows nothing of who
 asks: names and ids stay as they were typed, and whoever carries the query out looks them up.

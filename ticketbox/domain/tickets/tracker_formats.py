@@ -1,4 +1,4 @@
-"""Tickets out of other trackers' exports: GitHub issues' JSON, Jira's CSV, Linear's CSV (docs/moving.md).
+"""Tickets from other trackers' exports: GitHub issues' JSON, Jira's CSV, Linear's CSV (docs/operate/export-import.md).
 
 Nothing of a file is believed to be right: what isn't the format's shape is refused with its place, and every value is
 bounded as if somebody had typed it.

@@ -1,4 +1,4 @@
-"""Mailing people what concerns them, through the operator's mail server (docs/notifications.md, "E-mail")."""
+"""Mailing people what concerns them, through the operator's mail server (docs/use/notifications.md, "E-mail")."""
 
 import asyncio
 import contextlib

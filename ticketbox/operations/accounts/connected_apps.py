@@ -1,4 +1,4 @@
-"""Connected apps: what the caller granted to apps, and taking it back (docs/oauth_grants.md)."""
+"""Connected apps: what the caller granted to apps, and taking it back (docs/use/oauth.md)."""
 
 import msgspec
 

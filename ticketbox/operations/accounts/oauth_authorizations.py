@@ -1,4 +1,4 @@
-"""OAuth up to the code: an app asks, and a signed-in person answers (docs/oauth.md).
+"""OAuth up to the code: an app asks, and a signed-in person answers (docs/use/oauth.md).
 
 Nothing here is a REST route or a tool; the pages and endpoints of the authorization server call it.
 """

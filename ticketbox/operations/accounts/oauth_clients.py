@@ -1,4 +1,4 @@
-"""OAuth's clients: apps that register, and apps that describe themselves at an address (docs/oauth.md)."""
+"""OAuth's clients: apps that register, and apps that describe themselves at an address (docs/use/oauth.md)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""OAuth from the code on: tokens are given, renewed and ended (docs/oauth.md).
+"""OAuth from the code on: tokens are given, renewed and ended (docs/use/oauth.md).
 
 A grant is a credential of the kind `oauth` with secrets of its own: access tokens for an hour each, and refresh
 tokens that change at every use. Its id, label and budgets stay the same through all of them.

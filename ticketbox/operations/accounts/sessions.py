@@ -1,4 +1,4 @@
-"""Web sessions: signing in and out (docs/security.md, "Sessions")."""
+"""Web sessions: signing in and out (docs/operate/security.md, "Sessions")."""
 
 import msgspec
 

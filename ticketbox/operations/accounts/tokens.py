@@ -1,4 +1,4 @@
-"""API tokens: made once, shown once, never changed (docs/tokens.md)."""
+"""API tokens: made once, shown once, never changed (docs/use/tokens.md)."""
 
 from typing import Annotated, Any
 
@@ -42,7 +42,7 @@ Scopes = Annotated[
     Meta(
         min_length=1,
         max_length=4,
-        description="What the token may do; see the scope matrix in docs/tokens.md.",
+        description="What the token may do; see the scope matrix in docs/use/tokens.md.",
     ),
 ]
 

@@ -1,6 +1,6 @@
 """Who listens to events as they happen: bounded in number, woken by the writer, holding nothing but a flag.
 
-A listener's events stay in the table until it reads them; so a slow one costs no memory (docs/events.md).
+A listener's events stay in the table until it reads them; so a slow one costs no memory (docs/use/events.md).
 """
 
 import asyncio

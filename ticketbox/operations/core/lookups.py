@@ -1,4 +1,4 @@
-"""Finding a row for reading or for writing: the rule of docs/tokens.md, "Restrictions", once.
+"""Finding a row for reading or for writing: the rule of docs/use/tokens.md, "Restrictions", once.
 
 Reading what the caller can't see is a 404, whatever the reason. Writing to a row that the owner sees and
 the token's restriction excludes is a 403; writing to one that the owner doesn't see either is a 404.

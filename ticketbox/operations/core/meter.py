@@ -1,4 +1,4 @@
-"""Drawing on a credential's two buckets (docs/limits.md)."""
+"""Drawing on a credential's two buckets (docs/use/limits.md)."""
 
 import msgspec
 

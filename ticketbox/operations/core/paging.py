@@ -1,4 +1,4 @@
-"""Pages of lists, and the cursors between them (docs/api.md, "Lists").
+"""Pages of lists, and the cursors between them (docs/use/api.md, "Lists").
 
 A cursor is opaque to clients and bound to its caller and to the question: it carries the place to go
 on after, and a digest of who asked what.

@@ -1,4 +1,4 @@
-"""What whoever reads a person's mail may say of it: yes, or no more (docs/notifications.md, "E-mail").
+"""What whoever reads a person's mail may say of it: yes, or no more (docs/use/notifications.md, "E-mail").
 
 The key in each mail is all that it takes, so that it works without signing in, in whatever program reads mail.
 """

@@ -1,4 +1,4 @@
-"""Notifications: what concerns the signed-in person (docs/notifications.md)."""
+"""Notifications: what concerns the signed-in person (docs/use/notifications.md)."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told of a company's events. For admins, in a web session (docs/webhooks.md)."""
+"""Webhooks: addresses that are told of a company's events. For admins, in a web session (docs/use/webhooks.md)."""
 
 from ipaddress import ip_address
 from typing import Annotated

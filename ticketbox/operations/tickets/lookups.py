@@ -1,4 +1,4 @@
-"""Looking up a ticket to read or to write it (docs/tokens.md, "Restrictions")."""
+"""Looking up a ticket to read or to write it (docs/use/tokens.md, "Restrictions")."""
 
 from ticketbox.domain.core.ids import ticket_id
 from ticketbox.domain.core.policy import Actor

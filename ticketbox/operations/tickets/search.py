@@ -1,4 +1,4 @@
-"""Finding tickets by words and filters (docs/search.md)."""
+"""Finding tickets by words and filters (docs/use/search.md)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""Finding tickets that look like one, or like what somebody is about to report (docs/search.md)."""
+"""Finding tickets that look like one, or like what somebody is about to report (docs/use/search.md)."""
 
 from typing import Annotated
 

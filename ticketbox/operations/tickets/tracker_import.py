@@ -1,4 +1,4 @@
-"""Taking tickets over from other trackers, from the machine's own shell (docs/moving.md)."""
+"""Taking tickets over from other trackers, from the machine's own shell (docs/operate/export-import.md)."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""OAuth: clients, requests on their way to a code, grants and their secrets (docs/oauth.md)."""
+"""OAuth: clients, requests on their way to a code, grants and their secrets (docs/use/oauth.md)."""
 
 import msgspec
 

@@ -1,4 +1,4 @@
-"""Visibility: the one query that says which rows a caller sees (docs/tokens.md, "Restrictions").
+"""Visibility: the one query that says which rows a caller sees (docs/use/tokens.md, "Restrictions").
 
 `visible_project` lists every project that the credential's owner may see, with their role there;
 `within` says whether the credential's own restriction lets it in too. A row that isn't there doesn't

@@ -1,4 +1,4 @@
-"""Who wants e-mail, and has said so from the address that it goes to (docs/notifications.md, "E-mail")."""
+"""Who wants e-mail, and has said so from the address that it goes to (docs/use/notifications.md, "E-mail")."""
 
 import msgspec
 

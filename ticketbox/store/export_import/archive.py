@@ -1,4 +1,4 @@
-"""The file that an export is: a zip of records, stored contents and a manifest (docs/moving.md).
+"""The file that an export is: a zip of records, stored contents and a manifest (docs/operate/export-import.md).
 
 Reading trusts nothing: names come from a fixed set, sizes and hashes from the manifest, and nothing is unpacked beyond
 what the manifest says, so neither a damaged file nor a bomb gets further than its own entry.

@@ -1,4 +1,4 @@
-"""Whole instances and companies on their way out of one file and into another (docs/moving.md).
+"""Whole instances and companies on their way out of one file and into another (docs/operate/export-import.md).
 
 Records are rows as they are, with the keys that they have in the file they come from. What would let somebody in
 (passwords' hashes, tokens, sessions, grants, invitations) never leaves.

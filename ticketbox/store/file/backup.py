@@ -1,7 +1,7 @@
 """Whole copies of the file: made while others write, read back, and given their name at once or not at all.
 
 The copy is of one moment: the source is read in one transaction, which keeps no writer waiting. It only
-reads there, and never checkpoints (docs/architecture.md, "The writer").
+reads there, and never checkpoints (docs/develop/architecture.md, "The writer").
 """
 
 import contextlib

@@ -3,7 +3,7 @@
 A unit of work is a plain function that runs whole on its connection's own thread, so nothing can
 come between its statements and a cancelled request leaves no half of one. The writer takes all
 units that wait, gives each a SAVEPOINT, commits them together and only then answers
-(docs/architecture.md, "The writer").
+(docs/develop/architecture.md, "The writer").
 """
 
 import asyncio

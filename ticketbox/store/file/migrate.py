@@ -1,7 +1,7 @@
 """Bringing a file to this version's schema: each migration and its record in one transaction.
 
 A file of a newer version is refused untouched, and an existing file is copied before its first
-change (docs/operating.md, "Upgrades").
+change (docs/operate/maintenance.md, "Upgrades").
 """
 
 import contextlib
@@ -155,7 +155,7 @@ def _unusable(path: Path, error: sqlite3.DatabaseError) -> str:
 def _damaged(path: Path, error: object) -> str:
     return (
         f"{path}: the file is damaged ({error}); it was left untouched. "
-        "Put a backup in its place: ticketbox restore BACKUP --force (docs/operating.md)"
+        "Put a backup in its place: ticketbox restore BACKUP --force (docs/operate/backups.md)"
     )
 
 

@@ -1,4 +1,4 @@
-"""Searching tickets: a checked query becomes one question to the index of words (docs/search.md).
+"""Searching tickets: a checked query becomes one question to the index of words (docs/use/search.md).
 
 The index holds, beside the words, what narrows a search: company, project, status and the like are tokens in its
 column `scope`, so that a word that half of the tickets hold costs no more than a rare one. What comes out is in the

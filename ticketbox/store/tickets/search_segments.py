@@ -1,4 +1,4 @@
-"""The segments of the index of words, and their merging (docs/search.md, "How it works").
+"""The segments of the index of words, and their merging (docs/use/search.md, "How it works").
 
 Every transaction that changes the index adds a segment, and each word of a search is looked up in all of them. SQLite
 merges some as they come; these statements merge the rest, a few pages at a time ("The 'merge' Command" in its

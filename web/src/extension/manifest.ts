@@ -1,4 +1,4 @@
-/** The manifest, one source for both browsers. docs/extension.md says why each permission is asked for. */
+/** The manifest, one source for both browsers. docs/use/extension.md says why each permission is asked for. */
 export type Edition = 'chromium' | 'chromium-deep' | 'firefox';
 
 const ICON = { 16: 'icon-16.png', 32: 'icon-32.png', 48: 'icon-48.png', 128: 'icon-128.png' };

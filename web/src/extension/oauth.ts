@@ -1,4 +1,4 @@
-/** Signing in: OAuth in a tab of the browser (docs/oauth.md), or a token that the person made. */
+/** Signing in: OAuth in a tab of the browser (docs/use/oauth.md), or a token that the person made. */
 import { ask, redeemed, Refusal, whose } from './api';
 import { state, type Account } from './store';
 

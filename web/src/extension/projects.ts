@@ -1,6 +1,6 @@
 import type { Project } from './shapes';
 
-/** The project whose address pattern fits a page best: the one with the most literal characters (docs/captures.md). */
+/** The project whose address pattern fits a page best: the one with the most literal characters (docs/use/captures.md). */
 export function chosenBy(projects: Project[], url: string): Project | undefined {
   let [best, most] = [undefined as Project | undefined, -1];
   for (const project of projects)

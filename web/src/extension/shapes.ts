@@ -1,4 +1,4 @@
-/** What a capture is made of (docs/captures.md); the server's own shapes, as its OpenAPI document has them. */
+/** What a capture is made of (docs/use/captures.md); the server's own shapes, as its OpenAPI document has them. */
 import type {
   ConsoleEntry,
   Envelope,

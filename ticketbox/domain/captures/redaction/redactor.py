@@ -1,6 +1,6 @@
 """Redaction at ingest: whatever a browser sends, no secret that can be told as one is stored.
 
-The browser redacts as well; this is the same once more, for clients that don't (docs/security.md).
+The browser redacts as well; this is the same once more, for clients that don't (docs/operate/security.md).
 What was taken out is counted, and what is already `[redacted]` is left alone.
 """
 

@@ -1,4 +1,4 @@
-"""Names whose values are secret: of keys, query parameters and headers (docs/security.md)."""
+"""Names whose values are secret: of keys, query parameters and headers (docs/operate/security.md)."""
 
 import re
 from functools import lru_cache

@@ -1,5 +1,6 @@
 /**
- * Finding secrets in any text; the server's ticketbox/domain/captures/redaction/secret_scanner.py, rule for rule (docs/captures.md, "What is
+ * Finding secrets in any text; the server's ticketbox/domain/captures/redaction/secret_scanner.py, rule for rule
+ * (docs/use/captures.md, "What is
  * removed"). A test holds both against each other.
  */
 import type { Counts } from '../shapes';
@@ -39,7 +40,7 @@ const ESCAPED = /(?:%(?:25){0,3}|\\{1,32}u00)(3\d|[46][1-9a-f]|[57][0-9a]|2[de]|
 const KEY_BACKWARDS = /^[\p{L}\p{N}_.\-[\]%$]{0,64}/u;
 const ELEMENT_OPENS = /<(?:[\p{L}\p{N}_.-]{1,40}:)?$/u;
 
-/** Takes secrets out of texts. `extra` are a project's own rules, as docs/captures.md has them. */
+/** Takes secrets out of texts. `extra` are a project's own rules, as docs/use/captures.md has them. */
 export class Scrubber {
   readonly #names: Set<string>;
   readonly #literals: [string, RegExp][];

@@ -1,4 +1,4 @@
-/** Marks on a picture and their geometry, in the picture's own pixels (docs/captures.md, "Annotations"). */
+/** Marks on a picture and their geometry, in the picture's own pixels (docs/use/captures.md, "Annotations"). */
 
 export interface Arrow {
   x1: number;

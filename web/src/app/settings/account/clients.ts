@@ -1,4 +1,4 @@
-/** Ready configurations for a token, as docs/agents.md has them. */
+/** Ready configurations for a token, as docs/use/agents.md has them. */
 export interface Client {
   id: string;
   label: string;
