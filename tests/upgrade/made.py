@@ -1,6 +1,6 @@
 """Keep a file of this version, which every later one must be able to migrate.
 
-    uv run --group dev python -m tests.upgrade.made
+uv run --group dev python -m tests.upgrade.made
 """
 
 import contextlib
