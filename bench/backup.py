@@ -1,4 +1,4 @@
-"""Backups: how long one takes, and how long it holds writers up: `uv run python -m bench.backup`.
+"""Backups: how long one takes, and how long it holds writers up: `uv run --group dev python -m bench.backup`.
 
 One client makes a ticket every 10 ms and waits for each. The same is measured with nothing beside it, with
 `ticketbox backup` beside the server, and with the backup that `serve` makes itself.

@@ -1,4 +1,4 @@
-"""The single executable: its size, its start, its memory: `uv run python -m bench.binary dist/ticketbox`.
+"""The single executable: its size, its start, its memory: `uv run --group dev python -m bench.binary dist/ticketbox`.
 
 Processor time is that of the command with everything it waited for, and of `serve` until its first answer; on a busy
 machine it says more than the wall clock does. Several executables, and Python from the environment, are measured in

@@ -1,4 +1,4 @@
-"""What the extension's recorder costs a page: `uv run python -m bench.extension`, about seven minutes.
+"""What the extension's recorder costs a page: `uv run --group dev python -m bench.extension`, about seven minutes.
 
 Two frames that are alike but for their host, in one process, so that they share what differs from process to process.
 One of the hosts is recorded. The frames work in turns: they ask for rows, render them and log, as fast as they can. Two

@@ -1,4 +1,4 @@
-"""Does a read's cost grow with the file? `uv run python -m bench.growth --tickets 1000 100000 1000000`.
+"""Does a read's cost grow with the file? `uv run --group dev python -m bench.growth --tickets 1000 100000 1000000`.
 
 The same questions over REST and over MCP, asked of a server for each size, in turn, for some rounds. *Times* is the
 processor time for a request, and the middle latency, each against those of the first size.

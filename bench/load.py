@@ -1,4 +1,4 @@
-"""A busy day in minutes: `uv run python -m bench.load`, about 22 minutes.
+"""A busy day in minutes: `uv run --group dev python -m bench.load`, about 22 minutes.
 
 200 agents with a token each (bench/agents.py) and 50 boards that listen, all of one company, with the default
 budgets. First ten minutes of this alone; then each of those who disturb (bench/disturbing.py) for some seconds, in turn

@@ -1,4 +1,4 @@
-"""MCP calls against the SDK's own server with an empty tool: `uv run python -m bench.mcp --tickets 1000`.
+"""MCP calls against the SDK's own server with an empty tool: `uv run --group dev python -m bench.mcp --tickets 1000`.
 
 get_ticket (without a picture) and tools/list, at both protocol generations, are asked of ticketbox and of the
 SDK's own application in turn, for some rounds; get_ticket of REST stands beside them. Ratios are to the SDK's server

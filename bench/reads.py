@@ -1,4 +1,4 @@
-"""Reads against the constant: `uv run python -m bench.reads --tickets 100000`.
+"""Reads against the constant: `uv run --group dev python -m bench.reads --tickets 100000`.
 
 Every question is asked of ticketbox, with and without gzip, and of three constants of the same size, in turn, for
 some rounds; the figures are medians of the rounds. In the same turns the question's SQL runs alone, on one thread

@@ -1,4 +1,4 @@
-"""What a recorded call costs in the extension's recorder alone: `uv run python -m bench.recorder`.
+"""What a recorded call costs in the extension's recorder alone: `uv run --group dev python -m bench.recorder`.
 
 In a page where the browser's functions do nothing, each is called as it is and as the recorder wraps it, in turns; the
 difference is the recorder's. *Hot* is the least of many hundreds of calls, *cold* a call after 4 MB of other memory,

@@ -1,4 +1,4 @@
-"""Searches on files of several sizes: `uv run python -m bench.search --tickets 1000 100000 1000000`.
+"""Searches on files of several sizes: `uv run --group dev python -m bench.search --tickets 1000 100000 1000000`.
 
 Each question is asked over REST by one connection, in turn of all files, for some rounds. Nearly every ticket of the
 seeded files holds each of the words, which is the hard case: an index that reads all that fits would get slower with

@@ -1,4 +1,6 @@
-"""Fill a file with tickets by bulk SQL in one transaction: `uv run python -m bench.seed FILE --tickets 100000`.
+"""Fill a file with tickets by bulk SQL in one transaction.
+
+    uv run --group dev python -m bench.seed FILE --tickets 100000
 
 The schema comes from the real migrations. Owner and token are made by the real operations; the token is
 pinned to the first company, whose limits are raised to the maximum so that no benchmark runs into them.

@@ -1,4 +1,4 @@
-"""uvicorn and granian, both embedded: speed and manners: `uv run --with granian python -m bench.servers`.
+"""uvicorn and granian, both embedded: speed and manners: `uv run --group dev --with granian python -m bench.servers`.
 
 Each server runs the same small application, and a constant of the framework, in a process like the
 product's own. granian is no dependency of ticketbox; without it only uvicorn is measured.
@@ -26,7 +26,7 @@ STOP_SECONDS = 8
 
 async def serve_granian(application: Any, port: int) -> None:
     """Serve on granian, embedded, with the same limits as far as it has them, until a signal."""
-    # only there with `uv run --with granian`
+    # only there with `uv run --group dev --with granian`
     from granian.constants import HTTPModes, Interfaces  # pyright: ignore[reportMissingImports]
     from granian.http import HTTP1Settings  # pyright: ignore[reportMissingImports]
     from granian.server.embed import Server as Granian  # pyright: ignore[reportMissingImports]

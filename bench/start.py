@@ -1,4 +1,4 @@
-"""Starting: `version`, `serve` to its first answer, memory at rest: `uv run python -m bench.start`."""
+"""Starting: `version`, `serve` to its first answer, memory at rest: `uv run --group dev python -m bench.start`."""
 
 import argparse
 import os

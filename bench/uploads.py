@@ -1,4 +1,4 @@
-"""Capture uploads: time, memory above idle, bytes stored for bytes sent: `uv run python -m bench.uploads`.
+"""Capture uploads: time, memory above idle, bytes stored for bytes sent: `uv run --group dev python -m bench.uploads`.
 
 One capture is a PNG of 2 MB and 5 MB of streams that look like a real page's. Memory is the highest resident
 size of the server process above what it had before the upload.

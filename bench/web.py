@@ -1,4 +1,6 @@
-"""The web app in a real browser: first loads, a drag over 1,000 cards, a long console: `uv run python -m bench.web`.
+"""The web app in a real browser: first loads, a drag over 1,000 cards, a long console.
+
+    uv run --group dev python -m bench.web
 
 Sizes are bytes on the wire from an empty cache, heads included, as the browser counts them. Times run from the start
 of the navigation. Processor time is that of the page's main thread, without slowing; times and frames are taken with

@@ -1,4 +1,4 @@
-"""Durable creates against bare commits of the same rows: `uv run python -m bench.writes`.
+"""Durable creates against bare commits of the same rows: `uv run --group dev python -m bench.writes`.
 
 The bare side inserts the rows that a create leaves (ticket, label, event) on one thread, as many creates to a
 commit as there are clients, with the product's own connection settings. No HTTP, no check, no answer.

@@ -1,7 +1,7 @@
 """Write the exact version of every package in the closure into pyproject.toml, or check that it is there.
 
-    uv run python packaging/pin.py          after a dependency changed
-    uv run python packaging/pin.py --check  in CI
+    uv run --group dev python packaging/pin.py          after a dependency changed
+    uv run --group dev python packaging/pin.py --check  in CI
 
 The versions come from uv's own resolution. They stand as `[tool.uv] constraint-dependencies`, which name no
 address, and so hold wherever the packages are fetched from (docs/decisions/0003-pins-without-addresses.md).

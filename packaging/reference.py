@@ -1,7 +1,7 @@
 """Write docs/reference from the code, or check that it is what the code says.
 
-    uv run python packaging/reference.py          after an operation, a command or a problem changed
-    uv run python packaging/reference.py --check  in the tests
+    uv run --group dev python packaging/reference.py          after an operation, a command or a problem changed
+    uv run --group dev python packaging/reference.py --check  in the tests
 
 Nothing in docs/reference is written by hand.
 """

@@ -1,7 +1,7 @@
 """Write what the long tests measured into docs/operate/reliability.md.
 
-    TICKETBOX_TIMES=10 uv run pytest -m long --junit-xml=report.xml
-    uv run python packaging/reliability.py report.xml
+    TICKETBOX_TIMES=10 uv run --group dev pytest -m long --junit-xml=report.xml
+    uv run --group dev python packaging/reliability.py report.xml
 
 A row of the page names its test last; what that test recorded takes the place of the row's figures. A test that
 failed leaves its row as it was, and is named.

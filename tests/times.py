@@ -1,4 +1,4 @@
-"""How much the long tests do. `TICKETBOX_TIMES=10 uv run pytest -m long` does ten times as much of everything."""
+"""How much the long tests do. `TICKETBOX_TIMES=10 uv run --group dev pytest -m long` does ten times as much."""
 
 import os
 from collections.abc import Callable

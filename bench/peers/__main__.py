@@ -1,4 +1,4 @@
-"""ticketbox beside other trackers: `uv run python -m bench.peers --tickets 1000 10000`.
+"""ticketbox beside other trackers: `uv run --group dev python -m bench.peers --tickets 1000 10000`.
 
 All hold the same tickets, and answer the same client on the other core, in turn with ticketbox in every round. A peer
 is installed into the folder from PyPI; what Debian has must be there, else the table says what to install. What a

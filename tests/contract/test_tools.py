@@ -25,7 +25,7 @@ def listed(box: Box) -> dict[str, Any]:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_tool_is_the_one_that_was_reviewed(listed: dict[str, Any], name: str) -> None:
-    """`TICKETBOX_SNAPSHOTS=write uv run pytest tests/contract/test_tools.py` writes them anew."""
+    """`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest tests/contract/test_tools.py` writes them anew."""
     found = json.dumps(listed[name], indent=2, ensure_ascii=False) + "\n"
     path = SNAPSHOTS / f"{name}.json"
     if os.environ.get("TICKETBOX_SNAPSHOTS") == "write":

