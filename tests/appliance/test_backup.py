@@ -161,7 +161,7 @@ def test_a_backup_that_is_broken_off_never_has_its_name(seed: Seed, tmp_path: Pa
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         assert process.stderr is not None
         process.stderr.readline()  # it has begun
-        time.sleep(wait)
+        time.sleep(wait)  # interrupted at several moments of the copy
         process.send_signal(signal_)
         process.communicate(timeout=30)
         if (tmp_path / "copy.db").exists():  # it was done by then
