@@ -34,16 +34,18 @@ class Supervisor:
             pass
 
 
-@pytest.fixture(params=["file", "abstract"])
+@pytest.fixture
 def supervisor(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Supervisor]:
     """A supervisor that every process started here speaks to."""
-    address = str(tmp_path / "notify") if request.param == "file" else f"@{tmp_path.name}-{os.getpid()}"
+    abstract = getattr(request, "param", "file") == "abstract"
+    address = f"@{tmp_path.name}-{os.getpid()}" if abstract else str(tmp_path / "notify")
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as way:
         way.bind(address.replace("@", "\0"))
         monkeypatch.setenv("NOTIFY_SOCKET", address)
         yield Supervisor(way, address)
 
 
+@pytest.mark.parametrize("supervisor", ["file", "abstract"], indirect=True)
 def test_it_says_when_it_serves_and_when_it_stops(seed: Seed, tmp_path: Path, supervisor: Supervisor) -> None:
     with seed.box(tmp_path) as box:
         assert supervisor.hear() == f"READY=1\nSTATUS=serves {box.db} at {box.url}"

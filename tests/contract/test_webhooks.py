@@ -19,7 +19,7 @@ from tests.receiver import Receiver, receiving
 QUICK = """
 from ticketbox.domain import retries
 from ticketbox.jobs import webhooks
-retries.FIRST_MS = 300
+retries.FIRST_MS = 100
 webhooks.ANSWER_SECONDS = 1.5
 from ticketbox.cli import main
 main()
@@ -28,7 +28,7 @@ main()
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    """A server that may tell this machine, tries again after 0.3 s, and waits 1.5 s for an answer."""
+    """A server that may tell this machine, tries again after 0.1 s, and waits 1.5 s for an answer."""
     db = set_up(tmp_path_factory.mktemp("quick"))
     flags = ["--allow-private-addresses", "--trusted-proxy", "127.0.0.1/32"]
     with Launched(QUICK, db, *flags) as running:

@@ -296,7 +296,7 @@ def test_every_operation_is_in_the_machine_or_elsewhere() -> None:
 
 
 def test_the_model_and_the_server_agree_for_a_short_while(wire: Wire) -> None:
-    run(wire, 8, 20)
+    run(wire, 5, 20)
 
 
 @pytest.mark.long
