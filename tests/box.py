@@ -101,6 +101,14 @@ class Box:
         self._stderr.close()
         return status
 
+    def log_size(self) -> int:
+        """How many bytes the log has, as a mark for `log_after`."""
+        return self.log.stat().st_size
+
+    def log_after(self, mark: int) -> str:
+        """What was logged after a mark: the rest of a log that several tests share."""
+        return self.log.read_bytes()[mark:].decode()
+
     def client(self, token: str | None = None, **headers: str) -> httpx.Client:
         """A client of the API, from an address of its own; with a token it sends that."""
         sent = {"X-Forwarded-For": _address(), **headers}

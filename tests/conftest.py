@@ -18,7 +18,13 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
-    """One more than there are cores: a test waits for servers and browsers a good part of its time."""
+    """One more than there are cores, because a test mostly waits for servers and browsers; none to debug or rerun.
+
+    A debugger needs the terminal, which a worker doesn't have (pytest-xdist does the same for `--pdb`). Without workers
+    `--lf` doesn't even import the files in which nothing failed.
+    """
+    if config.getoption("trace") or config.getoption("lf"):
+        return 0
     cores = os.cpu_count() or 1
     return cores + 1 if config.getoption("markexpr") == "not long" else cores
 

@@ -24,7 +24,7 @@ class Relay:
         self._ready.set()
         async with server:
             await self._stop.wait()
-        await asyncio.sleep(0.05)  # what was accepted last begins
+        await asyncio.sleep(0.05)  # nothing shows that the task of the connection accepted last has begun
         for task in self._open:
             task.cancel()
         await asyncio.gather(*self._open, return_exceptions=True)

@@ -155,13 +155,13 @@ def test_a_full_disk_makes_no_backup_and_says_so(db: Path, tmp_path: Path) -> No
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGKILL])
 def test_a_backup_that_is_broken_off_never_has_its_name(seed: Seed, tmp_path: Path, signal_: signal.Signals) -> None:
     db = seed.copy(tmp_path)
-    change(db, *["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 800)
+    change(db, *["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 400)
     command = [sys.executable, "-m", "ticketbox", "backup", str(tmp_path / "copy.db"), "--db", str(db)]
     for wait in (0.0, 0.05, 0.15):
         process = subprocess.Popen(command, stderr=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True)
         assert process.stderr is not None
         process.stderr.readline()  # it has begun
-        time.sleep(wait)
+        time.sleep(wait)  # interrupted at several moments of the copy
         process.send_signal(signal_)
         process.communicate(timeout=30)
         if (tmp_path / "copy.db").exists():  # it was done by then

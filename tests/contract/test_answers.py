@@ -9,8 +9,8 @@ import httpx
 import jsonschema
 import pytest
 
-from tests.box import ok, refused, serving
-from tests.contract.cases import CASES, Stage, dressed, make_capture, operations, parts, prepare
+from tests.box import Box, ok, refused
+from tests.contract.cases import CASES, Stage, dressed, make_capture, operations, parts, prepare, staged
 from tests.documented import check_refusal
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.core.registry import Body, Operation
@@ -19,10 +19,10 @@ OPERATIONS = {each.name: each for each in operations()}
 
 
 @pytest.fixture(scope="module")
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+def stage(box: Box) -> Iterator[Stage]:
     """One stage for all: every case makes the rows that it needs."""
-    with serving(tmp_path_factory.mktemp("answers"), "--trusted-proxy", "127.0.0.1/32") as running:
-        yield Stage(running)
+    with staged(box) as made:
+        yield made
 
 
 @pytest.fixture(scope="module")

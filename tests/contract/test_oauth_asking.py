@@ -119,10 +119,12 @@ def test_registrations_that_nobody_uses_are_bounded_in_number(world: World) -> N
     for app in (used, unused):
         alter(world.box.db, "UPDATE oauth_client SET created_at = 1 WHERE client_id = ?", app.client_id)
     http = site(world.box)
-    many = [(f"app_flood{number}", number + 2) for number in range(1_000)]
-    for client_id, created in many:
-        insert = "INSERT INTO oauth_client (client_id, name, redirect_uris, created_at) VALUES (?, 'x', '[]', ?)"
-        alter(world.box.db, insert, client_id, created)
+    alter(
+        world.box.db,
+        "INSERT INTO oauth_client (client_id, name, redirect_uris, created_at)"
+        " WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+        " SELECT 'app_flood' || i, 'x', '[]', i + 1 FROM n",
+    )
     ok(http.post("/oauth/register", json={"redirect_uris": [CALLBACK]}))
     with read_only(world.box.db) as connection:
         left = {row[0] for row in connection.execute("SELECT client_id FROM oauth_client")}

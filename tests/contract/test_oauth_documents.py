@@ -69,7 +69,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         assert isinstance(publisher, Publisher)
         publisher.asked.append(self.path)
         status, headers, body, wait = publisher.answers.get(self.path, (404, {}, b"", 0.0))
-        time.sleep(wait)
+        time.sleep(wait)  # a slow site: the time itself is what the server must not wait for
         self.send_response(status)
         for name, value in headers.items():
             self.send_header(name, value)

@@ -8,13 +8,14 @@ import os
 import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.box import PASSWORD, Box, ok, serving
-from tests.contract.cases import Stage, operations, rows
+from tests.box import PASSWORD, Box, ok
+from tests.contract.cases import Stage, operations, rows, staged
 from tests.contract.test_matrix import NOUNS
 from tests.times import TIMES
 from ticketbox.domain.core.scopes import Access
@@ -32,10 +33,10 @@ SESSIONS = 12
 
 
 @pytest.fixture
-def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
-    """A company with something in it, on a server of its own."""
-    with serving(tmp_path_factory.mktemp("fuzzed"), "--trusted-proxy", "127.0.0.1/32") as running:
-        yield Stage(running)
+def stage(box: Box) -> Iterator[Stage]:
+    """A company with something in it."""
+    with staged(box) as made:
+        yield made
 
 
 def called(kind: str) -> set[str]:
@@ -73,10 +74,11 @@ def settings(stage: Stage, folder: Path, seed: int | None) -> Path:
     return path
 
 
-def run(stage: Stage, folder: Path, kind: str, *flags: str, seed: int | None = None) -> str:
-    """Run the schemathesis command to its end; it must be content. Returns what it printed."""
+def run(stage: Stage, folder: Path, kind: str, *flags: str, seed: int | None = None) -> Counter[str]:
+    """Run the schemathesis command, which must succeed. Returns how often the server answered each status."""
     credentials = [stage.token] if kind == "token" else sessions(stage)
     more = [part for name in sorted(called(kind)) for part in ("--include-operation-id", name)]
+    mark = stage.box.log_size()
     done = subprocess.run(
         [
             sys.executable, "-m", "schemathesis.cli", "--config-file", str(settings(stage, folder, seed)), "run",
@@ -94,25 +96,16 @@ def run(stage: Stage, folder: Path, kind: str, *flags: str, seed: int | None = N
         },
     )  # fmt: skip
     assert done.returncode == 0, done.stdout[-20_000:] + done.stderr[-2_000:]
-    log = stage.box.log.read_text()
+    log = stage.box.log_after(mark)
     assert "Traceback" not in log
     assert not re.search(r"status=5\d\d", log)
-    return done.stdout
-
-
-def answered(box: Box) -> dict[str, int]:
-    """How often each status was answered so far."""
-    found: dict[str, int] = {}
-    for status in re.findall(r"status=(\d+)", box.log.read_text()):
-        found[status] = found.get(status, 0) + 1
-    return found
+    return Counter(re.findall(r"status=(\d+)", log))
 
 
 @pytest.mark.parametrize("kind", ["token", pytest.param("session", marks=pytest.mark.long)])
 def test_the_document_holds_for_a_short_while(stage: Stage, tmp_path: Path, kind: str) -> None:
     """The examples, and every way to keep to each operation's schema, one at a time; to break it takes longer."""
-    run(stage, tmp_path, kind, "--phases", "examples,coverage", "--mode", "positive", seed=1)
-    found = answered(stage.box)
+    found = run(stage, tmp_path, kind, "--phases", "examples,coverage", "--mode", "positive", seed=1)
     # It got through to the operations, and wasn't only refused at the door.
     assert found["200"] > 20
     assert found["201"] > 20

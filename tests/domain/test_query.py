@@ -151,6 +151,12 @@ def test_a_query_of_nothing_is_refused(query: str) -> None:
         parse(query, NOW)
 
 
+@pytest.mark.parametrize("query", ["\0", "cart\0", 'title:"the\0cart"'])
+def test_query_with_a_nul_character_is_rejected(query: str) -> None:
+    with pytest.raises(InvalidRequest, match="must not contain a NUL character"):
+        parse(query, NOW)
+
+
 def test_terms_words_and_characters_have_bounds() -> None:
     assert len(parse("a " * MOST_TERMS, NOW).texts) == MOST_TERMS
     assert len(parse("a." * MOST_TOKENS, NOW).texts) == 1

@@ -100,7 +100,7 @@ def rounds(seed: Seed, folder: Path, count: int) -> tuple[Ledger, list[tuple[flo
             enough = len(ledger.acknowledged["capture"]) + WRITERS
             with writing(box, seed, ledger):
                 eventually(lambda least=enough: len(ledger.acknowledged["capture"]) >= least)
-                time.sleep(chance.uniform(0, 0.2))
+                time.sleep(chance.uniform(0, 0.2))  # killed at any moment
                 assert box.stop(signal.SIGKILL) == -signal.SIGKILL
             started = time.monotonic()
             box.start()

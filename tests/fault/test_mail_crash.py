@@ -50,7 +50,7 @@ def test_nothing_that_was_acknowledged_goes_unmailed(seed: Seed, tmp_path: Path,
                         path = f"/tickets/{random.choice(tickets)}/comments"
                         ok(client.post(path, json={"body": f"@Bob {said}"}))
                         acknowledged.append(said)
-                        time.sleep(0.02)
+                        time.sleep(0.02)  # a pace at which the mailer keeps up
 
             api = box.client(seed.token)
             given = {"project_id": seed.project, "title": "T"}
@@ -60,7 +60,7 @@ def test_nothing_that_was_acknowledged_goes_unmailed(seed: Seed, tmp_path: Path,
                 thread.start()
                 enough = len(acknowledged) + chance.randint(1, 20)
                 eventually(lambda enough=enough: len(acknowledged) >= enough)
-                time.sleep(chance.uniform(0, 0.3))
+                time.sleep(chance.uniform(0, 0.3))  # killed at any moment
                 box.stop(signal.SIGKILL)
                 thread.join(10)
                 box.close_clients()

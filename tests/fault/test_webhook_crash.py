@@ -48,7 +48,7 @@ def test_nothing_is_lost_and_the_order_holds(seed: Seed, tmp_path: Path, rounds:
                 thread.start()
             enough = len(acknowledged) + chance.randint(1, 6)
             eventually(lambda enough=enough: len(acknowledged) >= enough)
-            time.sleep(chance.uniform(0, 0.1))
+            time.sleep(chance.uniform(0, 0.1))  # killed at any moment
             box.stop(signal.SIGKILL)
             for thread in threads:
                 thread.join(10)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ticketbox.domain.core.problems import InvalidRequest
@@ -41,6 +41,8 @@ def index() -> Iterator[sqlite3.Connection]:
 
 
 @given(QUERIES, st.booleans())
+@example("cart\0", False)
+@example('"the\0cart"', True)
 def test_every_text_is_a_query_that_the_index_takes_or_is_refused(
     index: sqlite3.Connection, text: str, typing: bool
 ) -> None:

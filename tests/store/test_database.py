@@ -133,7 +133,9 @@ def test_what_waits_is_committed_together_and_answered_after_the_commit(path: Pa
             while db.backlog or db._draining is None:
                 await asyncio.sleep(0)
             rest = [asyncio.create_task(db.write(adding(key))) for key in range(300)]
-            await asyncio.sleep(0.01)
+            async with asyncio.timeout(10):
+                while db.backlog < len(rest):
+                    await asyncio.sleep(0)
             backlog = db.backlog
             assert not any(task.done() for task in rest)
             gate.set()
@@ -160,7 +162,7 @@ def test_a_cancelled_caller_leaves_its_unit_whole_or_undone(path: Path, after: f
     def pair(key: int) -> Callable[[Write], None]:
         def unit(tx: Write) -> None:
             tx.insert(ADD, (key, "first"))
-            time.sleep(0.001)
+            time.sleep(0.001)  # so that a cancellation comes while it runs
             tx.insert(ADD, (key + 1000, "second"))
 
         return unit
@@ -168,7 +170,7 @@ def test_a_cancelled_caller_leaves_its_unit_whole_or_undone(path: Path, after: f
     async def cancel() -> int:
         async with opened(path) as db:
             tasks = [asyncio.create_task(db.write(pair(key))) for key in range(40)]
-            await asyncio.sleep(after)
+            await asyncio.sleep(after)  # cancelled before the first unit, during some, after many
             for task in tasks[::2]:
                 task.cancel()
             outcomes = await asyncio.gather(*tasks, return_exceptions=True)

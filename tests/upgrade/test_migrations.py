@@ -199,7 +199,7 @@ def test_a_kill_during_a_migration_leaves_the_old_file_or_the_new_one(db: Path, 
         victim = folder / "ticketbox.db"
         victim.write_bytes(pristine)
         process = migrating(victim)
-        time.sleep(dice.uniform(first * 0.8, whole))
+        time.sleep(dice.uniform(first * 0.8, whole))  # killed at any moment
         process.kill()
         said = process.communicate()[0]
         found = state(victim)

@@ -96,6 +96,8 @@ def parse(text: str, now: int, *, typing: bool = False) -> Query:
     """
     if len(text) > MOST_CHARACTERS:
         raise invalid("q", f"give at most {MOST_CHARACTERS} characters")
+    if "\0" in text:
+        raise invalid("q", "must not contain a NUL character")
     texts: list[Text] = []
     choices: list[Choice] = []
     periods: list[Period] = []
