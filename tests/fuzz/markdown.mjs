@@ -8,7 +8,7 @@ const server = await createServer({
   optimizeDeps: { noDiscovery: true },
   server: { middlewareMode: true, ws: false, watch: null },
 });
-const { render } = await server.ssrLoadModule('/src/app/ticket/markdown.ts');
+const { render } = await server.ssrLoadModule('/src/app/tickets/text/markdown.ts');
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const answers = JSON.parse(Buffer.concat(chunks)).map((text) => {

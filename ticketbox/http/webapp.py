@@ -33,7 +33,7 @@ PATHS = (
     "/", "/projects/{_:path}", "/tickets/{_:path}", "/search", "/inbox", "/settings", "/settings/{_:path}",
     "/companies/{_:path}",
 )  # fmt: skip
-_CHUNKS = {"projects": "src/app/board/BoardPage.svelte", "tickets": "src/app/ticket/TicketPage.svelte"}
+_CHUNKS = {"projects": "src/app/tickets/board/BoardPage.svelte", "tickets": "src/app/tickets/detail/TicketPage.svelte"}
 _BOARD = re.compile(r"/projects/(proj_[0-9a-z]+)", re.ASCII)
 PUBLIC_PATHS = ("/invitations/{_:str}",)
 _POLICY = (

@@ -1,7 +1,7 @@
-import './base.css';
+import '../shared/ui/base.css';
 import { mount } from 'svelte';
 import App from './App.svelte';
-import { applyTheme } from './state/theme.svelte';
+import { applyTheme } from './core/theme.svelte';
 
 applyTheme();
 mount(App, { target: document.getElementById('app')! });

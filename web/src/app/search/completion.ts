@@ -1,4 +1,4 @@
-import { boot, type Filter } from '../boot';
+import { boot, type Filter } from '../core/boot';
 
 /** What may stand at the caret of a query: the text from `start` to `end` becomes `insert`. */
 export interface Completion {

@@ -11,7 +11,7 @@ import {
   type Size,
 } from './marks';
 import type { Tool } from './Toolbar.svelte';
-import type { View } from './view.svelte';
+import type { View } from './viewport.svelte';
 
 interface Now {
   tool: Tool;

@@ -1,0 +1,54 @@
+import type { Company, Project } from '../../../generated/api';
+import { router } from './router.svelte';
+import { workspace } from './workspace.svelte';
+
+const KEY = 'last-project';
+
+/** The company and project that the person is in: the address says it, and where it doesn't, the last visit. */
+class Here {
+  /** The project of the ticket page, which its own address doesn't name. */
+  ticketProject = $state<string | null>(null);
+  #last = $state(localStorage.getItem(KEY));
+  #company = $state<string | null>(null);
+
+  readonly project: Project | undefined = $derived.by(() => {
+    const route = router.route;
+    if (route.name === 'board') return workspace.project(route.project);
+    if (route.name === 'ticket' && this.ticketProject) return workspace.project(this.ticketProject);
+    return undefined;
+  });
+
+  readonly view = $derived(router.route.name === 'board' ? router.route.view : null);
+
+  readonly company: Company | undefined = $derived.by(() => {
+    const route = router.route;
+    const id =
+      (route.name === 'company' ? route.company : undefined) ??
+      this.project?.company_id ??
+      this.#company ??
+      this.lastProject?.company_id;
+    return workspace.companies.find((each) => each.id === id) ?? workspace.companies[0];
+  });
+
+  /** Where the board opens when no address says so. */
+  readonly lastProject: Project | undefined = $derived(
+    workspace.project(this.#last ?? '') ??
+      workspace.projects.find((each) => each.company_id === this.#company) ??
+      workspace.projects[0],
+  );
+
+  remember(project: string): void {
+    if (this.#last === project) return;
+    this.#last = project;
+    localStorage.setItem(KEY, project);
+  }
+
+  /** Go to a company's first board. */
+  enter(company: string): void {
+    this.#company = company;
+    const first = workspace.projectsOf(company)[0];
+    router.go(first ? `/projects/${first.id}` : `/companies/${company}/projects`);
+  }
+}
+
+export const here = new Here();

@@ -1,0 +1,62 @@
+import type { Asset } from '../../../../generated/api';
+import { inWords, Problem } from '../../core/problem';
+
+const MOST_BYTES = 32 * 1024 * 1024;
+
+export interface Upload {
+  id: number;
+  name: string;
+  /** From 0 to 1. */
+  progress: number;
+  error: string | null;
+}
+
+/** Files on their way to a ticket. */
+export class Uploads {
+  list = $state<Upload[]>([]);
+  #ticket: string;
+  #last = 0;
+
+  constructor(ticket: string) {
+    this.#ticket = ticket;
+  }
+
+  /** Send one file. Gives null when it is refused; the list says why. */
+  async add(file: File): Promise<Asset | null> {
+    const id = ++this.#last;
+    this.list.push({ id, name: file.name, progress: 0, error: null });
+    const upload = this.list.at(-1)!;
+    try {
+      if (file.size > MOST_BYTES) throw new Error(`${file.name} is larger than 32 MB`);
+      const asset = await send(this.#ticket, file, (progress) => (upload.progress = progress));
+      this.dismiss(id);
+      return asset;
+    } catch (error) {
+      upload.error = inWords(error);
+      return null;
+    }
+  }
+
+  dismiss(id: number): void {
+    this.list = this.list.filter((each) => each.id !== id);
+  }
+}
+
+/** fetch doesn't tell how far an upload is; the older interface does. */
+function send(ticket: string, file: File, progress: (part: number) => void): Promise<Asset> {
+  return new Promise((resolve, reject) => {
+    const request = new XMLHttpRequest();
+    request.open('POST', `/api/v1/tickets/${ticket}/attachments`);
+    request.setRequestHeader('Idempotency-Key', crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`);
+    request.upload.onprogress = ({ loaded, total }) => progress(total > 0 ? loaded / total : 0);
+    request.onerror = () => reject(new Problem(0, 'unreachable', 'The connection broke off. Try again.'));
+    request.onload = () => {
+      const { status, responseText } = request;
+      if (status < 300) resolve(JSON.parse(responseText) as Asset);
+      else void Problem.of(new Response(responseText, { status })).then(reject);
+    };
+    const form = new FormData();
+    form.append('file', file, file.name || 'file');
+    request.send(form);
+  });
+}
