@@ -1,1 +1,1 @@
-"""Reproducible benchmarks; docs/operate/performance.md says how to run them and what came out."""
+"""Reproducible benchmarks; bench/RESULTS.md says how to run them and what came out."""

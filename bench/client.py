@@ -1,7 +1,7 @@
 """A small HTTP/1.1 client for load: keep-alive, one process, one epoll loop, nothing it can leave out.
 
 It answers with what it saw: requests a second, latencies, and how many answers weren't 2xx. Its own cost is
-about 15 microseconds for a request, so it isn't what limits a Python server (docs/operate/performance.md).
+about 15 microseconds for a request, so it isn't what limits a Python server (bench/RESULTS.md).
 """
 
 import re

@@ -1,4 +1,4 @@
-"""Write what the long tests measured into docs/operate/reliability.md.
+"""Write what the long tests measured into docs/develop/promises.md.
 
     TICKETBOX_TIMES=10 uv run --group dev pytest -m long --junit-xml=report.xml
     uv run --group dev python packaging/reliability.py report.xml
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from xml.etree import ElementTree
 
-PAGE = Path(__file__).parent.parent / "docs" / "operate" / "reliability.md"
+PAGE = Path(__file__).parent.parent / "docs" / "develop" / "promises.md"
 ROW = re.compile(r"^\| (?P<promise>[^|]*) \| (?P<figures>[^|]*) \| `(?P<test>[^|`]*)` \|$", re.MULTILINE)
 
 

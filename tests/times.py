@@ -7,7 +7,7 @@ from hypothesis import HealthCheck, settings
 
 TIMES = int(os.environ.get("TICKETBOX_TIMES", "1"))
 
-# `--junit-xml` has what record_property was given; packaging/reliability.py writes it to docs/operate/reliability.md.
+# `--junit-xml` has what record_property was given; packaging/reliability.py writes it to docs/develop/promises.md.
 Record = Callable[[str, object], None]
 
 

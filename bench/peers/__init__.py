@@ -1,1 +1,1 @@
-"""Other trackers, set up and asked the same (docs/operate/performance.md, "Peers")."""
+"""Other trackers, set up and sent the same requests (bench/RESULTS.md, "Peers")."""

@@ -7,7 +7,6 @@ import subprocess
 import sys
 from pathlib import Path
 
-import httpx
 import pytest
 
 from tests.box import Box
@@ -49,34 +48,20 @@ def records(printed: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 
-def test_the_first_steps_of_the_readme(tmp_path: Path) -> None:
-    with Box(tmp_path / "new.db") as box:
-        typed = {
-            "email": "ann@example.org", "name": "Ann", "company": "Acme", "project": "Webshop",
-            "password": "correct horse battery", "password_again": "correct horse battery",
-        }  # fmt: skip
-        assert httpx.post(box.setup_address(), data=typed).status_code == 303
-        printed = run(README, box, tmp_path)
-    me, ticket, receipt, read = records(printed)
-    assert me["companies"][0]["name"] == "Acme"  # type: ignore[index]
-    assert ticket["title"] == "The cart stays empty"
-    assert read["id"] == receipt["ticket_id"]
-    assert read["capture"]["console"]["items"][0]["args"] == ["cart total is NaN"]  # type: ignore[index]
-    assert read["source_url"] == "https://shop.example/cart?token=[redacted]"
-    assert "s3cr3t" not in printed
-    assert (tmp_path / "screenshot.png").read_bytes().startswith(b"\x89PNG")
-
-
 def test_the_quickstart(tmp_path: Path) -> None:
     with Box(tmp_path / "new.db") as box:
         printed = run(QUICKSTART, box, tmp_path)
     found = records(printed)
     assert found[0].keys() == {"user_id", "company_id", "project_id", "columns"}
-    told = {str(record["title"]): record for record in found if "assignees" in record}
-    ticket = told["The cart stays empty"]
-    assert ticket["capture"]["counts"] == {"console": 1, "network": 1, "errors": 1, "failed_requests": 1}  # type: ignore[index]
+    tickets = {str(record["title"]): record for record in found if "assignees" in record}
+    ticket, report = tickets["The cart stays empty"], tickets["The total is NaN"]
     assert ticket["column_id"] != found[0]["columns"][0]["id"]  # type: ignore[index]
     assert str(ticket["branch"]).endswith("-the-cart-stays-empty")
+    assert report["capture"]["counts"] == {"console": 1, "network": 1, "errors": 1, "failed_requests": 1}  # type: ignore[index]
+    assert report["capture"]["console"]["items"][0]["args"] == ["cart total is NaN"]  # type: ignore[index]
+    assert report["source_url"] == "https://shop.example/cart?token=[redacted]"
+    assert "s3cr3t" not in printed
+    assert (tmp_path / "screenshot.png").read_bytes().startswith(b"\x89PNG")
     members = next(each["items"] for each in reversed(found) if "items" in each)
     assert [member["name"] for member in members] == ["Ann", "Bob"]  # type: ignore[union-attr]
     assert json.loads((tmp_path / "requests.har").read_text())["log"]["version"] == "1.2"

@@ -9,7 +9,7 @@ import pytest
 
 from tests.docs.pages import PAGES, ROOT, anchors, headings, links, named
 
-REFERENCE = re.compile(r"\b(docs/[\w/.\-]+\.md)(?:,\s+\"([^\"]+)\")?")
+REFERENCE = re.compile(r"\b((?:docs|bench)/[\w/.\-]+\.md)(?:,\s+\"([^\"]+)\")?")
 CODE = [
     path
     for folder in ("ticketbox", "packaging", "bench", "tests", "web/src")

@@ -1,16 +1,15 @@
-"""Every test that the pages name is there, and every long test that records figures has a row for them."""
+"""Every test that the page of promises names exists, and every long test that records figures has a row."""
 
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
-from tests.docs.pages import ROOT, named, prose, table
+from tests.docs.pages import ROOT, headings, prose, table, words
 
 TESTS = ROOT / "tests"
-PAGES = [ROOT / "docs" / "operate" / name for name in ("reliability.md", "security.md")]
+PAGE = ROOT / "docs" / "develop" / "promises.md"
+MEASURED = "Measurements of the long tests"
 NAME = re.compile(r"`(?:(?P<file>[\w/]+\.py)::)?(?P<test>test_\w+)(?:\[\w+\])?`")
 DEFINED = {
     path.relative_to(TESTS).as_posix(): set(re.findall(r"^\s*(?:async )?def (test_\w+)", path.read_text("utf-8"), re.M))
@@ -18,18 +17,25 @@ DEFINED = {
 }
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_every_test_that_a_page_names_is_there(page: Path) -> None:
-    found = list(NAME.finditer(prose(page)))
-    assert len(found) > 50
-    assert prose(page).count("test_") == sum(match[0].count("test_") for match in found)
+def test_every_test_that_the_page_names_exists() -> None:
+    found = list(NAME.finditer(prose(PAGE)))
+    assert len(found) > 150
+    assert prose(PAGE).count("test_") == sum(match[0].count("test_") for match in found)
     everything = set().union(*DEFINED.values())
     missing = [m[0] for m in found if m["test"] not in (DEFINED.get(m["file"], ()) if m["file"] else everything)]
     assert not missing
 
 
+def test_every_promise_names_its_tests() -> None:
+    promises = [heading for heading in headings(PAGE)[1:] if heading != MEASURED]
+    assert len(promises) > 5
+    for heading in promises:
+        for promise, tests in table(PAGE, heading):
+            assert words([tests]), promise
+
+
 def test_every_long_test_that_records_figures_has_a_row() -> None:
-    rows = {test.strip("`").partition("[")[0] for *_, test in table(PAGES[0], "What the long tests measured")}
+    rows = {test.strip("`").partition("[")[0] for *_, test in table(PAGE, MEASURED)}
     recording = {
         f"{path}::{test}"
         for path in DEFINED
@@ -49,16 +55,16 @@ REPORT = """<testsuites><testsuite>
 
 def test_a_report_fills_its_rows_and_names_what_failed(tmp_path: Path) -> None:
     script = (ROOT / "packaging" / "reliability.py").read_text("utf-8")
-    for folder in ("packaging", "docs/operate"):
+    for folder in ("packaging", "docs/develop"):
         (tmp_path / folder).mkdir(parents=True)
     (tmp_path / "packaging" / "reliability.py").write_text(script, "utf-8")
-    page = tmp_path / "docs" / "operate" / "reliability.md"
-    page.write_text(PAGES[0].read_text("utf-8"), "utf-8")
+    page = tmp_path / "docs" / "develop" / "promises.md"
+    page.write_text(PAGE.read_text("utf-8"), "utf-8")
     (tmp_path / "report.xml").write_text(REPORT, "utf-8")
     done = subprocess.run(
         [sys.executable, tmp_path / "packaging" / "reliability.py", tmp_path / "report.xml"],
         capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert (done.returncode, "test_other failed" in done.stderr) == (1, True)
-    changed = set(page.read_text("utf-8").splitlines()) - set(PAGES[0].read_text("utf-8").splitlines())
+    changed = set(page.read_text("utf-8").splitlines()) - set(PAGE.read_text("utf-8").splitlines())
     assert [line.split(" | ")[1] for line in changed] == ["rounds 1,234"]

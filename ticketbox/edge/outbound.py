@@ -1,4 +1,4 @@
-"""The way out: requests to addresses that somebody else named (docs/operate/security.md, "Requests that leave").
+"""The way out: requests to addresses that somebody else named (docs/operate/security.md, "Outgoing requests").
 
 The guard stands where the connection is made: the name is resolved once, every address that it has must be a
 public one, and the connection goes to the address that was checked. So nothing can change in between (DNS

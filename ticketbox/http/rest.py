@@ -40,7 +40,7 @@ class Api:
     """The REST API as an ASGI application; what isn't a path of the registry goes to the application behind it.
 
     It stands before the framework, whose way to a handler costs as much as a look-up in the file
-    (docs/decisions/0002-rest-stands-before-the-framework.md).
+    (docs/decisions/0002-rest-in-front-of-the-framework.md).
     """
 
     def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site, behind: ASGIApp) -> None:

@@ -1,4 +1,4 @@
-"""When a delivery that failed is tried again (docs/use/webhooks.md, "Again and again")."""
+"""When a delivery that failed is tried again (docs/use/webhooks.md, "Retries")."""
 
 from ticketbox.domain.core.clock import DAY, HOUR
 

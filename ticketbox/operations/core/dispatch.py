@@ -1,4 +1,4 @@
-"""The only road to an operation, for every surface (docs/develop/architecture.md, "One road").
+"""The only road to an operation, for every surface (docs/develop/architecture.md, "Dispatch").
 
 decode, transaction, actor, scope, budget, handler, event, commit, answer: in this order, whoever calls.
 The actor is resolved inside the operation's own transaction, so revocation, expiry and changes of role or

@@ -1,4 +1,4 @@
-"""Claiming a ticket while working on it, and recording the branch: a lease (docs/use/api.md, "Claims")."""
+"""Claiming a ticket while working on it, and recording the branch: a lease (docs/use/tickets.md, "Claims")."""
 
 import re
 import unicodedata

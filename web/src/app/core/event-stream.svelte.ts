@@ -3,7 +3,7 @@ import type { Event } from '../../../generated/api';
 type Listener = (event: Event) => void;
 
 /**
- * Events as they happen (docs/use/events.md, "Listening"). The browser reconnects by itself and says where it was;
+ * Events as they happen (docs/use/events.md, "Stream events"). The browser reconnects by itself and says where it was;
  * `connected` is for the sign that live updates pause.
  */
 class Live {

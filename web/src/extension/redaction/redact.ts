@@ -1,4 +1,4 @@
-/** Redaction of a whole capture before anything of it is stored or shown (docs/use/captures.md, "What is removed"). */
+/** Redaction of a whole capture before anything of it is stored or shown (docs/use/captures.md, "Redaction"). */
 import type { Counts, NetworkEntry, Streams, Told } from '../shapes';
 import { REMOVED_HEADERS, showsHeader } from './names';
 import { Scrubber } from './scrub';

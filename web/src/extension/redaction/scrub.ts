@@ -1,7 +1,6 @@
 /**
  * Finding secrets in any text; the server's ticketbox/domain/captures/redaction/secret_scanner.py, rule for rule
- * (docs/use/captures.md, "What is
- * removed"). A test holds both against each other.
+ * (docs/use/captures.md, "Redaction"). A test holds both against each other.
  */
 import type { Counts } from '../shapes';
 import { compact, isSecretKey, STEMS } from './names';

@@ -12,7 +12,7 @@ export interface Wanted {
   failed: boolean;
 }
 
-/** As the API counts failures: status 400 and above, or no answer (docs/use/captures.md, "What is cut"). */
+/** As the API counts failures: status 400 and above, or no answer (docs/use/captures.md, "Truncation"). */
 export function failed({ status, error }: NetworkEntry): boolean {
   return status === null || status >= 400 || error != null;
 }
