@@ -1,4 +1,4 @@
-"""The commands of the pages are run as they stand: a real server, a real shell, a real curl."""
+"""Run the commands of the pages unchanged, with a real server, shell and curl."""
 
 import json
 import os
@@ -10,19 +10,19 @@ from pathlib import Path
 import pytest
 
 from tests.box import Box
-from tests.docs.pages import ROOT, blocks, named
+from tests.docs.pages import ROOT, blocks, page_path
 
 README = ROOT / "README.md"
 QUICKSTART = ROOT / "docs" / "use" / "quickstart.md"
 ADDRESS = "http://localhost:8420"
-# `uv run` would resolve and install; the environment is there already.
+# `uv run` would resolve and install; the environment already exists.
 SHELL = 'set -euo pipefail\nuv() { shift; "$@"; }\ncurl() { command curl --fail "$@" && echo; }\n'
 
 pytestmark = pytest.mark.skipif(shutil.which("curl") is None and "CI" not in os.environ, reason="needs curl")
 
 
 def run(page: Path, box: Box, folder: Path) -> str:
-    """Run a page's blocks as one script, in a folder of its own; returns what they printed."""
+    """Run the blocks of a page as one script in the given folder. Returns the output."""
     script = "\n".join(blocks(page, "sh test"))
     assert ADDRESS in script
     (folder / "docs").symlink_to(ROOT / "docs")
@@ -39,16 +39,16 @@ def run(page: Path, box: Box, folder: Path) -> str:
         timeout=60,
         check=False,
     )
-    assert done.returncode == 0, f"{named(page)}: {done.stdout}\n{done.stderr}"
+    assert done.returncode == 0, f"{page_path(page)}: {done.stdout}\n{done.stderr}"
     return done.stdout
 
 
 def records(printed: str) -> list[dict[str, object]]:
-    """The JSON objects among what was printed, a line each."""
+    """Return the JSON objects in the output, one per line."""
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 
-def test_the_quickstart(tmp_path: Path) -> None:
+def test_quickstart_commands_work(tmp_path: Path) -> None:
     with Box(tmp_path / "new.db") as box:
         printed = run(QUICKSTART, box, tmp_path)
     found = records(printed)
@@ -67,8 +67,8 @@ def test_the_quickstart(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "requests.har").read_text())["log"]["version"] == "1.2"
 
 
-@pytest.mark.parametrize("page", [README, ROOT / "CONTRIBUTING.md"], ids=named)
-def test_the_pages_name_the_same_commands(page: Path) -> None:
+@pytest.mark.parametrize("page", [README, ROOT / "CONTRIBUTING.md"], ids=page_path)
+def test_readme_and_contributing_have_the_same_commands(page: Path) -> None:
     commands = "\n".join(blocks(page, "sh"))
     assert "uv run --group dev pytest" in commands
     assert "uv run ticketbox serve" in commands

@@ -1,4 +1,4 @@
-"""Every figure and list that a page states is the code's own."""
+"""Figures and lists in the pages match the code."""
 
 import inspect
 import json
@@ -47,22 +47,22 @@ def prose(page: Path) -> str:
     return " ".join(page.read_text("utf-8").split())
 
 
-def drawn(function: Callable[..., Any] | ModuleType, name: str) -> int:
-    """The figure with which a function, or a module, draws on a bucket."""
+def bucket_limit(function: Callable[..., Any] | ModuleType, name: str) -> int:
+    """Return the limit per minute with which a function or a module uses a bucket."""
     (figure,) = set(re.findall(rf'services\.limit\([^"]*"{name}", (\d+),', inspect.getsource(function)))
     return int(figure)
 
 
-def test_the_scope_matrix() -> None:
+def test_tokens_page_lists_scopes() -> None:
     expected = [[f"`{scope}`", *scope.describe] for scope in Scope]
     assert table(TOKENS, "Scopes") == expected
 
 
-def test_the_roles() -> None:
+def test_companies_page_lists_roles() -> None:
     assert [row[0] for row in table(COMPANIES, "Roles")] == [role.label for role in Role]
 
 
-def test_the_operations_that_need_a_session_or_nothing() -> None:
+def test_tokens_page_lists_operations_without_token_access() -> None:
     routed = {operation.name: operation.scope for _, operation in registry().routes()}
     listed = words([row[1] for row in table(TOKENS, "Operations that need a web session")])
     assert sorted(listed) == sorted(name for name, scope in routed.items() if scope is Access.SESSION)
@@ -71,7 +71,7 @@ def test_the_operations_that_need_a_session_or_nothing() -> None:
     assert [name for name, scope in routed.items() if scope is Access.ANY] == ["get_me"]
 
 
-def test_the_secrets() -> None:
+def test_pages_describe_the_format_of_secrets() -> None:
     assert len(secrets.new_secret()) == len(secrets.PREFIX) + 30 + 6
     assert len(secrets.new_secret()[: secrets.SHOWN]) == 10
     for page in (TOKENS, SECURITY):
@@ -80,7 +80,7 @@ def test_the_secrets() -> None:
     assert "first 10 characters" in prose(TOKENS)
 
 
-def test_the_limits() -> None:
+def test_limits_page_matches_the_code() -> None:
     budgets, anonymous, requests, files, others = (
         {row[0]: row[1] for row in table(LIMITS, heading)}
         for heading in ("Budgets", "Before authentication", "Requests", "Captures and files", "Others")
@@ -96,17 +96,17 @@ def test_the_limits() -> None:
     assert anonymous == {
         "requests without a credential, from an address": f"{edge.ANONYMOUS_PER_MINUTE} a minute",
         "bad credentials, from an address": f"{edge.BAD_CREDENTIALS_PER_MINUTE} a minute",
-        "attempts to sign in, from an address": f"{drawn(sessions.check_password, 'sign-in')} a minute",
+        "attempts to sign in, from an address": f"{bucket_limit(sessions.check_password, 'sign-in')} a minute",
         "attempts to sign in to one account, from an address":
-            f"{drawn(sessions.check_password, 'sign-in-account')} a minute",
+            f"{bucket_limit(sessions.check_password, 'sign-in-account')} a minute",
         "attempts to sign in to one account, from unknown addresses":
-            f"{drawn(sessions.check_password, 'sign-in-strangers')} a minute",
-        "attempts to change one's password": f"{drawn(profile.hash_new, 'password')} a minute",
-        "attempts to set up, from an address": f"{drawn(setup.hash_if_key_holds, 'set-up')} a minute",
-        "invitation links tried, from an address": f"{drawn(invitations, 'invitation')} a minute",
+            f"{bucket_limit(sessions.check_password, 'sign-in-strangers')} a minute",
+        "attempts to change one's password": f"{bucket_limit(profile.hash_new, 'password')} a minute",
+        "attempts to set up, from an address": f"{bucket_limit(setup.hash_if_key_holds, 'set-up')} a minute",
+        "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",
     }  # fmt: skip
     bounds = msgspec.json.schema(Limit)
-    (asked,) = {
+    (default,) = {
         operation.arguments.__struct_defaults__[operation.arguments.__struct_fields__.index("limit") - len(
             operation.arguments.__struct_fields__)]
         for operation in registry() if "cursor" in operation.arguments.__struct_fields__
@@ -122,7 +122,7 @@ def test_the_limits() -> None:
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
         "uploads processed at a time": f"{uploads._AT_ONCE}; others wait",
         "a database query": f"{database.READ_SECONDS:.0f} s",
-        "items on a page of a list": f"{bounds['minimum']} to {bounds['maximum']}, {asked} by default",
+        "items on a page of a list": f"{bounds['minimum']} to {bounds['maximum']}, {default} by default",
         "an answer kept under its Idempotency-Key": f"{DAY // MINUTE // 60} h",
     }
     assert files == {
@@ -146,7 +146,7 @@ def test_the_limits() -> None:
     }
 
 
-def test_the_parts_and_fields_of_a_capture() -> None:
+def test_captures_page_lists_parts_and_fields() -> None:
     parts, fields = tables(CAPTURES, "Send a capture")
     taken = captures.CreateCapture.__struct_fields__
     assert words([row[0] for row in parts]) == [name for name in taken if name != "idempotency_key"]
@@ -155,7 +155,7 @@ def test_the_parts_and_fields_of_a_capture() -> None:
     assert {row[0].strip("`") for row in fields if row[2] == "yes"} == needed
 
 
-def test_the_entries_of_the_streams() -> None:
+def test_captures_page_lists_stream_entries() -> None:
     for heading, kind in (
         ("Console entries", capture.ConsoleEntry),
         ("Network entries", capture.NetworkEntry),
@@ -166,7 +166,7 @@ def test_the_entries_of_the_streams() -> None:
         assert f"{', '.join(needed[:-1])} and {needed[-1]} are required." in prose(CAPTURES)
 
 
-def test_the_health_and_what_is_cut() -> None:
+def test_captures_page_describes_health_and_truncation() -> None:
     statuses, reasons = tables(CAPTURES, "Health")
     assert words([row[0] for row in statuses]) == [status.value for status in capture.HealthStatus]
     assert words([row[0] for row in reasons]) == [reason.value for reason in capture.HealthReason]
@@ -176,7 +176,7 @@ def test_the_health_and_what_is_cut() -> None:
     assert f"within {streams.AROUND_MS // 1000} s of it" in prose(CAPTURES)
 
 
-def test_what_is_removed() -> None:
+def test_captures_page_lists_what_redaction_removes() -> None:
     assert words([row[0] for row in table(CAPTURES, "Redaction")]) == list(capture.Redaction.__struct_fields__)
     (sentence,) = re.findall(r"These are removed whole: (.*?)\. Of all", prose(CAPTURES))
     assert set(words([sentence])) == REMOVED_HEADERS
@@ -184,19 +184,21 @@ def test_what_is_removed() -> None:
     assert set(shown.split()) == _SHOWN_HEADERS | {f"{family}…" for family in _SHOWN_FAMILIES}
 
 
-def test_the_ids_ways_creates_and_events() -> None:
-    later = {"hook_", "app_"}  # records that no answer holds yet
+def test_pages_list_ids_channels_idempotent_operations_and_events() -> None:
+    unused = {"hook_", "app_"}  # no response contains such an id yet
     prefixes = {prefix.value for prefix in Prefix}
-    assert prefixes - later <= set(words([row[0] for row in table(API, "Ids")])) <= prefixes
-    (ways,) = re.findall(r"`via` is the channel: (.*?) \(the command line on the server's machine\)", prose(API))
-    assert [word for word in words([ways]) if ":" not in word] == [via.value for via in Via]
-    (creates,) = re.findall(r"These operations accept an `Idempotency-Key` of up to 200 characters: (.*?)\.", prose(API))
+    assert prefixes - unused <= set(words([row[0] for row in table(API, "Ids")])) <= prefixes
+    (channels,) = re.findall(r"`via` is the channel: (.*?) \(the command line on the server's machine\)", prose(API))
+    assert [word for word in words([channels]) if ":" not in word] == [via.value for via in Via]
+    (creates,) = re.findall(
+        r"These operations accept an `Idempotency-Key` of up to 200 characters: (.*?)\.", prose(API)
+    )
     assert sorted(words([creates])) == sorted(each.name for each in registry() if each.takes_key)
     listed = words([row[1] for row in table(EVENTS, "Event types")])
     assert sorted(listed) == sorted(kind.value for kind in events.EventType)
 
 
-def test_the_flags_of_serve() -> None:
+def test_configuration_page_lists_flags_of_serve() -> None:
     command = main.get_command(click.Context(main), "serve")
     assert command is not None
     options = [option for option in command.params if isinstance(option, click.Option)]
@@ -209,7 +211,7 @@ def test_the_flags_of_serve() -> None:
             assert row[2] == str(option.default)
 
 
-def test_the_password_hash_and_the_headers() -> None:
+def test_security_page_describes_password_hash_and_headers() -> None:
     hasher = passwords._hasher()
     assert hasher.parallelism == 1
     assert f"{hasher.time_cost} passes over {hasher.memory_cost // 1024} MiB, one lane" in prose(SECURITY)
@@ -218,21 +220,21 @@ def test_the_password_hash_and_the_headers() -> None:
         assert re.search(pattern, prose(SECURITY), re.IGNORECASE), name
 
 
-def test_every_dependency_has_its_line() -> None:
+def test_every_dependency_is_in_decision_6() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    told = tables(DOCS / "decisions" / "0006-dependencies.md", "Decision")
+    listed = tables(DOCS / "decisions" / "0006-dependencies.md", "Decision")
     for rows, needed in zip(
-        told[:2], (project["project"]["dependencies"], project["dependency-groups"]["dev"]), strict=True
+        listed[:2], (project["project"]["dependencies"], project["dependency-groups"]["dev"]), strict=True
     ):
         assert words([row[0] for row in rows]) == [re.split(r"[\[<>=; ]", line)[0] for line in needed]
     web = json.loads((ROOT / "web" / "package.json").read_text("utf-8"))["devDependencies"]
     assert {name for name in web if not name.startswith("@types/")} == {
-        told_name if told_name[0] != "-" else f"@atlaskit/pragmatic-drag-and-drop{told_name}"
-        for told_name in words([row[0] for row in told[2]])
+        name if name[0] != "-" else f"@atlaskit/pragmatic-drag-and-drop{name}"
+        for name in words([row[0] for row in listed[2]])
     }
 
 
-def test_the_decisions_are_numbered_without_gaps_and_have_their_parts() -> None:
+def test_decisions_are_numbered_and_have_all_sections() -> None:
     pages = sorted((DOCS / "decisions").glob("*.md"))
     assert [int(page.name[:4]) for page in pages] == list(range(1, len(pages) + 1))
     for page in pages:

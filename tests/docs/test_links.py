@@ -1,4 +1,4 @@
-"""Every link leads somewhere, and every page that the code names is there with its heading."""
+"""Links resolve, and every page and heading that the code refers to exists."""
 
 import re
 from collections.abc import Iterator
@@ -7,9 +7,11 @@ from urllib.parse import unquote
 
 import pytest
 
-from tests.docs.pages import PAGES, ROOT, anchors, headings, links, named
+from tests.docs.pages import PAGES, ROOT, anchors, headings, links, page_path
 
 REFERENCE = re.compile(r"\b((?:docs|bench)/[\w/.\-]+\.md)(?:,\s+\"([^\"]+)\")?")
+FILE = re.compile(r"`([\w.\-]+(?:/[\w.\-]+)+\.(?:py|ts|svelte|spec|service|toml))(?:::\w+)?(?:\[\w+\])?`")
+FOLDERS = [ROOT, ROOT / "ticketbox", ROOT / "tests", ROOT / "web" / "src" / "app"]
 CODE = [
     path
     for folder in ("ticketbox", "packaging", "bench", "tests", "web/src")
@@ -18,34 +20,34 @@ CODE = [
 ]
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_links_lead_somewhere(page: Path) -> None:
+@pytest.mark.parametrize("page", PAGES, ids=page_path)
+def test_links_resolve(page: Path) -> None:
     broken = []
     for target in links(page):
         if target.startswith(("https://", "http://", "mailto:")):
             continue
         path, _, anchor = unquote(target).partition("#")
-        there = (page.parent / path).resolve() if path else page
-        if not there.exists() or (anchor and anchor not in anchors(there)):
+        file = (page.parent / path).resolve() if path else page
+        if not file.exists() or (anchor and anchor not in anchors(file)):
             broken.append(target)
     assert not broken
 
 
-@pytest.mark.parametrize("page", PAGES, ids=named)
-def test_headings_are_unique_where_links_need_them(page: Path) -> None:
-    known = anchors(page)
-    asked = {target.partition("#")[2] for other in PAGES for target in links(other) if "#" in target}
-    assert not [anchor for anchor in set(known) & asked if known.count(anchor) > 1]
+@pytest.mark.parametrize("page", PAGES, ids=page_path)
+def test_linked_headings_are_unique(page: Path) -> None:
+    existing = anchors(page)
+    linked = {target.partition("#")[2] for other in PAGES for target in links(other) if "#" in target}
+    assert not [anchor for anchor in set(existing) & linked if existing.count(anchor) > 1]
 
 
 def references() -> Iterator[tuple[str, str, str]]:
     for path in CODE:
         text = re.sub(r"\s*\n\s*(?:# ?|\* ?)?", " ", path.read_text("utf-8"))
         for page, heading in REFERENCE.findall(text):
-            yield named(path), page, heading
+            yield page_path(path), page, heading
 
 
-def test_the_pages_that_the_code_names_are_there() -> None:
+def test_pages_that_the_code_refers_to_exist() -> None:
     found = list(references())
     assert len(found) > 20
     missing = [
@@ -56,20 +58,26 @@ def test_the_pages_that_the_code_names_are_there() -> None:
     assert not missing
 
 
-def test_every_page_can_be_reached_from_the_readme() -> None:
+@pytest.mark.parametrize("page", PAGES, ids=page_path)
+def test_files_that_pages_name_exist(page: Path) -> None:
+    names = set(FILE.findall(page.read_text("utf-8")))
+    assert not {name for name in names if not any((folder / name).exists() for folder in FOLDERS)}
+
+
+def test_every_page_is_linked_from_the_readme() -> None:
     reached, waiting = set[Path](), [ROOT / "README.md"]
     while waiting:
         page = waiting.pop()
         reached.add(page)
         for target in links(page):
-            there = (page.parent / target.partition("#")[0]).resolve()
-            if there.is_dir():
-                waiting += set(there.glob("*.md")) - reached
-            elif there.suffix == ".md" and there.exists() and there not in reached:
-                waiting.append(there)
+            file = (page.parent / target.partition("#")[0]).resolve()
+            if file.is_dir():
+                waiting += set(file.glob("*.md")) - reached
+            elif file.suffix == ".md" and file.exists() and file not in reached:
+                waiting.append(file)
     assert reached >= {page.resolve() for page in PAGES}
 
 
-def test_no_page_tells_where_it_was_written() -> None:
+def test_no_page_contains_a_local_path() -> None:
     for page in PAGES:
         assert not re.search(r"(^|[\s\"'(`])/(?:work|root|home)/", page.read_text("utf-8"), re.MULTILINE), page

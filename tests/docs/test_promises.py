@@ -17,7 +17,7 @@ DEFINED = {
 }
 
 
-def test_every_test_that_the_page_names_exists() -> None:
+def test_every_named_test_exists() -> None:
     found = list(NAME.finditer(prose(PAGE)))
     assert len(found) > 150
     assert prose(PAGE).count("test_") == sum(match[0].count("test_") for match in found)
@@ -53,7 +53,7 @@ REPORT = """<testsuites><testsuite>
 </testsuite></testsuites>"""
 
 
-def test_a_report_fills_its_rows_and_names_what_failed(tmp_path: Path) -> None:
+def test_report_fills_rows_and_names_failed_tests(tmp_path: Path) -> None:
     script = (ROOT / "packaging" / "reliability.py").read_text("utf-8")
     for folder in ("packaging", "docs/develop"):
         (tmp_path / folder).mkdir(parents=True)

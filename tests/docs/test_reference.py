@@ -1,4 +1,4 @@
-"""docs/reference is what the code says, and it leaves nothing out."""
+"""docs/reference matches the code and is complete."""
 
 import subprocess
 import sys
@@ -16,14 +16,14 @@ DOCS = ROOT / "docs" / "reference"
 API = DOCS / "api.md"
 
 
-def test_the_reference_is_fresh() -> None:
+def test_reference_is_up_to_date() -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "packaging" / "reference.py", "--check"], capture_output=True, text=True, check=False
     )
     assert done.returncode == 0, done.stderr
 
 
-def test_every_operation_stands_in_it_with_its_scope() -> None:
+def test_reference_lists_every_operation_with_its_scope() -> None:
     listed = {words(row[1:2])[0]: row for row in table(API, "All operations")}
     routed = {f"{route.method} {route.path}": operation for route, operation in registry().routes()}
     assert listed.keys() == routed.keys()
@@ -34,20 +34,20 @@ def test_every_operation_stands_in_it_with_its_scope() -> None:
         assert operation.name in headings(API)
 
 
-def test_every_code_stands_among_the_errors() -> None:
+def test_reference_lists_every_error_code() -> None:
     rows = table(DOCS / "errors.md", "Errors")
     listed = {(row[0], row[1].strip("`")) for row in rows}
     assert listed == {(str(each.status), each.code) for each in PROBLEMS} | {("500", "internal")}
 
 
-def test_every_command_stands_in_it() -> None:
+def test_reference_lists_every_command() -> None:
     assert isinstance(main, click.Group)
     listed = headings(DOCS / "cli.md")
     for name in main.list_commands(click.Context(main)):
         assert f"ticketbox {name}" in listed
 
 
-def test_every_tool_stands_in_it() -> None:
+def test_reference_lists_every_tool() -> None:
     listed = {row[0]: row[3] for row in tables(DOCS / "tools.md", "MCP tools")[0]}
     assert listed == {
         f"[{tool.name or each.name}](#{tool.name or each.name})": f"[{each.name}](api.md#{each.name})"
@@ -56,7 +56,7 @@ def test_every_tool_stands_in_it() -> None:
     }
 
 
-def test_every_filter_of_the_search_stands_in_the_guide() -> None:
+def test_search_page_lists_every_filter() -> None:
     page = ROOT / "docs" / "use" / "search.md"
     listed = {key: set(words(row[1:2])) for row in tables(page, "Filters")[0] for key in words(row[:1])}
     for each in FILTERS:
