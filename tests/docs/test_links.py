@@ -16,7 +16,7 @@ CODE = [
     path
     for folder in ("ticketbox", "packaging", "bench", "tests", "web/src")
     for path in sorted((ROOT / folder).rglob("*"))
-    if path.suffix in {".py", ".ts", ".svelte"} and path != Path(__file__)
+    if path.suffix in {".py", ".ts", ".svelte"} and path.parent != Path(__file__).parent
 ]
 
 
