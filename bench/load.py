@@ -27,12 +27,12 @@ from bench.disturbing import KINDS, Disturber, Task
 from bench.machine import CLIENT_CORE, cpu_seconds, describe, memory_mb, percentile, pinned, start_highest, table
 from bench.seed import Seeded, seed
 from bench.serving import Server, ticketbox
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.context import Call
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
-from ticketbox.store.events.events import event_id
+from ticketbox.store.events.events import encode_event_id
 from ticketbox.store.file.database import Database
 
 READS = {"search", "list of 50", "get_ticket"}
@@ -122,7 +122,7 @@ def prepare(original: Seeded, db: Path, plan: Plan) -> Cast:
 async def _issued(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
     """The secrets of new tokens, made as the command line makes them, but with the file opened once."""
     database = await Database.open(db, readers=1)
-    services = Services(database, Limiter(time.monotonic), "")
+    services = Services(database, RateLimiter(time.monotonic), "")
     issue, dispatcher = registry()["issue_token"], Dispatcher(services)
     made = await asyncio.gather(*(dispatcher.dispatch(issue, given, Call(operator=True)) for given in wanted))
     services.close()
@@ -221,7 +221,7 @@ def _events(db: Path, after: int) -> list[str]:
     """The ids of the company's events after one, in their order."""
     question = "SELECT id FROM event WHERE id > ? AND company_id = 1 AND project_id IS NOT NULL ORDER BY id"
     with contextlib.closing(sqlite3.connect(db)) as connection:
-        return [event_id(row[0]) for row in connection.execute(question, (after,))]
+        return [encode_event_id(row[0]) for row in connection.execute(question, (after,))]
 
 
 def told(found: Found) -> str:

@@ -28,7 +28,7 @@ from ticketbox.store.core import bylines
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import assignments, lists, tickets
-from ticketbox.store.tickets.lists import Filter, Sort
+from ticketbox.store.tickets.lists import Sort, TicketFilter
 
 QUESTIONS = ("get_ticket", "list of 50", "list of 50, all projects", "list of 50, label", "search")
 
@@ -75,18 +75,20 @@ class Alone:
     def __init__(self, question: str, seeded: Seeded) -> None:
         self._connection = connect(seeded.db, writes=False)
         self._tx = Read(self._connection, time.time_ns() // 1_000_000)
-        actor = credentials.resolve(self._tx, secrets.digest(seeded.token), Via.REST)
+        actor = credentials.resolve_actor(self._tx, secrets.hash_secret(seeded.token), Via.REST)
         assert actor is not None
         self._asked: list[tuple[str, dict[str, object]]] = []
         if question.startswith("get_ticket"):
             given = {**actor.viewer, "status": "active"}
-            self._asked = [(tickets.GET, {**given, "id": path.rpartition("/")[2]}) for path in paths(question, seeded)]
+            self._asked = [
+                (tickets.SELECT_TICKET, {**given, "id": path.rpartition("/")[2]}) for path in paths(question, seeded)
+            ]
         elif question.startswith("list of 50"):
             project = None if "all" in question else seeded.project
             label = "bug" if "label" in question else None
-            wanted = Filter((Status.ACTIVE,), Sort.UPDATED_DOWN, project=project, label=label)
-            given = lists.parameters(actor.viewer, wanted, None, 51)
-            self._asked = [(lists.sql(wanted, resumed=False), given)]
+            wanted = TicketFilter((Status.ACTIVE,), Sort.UPDATED_DOWN, project=project, label=label)
+            given = lists.build_parameters(actor.viewer, wanted, None, 51)
+            self._asked = [(lists.compose_query(wanted, resumed=False), given)]
 
     def cpu(self, seconds: float) -> float:
         """Microseconds of processor time for one question; 0 for one whose SQL isn't known here."""
@@ -97,8 +99,10 @@ class Alone:
         for sql, given in itertools.cycle(self._asked):
             rows = self._tx.all(sql, given)
             keys = {row[place] for row in rows for place in (13, 21, 23, 25)} - {None}
-            self._tx.all(bylines.LOAD, (msgspec.json.encode(list(keys)).decode(),))
-            self._tx.all(assignments.OF_TICKETS, (msgspec.json.encode([row[0] for row in rows]).decode(),))
+            self._tx.all(bylines.SELECT_BYLINES, (msgspec.json.encode(list(keys)).decode(),))
+            self._tx.all(
+                assignments.SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode([row[0] for row in rows]).decode(),)
+            )
             done += 1
             if time.monotonic() > stop:
                 break

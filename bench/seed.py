@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from ticketbox.cli.common import operate
 from ticketbox.domain.core.ids import ALPHABET
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 
 PASSWORD = "correct horse battery"
 COMPANIES = 5
@@ -98,7 +98,7 @@ def seed(db: Path, tickets: int, *, figures: int = 1) -> Seeded:
         for leftover in (db, db.with_name(db.name + "-wal"), db.with_name(db.name + "-shm")):
             leftover.unlink(missing_ok=True)
         db.parent.mkdir(parents=True, exist_ok=True)
-        prepare(db)
+        prepare_file(db)
         owner = operate(db, "add_user", {"email": "bench@example.org", "name": "Bench", "password": PASSWORD})
         connection = sqlite3.connect(db, isolation_level=None)
         with connection:

@@ -103,7 +103,7 @@ def _wait(url: str) -> None:
 async def _serve_constant(kind: str, size: int, server: str) -> None:
     from litestar import Litestar, Response, get
 
-    from ticketbox.domain.core.limits import Limiter
+    from ticketbox.domain.core.limits import RateLimiter
     from ticketbox.edge.asgi import Receive, Scope, Send
     from ticketbox.edge.edge import Edge, Site
     from ticketbox.server import listen, serve_until_stopped
@@ -126,7 +126,7 @@ async def _serve_constant(kind: str, size: int, server: str) -> None:
     url = f"http://127.0.0.1:{port}"
     if kind == "edge":
         site = Site(url, frozenset({f"127.0.0.1:{port}"}), any_address=False, secure=False)
-        application = Edge(application, site, Limiter(time.monotonic))  # type: ignore[assignment,arg-type]
+        application = Edge(application, site, RateLimiter(time.monotonic))  # type: ignore[assignment,arg-type]
     if server == "granian":
         from bench.servers import serve_granian
 

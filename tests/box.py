@@ -22,7 +22,7 @@ import msgspec
 from tests.documented import check_refusal
 from ticketbox.domain.accounts import passwords
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.policy import NOBODY
+from ticketbox.domain.core.policy import ANONYMOUS
 from ticketbox.operations.accounts.issued_tokens import IssueToken, issue_token
 from ticketbox.operations.accounts.sessions import started
 from ticketbox.store.accounts import users
@@ -172,10 +172,10 @@ class Person:
         self._sign_in(beside(self.box.db, self._start))
 
     def _join(self, tx: Write) -> tuple[str, Any]:
-        return users.add(tx, self.email, self.name, _hash()).user.id, self._start(tx)
+        return users.insert_account(tx, self.email, self.name, _hash()).user.id, self._start(tx)
 
     def _start(self, tx: Write) -> Any:
-        account = users.by_email(tx, self.email)
+        account = users.find_account_by_email(tx, self.email)
         assert account is not None
         return started(tx, account, self.web.headers["X-Forwarded-For"], "the tests")
 
@@ -188,7 +188,7 @@ class Person:
         """The secret of a new API token."""
         given = {"user": self.id, "label": label, "scopes": list(scopes), **restriction}
         asked = msgspec.convert(given, IssueToken)
-        return beside(self.box.db, lambda tx: issue_token(tx, NOBODY, asked)).secret
+        return beside(self.box.db, lambda tx: issue_token(tx, ANONYMOUS, asked)).secret
 
     def client(self, *scopes: str, **restriction: Any) -> httpx.Client:
         """A client with a new API token."""

@@ -77,7 +77,7 @@ def rows(db: Path) -> dict[str, list[Any]]:
     with contextlib.closing(sqlite3.connect(db)) as connection:
         found: dict[str, list[Any]] = {"search": connection.execute("SELECT rowid, * FROM search").fetchall()}
         for table in (*records.TABLES, "ticket_label"):
-            columns = records.shape(connection, table).columns
+            columns = records.read_shape(connection, table).columns
             if table == "blob":
                 columns = ("id", "sha256", "encoding", "bytes", "data")
             names = ", ".join(columns)
@@ -91,7 +91,7 @@ def test_every_table_is_exported_or_left_out_for_a_reason(demo: Path) -> None:
     with contextlib.closing(sqlite3.connect(demo)) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
     ours = {name for name in names if not name.startswith(("sqlite_", "search"))}
-    assert ours - records.TABLES.keys() - records.LEFT_OUT.keys() == set()
+    assert ours - records.TABLES.keys() - records.EXCLUDED_TABLES.keys() == set()
 
 
 def test_a_new_file_gets_equal_rows_and_gives_an_equal_export(demo: Path, exported: Path, tmp_path: Path) -> None:
@@ -240,7 +240,7 @@ def edited(table: str, edit: Callable[[dict[str, Any]], None]) -> Change:
 
 BAD: dict[str, tuple[Change, str]] = {
     "newer format": (lambda _, manifest: manifest.update(format=FORMAT + 1), "newer"),
-    "newer schema": (lambda _, manifest: manifest.update(schema=migrate.newest_number() + 1), "newer ticketbox"),
+    "newer schema": (lambda _, manifest: manifest.update(schema=migrate.find_newest_number() + 1), "newer ticketbox"),
     "no format": (lambda _, manifest: manifest.pop("format"), "manifest"),
     "a byte changed": (
         lambda entries, _: entries.update(
@@ -283,7 +283,7 @@ def test_a_bad_export_is_refused_with_nothing_written(exported: Path, demo: Path
     assert "Traceback" not in done.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["bad.zip"]
     kept = tmp_path / "kept.db"
-    migrate.prepare(kept)
+    migrate.prepare_file(kept)
     before = rows(kept)
     assert run("import", tmp_path / "bad.zip", "--db", kept).exit_code == 1
     assert rows(kept) == before
@@ -320,9 +320,9 @@ def test_an_export_is_of_one_moment_while_others_write(box: Box, tmp_path: Path)
             ok(world.api.post(f"/tickets/{made}/comments", json={"body": "Meanwhile"}))
             seen.append(doing)
 
-    from ticketbox.store.export_import.transfer import export_to
+    from ticketbox.store.export_import.transfer import export_file
 
-    manifest = export_to(box.db, tmp_path / "x.zip", world.company, say)
+    manifest = export_file(box.db, tmp_path / "x.zip", world.company, say)
     assert seen == ["writing comment"]
     assert manifest.entries["records/ticket.ndjson"].records == 3
     assert manifest.entries["records/comment.ndjson"].records == 0

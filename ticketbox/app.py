@@ -10,7 +10,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.edge.asgi import ASGIApp
 from ticketbox.edge.edge import Edge, Site
 from ticketbox.http.metrics import Metrics
@@ -25,7 +25,7 @@ from ticketbox.operations.core.listeners import Listeners
 from ticketbox.operations.core.services import Fetch, Fetched, Services
 from ticketbox.settings import Settings
 from ticketbox.store.file.database import Database
-from ticketbox.store.file.migrate import UnusableFile, prepare
+from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
 log = logging.getLogger("ticketbox")
 
@@ -61,13 +61,13 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
     Raises UnusableFile for a file that can't be served, or that another server has open.
     """
     with locked(settings.db):
-        prepare(settings.db, log.info)
+        prepare_file(settings.db, log.info)
         clock = Clock()
         listeners = Listeners()
         database = await Database.open(settings.db, clock, publish=listeners.publish)
         services = Services(
             database,
-            Limiter(clock.monotonic),
+            RateLimiter(clock.monotonic),
             settings.public_url,
             _way_out(settings),
             listeners,

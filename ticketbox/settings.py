@@ -9,10 +9,10 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ticketbox.domain.core.problems import invalid
+from ticketbox.domain.core.problems import InvalidField
 
 if TYPE_CHECKING:
-    from ticketbox.domain.events.mail_server import Relay
+    from ticketbox.domain.events.mail_server import MailServer
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
@@ -40,7 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_keep: int = DEFAULT_KEEP
     backup_dir: Path | None = None
     drop_captures_after: int | None = None
-    relay: "Relay | None" = None
+    relay: "MailServer | None" = None
 
     @property
     def secure(self) -> bool:
@@ -72,11 +72,11 @@ def public_url(given: str | None, host: str, port: int, *, tls: bool) -> str:
         parts = urlsplit(given.strip())
         _ = parts.port
     except ValueError as error:
-        raise invalid("public-url", f"this is no address: {error}") from None
+        raise InvalidField("public-url", f"this is no address: {error}") from None
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment or parts.username:
-        raise invalid("public-url", "give it as https://tickets.example.org")
+        raise InvalidField("public-url", "give it as https://tickets.example.org")
     if parts.path not in {"", "/"}:
-        raise invalid("public-url", "ticketbox lives at the root of its host; leave the path out")
+        raise InvalidField("public-url", "ticketbox lives at the root of its host; leave the path out")
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 

@@ -17,7 +17,7 @@ from bench.serving import Server, ticketbox
 from ticketbox import __version__
 from ticketbox.cli.common import operate
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.jobs import search_merge
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.context import Call
@@ -110,8 +110,8 @@ def _filled(folder: Path, tickets: int) -> tuple[str, str, Path]:
 
 async def _fill(db: Path, token: str, project: str, tickets: int) -> None:
     database = await Database.open(db, readers=1)
-    services = Services(database, Limiter(time.monotonic), "")
-    dispatcher, create, digest = Dispatcher(services), registry()["create_ticket"], secrets.digest(token)
+    services = Services(database, RateLimiter(time.monotonic), "")
+    dispatcher, create, digest = Dispatcher(services), registry()["create_ticket"], secrets.hash_secret(token)
     made = [
         dispatcher.dispatch(create, {"project_id": project, **text._asdict()}, Call(secret_hash=digest))
         for text in texts(tickets)

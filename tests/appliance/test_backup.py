@@ -16,7 +16,7 @@ from tests.appliance.files import change, digest, names, rows
 from tests.box import ok
 from tests.commands import run
 from tests.fault.seed import NAMESPACE, Seed, can_mount, capture_parts
-from ticketbox.store.file.migrate import newest_number
+from ticketbox.store.file.migrate import find_newest_number
 
 
 def test_a_backup_holds_what_the_file_holds(db: Path, tmp_path: Path) -> None:
@@ -35,7 +35,7 @@ def test_json_is_all_that_a_script_gets(db: Path, tmp_path: Path) -> None:
     told = json.loads(done.stdout)
     assert told["file"] == str(tmp_path / "copy.db")
     assert told["bytes"] == (tmp_path / "copy.db").stat().st_size
-    assert (told["schema"], told["rows"]["capture"], told["kept"]) == (newest_number(), 6, None)
+    assert (told["schema"], told["rows"]["capture"], told["kept"]) == (find_newest_number(), 6, None)
 
 
 def test_into_a_folder_it_names_the_file_by_the_time(db: Path, tmp_path: Path) -> None:

@@ -17,7 +17,7 @@ import pytest
 
 from tests.box import Box, Person, World, eventually, ok, refused
 from tests.contract.cases import WRITING, Stage, dressed, operations, read_only
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.edge.asgi import Receive, Scope, Send
 from ticketbox.edge.edge import MAX_HEADERS, MAX_TARGET, Edge, Site
 from ticketbox.http.rest import MAX_JSON
@@ -372,7 +372,7 @@ def test_a_fault_tells_nothing_but_an_id_that_is_in_the_log(caplog: pytest.LogCa
         raise RuntimeError("the innermost secret")
 
     site = Site(public_url="http://localhost", hosts=frozenset({"localhost"}), any_address=False, secure=False)
-    edge = Edge(broken, site, Limiter(time.monotonic))
+    edge = Edge(broken, site, RateLimiter(time.monotonic))
 
     async def ask() -> httpx.Response:
         transport = httpx.ASGITransport(edge)

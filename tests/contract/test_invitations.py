@@ -8,7 +8,7 @@ import pytest
 
 from tests.box import PASSWORD, Person, World, ok, refused
 from tests.contract.cases import Stage, alter, invitation, read_only
-from ticketbox.domain.accounts.secrets import digest, new_secret
+from ticketbox.domain.accounts.secrets import generate_secret, hash_secret
 
 
 def accept(client: httpx.Client, secret: str, **given: object) -> httpx.Response:
@@ -26,7 +26,7 @@ def test_an_invitation_is_shown_once_and_kept_as_a_hash(world: World) -> None:
     connection = read_only(world.box.db)
     try:
         query = "SELECT secret_hash FROM invitation WHERE public_id = ?"
-        assert connection.execute(query, (made["id"],)).fetchone() == (digest(made["secret"]),)
+        assert connection.execute(query, (made["id"],)).fetchone() == (hash_secret(made["secret"]),)
     finally:
         connection.close()
 
@@ -129,7 +129,7 @@ def test_an_invitation_holds_for_two_weeks(world: World) -> None:
 
 @pytest.mark.parametrize("secret", ["x", "tok_1234", "unknown", "%00", "..%2f..", "a" * 101])
 def test_a_link_that_isnt_one_is_not_found(stage: Stage, secret: str) -> None:
-    secret = new_secret() if secret == "unknown" else secret
+    secret = generate_secret() if secret == "unknown" else secret
     answer = stage.box.client().get(f"/invitations/accept/{secret}")
     assert answer.status_code in {400, 404}
     assert answer.json()["code"] in {"invalid_request", "not_found"}

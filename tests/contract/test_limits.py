@@ -11,8 +11,8 @@ import pytest
 
 from tests.box import PASSWORD, Person, World, ok, refused, serving
 from tests.contract.cases import WRITING, Stage, address
-from ticketbox.domain.accounts.secrets import new_secret
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.accounts.secrets import generate_secret
+from ticketbox.domain.core.limits import RateLimiter
 
 
 def set_limits(world: World, reads: int | None = None, writes: int | None = None) -> None:
@@ -199,10 +199,10 @@ def test_an_unknown_account_takes_as_long_as_a_wrong_password(world: World) -> N
 
 def test_guessing_tokens_from_one_address_is_slowed_and_a_good_token_isnt(world: World) -> None:
     guesser = world.box.client()
-    until_slowed(lambda _: guesser.get("/me", headers=bearer(new_secret())), 401, after=60)
+    until_slowed(lambda _: guesser.get("/me", headers=bearer(generate_secret())), 401, after=60)
     slowed(guesser.get("/me", headers=bearer("tok_nonsense")))
     ok(guesser.get("/me", headers=bearer(world.owner.token("read"))))
-    refused(world.box.client().get("/me", headers=bearer(new_secret())), 401, "unauthorized")
+    refused(world.box.client().get("/me", headers=bearer(generate_secret())), 401, "unauthorized")
 
 
 def bearer(secret: str) -> dict[str, str]:
@@ -211,7 +211,7 @@ def bearer(secret: str) -> dict[str, str]:
 
 def test_guessing_invitation_links_is_slowed(world: World) -> None:
     client = world.box.client()
-    until_slowed(lambda _: client.get(f"/invitations/accept/{new_secret()}"), 404, after=60)
+    until_slowed(lambda _: client.get(f"/invitations/accept/{generate_secret()}"), 404, after=60)
 
 
 def test_guessing_the_present_password_is_slowed_for_the_account(world: World) -> None:
@@ -224,7 +224,7 @@ def test_one_ipv6_network_is_one_address(world: World) -> None:
     network = f"2001:db8:{secrets.randbelow(65_536):x}:{secrets.randbelow(65_536):x}"
 
     def guess(number: int) -> httpx.Response:
-        headers = {**bearer(new_secret()), "X-Forwarded-For": f"{network}::{number:x}"}
+        headers = {**bearer(generate_secret()), "X-Forwarded-For": f"{network}::{number:x}"}
         return client.get("/me", headers=headers)
 
     client = world.box.client()
@@ -244,7 +244,7 @@ def test_a_forged_forwarding_header_changes_nothing_without_a_named_proxy(unprox
     forged = ("X-Forwarded-For", "Forwarded", "X-Real-IP", "CF-Connecting-IP")
 
     def guess(_: int) -> httpx.Response:
-        return client.get("/me", headers={**bearer(new_secret()), **{name: address() for name in forged}})
+        return client.get("/me", headers={**bearer(generate_secret()), **{name: address() for name in forged}})
 
     until_slowed(guess, 401, after=60)
     owner = unproxied.box.client(None, **{name: address() for name in forged})
@@ -258,7 +258,7 @@ def test_a_named_proxys_word_counts_but_not_what_it_was_told_itself(world: World
     client, real = world.box.client(), address()
 
     def guess(_: int) -> httpx.Response:
-        return client.get("/me", headers={**bearer(new_secret()), "X-Forwarded-For": f"{address()}, {real}"})
+        return client.get("/me", headers={**bearer(generate_secret()), "X-Forwarded-For": f"{address()}, {real}"})
 
     until_slowed(guess, 401, after=60)
 
@@ -280,7 +280,7 @@ class Time:
 
 def test_a_bucket_holds_a_minutes_calls_and_refills_continuously() -> None:
     time = Time()
-    limiter = Limiter(time)
+    limiter = RateLimiter(time)
     assert all(limiter.draw("k", "reads", 60).retry_after == 0 for _ in range(60))
     refusal = limiter.draw("k", "reads", 60)
     assert (refusal.remaining, refusal.retry_after) == (0, 1)
@@ -295,7 +295,7 @@ def test_a_bucket_holds_a_minutes_calls_and_refills_continuously() -> None:
 def test_what_is_told_to_wait_is_enough() -> None:
     for per_minute in (1, 7, 59, 60, 600, 1_000_000):
         time = Time()
-        limiter = Limiter(time)
+        limiter = RateLimiter(time)
         limiter.draw("k", "x", per_minute, cost=per_minute)
         wait = limiter.draw("k", "x", per_minute).retry_after
         assert wait == math.ceil(60 / per_minute)
@@ -304,19 +304,19 @@ def test_what_is_told_to_wait_is_enough() -> None:
 
 
 def test_a_draw_that_is_refused_takes_nothing() -> None:
-    limiter = Limiter(Time())
+    limiter = RateLimiter(Time())
     assert limiter.draw("k", "x", 10, cost=11).retry_after > 0
     assert limiter.draw("k", "x", 10, cost=10).retry_after == 0
 
 
 def test_a_limit_that_is_lowered_binds_at_once() -> None:
-    limiter = Limiter(Time())
+    limiter = RateLimiter(Time())
     assert limiter.draw("k", "x", 600).remaining == 599
     assert limiter.draw("k", "x", 5).remaining == 4
 
 
 def test_the_number_of_buckets_is_bounded_and_the_oldest_goes_first() -> None:
-    limiter = Limiter(Time(), most=100)
+    limiter = RateLimiter(Time(), most=100)
     limiter.draw("kept", "x", 10, cost=10)
     for number in range(10_000):
         limiter.draw(("address", number), "x", 10)

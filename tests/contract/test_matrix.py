@@ -29,7 +29,7 @@ from tests.contract.cases import (
     rows,
 )
 from ticketbox.cli.common import operate
-from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.scopes import Access, Role, Scope
@@ -140,14 +140,14 @@ NO_CREDENTIAL: dict[str, Callable[[Crowd], Headers]] = {
 }
 DEAD: dict[str, Callable[[Crowd], Headers]] = {
     "anonymous": lambda _: [],
-    "unknown": lambda _: bearer(new_secret()),
+    "unknown": lambda _: bearer(generate_secret()),
     "revoked": lambda c: bearer(c.revoked),
     "expired": lambda c: bearer(c.expired),
     "disabled-user": lambda c: bearer(c.disabled),
     "session-as-token": lambda c: bearer(session_of(c.owner)),
     "token-as-cookie": lambda c: cookie(c.token),
     "malformed-cookie": lambda _: cookie("tok_1234"),
-    "unknown-cookie": lambda _: cookie(new_secret()),
+    "unknown-cookie": lambda _: cookie(generate_secret()),
     "revoked-session": lambda c: cookie(c.revoked_session),
     "expired-session": lambda c: cookie(c.expired_session),
     "disabled-session": lambda c: cookie(c.disabled_session),

@@ -13,7 +13,7 @@ from tests.box import World, eventually, ok
 from tests.contract.agents import ACCEPT, MESSAGE, NEWEST, modern, post
 from tests.contract.cases import alter
 from tests.contract.oauth import App
-from ticketbox.domain.accounts.secrets import digest, new_secret
+from ticketbox.domain.accounts.secrets import generate_secret, hash_secret
 from ticketbox.mcp.endpoint import MAX_MESSAGE
 
 
@@ -39,13 +39,13 @@ def test_a_challenge_tells_a_bad_token_from_none(world: World) -> None:
     """RFC 6750, 3.1; RFC 9728, 5.1."""
     made = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["read"]}))
     expired = world.owner.token("read")
-    alter(world.box.db, "UPDATE credential SET expires_at = 1 WHERE secret_hash = ?", digest(expired))
+    alter(world.box.db, "UPDATE credential SET expires_at = 1 WHERE secret_hash = ?", hash_secret(expired))
     ok(world.owner.web.delete(f"/tokens/{made['id']}"))
     guards = f'Bearer realm="ticketbox", resource_metadata="{world.box.url}/.well-known/oauth-protected-resource'
-    for secret in (made["secret"], expired, new_secret(), "tok_garbled", "nonsense"):
+    for secret in (made["secret"], expired, generate_secret(), "tok_garbled", "nonsense"):
         assert challenge(post(world, Authorization=f"Bearer {secret}")) == f'{guards}/mcp", error="invalid_token"'
         assert challenge(world.box.client(secret).get("/me")) == f'{guards}/api", error="invalid_token"'
-    cookie = f"ticketbox={new_secret()}"
+    cookie = f"ticketbox={generate_secret()}"
     for headers in ({}, {"Authorization": "Basic eDp5"}, {"Cookie": cookie}):
         assert challenge(post(world, **headers)) == f'{guards}/mcp"'
         assert challenge(world.box.client(**headers).get("/me")) == f'{guards}/api"'
@@ -55,7 +55,7 @@ def test_an_expired_access_token_is_told_so(world: World) -> None:
     app = App(world.box)
     secret = app.connect(world.owner)["access_token"]
     assert app.call(secret).status_code == 200
-    alter(world.box.db, "UPDATE oauth_secret SET expires_at = created_at WHERE secret_hash = ?", digest(secret))
+    alter(world.box.db, "UPDATE oauth_secret SET expires_at = created_at WHERE secret_hash = ?", hash_secret(secret))
     assert challenge(app.call(secret)).endswith(', error="invalid_token"')
 
 

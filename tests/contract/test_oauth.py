@@ -13,7 +13,7 @@ from tests.box import World, ok, refused
 from tests.contract.cases import alter, contents, read_only
 from tests.contract.oauth import ALL, CALLBACK, App, browser_of, handle_in
 from ticketbox.cli.common import operate
-from ticketbox.domain.accounts.secrets import digest
+from ticketbox.domain.accounts.secrets import hash_secret
 
 
 def failed(answer: httpx.Response, error: str, status: int = 400) -> None:
@@ -31,7 +31,7 @@ def me(app: App, pair: dict[str, Any]) -> dict[str, Any]:
 def age(world: World, secret: str, column: str, seconds: int) -> None:
     """Let time pass for one secret."""
     by = f"{column} = {column} - {seconds * 1000}"
-    alter(world.box.db, f"UPDATE oauth_secret SET {by} WHERE secret_hash = ?", digest(secret))
+    alter(world.box.db, f"UPDATE oauth_secret SET {by} WHERE secret_hash = ?", hash_secret(secret))
 
 
 def apps(world: World) -> list[dict[str, Any]]:
@@ -93,7 +93,7 @@ def test_nothing_that_opens_a_door_is_stored(world: World) -> None:
     for secret in (code, app.verifier, pair["access_token"], pair["refresh_token"]):
         assert secret.encode() not in stored
         assert secret not in world.box.log.read_text()
-    assert digest(pair["access_token"]) in stored
+    assert hash_secret(pair["access_token"]) in stored
 
 
 WRONG: dict[str, Callable[[App], dict[str, str | None]]] = {
@@ -135,8 +135,12 @@ def test_a_code_holds_for_a_minute(world: World) -> None:
     code = app.approve(world.owner)
     with read_only(world.box.db) as connection:
         found = "SELECT expires_at - (SELECT max(created_at) FROM credential) FROM oauth_request WHERE secret_hash = ?"
-        assert connection.execute(found, (digest(code),)).fetchone()[0] <= 61_000
-    alter(world.box.db, "UPDATE oauth_request SET expires_at = expires_at - 60000 WHERE secret_hash = ?", digest(code))
+        assert connection.execute(found, (hash_secret(code),)).fetchone()[0] <= 61_000
+    alter(
+        world.box.db,
+        "UPDATE oauth_request SET expires_at = expires_at - 60000 WHERE secret_hash = ?",
+        hash_secret(code),
+    )
     failed(app.redeem(code), "invalid_grant")
 
 
@@ -349,11 +353,11 @@ def test_what_has_ended_is_removed_and_what_holds_is_kept(world: World) -> None:
         return connection.execute(f"SELECT count(*) FROM {sql} = ?", (value,)).fetchone()[0]
 
     for later, expected in ((0, (1, 1, 1, 1)), (7_200_000, (0, 1, 1, 1)), (2 * 86_400_000, (0, 1, 0, 0))):
-        oauth_grants.tidy(Write(connection, now + later))
+        oauth_grants.delete_expired(Write(connection, now + later))
         assert expected == (
-            left("oauth_secret WHERE secret_hash", digest(pair["access_token"])),
-            left("oauth_secret WHERE secret_hash", digest(pair["refresh_token"])),
-            left("oauth_request WHERE secret_hash", digest(code)),
+            left("oauth_secret WHERE secret_hash", hash_secret(pair["access_token"])),
+            left("oauth_secret WHERE secret_hash", hash_secret(pair["refresh_token"])),
+            left("oauth_request WHERE secret_hash", hash_secret(code)),
             left("oauth_client WHERE client_id", unused.client_id),
         )
         assert left("oauth_client WHERE client_id", app.client_id) == 1

@@ -12,7 +12,7 @@ from mcp.shared.auth import OAuthClientInformationFull, OAuthMetadata, Protected
 from tests.box import PASSWORD, Box, Person, World, ok
 from tests.contract.cases import alter, read_only
 from tests.contract.oauth import CALLBACK, App, browser_of, challenge_of, handle_in, query_of
-from ticketbox.domain.accounts.secrets import digest
+from ticketbox.domain.accounts.secrets import hash_secret
 
 POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'"
 
@@ -288,7 +288,7 @@ def test_a_handle_opens_once_for_its_user_for_ten_minutes(world: World, other: W
     note(answer(world.owner, app, denied), "was answered", 404)
     late = handle_in(app.ask(browser_of(world.owner)))
     older = "UPDATE oauth_request SET expires_at = expires_at - 600000 WHERE secret_hash = ?"
-    alter(world.box.db, older, digest(late))
+    alter(world.box.db, older, hash_secret(late))
     note(answer(world.owner, app, late), "too old", 404)
     note(answer(world.owner, app, "nonsense"), "was answered", 404)
 

@@ -8,12 +8,12 @@ import msgspec
 from tests.box import World, ok
 from tests.contract.cases import capture_arguments, parts
 from tests.fault.test_secrets import texts_of
-from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.operations.captures.captures import Envelope
 
 
 def test_no_text_of_an_envelope_brings_a_secret_in(world: World) -> None:
-    secret = new_secret()
+    secret = generate_secret()
     texts: dict[str, Any] = {
         "title": f"Cart {secret}",
         "description": f"My token is {secret}.",

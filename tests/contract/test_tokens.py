@@ -6,7 +6,7 @@ import pytest
 
 from tests.box import World, ok, refused, ticketbox
 from tests.contract.cases import Stage, read_only
-from ticketbox.domain.accounts.secrets import digest, is_well_formed
+from ticketbox.domain.accounts.secrets import hash_secret, is_well_formed
 
 
 def test_a_token_is_shown_once_and_kept_as_a_hash(world: World) -> None:
@@ -24,7 +24,7 @@ def test_a_token_is_shown_once_and_kept_as_a_hash(world: World) -> None:
     connection = read_only(world.box.db)
     try:
         query = "SELECT secret_hash FROM credential WHERE public_id = ?"
-        assert connection.execute(query, (made["id"],)).fetchone() == (digest(secret),)
+        assert connection.execute(query, (made["id"],)).fetchone() == (hash_secret(secret),)
     finally:
         connection.close()
     for file in world.box.db.parent.glob("ticketbox.db*"):

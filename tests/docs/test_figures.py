@@ -17,7 +17,7 @@ from ticketbox.cli import main
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.captures import capture, streams
 from ticketbox.domain.captures.images import annotations, image_format, processing
-from ticketbox.domain.captures.redaction.secret_names import _SHOWN_FAMILIES, _SHOWN_HEADERS, REMOVED_HEADERS
+from ticketbox.domain.captures.redaction.secret_names import _HARMLESS_PREFIXES, _HARMLESS_HEADERS, REMOVED_HEADERS
 from ticketbox.domain.core import limits
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.core.ids import Prefix
@@ -72,8 +72,8 @@ def test_tokens_page_lists_operations_without_token_access() -> None:
 
 
 def test_pages_describe_the_format_of_secrets() -> None:
-    assert len(secrets.new_secret()) == len(secrets.PREFIX) + 30 + 6
-    assert len(secrets.new_secret()[: secrets.SHOWN]) == 10
+    assert len(secrets.generate_secret()) == len(secrets.PREFIX) + 30 + 6
+    assert len(secrets.generate_secret()[: secrets.VISIBLE_LENGTH]) == 10
     for page in (TOKENS, SECURITY):
         assert "`tok_`, 30" in prose(page)
         assert "178" in prose(page)
@@ -129,9 +129,9 @@ def test_limits_page_matches_the_code() -> None:
         "screenshot": f"{processing.MAX_SCREENSHOT_BYTES // 1_000_000} MB",
         "picture": f"{image_format.MAX_PIXELS // 1_000_000} megapixels, and {image_format.MAX_SIDE:,} pixels a side",
         "WebP picture": f"{image_format.MAX_WEBP_PIXELS // 1_000_000} megapixels",
-        "a stored stream": f"{streams.MOST_BYTES // MIB} MiB and {streams.MOST_ENTRIES:,} entries",
-        "a sent stream": f"{streams.MOST_INFLATED // MIB} MiB inflated, {streams.MOST_READ:,} entries and "
-        f"{streams.MOST_QUOTES // 2:,} strings",
+        "a stored stream": f"{streams.MAX_BYTES // MIB} MiB and {streams.MAX_ENTRIES:,} entries",
+        "a sent stream": f"{streams.MAX_INFLATED // MIB} MiB inflated, {streams.MAX_READ:,} entries and "
+        f"{streams.MAX_QUOTES // 2:,} strings",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
         "attachments in one capture": f"{captures.MAX_ATTACHMENTS}",
         "attachments of a ticket": f"{assets.MOST_ATTACHMENTS}",
@@ -170,9 +170,9 @@ def test_captures_page_describes_health_and_truncation() -> None:
     statuses, reasons = tables(CAPTURES, "Health")
     assert words([row[0] for row in statuses]) == [status.value for status in capture.HealthStatus]
     assert words([row[0] for row in reasons]) == [reason.value for reason in capture.HealthReason]
-    assert f"at most {streams.MOST_ENTRIES:,} entries and {streams.MOST_BYTES // MIB} MiB" in prose(CAPTURES)
-    assert f"the {streams.EDGE} oldest and the {streams.EDGE} newest" in prose(CAPTURES)
-    assert f"Beyond {streams.MOST_READ:,} entries or {streams.MOST_INFLATED // MIB} MiB" in prose(CAPTURES)
+    assert f"at most {streams.MAX_ENTRIES:,} entries and {streams.MAX_BYTES // MIB} MiB" in prose(CAPTURES)
+    assert f"the {streams.EDGE_ENTRIES} oldest and the {streams.EDGE_ENTRIES} newest" in prose(CAPTURES)
+    assert f"Beyond {streams.MAX_READ:,} entries or {streams.MAX_INFLATED // MIB} MiB" in prose(CAPTURES)
     assert f"within {streams.AROUND_MS // 1000} s of it" in prose(CAPTURES)
 
 
@@ -181,7 +181,7 @@ def test_captures_page_lists_what_redaction_removes() -> None:
     (sentence,) = re.findall(r"These are removed whole: (.*?)\. Of all", prose(CAPTURES))
     assert set(words([sentence])) == REMOVED_HEADERS
     (shown,) = [block for block in blocks(CAPTURES, "text") if "user-agent" in block]
-    assert set(shown.split()) == _SHOWN_HEADERS | {f"{family}…" for family in _SHOWN_FAMILIES}
+    assert set(shown.split()) == _HARMLESS_HEADERS | {f"{family}…" for family in _HARMLESS_PREFIXES}
 
 
 def test_pages_list_ids_channels_idempotent_operations_and_events() -> None:
@@ -212,7 +212,7 @@ def test_configuration_page_lists_flags_of_serve() -> None:
 
 
 def test_security_page_describes_password_hash_and_headers() -> None:
-    hasher = passwords._hasher()
+    hasher = passwords._get_hasher()
     assert hasher.parallelism == 1
     assert f"{hasher.time_cost} passes over {hasher.memory_cost // 1024} MiB, one lane" in prose(SECURITY)
     for name, value in _ALWAYS:

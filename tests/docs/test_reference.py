@@ -9,7 +9,7 @@ from tests.docs.pages import ROOT, headings, table, tables, words
 from ticketbox.cli import main
 from ticketbox.domain.core.problems import PROBLEMS
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.domain.tickets.search_filters import FILTERS, Takes
+from ticketbox.domain.tickets.search_filters import FILTERS, ValueKind
 from ticketbox.operations.catalogue import registry
 
 DOCS = ROOT / "docs" / "reference"
@@ -60,7 +60,7 @@ def test_search_page_lists_every_filter() -> None:
     page = ROOT / "docs" / "use" / "search.md"
     listed = {key: set(words(row[1:2])) for row in tables(page, "Filters")[0] for key in words(row[:1])}
     for each in FILTERS:
-        if each.takes is Takes.WORDS:
+        if each.takes is ValueKind.WORDS:
             assert any(term.startswith(f"{each.key}:") for row in table(page, "Words") for term in words(row[:1]))
-        elif each.takes is not Takes.TIME:
+        elif each.takes is not ValueKind.TIME:
             assert set(each.values) <= listed[f"{each.key}:"]

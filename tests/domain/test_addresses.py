@@ -2,14 +2,14 @@
 
 import pytest
 
-from ticketbox.domain.core.outbound_addresses import is_public
+from ticketbox.domain.core.outbound_addresses import is_public_address
 
 
 @pytest.mark.parametrize(
     "address", ["1.1.1.1", "93.184.215.14", "223.255.255.1", "2606:4700:4700::1111", "2a00:1450:4001:82f::200e"]
 )
 def test_the_public_internet_is_public(address: str) -> None:
-    assert is_public(address)
+    assert is_public_address(address)
 
 
 CLASSES = {
@@ -33,4 +33,4 @@ CLASSES = {
 
 @pytest.mark.parametrize(("kind", "address"), [(kind, each) for kind, listed in CLASSES.items() for each in listed])
 def test_nothing_else_is(kind: str, address: str) -> None:
-    assert not is_public(address), kind
+    assert not is_public_address(address), kind

@@ -25,17 +25,17 @@ from ticketbox.domain.captures.capture import (
 )
 from ticketbox.domain.captures.health import describe_health
 from ticketbox.domain.captures.streams import (
+    MAX_BODY,
     MIB,
-    MOST_BODY,
-    cut,
-    decode,
-    encode,
+    cut_stream,
+    decode_stream,
+    encode_stream,
     find_console,
     find_errors,
     find_network,
     is_failure,
-    page,
     shorten_bodies,
+    slice_page,
 )
 from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge
 
@@ -61,17 +61,17 @@ class TestDecode:
     @pytest.mark.parametrize("stream", list(Stream))
     def test_plain_and_gzip_read_the_same(self, stream: Any):
         body = json.dumps([SAMPLES[stream]] * 3).encode()
-        entries = decode(stream, body)
+        entries = decode_stream(stream, body)
         assert len(entries) == 3
-        assert decode(stream, gzip.compress(body)) == entries
-        assert decode(stream, encode(entries)) == entries
+        assert decode_stream(stream, gzip.compress(body)) == entries
+        assert decode_stream(stream, encode_stream(entries)) == entries
 
     def test_what_a_browser_cannot_know_may_be_left_out(self):
-        (entry,) = decode(Stream.NETWORK, json.dumps([REQUEST]).encode())
+        (entry,) = decode_stream(Stream.NETWORK, json.dumps([REQUEST]).encode())
         assert entry.request.headers == {}
         assert entry.response.bytes is None
         assert entry.from_cache is False
-        assert decode(Stream.CONSOLE, b"[]") == []
+        assert decode_stream(Stream.CONSOLE, b"[]") == []
 
     @pytest.mark.parametrize(
         ("stream", "change", "field"),
@@ -97,7 +97,7 @@ class TestDecode:
     def test_a_wrong_part_is_named(self, stream: str, change: dict[str, Any], field: str):
         good = SAMPLES[Stream(stream)]
         with pytest.raises(InvalidRequest) as caught:
-            decode(Stream(stream), json.dumps([good, good | change]).encode())
+            decode_stream(Stream(stream), json.dumps([good, good | change]).encode())
         (error,) = caught.value.extra["errors"]
         assert error.field == field
         assert field in caught.value.detail
@@ -110,7 +110,7 @@ class TestDecode:
     def test_required_figures_are_required(self, stream: str, missing: str):
         short = {key: value for key, value in SAMPLES[Stream(stream)].items() if key != missing}
         with pytest.raises(InvalidRequest, match=missing):
-            decode(Stream(stream), json.dumps([short]).encode())
+            decode_stream(Stream(stream), json.dumps([short]).encode())
 
     @pytest.mark.parametrize(
         "body",
@@ -138,12 +138,12 @@ class TestDecode:
     )
     def test_nonsense_is_an_invalid_request(self, body: bytes):
         with pytest.raises(InvalidRequest) as caught:
-            decode(Stream.CONSOLE, body)
+            decode_stream(Stream.CONSOLE, body)
         assert caught.value.extra["errors"][0].field.startswith("console")
 
     def test_a_nul_becomes_a_replacement_character(self):
         args = ["a\0b", "\0\0", "\\u0000", "\\\0"]
-        (entry,) = decode(Stream.CONSOLE, json.dumps([LINE | {"args": args}]).encode())
+        (entry,) = decode_stream(Stream.CONSOLE, json.dumps([LINE | {"args": args}]).encode())
         assert entry.args == ["a\ufffdb", "\ufffd\ufffd", "\\u0000", "\\\ufffd"]
 
     def test_a_gzip_bomb_is_refused_in_little_memory(self):
@@ -151,38 +151,38 @@ class TestDecode:
         tracemalloc.start()
         try:
             with pytest.raises(PayloadTooLarge, match="32 MiB"):
-                decode(Stream.CONSOLE, bomb)
+                decode_stream(Stream.CONSOLE, bomb)
             assert tracemalloc.get_traced_memory()[1] < 40 * MIB
         finally:
             tracemalloc.stop()
 
     def test_more_entries_than_can_be_chosen_from_are_refused_unread(self):
         with pytest.raises(PayloadTooLarge, match="10 entries"):
-            decode(Stream.CONSOLE, json.dumps([LINE] * 11).encode(), max_entries=10)
+            decode_stream(Stream.CONSOLE, json.dumps([LINE] * 11).encode(), max_entries=10)
         disguised = json.dumps([LINE] * 11).encode().replace(b'"ts"', b'"t\\u0073"')
         with pytest.raises(PayloadTooLarge):
-            decode(Stream.CONSOLE, disguised, max_entries=10)
+            decode_stream(Stream.CONSOLE, disguised, max_entries=10)
 
     def test_very_many_strings_are_refused_unread(self):
         entry = json.dumps([LINE | {"args": [""] * 800_000}]).encode()
         with pytest.raises(PayloadTooLarge, match="strings"):
-            decode(Stream.CONSOLE, entry)
+            decode_stream(Stream.CONSOLE, entry)
 
     def test_more_than_is_kept_can_still_be_read(self):
         body = json.dumps([LINE | {"args": ["x" * 200_000]}] * 50).encode()
-        kept, dropped = cut(decode(Stream.CONSOLE, gzip.compress(body)))
+        kept, dropped = cut_stream(decode_stream(Stream.CONSOLE, gzip.compress(body)))
         assert dropped == 9
-        assert len(encode(kept)) <= 8 * MIB
+        assert len(encode_stream(kept)) <= 8 * MIB
 
 
 class TestCut:
     def test_what_fits_stays_as_it_is(self):
         entries = [line(seq) for seq in range(5_000)]
-        assert cut(entries) == (entries, 0)
+        assert cut_stream(entries) == (entries, 0)
 
     def test_ordinary_lines_go_first_from_the_middle(self):
         entries = [line(seq, Level.ERROR if seq % 10 == 5 else Level.LOG) for seq in range(1_000)]
-        kept, dropped = cut(entries, max_entries=500)
+        kept, dropped = cut_stream(entries, max_entries=500)
         assert dropped == 500
         assert [entry.seq for entry in kept] == sorted(entry.seq for entry in kept)
         assert [entry for entry in kept if is_failure(entry)] == [e for e in entries if is_failure(e)]
@@ -192,21 +192,21 @@ class TestCut:
 
     def test_failures_go_next_and_the_ends_stay(self):
         entries = [request(n, status=500) for n in range(1_000)]
-        kept, _ = cut(entries, max_entries=200)
+        kept, _ = cut_stream(entries, max_entries=200)
         assert [entry.id for entry in kept] == [f"r{n}" for n in (*range(100), *range(900, 1_000))]
 
     def test_bytes_count_as_well(self):
         entries = [line(seq, text="x" * 1_000) for seq in range(300)]
-        kept, dropped = cut(entries, max_bytes=100_000)
-        assert 90_000 < len(encode(kept)) <= 100_000
+        kept, dropped = cut_stream(entries, max_bytes=100_000)
+        assert 90_000 < len(encode_stream(kept)) <= 100_000
         assert dropped + len(kept) == 300
 
     def test_an_entry_over_the_cap_takes_no_other_with_it(self):
         entries = [line(0), line(1, Level.ERROR, "x" * 20_000), line(2)]
-        assert cut(entries, max_bytes=10_000) == ([entries[0], entries[2]], 1)
+        assert cut_stream(entries, max_bytes=10_000) == ([entries[0], entries[2]], 1)
 
     def test_a_single_hopeless_entry_leaves_nothing(self):
-        assert cut([line(0, text="x" * 1_000)], max_bytes=500) == ([], 1)
+        assert cut_stream([line(0, text="x" * 1_000)], max_bytes=500) == ([], 1)
 
 
 @pytest.mark.parametrize(
@@ -297,12 +297,12 @@ class TestFilters:
         seen: list[int] = []
         after: int | None = -1
         while after is not None:
-            items, after = page(found, after, limit=5)
+            items, after = slice_page(found, after, limit=5)
             seen += [index for index, _ in items]
         assert seen == list(range(1, 24, 2))
-        assert page(found, 23) == ([], None)
-        assert page([], -1) == ([], None)
-        assert page(found[:5], limit=5)[1] is None
+        assert slice_page(found, 23) == ([], None)
+        assert slice_page([], -1) == ([], None)
+        assert slice_page(found[:5], limit=5)[1] is None
 
 
 class TestHealth:
@@ -350,12 +350,12 @@ def test_redaction_adds_up():
 
 
 def test_bodies_are_cut_to_what_is_kept() -> None:
-    whole = NetworkRequest(body="x" * MOST_BODY)
-    long = NetworkResponse(body="y" * (MOST_BODY + 1))
+    whole = NetworkRequest(body="x" * MAX_BODY)
+    long = NetworkResponse(body="y" * (MAX_BODY + 1))
     entry = NetworkEntry(
         id="r1", ts=1, method="GET", url="https://a.example/", status=200, type="fetch", duration_ms=1.0,
         request=whole, response=long,
     )  # fmt: skip
     shorten_bodies([entry])
-    assert (len(entry.request.body or ""), entry.request.omitted_reason) == (MOST_BODY, None)
-    assert (len(entry.response.body or ""), entry.response.omitted_reason) == (MOST_BODY, OmittedReason.LIMIT)
+    assert (len(entry.request.body or ""), entry.request.omitted_reason) == (MAX_BODY, None)
+    assert (len(entry.response.body or ""), entry.response.omitted_reason) == (MAX_BODY, OmittedReason.LIMIT)

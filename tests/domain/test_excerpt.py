@@ -17,8 +17,8 @@ from ticketbox.domain.captures.capture import (
     NetworkResponse,
     Stream,
 )
-from ticketbox.domain.captures.excerpt import Excerpt, excerpt
-from ticketbox.domain.captures.streams import decode, encode, is_failure
+from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt
+from ticketbox.domain.captures.streams import decode_stream, encode_stream, is_failure
 
 HEADERS = {f"x-header-{n}": "value" * 4 for n in range(20)}
 
@@ -49,13 +49,13 @@ def faults(count: int, at: int = 0, message: str = "x is undefined") -> list[Err
     ]
 
 
-def cut(*streams: Any, budget: int = 6_000) -> Excerpt:
-    chosen = excerpt(*streams, capture_id="cap_1", budget_tokens=budget)
-    assert len(encode(chosen)) <= budget * 4  # type: ignore[arg-type]
+def cut(*streams: Any, budget: int = 6_000) -> CaptureExcerpt:
+    chosen = build_excerpt(*streams, capture_id="cap_1", budget_tokens=budget)
+    assert len(encode_stream(chosen)) <= budget * 4  # type: ignore[arg-type]
     for stream in Stream:
         part = getattr(chosen, stream)
         assert part.total == part.omitted + len(part.items)
-        assert decode(stream, encode(part.items)) == part.items
+        assert decode_stream(stream, encode_stream(part.items)) == part.items
     return chosen
 
 
@@ -100,7 +100,7 @@ def test_a_flood_of_errors_leaves_room_for_failed_requests_and_lines():
 
 def test_each_kind_of_failure_gets_its_share():
     chosen = cut(lines(500), requests(500, frozenset(range(500))), faults(500))
-    shares = [len(encode(part.items)) for part in (chosen.errors, chosen.network, chosen.console)]
+    shares = [len(encode_stream(part.items)) for part in (chosen.errors, chosen.network, chosen.console)]
     assert shares[0] > 24_000 * 0.35
     assert shares[1] > 24_000 * 0.15
     assert shares[2] > 24_000 * 0.1
@@ -156,8 +156,8 @@ def test_a_shortened_field_keeps_its_own_bound(budget: int):
 
 @pytest.mark.parametrize("budget", [0, 50, 200, 1_000, 6_000, 250_000])
 def test_every_budget_holds(budget: int):
-    chosen = excerpt(lines(300), requests(100), faults(20), capture_id="c", budget_tokens=budget)
-    assert len(encode(chosen)) <= max(budget * 4, 500)  # type: ignore[arg-type]
+    chosen = build_excerpt(lines(300), requests(100), faults(20), capture_id="c", budget_tokens=budget)
+    assert len(encode_stream(chosen)) <= max(budget * 4, 500)  # type: ignore[arg-type]
     if budget == 250_000:
         assert chosen.console.omitted == chosen.errors.omitted == 0
 

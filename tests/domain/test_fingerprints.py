@@ -3,7 +3,7 @@
 import pytest
 
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame
-from ticketbox.domain.captures.fingerprints import MOST_ERRORS, error_prints, message_print, page_print
+from ticketbox.domain.captures.fingerprints import MAX_ERRORS, fingerprint_errors, fingerprint_message, fingerprint_page
 from ticketbox.domain.tickets.records import Likeness
 
 
@@ -13,7 +13,7 @@ def error(message: str, *frames: tuple[str, str], name: str = "TypeError", sourc
 
 
 def values(entry: ErrorEntry) -> dict[Likeness, int]:
-    return {each.likeness: each.value for each in error_prints([entry])}
+    return {each.likeness: each.value for each in fingerprint_errors([entry])}
 
 
 ALIKE = [
@@ -31,7 +31,7 @@ ALIKE = [
 
 @pytest.mark.parametrize(("one", "two"), ALIKE)
 def test_messages_that_differ_in_what_changes_are_one(one: str, two: str) -> None:
-    first, second = message_print(one), message_print(two)
+    first, second = fingerprint_message(one), fingerprint_message(two)
     assert first is not None
     assert second is not None
     assert first.value == second.value
@@ -47,7 +47,7 @@ def test_messages_that_differ_in_what_changes_are_one(one: str, two: str) -> Non
     ],
 )
 def test_messages_that_differ_in_words_are_two(one: str, two: str) -> None:
-    first, second = message_print(one), message_print(two)
+    first, second = fingerprint_message(one), fingerprint_message(two)
     assert first is not None
     assert second is not None
     assert first.value != second.value
@@ -71,12 +71,12 @@ def test_without_frames_the_source_is_the_place() -> None:
 
 def test_the_name_counts_once_and_an_empty_message_not_at_all() -> None:
     assert values(error("x is undefined")) == values(error("TypeError: x is undefined"))
-    assert error_prints([error("", name="")]) == []
+    assert fingerprint_errors([error("", name="")]) == []
 
 
 def test_their_number_is_bounded() -> None:
     many = [error("word" * number) for number in range(1, 200)]
-    assert len(error_prints(many)) <= 2 * MOST_ERRORS
+    assert len(fingerprint_errors(many)) <= 2 * MAX_ERRORS
 
 
 @pytest.mark.parametrize(
@@ -93,18 +93,18 @@ def test_their_number_is_bounded() -> None:
     ],
 )
 def test_a_page_is_its_host_and_path_with_ids_left_open(url: str, label: str) -> None:
-    found = page_print(url)
+    found = fingerprint_page(url)
     assert found is not None
     assert found.label == label
 
 
 @pytest.mark.parametrize("url", ["about:blank", "data:text/html,x", "https://[bad", "", "nothing"])
 def test_what_is_no_page_has_no_print(url: str) -> None:
-    assert page_print(url) is None
+    assert fingerprint_page(url) is None
 
 
 def test_hostile_texts_are_done_in_no_time() -> None:
     for text in ("a1-" * 100_000, "0x" * 100_000, "http://" * 50_000, "-" * 200_000, "1," * 100_000, "aA1_" * 60_000):
-        message_print(text)
-        page_print("https://x/" + text)
-        error_prints([error(text, (text, text))])
+        fingerprint_message(text)
+        fingerprint_page("https://x/" + text)
+        fingerprint_errors([error(text, (text, text))])

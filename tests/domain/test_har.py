@@ -6,7 +6,7 @@ import jsonschema
 import pytest
 
 from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, OmittedReason, Page
-from ticketbox.domain.captures.har import har
+from ticketbox.domain.captures.har import build_har
 
 STRING = {"type": "string"}
 SIZE = {"type": "integer", "minimum": -1}
@@ -101,11 +101,11 @@ ODD = entry(
 
 @pytest.mark.parametrize("entries", [[], [entry()], [POSTED], [FAILED], [ODD], [POSTED, FAILED, ODD]])
 def test_valid_against_har_1_2(entries: list[NetworkEntry]):
-    jsonschema.validate(har(SHOP, 1_760_000_009_000, entries, "1.0"), HAR)
+    jsonschema.validate(build_har(SHOP, 1_760_000_009_000, entries, "1.0"), HAR)
 
 
 def test_the_schema_can_refuse():
-    document = har(SHOP, 0, [POSTED], "1.0")
+    document = build_har(SHOP, 0, [POSTED], "1.0")
     for spoil in (
         lambda e: e["timings"].update(wait=-1),
         lambda e: e.pop("cache"),
@@ -113,7 +113,7 @@ def test_the_schema_can_refuse():
         lambda e: e.update(error="unprefixed"),
         lambda e: e.update(startedDateTime="yesterday"),
     ):
-        spoiled = har(SHOP, 0, [POSTED], "1.0")
+        spoiled = build_har(SHOP, 0, [POSTED], "1.0")
         spoil(spoiled["log"]["entries"][0])
         assert spoiled != document
         with pytest.raises(jsonschema.ValidationError):
@@ -121,7 +121,7 @@ def test_the_schema_can_refuse():
 
 
 def test_a_request_and_its_response():
-    (found,) = har(SHOP, 1_760_000_009_000, [POSTED], "1.0")["log"]["entries"]
+    (found,) = build_har(SHOP, 1_760_000_009_000, [POSTED], "1.0")["log"]["entries"]
     assert found["startedDateTime"] == "2025-10-09T08:53:20.123Z"
     assert found["request"]["queryString"] == [
         {"name": "x", "value": "1"},
@@ -135,23 +135,23 @@ def test_a_request_and_its_response():
 
 
 def test_time_is_the_sum_of_the_known_timings():
-    for found in har(SHOP, 0, [POSTED, FAILED], "1.0")["log"]["entries"]:
+    for found in build_har(SHOP, 0, [POSTED, FAILED], "1.0")["log"]["entries"]:
         assert found["time"] == sum(value for value in found["timings"].values() if value != -1)
 
 
 def test_what_is_not_known_says_so():
-    (found,) = har(SHOP, 0, [FAILED], "1.0")["log"]["entries"]
+    (found,) = build_har(SHOP, 0, [FAILED], "1.0")["log"]["entries"]
     assert found["_error"] == "net::ERR_FAILED"
     assert found["_initiator"] == "https://h/app.js"
     assert found["response"]["status"] == 0
     assert found["response"]["content"]["size"] == found["request"]["headersSize"] == -1
-    (odd,) = har(SHOP, 0, [ODD], "1.0")["log"]["entries"]
+    (odd,) = build_har(SHOP, 0, [ODD], "1.0")["log"]["entries"]
     assert odd["response"]["content"] == {"size": -1, "mimeType": "image/png", "_omittedReason": "binary"}
     assert "_error" not in odd
 
 
 def test_entries_are_in_the_order_of_their_start():
-    log = har(SHOP, 1_760_000_009_000, [POSTED, ODD], "1.0")["log"]
+    log = build_har(SHOP, 1_760_000_009_000, [POSTED, ODD], "1.0")["log"]
     assert [found["startedDateTime"][:4] for found in log["entries"]] == ["1970", "2025"]
     assert log["pages"][0]["startedDateTime"].startswith("1970")
     assert log["creator"] == {"name": "ticketbox", "version": "1.0"}

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ticketbox.domain.captures.json_repair import mended
+from ticketbox.domain.captures.json_repair import repair_json
 
 
 @pytest.mark.parametrize(
@@ -23,17 +23,17 @@ from ticketbox.domain.captures.json_repair import mended
     ],
 )
 def test_what_is_broken_is_replaced(body: bytes, text: str) -> None:
-    assert msgspec.json.decode(mended(body)) == text
+    assert msgspec.json.decode(repair_json(body)) == text
 
 
 @given(st.text())
 def test_whole_text_is_left_alone(text: str) -> None:
     body = json.dumps(text.replace("\0", "")).encode()
-    assert mended(body) == body
+    assert repair_json(body) == body
 
 
 @given(st.text(st.characters(categories=["Cs", "Ll", "Cc"])))
 def test_any_text_that_a_browser_can_make_is_read(text: str) -> None:
-    read = msgspec.json.decode(mended(json.dumps(text).encode()))
+    read = msgspec.json.decode(repair_json(json.dumps(text).encode()))
     assert "\0" not in read
     assert not any("\ud800" <= letter <= "\udfff" for letter in read)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from ticketbox.domain.events.mentions import MOST, mentioned
+from ticketbox.domain.events.mentions import MAX_MENTIONS, find_mentions
 
 NAMES = {1: "Ann", 2: "Ann Berg", 3: "Łukasz", 4: "bob", 5: "Ann"}
 
@@ -30,9 +30,9 @@ NAMES = {1: "Ann", 2: "Ann Berg", 3: "Łukasz", 4: "bob", 5: "Ann"}
     ],
 )
 def test_a_mention_is_an_at_and_a_name(text: str, expected: set[int]) -> None:
-    assert mentioned(text, NAMES) == expected
+    assert find_mentions(text, NAMES) == expected
 
 
 def test_only_so_many_places_are_looked_at() -> None:
-    assert mentioned("@nobody " * (MOST - 1) + "@bob", NAMES) == {4}
-    assert mentioned("@nobody " * MOST + "@bob", NAMES) == set()
+    assert find_mentions("@nobody " * (MAX_MENTIONS - 1) + "@bob", NAMES) == {4}
+    assert find_mentions("@nobody " * MAX_MENTIONS + "@bob", NAMES) == set()

@@ -3,24 +3,24 @@
 import pytest
 
 from ticketbox.domain.accounts.oauth import (
-    answered,
-    form_source,
-    is_document_address,
+    add_answer,
+    build_form_source,
+    find_redirect_problem,
+    format_host,
+    is_metadata_address,
     is_on_this_machine,
-    proves,
-    redirect_problem,
-    redirects_to,
-    safe_name,
-    shown_host,
+    matches_challenge,
+    matches_redirect,
+    sanitize_name,
 )
 
 
 def test_the_proof_of_rfc_7636() -> None:
     """The example of its appendix B."""
     challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-    assert proves("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", challenge)
-    assert not proves("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl", challenge)
-    assert not proves(challenge, challenge)
+    assert matches_challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", challenge)
+    assert not matches_challenge("dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXl", challenge)
+    assert not matches_challenge(challenge, challenge)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_the_proof_of_rfc_7636() -> None:
     ],
 )
 def test_an_address_that_an_app_may_have(address: str) -> None:
-    assert redirect_problem(address) is None
+    assert find_redirect_problem(address) is None
 
 
 @pytest.mark.parametrize(
@@ -77,13 +77,13 @@ def test_an_address_that_an_app_may_have(address: str) -> None:
     ],
 )
 def test_an_address_that_no_app_may_have(address: str) -> None:
-    assert redirect_problem(address) is not None
+    assert find_redirect_problem(address) is not None
 
 
 def test_only_the_port_of_this_machine_may_differ() -> None:
     known = "http://127.0.0.1:33418/cb?a=1"
     for asked in ("http://127.0.0.1/cb?a=1", "http://127.0.0.1:1/cb?a=1", known):
-        assert redirects_to(known, asked)
+        assert matches_redirect(known, asked)
     for asked in (
         "http://127.0.0.1:1/cb",
         "http://127.0.0.1:1/cb?a=2",
@@ -96,16 +96,16 @@ def test_only_the_port_of_this_machine_may_differ() -> None:
         "http://127.0.0.1:1/cb?a=1#x",
         "http://127.0.0.1:1\n/cb?a=1",
     ):
-        assert not redirects_to(known, asked)
-    assert redirects_to("http://[::1]:5/cb", "http://[::1]:6/cb")
-    assert not redirects_to("https://app.example:1/cb", "https://app.example:2/cb")
+        assert not matches_redirect(known, asked)
+    assert matches_redirect("http://[::1]:5/cb", "http://[::1]:6/cb")
+    assert not matches_redirect("https://app.example:1/cb", "https://app.example:2/cb")
 
 
 def test_names_are_one_harmless_line() -> None:
-    assert safe_name("  Claude\u202e\n\u0000\u2028 Code ", "x") == "Claude Code"
-    assert safe_name("\u200b\u202e", "app.example") == "app.example"
-    assert safe_name(None, "app.example") == "app.example"
-    assert len(safe_name("é" * 500, "x")) == 100
+    assert sanitize_name("  Claude\u202e\n\u0000\u2028 Code ", "x") == "Claude Code"
+    assert sanitize_name("\u200b\u202e", "app.example") == "app.example"
+    assert sanitize_name(None, "app.example") == "app.example"
+    assert len(sanitize_name("é" * 500, "x")) == 100
 
 
 def test_where_an_answer_goes_in_words_and_in_the_policy() -> None:
@@ -116,13 +116,13 @@ def test_where_an_answer_goes_in_words_and_in_the_policy() -> None:
         "cursor://x/cb": ("cursor:", "cursor:", True),
     }
     for address, expected in shown.items():
-        assert (shown_host(address), form_source(address), is_on_this_machine(address)) == expected
-    assert answered("https://a.example/?b=1", code="x y", state=None) == "https://a.example/?b=1&code=x+y"
+        assert (format_host(address), build_form_source(address), is_on_this_machine(address)) == expected
+    assert add_answer("https://a.example/?b=1", code="x y", state=None) == "https://a.example/?b=1&code=x+y"
 
 
 def test_the_address_of_a_document() -> None:
-    assert is_document_address("https://app.example/client.json")
-    assert is_document_address("https://app.example:8443/a/b?c=1")
+    assert is_metadata_address("https://app.example/client.json")
+    assert is_metadata_address("https://app.example:8443/a/b?c=1")
     for wrong in (
         "http://app.example/client.json",
         "HTTPS://app.example/client.json",
@@ -135,4 +135,4 @@ def test_the_address_of_a_document() -> None:
         "https:///a",
         "app_12345678",
     ):
-        assert not is_document_address(wrong), wrong
+        assert not is_metadata_address(wrong), wrong

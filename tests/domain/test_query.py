@@ -4,8 +4,16 @@ import pytest
 
 from ticketbox.domain.core.clock import DAY, HOUR
 from ticketbox.domain.core.problems import InvalidRequest
-from ticketbox.domain.tickets.search_filters import FILTERS, KEYS, Facet, Filter, Moment, Place, Takes
-from ticketbox.domain.tickets.search_query import MOST_TERMS, MOST_TOKENS, Choice, Query, Span, parse, split_last
+from ticketbox.domain.tickets.search_filters import FILTERS, KEYS, Facet, SearchFilter, TextField, TimeField, ValueKind
+from ticketbox.domain.tickets.search_query import (
+    MAX_TERMS,
+    MAX_TOKENS,
+    FacetTerm,
+    SearchQuery,
+    Span,
+    parse_query,
+    split_last_word,
+)
 
 NOW = 1_795_253_400_000  # 2026-11-21T09:30Z
 NOVEMBER = 1_793_491_200_000  # its first day
@@ -15,17 +23,17 @@ def texts(query: str, *, typing: bool = False) -> list[tuple[str, str]]:
     """The texts of a query: each with its place, a minus and a star where they stand."""
     return [
         (f"{'-' * text.negated}{text.text}{'*' * text.prefix}", text.place.value)
-        for text in parse(query, NOW, typing=typing).texts
+        for text in parse_query(query, NOW, typing=typing).texts
     ]
 
 
 def choice(query: str) -> tuple[Facet, tuple[str, ...], bool]:
-    (found,) = parse(query, NOW).choices
+    (found,) = parse_query(query, NOW).choices
     return found.facet, found.values, found.negated
 
 
 def period(query: str) -> tuple[int | None, int | None]:
-    (found,) = parse(query, NOW).periods
+    (found,) = parse_query(query, NOW).periods
     return found.least, found.most
 
 
@@ -136,7 +144,7 @@ def test_times(query: str, found: tuple[int | None, int | None]) -> None:
 )
 def test_what_is_wrong_is_said_with_its_place(query: str, start: int, end: int, word: str) -> None:
     with pytest.raises(InvalidRequest) as caught:
-        parse(query, NOW)
+        parse_query(query, NOW)
     problem = caught.value
     assert problem.extra["at"] == Span(start, end, query[start:end])
     (error,) = problem.extra["errors"]
@@ -148,56 +156,56 @@ def test_what_is_wrong_is_said_with_its_place(query: str, start: int, end: int, 
 @pytest.mark.parametrize("query", ["-", "***", "?!", '""', "  ", '-""'])
 def test_a_query_of_nothing_is_refused(query: str) -> None:
     with pytest.raises(InvalidRequest, match="nothing to look for"):
-        parse(query, NOW)
+        parse_query(query, NOW)
 
 
 @pytest.mark.parametrize("query", ["\0", "cart\0", 'title:"the\0cart"'])
 def test_query_with_a_nul_character_is_rejected(query: str) -> None:
     with pytest.raises(InvalidRequest, match="must not contain a NUL character"):
-        parse(query, NOW)
+        parse_query(query, NOW)
 
 
 def test_terms_words_and_characters_have_bounds() -> None:
-    assert len(parse("a " * MOST_TERMS, NOW).texts) == MOST_TERMS
-    assert len(parse("a." * MOST_TOKENS, NOW).texts) == 1
+    assert len(parse_query("a " * MAX_TERMS, NOW).texts) == MAX_TERMS
+    assert len(parse_query("a." * MAX_TOKENS, NOW).texts) == 1
     for query, words in (
-        ("a " * (MOST_TERMS + 1), "terms"),
-        ("a." * (MOST_TOKENS + 1), "words"),
+        ("a " * (MAX_TERMS + 1), "terms"),
+        ("a." * (MAX_TOKENS + 1), "words"),
         ("x" * 501, "characters"),
     ):
         with pytest.raises(InvalidRequest, match=words):
-            parse(query, NOW)
+            parse_query(query, NOW)
 
 
 def test_the_last_word_is_folded_as_the_index_folds_it() -> None:
-    assert split_last("the Ünder") == ("the ", "under")
-    assert split_last("a.b-Cd") == ("a.b-", "cd")
-    assert split_last("ÀÉ") == ("", "ae")
+    assert split_last_word("the Ünder") == ("the ", "under")
+    assert split_last_word("a.b-Cd") == ("a.b-", "cd")
+    assert split_last_word("ÀÉ") == ("", "ae")
 
 
 def test_terms_are_told_apart_by_where_they_stand() -> None:
-    query: Query = parse("assignee:me -assignee:me", NOW)
+    query: SearchQuery = parse_query("assignee:me -assignee:me", NOW)
     one, two = query.choices
-    assert isinstance(one, Choice)
+    assert isinstance(one, FacetTerm)
     assert one != two
     assert {one: 1, two: 2}[two] == 2
     assert query.periods == ()
-    assert Moment.CREATED.value == "created"
-    assert Place.ANYWHERE.value == "anywhere"
+    assert TimeField.CREATED.value == "created"
+    assert TextField.ANYWHERE.value == "anywhere"
 
 
 @pytest.mark.parametrize("each", FILTERS, ids=lambda each: each.key)
-def test_every_filter_takes_what_is_offered_for_it(each: Filter) -> None:
+def test_every_filter_takes_what_is_offered_for_it(each: SearchFilter) -> None:
     offered = each.values or ("cart",)
     for value in offered:
-        found = parse(f"{each.key}:{value}", NOW)
+        found = parse_query(f"{each.key}:{value}", NOW)
         assert len(found.texts) + len(found.choices) + len(found.periods) == 1, value
-        assert all(text.place is Place(each.key) for text in found.texts)
-    if each.takes is Takes.VALUE:
+        assert all(text.place is TextField(each.key) for text in found.texts)
+    if each.takes is ValueKind.VALUE:
         with pytest.raises(InvalidRequest) as caught:
-            parse(f"{each.key}:nonsense", NOW)
+            parse_query(f"{each.key}:nonsense", NOW)
         assert all(value in str(caught.value) for value in each.values)
 
 
 def test_every_key_is_one_that_is_offered() -> None:
-    assert {*Facet, *Moment, *Place} - {Place.ANYWHERE} == set(KEYS)
+    assert {*Facet, *TimeField, *TextField} - {TextField.ANYWHERE} == set(KEYS)

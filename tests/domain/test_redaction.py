@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.capture import (
     LINE,
     URL,
@@ -23,7 +23,7 @@ from ticketbox.domain.captures.capture import (
     Stream,
 )
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
-from ticketbox.domain.captures.streams import decode, encode
+from ticketbox.domain.captures.streams import decode_stream, encode_stream
 
 S = "Zq9xW7vK2mP4sT8u"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----"
@@ -97,7 +97,7 @@ def test_taken_out(text: str, clean: str):
 
 
 def test_our_own_secrets_are_taken_out():
-    assert redact_text(f"x {new_secret()} y") == ("x [redacted] y", 1)
+    assert redact_text(f"x {generate_secret()} y") == ("x [redacted] y", 1)
 
 
 @pytest.mark.parametrize(
@@ -226,8 +226,8 @@ def redact(stream: Stream, entries: list[Any]) -> Redaction:
 def test_every_field_of_every_stream_is_looked_at(stream: Stream):
     entries = full_entries("tok_" + "Ab1" * 9)[stream]
     redact(stream, entries)
-    assert b"Ab1Ab1" not in encode(entries)
-    assert decode(stream, encode(entries))
+    assert b"Ab1Ab1" not in encode_stream(entries)
+    assert decode_stream(stream, encode_stream(entries))
 
 
 @pytest.mark.parametrize("stream", list(Stream))
@@ -238,9 +238,9 @@ def test_what_grows_keeps_its_bounds(stream: Stream):
             entry.url = ("pw=x&" * URL)[:URL]
         if isinstance(entry, ErrorEntry):
             entry.fingerprint = ("pw=x&" * LINE)[:128]
-    assert decode(stream, encode(entries)) == entries
+    assert decode_stream(stream, encode_stream(entries)) == entries
     assert redact(stream, entries).total > 0
-    assert decode(stream, encode(entries)) == entries
+    assert decode_stream(stream, encode_stream(entries)) == entries
 
 
 def test_the_page_is_redacted():

@@ -18,7 +18,7 @@ from tests.e2e.browser import Chromium
 from tests.e2e.collector import Collector, Json, Recording
 from tests.e2e.faulty_site import SLOW_SECONDS, FaultySite, Planted
 from tests.e2e.sending import every_entry, everything_stored, parts_of, send
-from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.clock import format_rfc3339
 
 REMOVED_HEADERS = {"authorization", "cookie", "set-cookie"}
 BLANKED_HEADERS = {"x-api-key", "x-shop-build"}
@@ -221,7 +221,7 @@ def test_the_ticket_tells_all_of_the_capture(sent: Sent) -> None:
     assert {key: capture[key] for key in ("page", "environment", "health")} == {
         key: facts[key] for key in ("page", "environment", "health")
     }
-    assert capture["captured_at"] == rfc3339(int(facts["captured_at"]))
+    assert capture["captured_at"] == format_rfc3339(int(facts["captured_at"]))
     assert capture["redaction"] == sent.redactions()
     assert capture["health_summary"] == "Console, network and errors were collected in full."
     network = sent.expected["network"]
@@ -271,7 +271,7 @@ def test_the_requests_come_as_a_har(sent: Sent) -> None:
     entries = sorted(sent.expected["network"], key=lambda entry: entry["ts"])
     for found, entry in zip(log["entries"], entries, strict=True):
         request, response = entry["request"], entry["response"]
-        assert found["startedDateTime"] == rfc3339(int(entry["ts"]))
+        assert found["startedDateTime"] == format_rfc3339(int(entry["ts"]))
         assert found["time"] == found["timings"]["wait"] == entry["duration_ms"]
         assert (found["_id"], found["_resourceType"]) == (entry["id"], entry["type"])
         assert (found["_fromCache"], found.get("_error")) == (entry["from_cache"], entry["error"])

@@ -23,7 +23,7 @@ from tests.contract.oauth import ALL, App
 from tests.e2e.app import SCHEMES, Scheme
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import DESK, NARROWEST, PHONE, Watch
-from ticketbox.domain.accounts.secrets import digest
+from ticketbox.domain.accounts.secrets import hash_secret
 
 T = TypeVar("T")
 
@@ -148,7 +148,7 @@ def test_the_sdks_client_connects_works_refreshes_and_is_let_go(chromium: Chromi
     async def work(client: Client) -> tuple[OAuthToken, dict[str, Any], OAuthToken, dict[str, Any]]:
         told, first = await whoami(client), agent.memory.tokens
         assert first is not None
-        alter(world.box.db, EXPIRE, digest(first.access_token))
+        alter(world.box.db, EXPIRE, hash_secret(first.access_token))
         agent.auth.context.token_expiry_time = time.time() - 1
         again, later = await whoami(client), agent.memory.tokens
         assert later is not None

@@ -10,9 +10,9 @@ import pytest
 
 from tests.domain import test_redaction
 from tests.extension.node import run_module
-from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.capture import Redaction
-from ticketbox.domain.captures.redaction.secret_scanner import Scrubber
+from ticketbox.domain.captures.redaction.secret_scanner import SecretScanner
 
 RULES = ["customer_ref", "text:ACME-1", "text:acme_*", "Order.No", "text:(a+)+$", "["]
 PIECES = [
@@ -59,8 +59,8 @@ def random_texts(count: int) -> list[str]:
 
 @pytest.mark.parametrize("rules", [[], RULES], ids=["no rules of its own", "with rules of its own"])
 def test_the_extension_and_the_server_redact_alike(rules: list[str]) -> None:
-    texts = [*known_texts(), new_secret(), *random_texts(20_000)]
-    scrubber = Scrubber(rules)
+    texts = [*known_texts(), generate_secret(), *random_texts(20_000)]
+    scrubber = SecretScanner(rules)
     differing: list[tuple[str, str, str]] = []
     redacted = 0
     for text, (clean, counts) in zip(

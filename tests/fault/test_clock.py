@@ -9,7 +9,7 @@ import pytest
 from tests.fault.seed import EMAIL, Seed
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.clock import DAY, Clock
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import NotFound, RateLimited, Unauthorized
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.context import Call
@@ -29,7 +29,7 @@ async def opened(db: Path, hands: Hands) -> tuple[Database, Dispatcher]:
     """The file with a clock that the test turns."""
     clock = Clock(now=lambda: hands.wall, monotonic=lambda: hands.steady)
     database = await Database.open(db, clock)
-    return database, Dispatcher(Services(database, Limiter(clock.monotonic), ""))
+    return database, Dispatcher(Services(database, RateLimiter(clock.monotonic), ""))
 
 
 @pytest.mark.parametrize("jump", [DAY, -DAY, 400 * DAY, -400 * DAY])
@@ -39,11 +39,11 @@ def test_a_jump_neither_grants_nor_takes_calls(seed: Seed, tmp_path: Path, jump:
         database, dispatcher = await opened(seed.copy(tmp_path), hands)
 
         async def comment() -> None:
-            call = Call(secret_hash=secrets.digest(seed.token))
+            call = Call(secret_hash=secrets.hash_secret(seed.token))
             await dispatcher.dispatch(registry()["add_comment"], {"ticket_id": ticket.id, "body": "x"}, call)
 
         await database.write(lambda tx: tx.run("UPDATE company SET writes_per_minute = 5"))
-        call = Call(secret_hash=secrets.digest(seed.token))
+        call = Call(secret_hash=secrets.hash_secret(seed.token))
         given = {"project_id": seed.project, "title": "T"}
         ticket = await dispatcher.dispatch(registry()["create_ticket"], given, call)
         for _ in range(4):
@@ -75,11 +75,11 @@ def test_what_was_revoked_stays_revoked(seed: Seed, tmp_path: Path, jump: int) -
 
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 30}
         made = await ask("issue_token", wanted, operator=True)
-        hashed = secrets.digest(made.secret)
+        hashed = secrets.hash_secret(made.secret)
         await ask("get_me", {}, secret_hash=hashed)
         await ask("revoke_issued_token", {"token_id": made.id}, operator=True)
         session = await ask("create_session", {"email": EMAIL, "password": "correct horse battery"}, address="a")
-        cookie = {"secret_hash": secrets.digest(session.secret), "cookie": True}
+        cookie = {"secret_hash": secrets.hash_secret(session.secret), "cookie": True}
         invited = await ask("create_invitation", {"company_id": seed.company, "role": "viewer"}, **cookie)
         (offer,) = (await ask("list_invitations", {"company_id": seed.company}, **cookie)).items
         await ask("delete_invitation", {"invitation_id": offer.id}, **cookie)
@@ -103,10 +103,10 @@ def test_a_token_expires_by_the_wall_clock(seed: Seed, tmp_path: Path) -> None:
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 1}
         made = await dispatcher.dispatch(registry()["issue_token"], wanted, Call(operator=True))
         hands.wall += DAY - 1
-        await dispatcher.dispatch(registry()["get_me"], {}, Call(secret_hash=secrets.digest(made.secret)))
+        await dispatcher.dispatch(registry()["get_me"], {}, Call(secret_hash=secrets.hash_secret(made.secret)))
         hands.wall += 1
         with pytest.raises(Unauthorized):
-            await dispatcher.dispatch(registry()["get_me"], {}, Call(secret_hash=secrets.digest(made.secret)))
+            await dispatcher.dispatch(registry()["get_me"], {}, Call(secret_hash=secrets.hash_secret(made.secret)))
         dispatcher.services.close()
         await database.close()
 

@@ -12,7 +12,7 @@ import pytest
 
 from tests.box import PASSWORD, Box, Person, World, ok
 from tests.fault.seed import png
-from ticketbox.domain.accounts.secrets import new_secret
+from ticketbox.domain.accounts.secrets import generate_secret
 
 SECRET = re.compile(r"tok_[0-9A-Za-z]{10,}")
 EVERY_TEXT = """
@@ -40,7 +40,7 @@ def set_up(box: Box) -> list[str]:
 def mix(world: World) -> list[str]:
     """Calls of all sorts with secrets in every place where people put them; what the refusals say."""
     texts: list[str] = []
-    owner, secret, wrong = world.owner, world.owner.token("tickets:write"), new_secret()
+    owner, secret, wrong = world.owner, world.owner.token("tickets:write"), generate_secret()
 
     def keep(answer: httpx.Response) -> None:
         if not answer.is_success:
@@ -117,7 +117,7 @@ def test_a_traceback_with_a_secret_in_it_is_masked() -> None:
 
     from ticketbox.logs import _Lines
 
-    secret = new_secret()
+    secret = generate_secret()
     try:
         raise ValueError(f"no such thing: {secret}")
     except ValueError as error:

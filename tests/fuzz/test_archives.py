@@ -15,9 +15,9 @@ from tests.commands import run
 from tests.fuzz.mutations import AWKWARD
 from tests.times import TIMES, Record, unhurried
 from ticketbox.store.export_import import records
-from ticketbox.store.export_import.archive import BadArchive, Reader, Writer
+from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive
 from ticketbox.store.file.connection import connect
-from ticketbox.store.file.migrate import newest_number, prepare
+from ticketbox.store.file.migrate import find_newest_number, prepare_file
 
 VALUES: list[Any] = [
     None,
@@ -54,19 +54,19 @@ class Kept:
         assert done.exit_code == 0, done.stderr
         assert run("export", source, "--db", db).exit_code == 0
         self.bytes = source.read_bytes()
-        reader = Reader(source, newest_number())
+        reader = ArchiveReader(source, find_newest_number())
         self.manifest = reader.manifest
         self.rows: Rows = {table: list(reader.records(table)) for table in sorted(reader.tables())}
         self.filled = [table for table, rows in self.rows.items() if rows]
         self.changed = folder / "changed.zip"
         self.target = folder / "target.db"
-        prepare(self.target)
+        prepare_file(self.target)
         self.file = connect(self.target, writes=True)
 
     def write(self, rows: Rows) -> None:
         """Make a file of other rows, with a manifest that fits."""
         with self.changed.open("wb") as file:
-            writer = Writer(file, self.manifest.version, self.manifest.schema, self.manifest.company)
+            writer = ArchiveWriter(file, self.manifest.version, self.manifest.schema, self.manifest.company)
             for table, held in rows.items():
                 writer.records(table, held)
             writer.close()
@@ -75,7 +75,7 @@ class Kept:
         """Read the changed file, then forget it again; nothing may be left of it, nor broken by it."""
         self.file.execute("BEGIN IMMEDIATE")
         try:
-            records.load(self.file, Reader(self.changed, newest_number()), lambda *_: None)
+            records.import_records(self.file, ArchiveReader(self.changed, find_newest_number()), lambda *_: None)
             assert self.file.execute("PRAGMA foreign_key_check").fetchone() is None
         finally:
             if self.file.in_transaction:
@@ -136,7 +136,7 @@ def feed(kept: Kept, inputs: int) -> dict[str, int]:
         told["inputs"] += 1
         try:
             kept.load()
-        except BadArchive:
+        except InvalidArchive:
             told["refused"] += 1
 
     @unhurried(inputs)
@@ -164,7 +164,7 @@ def test_the_export_is_read_as_it_is(kept: Kept) -> None:
 def test_a_record_that_lacks_a_field_is_refused_by_its_place(kept: Kept) -> None:
     bylines = [{name: value for name, value in row.items() if name != "user_id"} for row in kept.rows["byline"]]
     kept.write({**kept.rows, "byline": bylines})
-    with pytest.raises(BadArchive, match="byline, record 1: a field is missing"):
+    with pytest.raises(InvalidArchive, match="byline, record 1: a field is missing"):
         kept.load()
 
 

@@ -18,14 +18,14 @@ from tests.fuzz.mutations import mutated, samples
 from tests.times import TIMES, Record, unhurried
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.captures.capture import NetworkEntry, Page, Stream
-from ticketbox.domain.captures.har import har
-from ticketbox.domain.captures.streams import decode as read_stream
+from ticketbox.domain.captures.har import build_har
+from ticketbox.domain.captures.streams import decode_stream as read_stream
 from ticketbox.domain.companies.records import Bodies, CapturePolicy
 from ticketbox.domain.core import ids
-from ticketbox.domain.core.outbound_addresses import is_public
+from ticketbox.domain.core.outbound_addresses import is_public_address
 from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
 from ticketbox.domain.tickets import search_query
-from ticketbox.domain.tickets.tracker_formats import Tracker, read
+from ticketbox.domain.tickets.tracker_formats import Tracker, read_tickets
 from ticketbox.http.uploads import _decoded
 from ticketbox.operations.captures.captures import CreateCapture, _make_ready
 from ticketbox.operations.catalogue import registry
@@ -56,7 +56,7 @@ def stream(name: str) -> Callable[[bytes], None]:
         if name == "network":
             entries: list[NetworkEntry] = read_stream(Stream.NETWORK, data)
             page = Page("https://shop.example/", "")
-            msgspec.json.encode(har(page, 0.0, entries, "1"))
+            msgspec.json.encode(build_har(page, 0.0, entries, "1"))
 
     return target
 
@@ -65,7 +65,7 @@ def tracker(kind: Tracker) -> Callable[[bytes], None]:
     """Another tracker's file; what comes of it keeps to the bounds of what people type."""
 
     def target(data: bytes) -> None:
-        for each in read(kind, data):
+        for each in read_tickets(kind, data):
             given = {"title": each.title, "description": each.description, "labels": each.labels}
             msgspec.convert({**given, "priority": each.priority, "source_url": each.url}, CreateTicket)
             for body in each.comments:
@@ -77,14 +77,14 @@ def tracker(kind: Tracker) -> Callable[[bytes], None]:
 def address(data: bytes) -> None:
     """An address, for everything that looks at one."""
     text = data.decode("utf-8", "replace")
-    is_public(text)
-    ids.ticket_id(text)
-    oauth.is_document_address(text)
-    if oauth.redirect_problem(text) is None:
-        oauth.shown_host(text)
-        oauth.form_source(text)
-        oauth.answered(text, code="tok_", state=text)
-        assert oauth.redirects_to(text, text)
+    is_public_address(text)
+    ids.parse_ticket_id(text)
+    oauth.is_metadata_address(text)
+    if oauth.find_redirect_problem(text) is None:
+        oauth.format_host(text)
+        oauth.build_form_source(text)
+        oauth.add_answer(text, code="tok_", state=text)
+        assert oauth.matches_redirect(text, text)
 
 
 def asked(data: bytes) -> None:
@@ -92,7 +92,7 @@ def asked(data: bytes) -> None:
     text = data.decode("utf-8", "replace")
     for typing in (False, True):
         with contextlib.suppress(InvalidRequest):
-            search_query.parse(text, NOW, typing=typing)
+            search_query.parse_query(text, NOW, typing=typing)
 
 
 TARGETS: dict[str, Callable[[bytes], None]] = {

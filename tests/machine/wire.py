@@ -14,7 +14,7 @@ from tests.box import Box
 from tests.contract.agents import ACCEPT, NEWEST
 from tests.contract.cases import address, prepare
 from tests.machine.model import Row
-from ticketbox.domain.accounts.secrets import digest, new_secret
+from ticketbox.domain.accounts.secrets import generate_secret, hash_secret
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.registry import Operation
 
@@ -42,10 +42,10 @@ def arrive(box: Box, names: Iterable[str]) -> dict[str, Row]:
     connection = sqlite3.connect(box.db, timeout=30)
     with connection:
         for name in names:
-            user, secret = f"usr_{secrets.token_hex(6)}", new_secret()
+            user, secret = f"usr_{secrets.token_hex(6)}", generate_secret()
             connection.execute(USER, (user, f"{user}@example.org", name, now))
             session = f"ses_{secrets.token_hex(6)}"
-            connection.execute(SESSION, (session, digest(secret), now, now + 86_400_000, user))
+            connection.execute(SESSION, (session, hash_secret(secret), now, now + 86_400_000, user))
             found[user] = {"name": name, "secret": secret}
     connection.close()
     return found

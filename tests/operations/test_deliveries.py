@@ -9,15 +9,15 @@ import pytest
 
 from tests.receiver import Receiver, receiving
 from ticketbox.domain.core.clock import DAY, HOUR, Clock
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.events.records import DeliveryState, WebhookFormat
-from ticketbox.domain.events.retry_schedule import next_attempt
+from ticketbox.domain.events.retry_schedule import compute_next_attempt
 from ticketbox.edge.outbound import Fetcher
 from ticketbox.jobs.webhooks import Deliverer
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events import events, webhook_deliveries, webhooks
 from ticketbox.store.file.database import Database, Read, Write
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 
 SECRET = b"k" * 32
 
@@ -31,7 +31,7 @@ class Bench:
         self.database = database
         self.receiver = receiver
         self.services = Services(
-            database, Limiter(lambda: 0.0), "http://localhost", Fetcher(allow_private=True), allow_private=True
+            database, RateLimiter(lambda: 0.0), "http://localhost", Fetcher(allow_private=True), allow_private=True
         )
         self.deliverer = Deliverer(self.services)
         self.webhook = 0
@@ -45,14 +45,14 @@ class Bench:
             )
             tx.run("INSERT INTO byline (user_id, via) VALUES (1, 'web')")
             tx.run("INSERT INTO company (public_id, name, created_at, created_by) VALUES ('co', 'C', 0, 1)")
-            new = webhooks.NewWebhook(1, "Hook", self.receiver.url, WebhookFormat.STANDARD, None, SECRET, 1)
-            return webhooks.add(tx, new)[0]
+            new = webhooks.NewWebhookRow(1, "Hook", self.receiver.url, WebhookFormat.STANDARD, None, SECRET, 1)
+            return webhooks.insert_webhook(tx, new)[0]
 
         self.webhook = await self.database.write(plant)
 
     async def happen(self, type_: str = "company.changed") -> None:
         """Record an event about the company."""
-        await self.database.write(lambda tx: events.record(tx, type_, 1, 1))
+        await self.database.write(lambda tx: events.record_event(tx, type_, 1, 1))
 
     async def round(self) -> None:
         """Deliver whatever is due, and what becomes due by that."""
@@ -65,23 +65,23 @@ class Bench:
 
     async def log(self) -> list[tuple[DeliveryState, int]]:
         """State and number of attempts of each delivery, oldest first."""
-        found = await self.database.read(lambda tx: webhook_deliveries.of_webhook(tx, self.webhook, 2**62, 100))
+        found = await self.database.read(lambda tx: webhook_deliveries.list_deliveries(tx, self.webhook, 2**62, 100))
         return [(each.state, each.attempts) for _, each in reversed(found)]
 
     async def next_due(self) -> int | None:
         """When there is something to do again."""
-        return await self.database.read(webhook_deliveries.next_due)
+        return await self.database.read(webhook_deliveries.find_next_due)
 
     async def shown(self) -> tuple[bool, str | None]:
         """Whether the webhook is enabled, and why not."""
-        found = await self.database.read(lambda tx: webhooks.get(tx, self.webhook))
+        found = await self.database.read(lambda tx: webhooks.load_webhook(tx, self.webhook))
         return found.enabled, found.disabled_reason
 
 
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Bench]:
     """A bench on a new file."""
-    prepare(path)
+    prepare_file(path)
     clock = Clock(now=lambda: Bench.now)
     with receiving() as receiver:
         database = await Database.open(path, clock)
@@ -112,7 +112,7 @@ def on_a_bench(path: Path, test: Callable[[Bench], Awaitable[None]]) -> None:
 def test_the_waits_double_up_to_six_hours_and_end_within_a_day() -> None:
     begun = now = 1_000_000
     waits: list[int] = []
-    while (at := next_attempt(len(waits) + 1, begun, now)) is not None:
+    while (at := compute_next_attempt(len(waits) + 1, begun, now)) is not None:
         waits.append(at - now)
         now = at
     assert waits[:4] == [10_000, 20_000, 40_000, 80_000]
@@ -143,16 +143,16 @@ def test_a_receiver_that_fails_for_a_day_is_disabled_and_what_it_missed_is_dead_
         assert "nothing got through since 2026-11-21T09:30:00.000Z; last: its receiver answered 500" in reason
         assert await bench.log() == [(DeliveryState.DEAD, 15), (DeliveryState.DEAD, 0)]
         bench.receiver.answer = lambda _: 200
-        await bench.database.write(lambda tx: webhooks.enable(tx, bench.webhook))
+        await bench.database.write(lambda tx: webhooks.enable_webhook(tx, bench.webhook))
         (first, _), *_ = reversed(
-            await bench.database.read(lambda tx: webhook_deliveries.of_webhook(tx, bench.webhook, 2**62, 9))
+            await bench.database.read(lambda tx: webhook_deliveries.list_deliveries(tx, bench.webhook, 2**62, 9))
         )
 
         def again(tx: Write) -> None:
             public_id = tx.value("SELECT public_id FROM delivery WHERE id = ?", (first,))
-            kept = webhook_deliveries.find(tx, public_id)
+            kept = webhook_deliveries.find_delivery(tx, public_id)
             assert kept is not None
-            webhook_deliveries.replay(tx, kept)
+            webhook_deliveries.replay_delivery(tx, kept)
 
         await bench.database.write(again)
         count = len(bench.receiver.got)
@@ -194,13 +194,13 @@ def test_more_events_than_one_round_takes_are_all_told_in_order(tmp_path: Path) 
     async def test(bench: Bench) -> None:
         def many(tx: Write) -> None:
             for number in range(1_200):
-                events.record(tx, "company.changed", 1, 1, number=number)
+                events.record_event(tx, "company.changed", 1, 1, number=number)
 
         await bench.database.write(many)
         for _ in range(3):
             await bench.deliverer.start()
             await bench.deliverer.settled()
-        backlog = await bench.database.read(webhook_deliveries.backlog)
+        backlog = await bench.database.read(webhook_deliveries.load_backlog)
         assert backlog.pending == 1_200 - 3
         assert backlog.oldest == Bench.now
         for _ in range(20):
@@ -221,7 +221,7 @@ def test_the_log_forgets_after_thirty_days_but_never_what_waits(tmp_path: Path) 
         await bench.round()
         assert len(await bench.log()) == 2
         Bench.now += 31 * DAY
-        await bench.database.write(webhook_deliveries.forget_old)
+        await bench.database.write(webhook_deliveries.delete_old_deliveries)
         assert [state for state, _ in await bench.log()] == [DeliveryState.PENDING]
 
     on_a_bench(tmp_path, test)
@@ -231,7 +231,7 @@ def test_an_outcome_that_comes_after_the_webhook_is_gone_changes_nothing(tmp_pat
     async def test(bench: Bench) -> None:
         await bench.happen()
         await bench.deliverer.start()
-        await bench.database.write(lambda tx: webhooks.remove(tx, bench.webhook))
+        await bench.database.write(lambda tx: webhooks.delete_webhook(tx, bench.webhook))
         await bench.deliverer.settled()
 
         def count(tx: Read) -> int:

@@ -10,9 +10,9 @@ import msgspec
 import pytest
 
 from tests.box import PASSWORD
-from ticketbox.domain.accounts.secrets import digest
+from ticketbox.domain.accounts.secrets import hash_secret
 from ticketbox.domain.core.clock import DAY, HOUR, Clock
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import (
     InsufficientScope,
     InvalidRequest,
@@ -27,7 +27,7 @@ from ticketbox.operations.core.context import Call
 from ticketbox.operations.core.dispatch import Dispatcher, describe
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 
 START = 1_800_000_000_000
 
@@ -48,7 +48,7 @@ class House:
 
     async def ask(self, secret: str, name: str, /, **arguments: Any) -> Any:
         """Call with a token."""
-        return await self.dispatcher.dispatch(registry()[name], arguments, Call(secret_hash=digest(secret)))
+        return await self.dispatcher.dispatch(registry()[name], arguments, Call(secret_hash=hash_secret(secret)))
 
     async def token(self, *scopes: str, **more: Any) -> str:
         """The secret of a new token of the owner's."""
@@ -73,11 +73,11 @@ def on_a_file(test: Callable[[House], Awaitable[None]]) -> Callable[[Path], None
 async def house(folder: Path) -> AsyncIterator[House]:
     """A file that is set up, open."""
     path = folder / "ticketbox.db"
-    prepare(path)
+    prepare_file(path)
     clock = Clock(now=lambda: made.now, monotonic=lambda: made.ticking)
     made = House(START)
     database = await Database.open(path, clock)
-    services = Services(database, Limiter(clock.monotonic), "http://localhost")
+    services = Services(database, RateLimiter(clock.monotonic), "http://localhost")
     made.dispatcher = Dispatcher(services)
     try:
         given = {"email": "root@example.org", "name": "Root", "company": "Acme", "project": "Shop"}
@@ -153,7 +153,7 @@ async def test_the_level_is_told_for_a_refusal_too(here: House) -> None:
     for _ in range(60):
         with pytest.raises(InvalidRequest):
             await here.ask(secret, "create_ticket", title="")
-    call = Call(secret_hash=digest(secret))
+    call = Call(secret_hash=hash_secret(secret))
     with pytest.raises(RateLimited) as refused:
         await here.dispatcher.dispatch(operation, {"title": ""}, call)
     assert call.level is not None
@@ -175,7 +175,7 @@ async def test_nobody_but_the_shell_gets_at_what_is_its_alone(here: House) -> No
     """Even if a surface offered one by mistake: not with a token of every scope, and not without any."""
     secret = await here.token("tickets:write", "tickets:assign")
     for name in SHELL_ONLY:
-        for call in (Call(), Call(secret_hash=digest(secret)), Call(secret_hash=digest(secret), cookie=True)):
+        for call in (Call(), Call(secret_hash=hash_secret(secret)), Call(secret_hash=hash_secret(secret), cookie=True)):
             with pytest.raises((NotFound, Unauthorized, InvalidRequest)) as refused:
                 await here.dispatcher.admit(registry()[name], call)
             assert not isinstance(refused.value, InvalidRequest)

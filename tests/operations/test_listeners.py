@@ -2,13 +2,13 @@
 
 import asyncio
 
-from ticketbox.domain.core.policy import NOBODY
+from ticketbox.domain.core.policy import ANONYMOUS
 from ticketbox.operations.core.listeners import PAUSE_SECONDS, Listener
 
 
 def test_the_first_event_is_read_at_once_and_those_that_follow_closely_together() -> None:
     async def listen() -> None:
-        listener, now = Listener(NOBODY), asyncio.get_running_loop().time
+        listener, now = Listener(ANONYMOUS), asyncio.get_running_loop().time
         listener.wake()
         started, readings = now(), 0
         while now() - started < 5 * PAUSE_SECONDS:
@@ -26,7 +26,7 @@ def test_the_first_event_is_read_at_once_and_those_that_follow_closely_together(
 
 def test_an_end_isnt_held_up_by_the_pause() -> None:
     async def listen() -> None:
-        listener = Listener(NOBODY)
+        listener = Listener(ANONYMOUS)
         listener.wake()
         assert await listener.wait(5)
         listener.end()

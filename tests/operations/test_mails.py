@@ -13,14 +13,14 @@ import pytest
 from tests.postbox import Postbox, postbox
 from ticketbox.domain.accounts.records import MailState
 from ticketbox.domain.core.clock import DAY, HOUR, MINUTE, Clock
-from ticketbox.domain.core.limits import Limiter
-from ticketbox.domain.events.mail_server import relay
+from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.events.mail_server import parse_mail_server
 from ticketbox.domain.events.records import Reason
 from ticketbox.jobs.email.delivery import Mailer
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events import email_addresses, email_outbox, events, notifications
 from ticketbox.store.file.database import Database, Read, Write
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 from ticketbox.store.tickets import comments
 
 BOB = 2
@@ -35,8 +35,8 @@ class Bench:
     def __init__(self, database: Database, box: Postbox) -> None:
         self.database = database
         self.box = box
-        self.services = Services(database, Limiter(lambda: 0.0), "https://tickets.example", mails=True)
-        self.mailer = Mailer(self.services, relay(f"smtp://{box.host}", "ticketbox <t@tickets.example>"))
+        self.services = Services(database, RateLimiter(lambda: 0.0), "https://tickets.example", mails=True)
+        self.mailer = Mailer(self.services, parse_mail_server(f"smtp://{box.host}", "ticketbox <t@tickets.example>"))
 
     async def set_up(self) -> None:
         """Plant the rows that mail hangs on."""
@@ -65,8 +65,8 @@ class Bench:
                     "VALUES (?, ?, ?, ?, ?, ?, 'The description', 0, 'active', 0, 1, 0, 1)",
                     (number, f"t-0000000{number}", (number + 1) // 2, (number + 1) // 2, number, f"Ticket {number}"),
                 )
-            email_addresses.ask(tx, BOB, "bob@example.org")
-            email_addresses.set_state(tx, BOB, MailState.ON)
+            email_addresses.request_confirmation(tx, BOB, "bob@example.org")
+            email_addresses.set_mailbox_state(tx, BOB, MailState.ON)
             tx.run("DELETE FROM mail")
 
         await self.database.write(plant)
@@ -75,11 +75,11 @@ class Bench:
         """Ann comments, and Bob is notified."""
 
         def write(tx: Write) -> None:
-            comment = comments.get(tx, comments.add(tx, ticket, body, 1))
-            events.record(tx, "comment.created", 1, 1, (ticket + 1) // 2, ticket, comment_id=comment.id)
+            comment = comments.load_comment(tx, comments.insert_comment(tx, ticket, body, 1))
+            events.record_event(tx, "comment.created", 1, 1, (ticket + 1) // 2, ticket, comment_id=comment.id)
             event = tx.events[-1].id
-            notifications.add(tx, [BOB], event, ticket, reason)
-            email_outbox.queue(tx, event)
+            notifications.insert_notifications(tx, [BOB], event, ticket, reason)
+            email_outbox.queue_notifications(tx, event)
 
         await self.database.write(write)
 
@@ -112,7 +112,7 @@ class Bench:
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Bench]:
     """A bench on a new file."""
-    prepare(path)
+    prepare_file(path)
     with postbox() as box:
         database = await Database.open(path, Clock(now=lambda: Bench.now))
         bench = Bench(database, box)
@@ -172,11 +172,11 @@ def test_what_comes_while_a_mail_is_on_its_way_goes_with_the_next(tmp_path: Path
     async def test(bench: Bench) -> None:
         await bench.happen("First")
         Bench.now += 2 * MINUTE
-        (key,) = await bench.database.read(lambda tx: email_outbox.due(tx, 9))
-        letter = await bench.database.read(lambda tx: email_outbox.letter(tx, key))
+        (key,) = await bench.database.read(lambda tx: email_outbox.list_due(tx, 9))
+        letter = await bench.database.read(lambda tx: email_outbox.compose_message(tx, key))
         assert letter is not None
         await bench.happen("Second")
-        await bench.database.write(lambda tx: email_outbox.sent(tx, key, letter.last))
+        await bench.database.write(lambda tx: email_outbox.record_success(tx, key, letter.last))
         assert await bench.later(MINUTE) == []
         assert await bench.later(MINUTE) == ["[Shop] Ticket 1 (t-00000001)"]
         assert "Second" in text(bench.box.got[0])
@@ -245,7 +245,7 @@ def test_a_server_that_fails_for_a_day_is_tried_ever_less_often_and_then_given_u
         Bench.now += 2 * MINUTE
         begun, attempts = Bench.now, 0
         while (await bench.waiting())[0][0] == "pending":
-            due = await bench.database.read(email_outbox.next_due)
+            due = await bench.database.read(email_outbox.find_next_due)
             assert due is not None
             assert due - Bench.now <= 6 * HOUR
             Bench.now = max(Bench.now, due)
@@ -276,7 +276,7 @@ def test_an_address_or_a_mail_that_is_refused_for_good_isnt_tried_again(tmp_path
         assert error is not None
         assert answer in error
         Bench.now += 31 * DAY
-        await bench.database.write(email_outbox.tidy)
+        await bench.database.write(email_outbox.expire_mail)
         assert await bench.waiting() == []
 
     on_a_bench(tmp_path, test)
@@ -295,14 +295,14 @@ def test_one_address_that_is_refused_keeps_no_other_mail_back(tmp_path: Path) ->
 
 def test_a_server_that_is_away_costs_one_attempt_for_all_and_then_takes_everything(tmp_path: Path) -> None:
     async def test(bench: Bench) -> None:
-        bench.mailer._relay = relay("smtp://localhost:9", "t@tickets.example")
+        bench.mailer._relay = parse_mail_server("smtp://localhost:9", "t@tickets.example")
         for ticket in (1, 2, 3):
             await bench.happen(ticket=ticket)
         assert await bench.later() == []
         waiting = await bench.waiting()
         assert [(state, attempts) for state, attempts, _ in waiting] == [("pending", 1)] * 3
         assert "the mail server can't be used: " in str(waiting[0][2])
-        bench.mailer._relay = relay(f"smtp://{bench.box.host}", "t@tickets.example")
+        bench.mailer._relay = parse_mail_server(f"smtp://{bench.box.host}", "t@tickets.example")
         assert len(await bench.later(10_000)) == 3
 
     on_a_bench(tmp_path, test)
@@ -312,11 +312,11 @@ def test_what_nobody_sends_for_a_day_is_given_up(tmp_path: Path) -> None:
     async def test(bench: Bench) -> None:
         await bench.happen()
         Bench.now += DAY
-        await bench.database.write(email_outbox.tidy)
+        await bench.database.write(email_outbox.expire_mail)
         assert [state for state, _, _ in await bench.waiting()] == ["pending"]
         Bench.now += 3 * MINUTE
-        await bench.database.write(email_outbox.tidy)
-        assert await bench.waiting() == [("dead", 0, email_outbox.NOBODY_TRIED)]
+        await bench.database.write(email_outbox.expire_mail)
+        assert await bench.waiting() == [("dead", 0, email_outbox.NO_MAIL_SERVER)]
 
     on_a_bench(tmp_path, test)
 

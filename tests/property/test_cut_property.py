@@ -18,8 +18,8 @@ from ticketbox.domain.captures.capture import (
     OmittedReason,
     Stream,
 )
-from ticketbox.domain.captures.excerpt import excerpt
-from ticketbox.domain.captures.streams import EDGE, cut, decode, encode, is_failure
+from ticketbox.domain.captures.excerpt import build_excerpt
+from ticketbox.domain.captures.streams import EDGE_ENTRIES, cut_stream, decode_stream, encode_stream, is_failure
 from ticketbox.domain.core.problems import Problem
 
 WHOLE = st.integers(0, 2**53 - 1)
@@ -54,9 +54,9 @@ def test_what_is_written_is_read_back(
     console: list[ConsoleEntry], network: list[NetworkEntry], errors: list[ErrorEntry], zipped: bool
 ):
     pack = gzip.compress if zipped else bytes
-    assert decode(Stream.CONSOLE, pack(encode(console))) == console
-    assert decode(Stream.NETWORK, pack(encode(network))) == network
-    assert decode(Stream.ERRORS, pack(encode(errors))) == errors
+    assert decode_stream(Stream.CONSOLE, pack(encode_stream(console))) == console
+    assert decode_stream(Stream.NETWORK, pack(encode_stream(network))) == network
+    assert decode_stream(Stream.ERRORS, pack(encode_stream(errors))) == errors
 
 
 JSON = st.recursive(
@@ -81,7 +81,7 @@ JSON = st.recursive(
 def test_any_bytes_are_read_or_refused(stream: Stream, body: bytes):
     outcome: object
     try:
-        outcome = decode(stream, body)
+        outcome = decode_stream(stream, body)
     except Problem as problem:
         outcome = problem
     match outcome:
@@ -107,15 +107,15 @@ def test_a_cut_keeps_failures_before_ordinary_lines(
     count: int, pattern: list[tuple[Level, int]], max_entries: int, max_bytes: int
 ):
     entries = [line(seq, *pattern[seq % len(pattern)]) for seq in range(count)]
-    kept, dropped = cut(entries, max_entries=max_entries, max_bytes=max_bytes)
+    kept, dropped = cut_stream(entries, max_entries=max_entries, max_bytes=max_bytes)
     assert len(kept) + dropped == len(entries)
     assert len(kept) <= max_entries
-    assert len(encode(kept)) <= max_bytes
+    assert len(encode_stream(kept)) <= max_bytes
     positions = [entry.seq for entry in kept]
     assert positions == sorted(set(positions))
 
-    gone = [entry for entry in entries if entry.seq not in set(positions) and len(encode([entry])) <= max_bytes]
-    middle = range(EDGE, len(entries) - EDGE)
+    gone = [entry for entry in entries if entry.seq not in set(positions) and len(encode_stream([entry])) <= max_bytes]
+    middle = range(EDGE_ENTRIES, len(entries) - EDGE_ENTRIES)
     if any(is_failure(entry) for entry in gone):
         assert not [entry for entry in kept if entry.seq in middle and not is_failure(entry)]
     if any(entry.seq not in middle for entry in gone):
@@ -128,9 +128,9 @@ def test_a_cut_keeps_failures_before_ordinary_lines(
 def test_an_excerpt_of_anything_is_valid_and_within_its_budget(
     console: list[ConsoleEntry], network: list[NetworkEntry], errors: list[ErrorEntry], budget: int
 ):
-    chosen = excerpt(console, network, errors, capture_id="cap_1", budget_tokens=budget)
-    assert len(encode(chosen)) <= max(budget * 4, 500)  # type: ignore[arg-type]
-    assert decode(Stream.CONSOLE, encode(chosen.console.items)) == chosen.console.items
-    assert decode(Stream.NETWORK, encode(chosen.network.items)) == chosen.network.items
-    assert decode(Stream.ERRORS, encode(chosen.errors.items)) == chosen.errors.items
+    chosen = build_excerpt(console, network, errors, capture_id="cap_1", budget_tokens=budget)
+    assert len(encode_stream(chosen)) <= max(budget * 4, 500)  # type: ignore[arg-type]
+    assert decode_stream(Stream.CONSOLE, encode_stream(chosen.console.items)) == chosen.console.items
+    assert decode_stream(Stream.NETWORK, encode_stream(chosen.network.items)) == chosen.network.items
+    assert decode_stream(Stream.ERRORS, encode_stream(chosen.errors.items)) == chosen.errors.items
     assert chosen.console.total == len(console) == len(chosen.console.items) + chosen.console.omitted

@@ -18,7 +18,7 @@ from tests.box import eventually, ok
 from tests.commands import run
 from tests.fault.seed import Seed, capture_parts, planted
 from ticketbox.store.file.check import _is_sound, inspected
-from ticketbox.store.file.migrate import newest_number, prepare
+from ticketbox.store.file.migrate import find_newest_number, prepare_file
 
 
 @pytest.fixture(scope="module")
@@ -75,7 +75,7 @@ def test_a_sound_file_is_called_so(db: Path) -> None:
     assert any("5 tickets, 5 captures, 5 pictures and files" in line for line in lines)
     told = report(db, 0)
     assert told[""]["rows"]["ticket"] == 5
-    assert told[""]["schema"] == told[""]["newest_schema"] == newest_number()
+    assert told[""]["schema"] == told[""]["newest_schema"] == find_newest_number()
     assert told[""]["bytes"] == db.stat().st_size
     assert [told[subject]["level"] for subject in ("schema", "pages", "references", "rows", "contents", "room")] == [
         "ok"
@@ -136,7 +136,7 @@ def test_an_older_schema_is_a_note_and_a_newer_one_a_problem(db: Path) -> None:
     change(db, f"DELETE FROM migration WHERE {last}")
     older = report(db, 0)["schema"]
     assert (older["level"], "ticketbox serve" in older["advice"]) == ("note", True)
-    change(db, f"UPDATE migration SET number = {newest_number() + 1} WHERE {last}")
+    change(db, f"UPDATE migration SET number = {find_newest_number() + 1} WHERE {last}")
     newer = report(db, 1)["schema"]
     assert (newer["level"], newer["advice"]) == ("problem", "run the newer ticketbox that wrote it")
 
@@ -159,7 +159,7 @@ def test_too_little_room_is_a_warning(db: Path, monkeypatch: pytest.MonkeyPatch)
 
 
 def test_a_file_that_nobody_set_up_is_sound(tmp_path: Path) -> None:
-    prepare(tmp_path / "new.db")
+    prepare_file(tmp_path / "new.db")
     assert report(tmp_path / "new.db", 0)["rows"]["words"] == "the file is empty: nobody set it up yet"
 
 

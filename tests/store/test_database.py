@@ -16,8 +16,8 @@ from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.problems import NotFound, StorageFull, Unavailable
 from ticketbox.store.file import database
 from ticketbox.store.file.connection import connect
-from ticketbox.store.file.database import Database, Event, Read, Write
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.database import CommittedEvent, Database, Read, Write
+from ticketbox.store.file.migrate import prepare_file
 
 ADD = "INSERT INTO note (id, text) VALUES (?, ?)"
 
@@ -26,7 +26,7 @@ ADD = "INSERT INTO note (id, text) VALUES (?, ?)"
 def path(tmp_path: Path) -> Path:
     """A migrated file with a table of its own."""
     file = tmp_path / "ticketbox.db"
-    prepare(file)
+    prepare_file(file)
     with contextlib.closing(connect(file, writes=True)) as connection:
         connection.execute("CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL) STRICT")
     return file
@@ -53,9 +53,9 @@ def kept(path: Path) -> list[int]:
         return [key for (key,) in connection.execute("SELECT id FROM note ORDER BY id")]
 
 
-def event(key: int) -> Event:
+def event(key: int) -> CommittedEvent:
     """Something to publish."""
-    return Event(key, "test", None, None, None, None)
+    return CommittedEvent(key, "test", None, None, None, None)
 
 
 class Stop(Exception):
@@ -143,7 +143,7 @@ def test_what_waits_is_committed_together_and_answered_after_the_commit(path: Pa
             return backlog
 
     assert asyncio.run(group()) == 300
-    assert len(commits) == 1 + -(-300 // database.MOST_UNITS)
+    assert len(commits) == 1 + -(-300 // database.MAX_UNITS)
     assert kept(path) == list(range(300))
 
 
@@ -205,7 +205,7 @@ def test_what_is_cancelled_before_its_turn_is_not_begun(path: Path) -> None:
 def test_events_leave_after_the_commit_and_only_of_what_stands(path: Path) -> None:
     published: list[tuple[int, bool]] = []
 
-    def publish(events: list[Event]) -> None:
+    def publish(events: list[CommittedEvent]) -> None:
         published.extend((each.id, each.id in kept(path)) for each in events)
 
     def telling(key: int, *, fails: bool = False) -> Callable[[Write], None]:
@@ -240,7 +240,7 @@ def test_a_listener_that_fails_takes_nobodys_answer(path: Path, caplog: pytest.L
         tx.events.append(event(1))
         return "done"
 
-    def publish(events: list[Event]) -> None:
+    def publish(events: list[CommittedEvent]) -> None:
         raise Stop("the listener")
 
     async def tell() -> str:

@@ -51,11 +51,11 @@ def test_the_copies_follow_their_ticket(connection: sqlite3.Connection, change: 
 
 def test_an_older_file_gets_its_copies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "filled.db"
-    every = migrate.migrations()
+    every = migrate.list_migrations()
     with monkeypatch.context() as patch:
-        patch.setattr(migrate, "migrations", lambda: [each for each in every if each.number < 4])
+        patch.setattr(migrate, "list_migrations", lambda: [each for each in every if each.number < 4])
         Filled(path, 30).connection.close()
-    migrate.prepare(path)
+    migrate.prepare_file(path)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         assert connection.execute("SELECT count(*) FROM ticket_label").fetchone() == (15,)
         assert astray(connection) == []

@@ -12,11 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.store.test_search import HOUSE, TICKET, ask
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.jobs import search_merge
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database, Read, Write
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 from ticketbox.store.tickets import search_segments
 
 WORDS = [f"word{number}" for number in range(5_000)]
@@ -25,11 +25,11 @@ WORDS = [f"word{number}" for number in range(5_000)]
 @asynccontextmanager
 async def opened(path: Path) -> AsyncIterator[Services]:
     """What the job works with, on a file with one project."""
-    prepare(path)
+    prepare_file(path)
     with contextlib.closing(sqlite3.connect(path)) as connection:
         connection.executescript(HOUSE)
     database = await Database.open(path)
-    services = Services(database, Limiter(time.monotonic), "")
+    services = Services(database, RateLimiter(time.monotonic), "")
     try:
         yield services
     finally:
@@ -69,11 +69,11 @@ def test_many_segments_become_one_and_searches_find_the_same(tmp_path: Path) -> 
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 7, tickets=20, words=200)
-            assert await services.database.read(search_segments.count) > search_merge.FEW
+            assert await services.database.read(search_segments.count_segments) > search_merge.FEW
             before = looked_at(tmp_path / "a.db")
             assert any(found for found, _ in before)
             assert await search_merge.merge(services, asyncio.Event(), whole=True) > 0
-            assert await services.database.read(search_segments.count) == 1
+            assert await services.database.read(search_segments.count_segments) == 1
             assert looked_at(tmp_path / "a.db") == before
 
     asyncio.run(work())
@@ -86,10 +86,10 @@ def test_small_segments_are_merged_without_the_large_one(tmp_path: Path) -> None
             await search_merge.merge(services, asyncio.Event(), whole=True)
             await add(services, 10)
             before = looked_at(tmp_path / "a.db")
-            many = await services.database.read(search_segments.count)
+            many = await services.database.read(search_segments.count_segments)
             assert many > search_merge.FEW
             await search_merge.merge(services, asyncio.Event(), whole=False)
-            assert 1 < await services.database.read(search_segments.count) < many
+            assert 1 < await services.database.read(search_segments.count_segments) < many
             assert looked_at(tmp_path / "a.db") == before
 
     asyncio.run(work())
@@ -99,9 +99,9 @@ def test_few_segments_are_left_alone(tmp_path: Path) -> None:
     async def work() -> None:
         async with opened(tmp_path / "a.db") as services:
             await add(services, 3)
-            assert await services.database.read(search_segments.count) == 3
+            assert await services.database.read(search_segments.count_segments) == 3
             assert await search_merge.merge(services, asyncio.Event(), whole=True) == 0
-            assert await services.database.read(search_segments.count) == 3
+            assert await services.database.read(search_segments.count_segments) == 3
 
     asyncio.run(work())
 
@@ -120,7 +120,7 @@ def test_others_write_between_its_steps(tmp_path: Path, monkeypatch: pytest.Monk
             await running
             assert written > 3
             assert services.database.written - units > written + 3  # the steps are units as well
-            assert await services.database.read(search_segments.count) < 6 + written
+            assert await services.database.read(search_segments.count_segments) < 6 + written
             found = looked_at(tmp_path / "a.db")
             assert len(found[0][0]) == 600 + written
 
@@ -142,10 +142,10 @@ def test_a_stop_ends_it_between_two_steps_and_the_next_one_ends_the_work(
                     await asyncio.sleep(0)
             stopping.set()
             await asyncio.wait_for(running, 10)
-            assert await services.database.read(search_segments.count) > 1
+            assert await services.database.read(search_segments.count_segments) > 1
             assert looked_at(tmp_path / "a.db") == before
             await search_merge.merge(services, asyncio.Event(), whole=True)
-            assert await services.database.read(search_segments.count) == 1
+            assert await services.database.read(search_segments.count_segments) == 1
             assert looked_at(tmp_path / "a.db") == before
 
     asyncio.run(work())
@@ -161,7 +161,7 @@ def test_a_server_does_it_by_itself_rests_and_stops(tmp_path: Path, monkeypatch:
             running = asyncio.create_task(search_merge.run(services, stopping))
             try:
                 async with asyncio.timeout(10):
-                    while await services.database.read(search_segments.count) > 1:
+                    while await services.database.read(search_segments.count_segments) > 1:
                         await asyncio.sleep(0.01)
                 whole = await services.database.read(largest)
                 await add(services, 14, tickets=20, words=200)

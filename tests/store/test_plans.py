@@ -16,14 +16,14 @@ import pytest
 
 import ticketbox.store
 from ticketbox.domain.tickets.records import Priority, Status
-from ticketbox.domain.tickets.search_filters import Moment, Place
-from ticketbox.domain.tickets.search_query import Period, Text
+from ticketbox.domain.tickets.search_filters import TextField, TimeField
+from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm
 from ticketbox.store.events import events
 from ticketbox.store.file.connection import connect
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 from ticketbox.store.tickets import lists, search
-from ticketbox.store.tickets.lists import Filter, Sort
-from ticketbox.store.tickets.search import Question
+from ticketbox.store.tickets.lists import Sort, TicketFilter
+from ticketbox.store.tickets.search import IndexQuery
 
 ACTIVE = (Status.ACTIVE,)
 
@@ -32,7 +32,7 @@ ACTIVE = (Status.ACTIVE,)
 def connection(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
     """A new file. Without statistics SQLite plans by the indexes alone, as it does in the field."""
     path = tmp_path_factory.mktemp("plans") / "ticketbox.db"
-    prepare(path)
+    prepare_file(path)
     with contextlib.closing(connect(path, writes=True)) as opened:
         yield opened
 
@@ -112,7 +112,7 @@ CHOICES = [
 @pytest.mark.parametrize("sort", list(Sort))
 def test_no_list_of_tickets_scans_a_table(connection: sqlite3.Connection, sort: Sort, resumed: bool) -> None:
     for choice in CHOICES:
-        sql = lists.sql(Filter(ACTIVE, sort, **choice), resumed)
+        sql = lists.compose_query(TicketFilter(ACTIVE, sort, **choice), resumed)
         assert scanned(connection, sql) == set(), choice
 
 
@@ -135,27 +135,27 @@ def test_a_projects_page_comes_from_an_index_in_the_pages_order(
         if sort is Sort.POSITION and choice.keys() & {"label", "assignee"}:
             continue
         column = "x" if sort is Sort.POSITION else None
-        sql = lists.sql(Filter(ACTIVE, sort, column=column, **choice), resumed)
+        sql = lists.compose_query(TicketFilter(ACTIVE, sort, column=column, **choice), resumed)
         inner = [step for step in plan(connection, sql) if "LIST SUBQUERY" in step]
         assert any(re.search("> SEARCH [il] USING", step) for step in inner), inner
         assert not any("TEMP B-TREE" in step for step in inner), (choice, inner)
 
 
-CREATED = Period(Moment.CREATED, 1, None, negated=False)
-UPDATED = Period(Moment.UPDATED, None, 1, negated=True)
+CREATED = TimeTerm(TimeField.CREATED, 1, None, negated=False)
+UPDATED = TimeTerm(TimeField.UPDATED, None, 1, negated=True)
 
 
-@pytest.mark.parametrize("words", [(), (Text("x", Place.ANYWHERE, prefix=True, negated=False),)])
+@pytest.mark.parametrize("words", [(), (TextTerm("x", TextField.ANYWHERE, prefix=True, negated=False),)])
 @pytest.mark.parametrize("periods", [(), (CREATED,), (UPDATED, CREATED)])
 @pytest.mark.parametrize("columns", [(), ((False, (1,)), (True, (2, 3)))])
 def test_a_search_reads_the_index_of_words_in_its_own_order(
     connection: sqlite3.Connection,
-    words: tuple[Text, ...],
-    periods: tuple[Period, ...],
+    words: tuple[TextTerm, ...],
+    periods: tuple[TimeTerm, ...],
     columns: tuple[tuple[bool, tuple[int, ...]], ...],
 ) -> None:
     """Both bounds of the key are the index's own, and nothing is sorted afterwards."""
-    sql = search.sql(Question('"p1"', (1,), words, periods, columns))
+    sql = search.compose_query(IndexQuery('"p1"', (1,), words, periods, columns))
     assert scanned(connection, sql) == set()
     steps = plan(connection, sql)
     assert any(re.search(r"SCAN search VIRTUAL TABLE INDEX \d+:M\d*><", step) for step in steps), steps
@@ -195,20 +195,22 @@ def statements() -> dict[str, str]:
 
 # These walk a table on purpose.
 WALKS = {
-    "users.ANY": {"user"},  # whether there is one at all: stops at the first
-    "events.NEWEST": {"sqlite_sequence"},  # one row for each table
-    "webhook_deliveries.BEHIND": {"webhook"},  # a few for each company, and a step into an index for each
-    "webhook_deliveries.WITH_DUE": {"webhook"},
-    "webhook_deliveries.NEXT_DUE": {"webhook"},
-    "webhooks.FORGET": {"webhook"},
-    "webhook_deliveries.BACKLOG": {"webhook", "(subquery)"},
-    "email_outbox.BACKLOG": {"mail"},  # an index of what waits
-    "email_outbox.NEXT_DUE": {"mail"},  # its first entry
+    "users.HAS_ACCOUNTS": {"user"},  # whether there is one at all: stops at the first
+    "events.SELECT_NEWEST_KEY": {"sqlite_sequence"},  # one row for each table
+    "webhook_deliveries.SELECT_WEBHOOKS_BEHIND": {
+        "webhook"
+    },  # a few for each company, and a step into an index for each
+    "webhook_deliveries.SELECT_WEBHOOKS_WITH_DUE": {"webhook"},
+    "webhook_deliveries.SELECT_NEXT_DUE": {"webhook"},
+    "webhooks.DELETE_OLD_SECRETS": {"webhook"},
+    "webhook_deliveries.SELECT_BACKLOG": {"webhook", "(subquery)"},
+    "email_outbox.SELECT_BACKLOG": {"mail"},  # an index of what waits
+    "email_outbox.SELECT_NEXT_DUE": {"mail"},  # its first entry
     "check.MAIL": {"mail"},
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
     "check.blob_bytes": {"blob"},
-    "migrate._inspect": {"user"},  # once at the start
-    "oauth_grants.DROP_SURPLUS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
+    "migrate._check_existing": {"user"},  # once at the start
+    "oauth_grants.DELETE_SURPLUS_CLIENTS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
 }
 
 
@@ -224,7 +226,12 @@ def whole(connection: sqlite3.Connection, sql: str) -> bool:
 def test_no_other_statement_scans_a_table(connection: sqlite3.Connection) -> None:
     found = {name: sql for name, sql in statements().items() if whole(connection, sql)}
     assert len(found) > 100
-    assert {"events.VISIBLE_AFTER", "events.OF_TICKET", "events.AUDIT", "comments.OF_TICKET"} <= found.keys()
+    assert {
+        "events.SELECT_VISIBLE_EVENTS",
+        "events.SELECT_HISTORY",
+        "events.SELECT_AUDIT_LOG",
+        "comments.SELECT_COMMENTS",
+    } <= found.keys()
     walks: dict[str, set[str]] = {}
     for name, sql in found.items():
         if tables := scanned(connection, sql) - WALKS.get(name.partition(":")[0], set()):
@@ -254,7 +261,7 @@ class Filled:
     """A file with a company of five projects and many tickets, each with an event."""
 
     def __init__(self, path: Path, tickets: int) -> None:
-        prepare(path)
+        prepare_file(path)
         self.connection = connect(path, writes=True)
         run = self.connection.execute
         run("BEGIN")
@@ -315,14 +322,14 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Filled, Fi
 
 VIEWER = {"user": 1, "credential": 1, "pinned": None, "restricted": False}
 QUESTIONS = {
-    **{sort.value: Filter(ACTIVE, sort) for sort in Sort if sort is not Sort.POSITION},
-    "position": Filter(ACTIVE, Sort.POSITION, column="col_1"),
-    "project": Filter(ACTIVE, Sort.UPDATED_DOWN, project="proj_1"),
-    "company": Filter(ACTIVE, Sort.CREATED_DOWN, company="co_1"),
-    "archived": Filter((Status.ARCHIVED,), Sort.UPDATED_DOWN),
-    "all": Filter(tuple(Status), Sort.PRIORITY),
-    **{f"label, {sort}": Filter(ACTIVE, sort, label="BUG") for sort in Sort if sort is not Sort.POSITION},
-    **{f"assignee, {sort}": Filter(ACTIVE, sort, assignee="usr_1") for sort in Sort if sort is not Sort.POSITION},
+    **{sort.value: TicketFilter(ACTIVE, sort) for sort in Sort if sort is not Sort.POSITION},
+    "position": TicketFilter(ACTIVE, Sort.POSITION, column="col_1"),
+    "project": TicketFilter(ACTIVE, Sort.UPDATED_DOWN, project="proj_1"),
+    "company": TicketFilter(ACTIVE, Sort.CREATED_DOWN, company="co_1"),
+    "archived": TicketFilter((Status.ARCHIVED,), Sort.UPDATED_DOWN),
+    "all": TicketFilter(tuple(Status), Sort.PRIORITY),
+    **{f"label, {sort}": TicketFilter(ACTIVE, sort, label="BUG") for sort in Sort if sort is not Sort.POSITION},
+    **{f"assignee, {sort}": TicketFilter(ACTIVE, sort, assignee="usr_1") for sort in Sort if sort is not Sort.POSITION},
 }
 
 
@@ -342,8 +349,8 @@ def test_a_list_costs_the_same_in_a_file_twenty_times_as_large(
     place = None if after is None else places[wanted.sort.removeprefix("-")]
     if wanted.sort is Sort.CREATED_DOWN and place is not None:
         place = (700,)
-    sql = lists.sql(wanted, place is not None)
-    small, large = (file.steps(sql, lists.parameters(VIEWER, wanted, place, 51)) for file in files)
+    sql = lists.compose_query(wanted, place is not None)
+    small, large = (file.steps(sql, lists.build_parameters(VIEWER, wanted, place, 51)) for file in files)
     assert large <= small * 1.5 + 5
 
 
@@ -354,7 +361,7 @@ def test_events_cost_the_same_in_a_file_twenty_times_as_large(
 ) -> None:
     wanted = None if types is None else msgspec.json.encode(types).decode()
     given = {**VIEWER, "after": after, "types": wanted, "limit": 51}
-    small, large = (file.steps(events.VISIBLE_AFTER, given) for file in files)
+    small, large = (file.steps(events.SELECT_VISIBLE_EVENTS, given) for file in files)
     assert large <= small * 1.5 + 5
 
 

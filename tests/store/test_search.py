@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from ticketbox.domain.tickets.records import Status
-from ticketbox.domain.tickets.search_query import parse
+from ticketbox.domain.tickets.search_query import parse_query
 from ticketbox.store.core import blobs
 from ticketbox.store.file import migrate
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 from ticketbox.store.tickets import search, search_scope
-from ticketbox.store.tickets.search import Question
+from ticketbox.store.tickets.search import IndexQuery
 
 VIEWER = {"user": 1, "credential": 1, "pinned": None, "restricted": False}
 HOUSE = """
@@ -37,20 +37,20 @@ INSERT INTO ticket (id, public_id, project_id, column_id, position, title, descr
 def ask(connection: sqlite3.Connection, q: str, limit: int = 10) -> tuple[list[int], bool]:
     """What a query finds for the one who sees everything."""
     tx = Read(connection, 0)
-    query = parse(q, 0)
-    homes = search_scope.homes(tx, VIEWER)
-    scope = search_scope.scope(homes, (Status.ACTIVE,), query, {}, 0)
-    question = Question(scope, (1,), search.spelt(tx, query.texts), query.periods, ())
-    found, whole = search.matches(tx, VIEWER, question, None, limit)
+    query = parse_query(q, 0)
+    homes = search_scope.list_visible_projects(tx, VIEWER)
+    scope = search_scope.compose_scope(homes, (Status.ACTIVE,), query, {}, 0)
+    question = IndexQuery(scope, (1,), search.expand_prefixes(tx, query.texts), query.periods, ())
+    found, whole = search.find_matches(tx, VIEWER, question, None, limit)
     return [each.key for each in found], whole
 
 
 def old_file(path: Path, monkeypatch: pytest.MonkeyPatch, errors: bytes) -> None:
     """A file from before the index, with a ticket that has a comment and a capture."""
-    every = migrate.migrations()
-    monkeypatch.setattr(migrate, "migrations", lambda: [each for each in every if each.number < 5])
-    prepare(path)
-    monkeypatch.setattr(migrate, "migrations", lambda: every)
+    every = migrate.list_migrations()
+    monkeypatch.setattr(migrate, "list_migrations", lambda: [each for each in every if each.number < 5])
+    prepare_file(path)
+    monkeypatch.setattr(migrate, "list_migrations", lambda: every)
     console = [{"seq": 1, "ts": 1, "level": "error", "args": ["quux exploded"]}]
     streams = {"console": json.dumps(console).encode(), "errors": errors, "other": b"[]"}
     with contextlib.closing(sqlite3.connect(path)) as connection, connection:
@@ -78,7 +78,7 @@ def old_file(path: Path, monkeypatch: pytest.MonkeyPatch, errors: bytes) -> None
 def test_an_older_file_is_indexed_by_its_migration(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     error = {"seq": 2, "ts": 1, "kind": "error", "name": "TypeError", "message": "cart is undefined"}
     old_file(tmp_path / "old.db", monkeypatch, json.dumps([error]).encode())
-    prepare(tmp_path / "old.db")
+    prepare_file(tmp_path / "old.db")
     with contextlib.closing(connect(tmp_path / "old.db", writes=True)) as connection:
         for q in ("old", "carts", "safari", "error:TypeError", "error:quux", "page:basket", "has:capture", "t-000001"):
             assert ask(connection, q) == ([1], True), q
@@ -93,22 +93,22 @@ def test_an_older_file_is_indexed_by_its_migration(tmp_path: Path, monkeypatch: 
 
 def test_a_damaged_stream_doesnt_hold_a_migration_up(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     old_file(tmp_path / "old.db", monkeypatch, b"")
-    prepare(tmp_path / "old.db")
+    prepare_file(tmp_path / "old.db")
     with contextlib.closing(connect(tmp_path / "old.db", writes=False)) as connection:
         assert ask(connection, "old error:quux") == ([1], True)
 
 
 def test_a_long_migration_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    every = migrate.migrations()
-    monkeypatch.setattr(migrate, "migrations", lambda: [each for each in every if each.number < 5])
-    prepare(tmp_path / "old.db")
+    every = migrate.list_migrations()
+    monkeypatch.setattr(migrate, "list_migrations", lambda: [each for each in every if each.number < 5])
+    prepare_file(tmp_path / "old.db")
     with contextlib.closing(sqlite3.connect(tmp_path / "old.db")) as connection, connection:
         connection.executescript(HOUSE)
         connection.executemany(TICKET, [(n, f"t-{n:06}", n, "T", "") for n in range(1, 3001)])
-    monkeypatch.setattr(migrate, "migrations", lambda: every)
+    monkeypatch.setattr(migrate, "list_migrations", lambda: every)
     monkeypatch.setattr("ticketbox.store.file.migrations.functions.REPORT_SECONDS", 0)
     said: list[str] = []
-    prepare(tmp_path / "old.db", said.append)
+    prepare_file(tmp_path / "old.db", said.append)
     assert "indexing tickets: 2,000 done" in said
 
 
@@ -116,7 +116,7 @@ def test_a_long_migration_says_how_far_it_is(tmp_path: Path, monkeypatch: pytest
 def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connection]:
     """A file with many tickets that all have one word in common."""
     path = tmp_path_factory.mktemp("search") / "ticketbox.db"
-    prepare(path)
+    prepare_file(path)
     with contextlib.closing(connect(path, writes=True)) as connection:
         connection.executescript(HOUSE)
         connection.execute("BEGIN")
@@ -128,30 +128,34 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[sqlite3.Connect
 
 def test_pages_go_on_through_all_ranks_without_a_gap_or_a_double(filled: sqlite3.Connection) -> None:
     tx = Read(filled, 0)
-    query = parse("common", 0)
-    question = Question(
-        search_scope.scope(search_scope.homes(tx, VIEWER), (Status.ACTIVE,), query, {}, 0), (1,), query.texts, (), ()
+    query = parse_query("common", 0)
+    question = IndexQuery(
+        search_scope.compose_scope(search_scope.list_visible_projects(tx, VIEWER), (Status.ACTIVE,), query, {}, 0),
+        (1,),
+        query.texts,
+        (),
+        (),
     )
     after: tuple[int, ...] | None = None
     keys: list[int] = []
     while True:
-        found, whole = search.matches(tx, VIEWER, question, after, 100)
+        found, whole = search.find_matches(tx, VIEWER, question, after, 100)
         assert whole
         keys += [each.key for each in found]
         if len(found) < 100:
             break
         after = found[-1].place
-    newest = range(4000, 4000 - search.RANKED, -1)
+    newest = range(4000, 4000 - search.MAX_RANKED, -1)
     titled = [key for key in newest if key % 7 == 0]
     rest = [key for key in newest if key % 7]
-    assert keys == [*titled, *rest, *range(4000 - search.RANKED, 0, -1)]
+    assert keys == [*titled, *rest, *range(4000 - search.MAX_RANKED, 0, -1)]
 
 
 def test_what_takes_too_long_gives_what_it_has_and_says_so(
     filled: sqlite3.Connection, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     assert ask(filled, "common updated:>2030-01-01") == ([], True)
-    monkeypatch.setattr(search, "SECONDS", 0.002)
+    monkeypatch.setattr(search, "TIME_LIMIT_SECONDS", 0.002)
     found, whole = ask(filled, "common", limit=4000)
     assert not whole
     assert 0 <= len(found) < 4000

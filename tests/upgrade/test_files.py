@@ -11,7 +11,7 @@ from tests.fault.seed import EMAIL, capture_parts, faults
 from tests.upgrade.made import FILES
 from tests.upgrade.test_migrations import schema
 from ticketbox.cli.common import operate
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 
 VERSIONS = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.gz"))
 
@@ -25,8 +25,8 @@ def test_a_file_of_an_earlier_version_is_migrated_and_served(tmp_path: Path, ver
     db = tmp_path / "old.db"
     db.write_bytes(gzip.decompress((FILES / f"{version}.db.gz").read_bytes()))
     notes = json.loads((FILES / f"{version}.json").read_text("utf-8"))
-    prepare(db)
-    prepare(tmp_path / "fresh.db")
+    prepare_file(db)
+    prepare_file(tmp_path / "fresh.db")
     assert schema(db) == schema(tmp_path / "fresh.db")
     assert faults(db) == {}
     token = operate(db, "issue_token", {"user": EMAIL, "label": "reader", "scopes": ["tickets:write"]}).secret

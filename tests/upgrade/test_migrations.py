@@ -14,10 +14,10 @@ import pytest
 
 from tests.box import ticketbox
 from ticketbox.store.file import migrate
-from ticketbox.store.file.migrate import Migration, UnusableFile, migrations, newest_number, prepare
+from ticketbox.store.file.migrate import Migration, UnusableFile, find_newest_number, list_migrations, prepare_file
 
 SNAPSHOT = Path(__file__).parents[1] / "snapshots" / "schema.sql"
-NEXT = newest_number() + 1
+NEXT = find_newest_number() + 1
 ROWS = 20_000
 
 
@@ -50,7 +50,7 @@ def copies(path: Path) -> list[Path]:
 def db(tmp_path: Path) -> Path:
     """A file of this version with many rows."""
     path = tmp_path / "ticketbox.db"
-    prepare(path)
+    prepare_file(path)
     fill(path)
     return path
 
@@ -64,7 +64,7 @@ def fill(path: Path) -> None:
 
 def test_the_schema_is_the_one_that_was_reviewed(tmp_path: Path) -> None:
     """`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest tests/upgrade` writes it anew."""
-    prepare(tmp_path / "fresh.db")
+    prepare_file(tmp_path / "fresh.db")
     found = schema(tmp_path / "fresh.db")
     if os.environ.get("TICKETBOX_SNAPSHOTS") == "write":
         SNAPSHOT.write_text(found, "utf-8")
@@ -72,26 +72,26 @@ def test_the_schema_is_the_one_that_was_reviewed(tmp_path: Path) -> None:
 
 
 def test_migrations_are_numbered_from_one_without_a_gap() -> None:
-    assert [migration.number for migration in migrations()] == list(range(1, newest_number() + 1))
-    for migration in migrations():
+    assert [migration.number for migration in list_migrations()] == list(range(1, find_newest_number() + 1))
+    for migration in list_migrations():
         words = migration.sql.upper().split()
         assert not {"COMMIT;", "BEGIN;", "ROLLBACK;", "VACUUM;"} & set(words), migration.name
 
 
-@pytest.mark.parametrize("start", range(1, newest_number() + 1))
+@pytest.mark.parametrize("start", range(1, find_newest_number() + 1))
 def test_every_earlier_schema_becomes_what_a_fresh_file_has(
     tmp_path: Path, start: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     following = Migration(NEXT, "following", "ALTER TABLE ticket ADD COLUMN added TEXT; CREATE TABLE new (id INTEGER);")
-    every = [*migrations(), following]
+    every = [*list_migrations(), following]
     old, fresh = tmp_path / "old.db", tmp_path / "fresh.db"
-    monkeypatch.setattr(migrate, "migrations", lambda: every[:start])
-    prepare(old)
+    monkeypatch.setattr(migrate, "list_migrations", lambda: every[:start])
+    prepare_file(old)
     fill(old)
-    monkeypatch.setattr(migrate, "migrations", lambda: every)
+    monkeypatch.setattr(migrate, "list_migrations", lambda: every)
     said: list[str] = []
-    prepare(old, said.append)
-    prepare(fresh)
+    prepare_file(old, said.append)
+    prepare_file(fresh)
     assert schema(old) == schema(fresh)
     assert value(old, "SELECT group_concat(number) FROM migration") == ",".join(str(each.number) for each in every)
     assert value(old, "SELECT count(*) FROM setup_key") == ROWS
@@ -102,17 +102,17 @@ def test_every_earlier_schema_becomes_what_a_fresh_file_has(
     assert value(copy, "SELECT count(*) FROM setup_key") == ROWS
     if os.name == "posix":
         assert copy.stat().st_mode & 0o777 == 0o600
-    prepare(old, said.append)
+    prepare_file(old, said.append)
     assert len(copies(old)) == 1
 
 
 def test_a_migration_that_fails_leaves_the_file_as_it_was(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = schema(db)
     broken = Migration(NEXT, "broken", "CREATE TABLE half (id INTEGER); DELETE FROM setup_key; SELECT nonsense;")
-    every = [*migrations(), broken]
-    monkeypatch.setattr(migrate, "migrations", lambda: every)
+    every = [*list_migrations(), broken]
+    monkeypatch.setattr(migrate, "list_migrations", lambda: every)
     with pytest.raises(UnusableFile, match="nonsense"):
-        prepare(db)
+        prepare_file(db)
     assert schema(db) == before
     assert value(db, "SELECT count(*) FROM setup_key") == ROWS
     assert value(db, "SELECT max(number) FROM migration") == NEXT - 1

@@ -9,7 +9,7 @@ from ticketbox.cli.common import counted, db_option, fail, in_bytes, json_option
 from ticketbox.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from ticketbox.store.file.backup import Copy
+    from ticketbox.store.file.backup import FinishedCopy
 
 
 @click.command()
@@ -22,13 +22,13 @@ def backup(dest: Path, db: Path, as_json: bool, force: bool) -> None:
 
     Works beside a running server, which goes on writing meanwhile. DEST appears when it is whole.
     """
-    from ticketbox.store.file.backup import back_up, fresh_name
+    from ticketbox.store.file.backup import back_up, make_backup_name
     from ticketbox.store.file.migrate import UnusableFile
 
     if not db.exists():
         fail(f"{db}: there is no such file")
     if dest.is_dir():
-        dest /= fresh_name(db)
+        dest /= make_backup_name(db)
     try:
         with Progress(quiet=as_json) as tell:
             made = back_up(db, dest, replace=force, tell=tell)
@@ -56,14 +56,14 @@ def restore(src: Path, db: Path, as_json: bool, force: bool) -> None:
         fail(f"{src}: there is no such file")
     try:
         with locked(db), Progress(quiet=as_json) as tell:
-            made = store.restore(src, db, force=force, tell=tell)
+            made = store.restore_backup(src, db, force=force, tell=tell)
     except UnusableFile as error:
         fail(str(error))
     else:
         _report(made, as_json, f"{db} is restored from {src}")
 
 
-def _report(made: "Copy", as_json: bool, words: str) -> None:
+def _report(made: "FinishedCopy", as_json: bool, words: str) -> None:
     if as_json:
         print_json(made)
         return

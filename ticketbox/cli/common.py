@@ -73,21 +73,21 @@ def operate(db: Path, name: str, arguments: dict[str, Any], *, create: bool = Fa
 
 async def _operate(db: Path, name: str, arguments: dict[str, Any]) -> Any:
     from ticketbox.domain.core.clock import Clock
-    from ticketbox.domain.core.limits import Limiter
+    from ticketbox.domain.core.limits import RateLimiter
     from ticketbox.operations.catalogue import registry
     from ticketbox.operations.core.context import Call
     from ticketbox.operations.core.dispatch import Dispatcher
     from ticketbox.operations.core.services import Services
     from ticketbox.store.file.database import Database
-    from ticketbox.store.file.migrate import UnusableFile, prepare
+    from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
     try:
-        prepare(db, lambda line: click.echo(line, err=True))
+        prepare_file(db, lambda line: click.echo(line, err=True))
     except UnusableFile as error:
         fail(str(error))
     clock = Clock()
     database = await Database.open(db, clock, readers=1, checkpoints=False)
-    services = Services(database, Limiter(clock.monotonic), "")
+    services = Services(database, RateLimiter(clock.monotonic), "")
     try:
         return await Dispatcher(services).dispatch(registry()[name], arguments, Call(operator=True))
     finally:

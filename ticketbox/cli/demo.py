@@ -64,12 +64,12 @@ def _make(db: Path) -> None:
 def _access(db: Path, url: str) -> str:
     """A new password and a new token for the demo's account, told in words. Refuses a file that is no demo."""
     from ticketbox.demo.build import EMAIL, SCOPES
-    from ticketbox.domain.accounts.secrets import new_secret
+    from ticketbox.domain.accounts.secrets import generate_secret
 
     accounts = operate(db, "list_users", {}).items
     if not accounts or accounts[0].email != EMAIL:
         fail(f"{db}: this file is somebody's already, and no demo; name a new one with --db")
-    password = new_secret()[4:20]
+    password = generate_secret()[4:20]
     operate(db, "set_password", {"user": EMAIL, "password": password})
     for token in operate(db, "list_issued_tokens", {"user": EMAIL}).items:
         if token.label == TOKEN_LABEL:

@@ -19,8 +19,8 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
 
     Works beside a running server. There is no secret in it: no password, no token.
     """
-    from ticketbox.store.export_import.transfer import NoSuchCompany, export_to
-    from ticketbox.store.file.migrate import UnusableFile, prepare
+    from ticketbox.store.export_import.transfer import CompanyNotFound, export_file
+    from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
     if not db.exists():
         fail(f"{db}: there is no such file")
@@ -28,11 +28,11 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
         fail(f"{target}: there is a file already; name another, or remove it")
     try:
         with Progress(quiet=as_json) as tell:
-            prepare(db, lambda line: click.echo(line, err=True))
-            manifest = export_to(db, target, company, lambda doing, count: tell(doing, count=count))
+            prepare_file(db, lambda line: click.echo(line, err=True))
+            manifest = export_file(db, target, company, lambda doing, count: tell(doing, count=count))
     except UnusableFile as error:
         fail(str(error))
-    except NoSuchCompany:
+    except CompanyNotFound:
         fail(f"{company}: there is no such company; `ticketbox user list` and the web app show ids")
     except OSError as error:
         fail(f"{target}: it can't be written: {error.strerror}")
@@ -70,16 +70,16 @@ def import_(
 
 
 def _import(source: Path, db: Path, as_json: bool) -> None:
-    from ticketbox.store.export_import.archive import BadArchive
-    from ticketbox.store.export_import.transfer import import_from
-    from ticketbox.store.file.migrate import UnusableFile, prepare
+    from ticketbox.store.export_import.archive import InvalidArchive
+    from ticketbox.store.export_import.transfer import import_file
+    from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
     try:
         with Progress(quiet=as_json) as tell:
             if db.exists():
-                prepare(db, lambda line: click.echo(line, err=True))
-            counts = import_from(db, source, lambda doing, count: tell(doing, count=count))
-    except (UnusableFile, BadArchive) as error:
+                prepare_file(db, lambda line: click.echo(line, err=True))
+            counts = import_file(db, source, lambda doing, count: tell(doing, count=count))
+    except (UnusableFile, InvalidArchive) as error:
         fail(str(error))
     except OSError as error:
         fail(f"{db}: it can't be written: {error.strerror}")

@@ -10,7 +10,7 @@ from ticketbox.cli.common import fail
 from ticketbox.domain.core.problems import Problem
 
 if TYPE_CHECKING:
-    from ticketbox.domain.events.mail_server import Relay
+    from ticketbox.domain.events.mail_server import MailServer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,16 +30,18 @@ def mail_options(function: F) -> F:
     )(function)
 
 
-def mail_server(url: str | None, url_file: Path | None, sender: str | None) -> "Relay | None":
+def mail_server(url: str | None, url_file: Path | None, sender: str | None) -> "MailServer | None":
     """The mail server that was given, if one was. Exits with status 1 for half of one."""
     if url is None and url_file is None:
         return None
     if url is not None and url_file is not None:
         fail("give --smtp-url or --smtp-url-file, not both")
-    from ticketbox.domain.events.mail_server import relay
+    from ticketbox.domain.events.mail_server import parse_mail_server
 
     try:
-        return relay(url or _only_line(url_file), sender or fail("--smtp-url needs --smtp-from, as whom mail is sent"))
+        return parse_mail_server(
+            url or _only_line(url_file), sender or fail("--smtp-url needs --smtp-from, as whom mail is sent")
+        )
     except Problem as problem:
         return fail(f"--{problem.detail}")
 
@@ -52,7 +54,7 @@ def _only_line(file: Path | None) -> str:
         return fail(f"--smtp-url-file {file}: it can't be read: {getattr(error, 'strerror', 'it is no text')}")
 
 
-def refusal(relay: "Relay") -> str | None:
+def refusal(relay: "MailServer") -> str | None:
     """Connect and sign in, as the server would, and send nothing; why that fails, or None."""
     import asyncio
 

@@ -12,7 +12,7 @@ import click
 
 from ticketbox.cli.common import SPAN, db_option, fail, refusals
 from ticketbox.cli.mail_server import mail_options, mail_server
-from ticketbox.domain.core.problems import invalid
+from ticketbox.domain.core.problems import InvalidField
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_KEEP, DEFAULT_PORT, Settings, public_url
 
 if TYPE_CHECKING:
@@ -217,7 +217,7 @@ def _network(text: str) -> IPv4Network | IPv6Network:
     try:
         return ip_network(text, strict=False)
     except ValueError:
-        raise invalid("trusted-proxy", f"{text} is no CIDR, such as 10.0.0.0/8") from None
+        raise InvalidField("trusted-proxy", f"{text} is no CIDR, such as 10.0.0.0/8") from None
 
 
 def on_a_desktop() -> bool:

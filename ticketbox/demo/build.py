@@ -15,14 +15,14 @@ from ticketbox.demo.pictures import screenshot
 from ticketbox.demo.story import Shot, Step, Story
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.clock import HOUR, MINUTE, Clock
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.policy import Via
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.context import Call
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
-from ticketbox.store.file.migrate import prepare
+from ticketbox.store.file.migrate import prepare_file
 
 STORIES = [*shop.STORIES, *office.STORIES]
 EMAIL = "demo@example.org"
@@ -78,7 +78,7 @@ class Builder:
         made = await self._as_operator("initialize", given)
         self._people["dana"], self._projects["Web shop"] = made.user_id, made.project_id
         for name, (whole, role) in PEOPLE.items():
-            person = {"email": f"{name}@example.org", "name": whole, "password": secrets.new_secret()}
+            person = {"email": f"{name}@example.org", "name": whole, "password": secrets.generate_secret()}
             added = await self._as_operator("add_user", {**person, "company_id": made.company_id, "role": role})
             self._people[name] = added.id
             await self._sign_in(name, person["password"])
@@ -122,7 +122,9 @@ class Builder:
         call = Call(address=f"192.0.2.{len(self._credentials)}", user_agent="Mozilla/5.0 (demo)")
         given = {"email": email, "password": password}
         session = await self._dispatch(self._operations["create_session"], given, call)
-        self._credentials[f"{name}/web"] = Call(secret_hash=secrets.digest(session.secret), cookie=True, via=Via.WEB)
+        self._credentials[f"{name}/web"] = Call(
+            secret_hash=secrets.hash_secret(session.secret), cookie=True, via=Via.WEB
+        )
 
     async def _as_operator(self, name: str, given: dict[str, Any]) -> Any:
         return await self._dispatch(self._operations[name], given, Call(operator=True))
@@ -133,7 +135,7 @@ class Builder:
             label, via = TOKENS[way]
             wanted = {"user": self._people[_owner(person)], "label": label, "scopes": SCOPES}
             made = await self._as_operator("issue_token", wanted)
-            self._credentials[by] = Call(secret_hash=secrets.digest(made.secret), via=via)
+            self._credentials[by] = Call(secret_hash=secrets.hash_secret(made.secret), via=via)
         call = msgspec.structs.replace(self._credentials[by])
         return await self._dispatch(self._operations[name], given, call)
 
@@ -199,10 +201,10 @@ async def build(path: Path, tick: Callable[[int, int], None] = lambda _done, _of
     """Make the demo's file, whole or not at all; `tick` hears of each step and of how many there are."""
     part = path.with_name(path.name + ".part")
     _remove(part)
-    prepare(part)
+    prepare_file(part)
     hands = Hands(Clock().now())
     database = await Database.open(part, Clock(now=lambda: hands.now, monotonic=hands.monotonic), readers=1)
-    services = Services(database, Limiter(hands.monotonic), "http://localhost")
+    services = Services(database, RateLimiter(hands.monotonic), "http://localhost")
     try:
         await _fill(Builder(Dispatcher(services), hands), hands, tick)
     finally:
@@ -218,7 +220,7 @@ async def _fill(builder: Builder, hands: Hands, tick: Callable[[int, int], None]
              for story in STORIES for place, step in enumerate(story.steps, 1)]  # fmt: skip
     plan.sort(key=lambda entry: (-entry[0], entry[1]))
     hands.now = end - int(plan[0][0] * HOUR) - 24 * HOUR
-    await builder.found(secrets.new_secret())  # `ticketbox demo` sets a password that it can print
+    await builder.found(secrets.generate_secret())  # `ticketbox demo` sets a password that it can print
     told: dict[str, Callable[[Step], Any]] = {}
     for place, (ago, _, story, step) in enumerate(plan):
         # Nothing happens in the future, nor twice in the same moment.

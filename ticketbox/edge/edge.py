@@ -16,7 +16,7 @@ import msgspec
 
 from ticketbox import logs
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.limits import Level, Limiter
+from ticketbox.domain.core.limits import BucketState, RateLimiter
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import (
     Forbidden,
@@ -87,7 +87,7 @@ class Edge:
         self,
         application: ASGIApp,
         site: Site,
-        limiter: Limiter,
+        limiter: RateLimiter,
         observe: Callable[[Scope, int, float], None] | None = None,
     ) -> None:
         self._application = application
@@ -153,7 +153,7 @@ class Edge:
         if level.retry_after:
             raise RateLimited(level.retry_after, "too many requests without a credential from this address")
 
-    def _address_level(self, call: Call, cost: int) -> Level:
+    def _address_level(self, call: Call, cost: int) -> BucketState:
         return self._limiter.draw(("address", _network(call.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost)
 
     def _check(self, scope: Scope, call: Call) -> None:
@@ -181,13 +181,13 @@ class Edge:
                 raise Unauthorized("the only scheme is Authorization: Bearer")
             if not secrets.is_well_formed(secret):
                 raise InvalidToken
-            call.secret_hash = secrets.digest(secret)
+            call.secret_hash = secrets.hash_secret(secret)
             call.via = Via.EXTENSION if header(scope, b"x-ticketbox-client") == "extension" else Via.REST
             return
         secret = self._cookie(scope)
         if secret is not None and secrets.is_well_formed(secret):
             self._refuse_cross_site(scope)
-            call.secret_hash = secrets.digest(secret)
+            call.secret_hash = secrets.hash_secret(secret)
             call.via = Via.WEB
             call.cookie = True
 
@@ -272,7 +272,7 @@ class Edge:
         logs.tell("ticketbox.access", "request", line)
 
 
-def slow_down(limiter: Limiter, problem: Problem, call: Call) -> Problem:
+def slow_down(limiter: RateLimiter, problem: Problem, call: Call) -> Problem:
     """Turn one bad credential too many from an address into a 429; keep every other problem.
 
     Only refusals draw on this bucket, so guessing from an address never locks out who knows better.

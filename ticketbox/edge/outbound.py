@@ -16,7 +16,7 @@ import httpcore2
 from httpcore2 import AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStream
 
 from ticketbox import __version__
-from ticketbox.domain.core.outbound_addresses import is_public
+from ticketbox.domain.core.outbound_addresses import is_public_address
 from ticketbox.operations.core.services import Fetched, Unreachable
 
 _REFUSED = "its address isn't one of the public internet's"
@@ -51,7 +51,7 @@ class Guard(AsyncNetworkBackend):
         except (OSError, UnicodeError):
             raise Unreachable("its name can't be resolved") from None
         addresses = list(dict.fromkeys(cast(str, each[4][0]) for each in found))
-        if not self._allow_private and not all(is_public(address) for address in addresses):
+        if not self._allow_private and not all(is_public_address(address) for address in addresses):
             raise Unreachable(_REFUSED)
         return addresses
 

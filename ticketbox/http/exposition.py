@@ -20,7 +20,7 @@ from ticketbox.http.metrics import Metrics
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events import email_outbox, webhook_deliveries
 
-Waiting = tuple[webhook_deliveries.Backlog, email_outbox.Backlog]
+Waiting = tuple[webhook_deliveries.WebhookBacklog, email_outbox.EmailBacklog]
 
 
 def render(metrics: Metrics, services: Services, waiting: Waiting, accept: str) -> tuple[bytes, str]:

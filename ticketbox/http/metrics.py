@@ -81,7 +81,7 @@ def route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) -> HTTPR
         from ticketbox.http.exposition import render
 
         services = dispatcher.services
-        waiting = await services.read(lambda tx: (webhook_deliveries.backlog(tx), email_outbox.backlog(tx)))
+        waiting = await services.read(lambda tx: (webhook_deliveries.load_backlog(tx), email_outbox.load_backlog(tx)))
         text, kind = await services.work(render, metrics, services, waiting, header(scope, b"accept") or "")
         return Answer(200, text, kind)
 

@@ -16,13 +16,13 @@ from ticketbox.domain.accounts import oauth
 from ticketbox.domain.accounts.oauth import Audience, OAuthError
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import (
+    InvalidField,
     InvalidRequest,
     NotFound,
     Problem,
     RateLimited,
     Unauthorized,
     UnsupportedMediaType,
-    invalid,
 )
 from ticketbox.domain.core.scopes import Scope as Granted
 from ticketbox.edge.asgi import Receive, Scope, header, query, whole_body
@@ -124,7 +124,7 @@ def _pages(registry: Registry, ask: Ask, site: Site) -> list[HTTPRouteHandler]:
             return _note("This can't be connected", problem.detail, problem.status)
         here = f"/oauth/authorize?{scope['query_string'].decode('latin-1')}"
         if isinstance(asked, SignInFirst):
-            target = None if asked.redirect_uri is None else oauth.form_source(asked.redirect_uri)
+            target = None if asked.redirect_uri is None else oauth.build_form_source(asked.redirect_uri)
             return sign_in_page(here, form_to=target)
         return _consent_page(asked, here)
 
@@ -141,7 +141,7 @@ def _pages(registry: Registry, ask: Ask, site: Site) -> list[HTTPRouteHandler]:
             if form.get("decision") == "deny":
                 return _back(await ask("deny_request", handle, call), site)
             if form.get("decision") != "approve":
-                raise invalid("decision", "approve or deny")
+                raise InvalidField("decision", "approve or deny")
             return _back(await ask("approve_request", {**handle, **_choice(pairs)}, call), site)
         except Problem as problem:
             if isinstance(problem, Unauthorized) or (isinstance(problem, NotFound) and problem.noun == "request"):
@@ -262,12 +262,12 @@ def _consent_page(
     return page(
         "consent.html",
         problem.status if problem else 200,
-        form_to=oauth.form_source(asked.redirect_uri),
+        form_to=oauth.build_form_source(asked.redirect_uri),
         asked=asked,
         here=here,
         chosen=chosen,
         problem=problem,
-        host=oauth.shown_host(asked.redirect_uri),
+        host=oauth.format_host(asked.redirect_uri),
         local=oauth.is_on_this_machine(asked.redirect_uri),
     )
 
@@ -290,7 +290,7 @@ def _redirect(redirect_uri: str, site: Site, **values: str | None) -> Answer:
 
     An app's own scheme opens the app and leaves the tab behind, so that gets a page that says so.
     """
-    address = oauth.answered(redirect_uri, **values, iss=site.public_url)
+    address = oauth.add_answer(redirect_uri, **values, iss=site.public_url)
     if not redirect_uri.startswith(("http://", "https://")):
         title = "That's all here" if values.get("code") else "Nothing was connected"
         return page("done.html", 200, title=title, detail="", address=address)

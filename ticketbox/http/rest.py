@@ -15,7 +15,7 @@ import msgspec
 
 from ticketbox.domain.captures.images.media_types import content_disposition
 from ticketbox.domain.core import scopes
-from ticketbox.domain.core.problems import InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType, invalid
+from ticketbox.domain.core.problems import InvalidField, InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType
 from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, has_body, header, headers_named, query, whole_body
 from ticketbox.edge.compression import may_pack
 from ticketbox.edge.edge import Site
@@ -116,10 +116,10 @@ def _decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[
             # From text, msgspec would read the word as none at all, and a figure as a time.
             for name in nullable & sent.keys():
                 if str(sent[name]).lower() == "null":
-                    raise invalid(name, "leave it out to have none")
+                    raise InvalidField(name, "leave it out to have none")
             for name in times & sent.keys():
                 if not re.match("[0-9]{4}-", sent[name]):
-                    raise invalid(name, "send a time as RFC 3339, such as 2026-11-21T09:30:00Z")
+                    raise InvalidField(name, "send a time as RFC 3339, such as 2026-11-21T09:30:00Z")
         else:
             _refuse_query(scope)
             if operation.body is Body.JSON:
@@ -127,7 +127,7 @@ def _decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[
             else:
                 sent = await read_upload(operation, scope, receive)
         if strangers := sent.keys() & (in_path | HEADER_ARGUMENTS.keys()):
-            raise invalid(min(strangers), "unknown field")
+            raise InvalidField(min(strangers), "unknown field")
         given.update(sent)
         _take_headers(scope, taken, given)
         return given
@@ -152,7 +152,7 @@ async def _refuse_body(scope: Scope, receive: Receive) -> None:
 
 def _refuse_query(scope: Scope) -> None:
     for name in query(scope):
-        raise invalid(name, "this takes no query")
+        raise InvalidField(name, "this takes no query")
 
 
 async def _json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
@@ -181,14 +181,14 @@ def _take_headers(scope: Scope, taken: Set[str], given: dict[str, Any]) -> None:
             continue
         label = argument.name
         if name not in taken or len(values) > 1:
-            raise invalid(label, "this header stands twice" if name in taken else "this takes no such header")
+            raise InvalidField(label, "this header stands twice" if name in taken else "this takes no such header")
         text = values[0].strip()
         if name != "expected_version":
             given[name] = text
         elif text != "*":
             version = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else ""
             if not version.isdigit() or len(version) > 15:
-                raise invalid(label, "send the ETag of the ticket as it was read, or *")
+                raise InvalidField(label, "send the ETag of the ticket as it was read, or *")
             given[name] = int(version)
 
 

@@ -12,8 +12,8 @@ from multipart import (
     parse_options_header,
 )
 
-from ticketbox.domain.captures.json_repair import mended
-from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType, invalid
+from ticketbox.domain.captures.json_repair import repair_json
+from ticketbox.domain.core.problems import InvalidField, InvalidRequest, PayloadTooLarge, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope, chunks, header
 from ticketbox.operations.captures.captures import MAX_ATTACHMENTS, MAX_UPLOAD
 from ticketbox.operations.core.registry import Operation
@@ -77,9 +77,9 @@ class _Reader:
     def _begin(self, segment: MultipartSegment) -> None:
         name = segment.name or ""
         if name not in self._taken:
-            raise invalid(name, "unknown part", valid=sorted(self._taken))
+            raise InvalidField(name, "unknown part", valid=sorted(self._taken))
         if name in self._found and name != "attachments":
-            raise invalid(name, "this part stands twice")
+            raise InvalidField(name, "this part stands twice")
         self._segment, self._name, self._parts = segment, name, []
 
     def _end(self) -> None:
@@ -108,7 +108,7 @@ def _file(segment: MultipartSegment, data: bytes) -> dict[str, Any]:
 
 def _decoded(data: bytes) -> object:
     try:
-        return msgspec.json.decode(mended(data))
+        return msgspec.json.decode(repair_json(data))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise InvalidRequest(f"capture: this is no JSON: {error}") from None
     except RecursionError:

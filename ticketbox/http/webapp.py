@@ -17,7 +17,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from ticketbox import __version__
 from ticketbox.domain.core.problems import NotFound, Unauthorized
-from ticketbox.domain.tickets.search_filters import FILTERS, Filter
+from ticketbox.domain.tickets.search_filters import FILTERS, SearchFilter
 from ticketbox.edge.asgi import Scope, encodings
 from ticketbox.edge.compression import may_pack
 from ticketbox.edge.responses import Answer, Headers
@@ -50,7 +50,7 @@ class Boot(msgspec.Struct, frozen=True):
     version: str
     public_url: str
     me: Any
-    filters: tuple[Filter, ...] = FILTERS
+    filters: tuple[SearchFilter, ...] = FILTERS
 
 
 def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:

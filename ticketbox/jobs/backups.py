@@ -12,7 +12,7 @@ import msgspec
 
 from ticketbox.jobs.periodic import stopped_within
 from ticketbox.operations.core.services import Services
-from ticketbox.store.file.backup import FORM, Copy, Halted, back_up, fresh_name
+from ticketbox.store.file.backup import NAME_FORMAT, Cancelled, FinishedCopy, back_up, make_backup_name
 from ticketbox.store.file.migrate import UnusableFile
 
 log = logging.getLogger("ticketbox.jobs")
@@ -44,19 +44,19 @@ async def run(plan: Plan, services: Services, stopping: asyncio.Event) -> None:
             log.info("a backup: %s, %d bytes in %.1f s", made.file, made.bytes, made.seconds)
             services.last_backup = time.time()
             wait = plan.every
-        except Halted:
+        except Cancelled:
             return
         except (UnusableFile, OSError) as error:
             log.error("the backup failed, and none was removed: %s", error)
             wait = min(plan.every, RETRY_SECONDS)
 
 
-def make(plan: Plan, stopping: asyncio.Event) -> Copy:
+def make(plan: Plan, stopping: asyncio.Event) -> FinishedCopy:
     """Make one backup, then remove those beyond the number to keep. Raises UnusableFile and Halted."""
     for left in plan.folder.glob(f"{plan.db.stem}-*.db.part"):  # by a command that was killed
         if left.stat().st_mtime < time.time() - STALE_SECONDS:
             left.unlink()
-    made = back_up(plan.db, plan.folder / fresh_name(plan.db), halted=stopping.is_set)
+    made = back_up(plan.db, plan.folder / make_backup_name(plan.db), halted=stopping.is_set)
     for old in kept(plan)[: -plan.keep]:
         old.unlink()
     return made
@@ -76,5 +76,5 @@ def due_in(plan: Plan, now: float) -> float:
         return 0
     stamp = there[-1].stem.removeprefix(f"{plan.db.stem}-")
     with contextlib.suppress(ValueError):
-        return min(max(calendar.timegm(time.strptime(stamp, FORM)) + plan.every - now, 0), plan.every)
+        return min(max(calendar.timegm(time.strptime(stamp, NAME_FORMAT)) + plan.every - now, 0), plan.every)
     return 0

@@ -45,16 +45,16 @@ async def keep(services: Services, swept: Swept, drop_captures_after: int | None
     services.used.clear()
 
     def tidy(tx: Write) -> Swept:
-        credentials.touch(tx, used)
-        idempotency.forget_old(tx)
-        oauth_grants.tidy(tx)
-        webhook_deliveries.forget_old(tx)
-        webhooks.forget_old_secrets(tx)
-        notifications.forget_old(tx)
-        email_outbox.tidy(tx)
+        credentials.record_use(tx, used)
+        idempotency.delete_expired_answers(tx)
+        oauth_grants.delete_expired(tx)
+        webhook_deliveries.delete_old_deliveries(tx)
+        webhooks.delete_old_secrets(tx)
+        notifications.delete_old_notifications(tx)
+        email_outbox.expire_mail(tx)
         seen = 0
         if drop_captures_after is not None:
-            seen = captures.drop_archived(tx, tx.now - drop_captures_after * 1000, swept.captures)
+            seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, swept.captures)
         return Swept(blobs.sweep(tx, swept.blobs), seen)
 
     return await services.database.write(tidy)

@@ -39,12 +39,12 @@ async def merge(services: Services, stopping: asyncio.Event, *, whole: bool) -> 
 
     Returns the seconds that it worked.
     """
-    if await services.database.read(search_segments.count) <= FEW:
+    if await services.database.read(search_segments.count_segments) <= FEW:
         return 0.0
     worked, more, begin = 0.0, True, whole
     while more and not stopping.is_set():
         started = time.monotonic()
-        more = await services.database.write(partial(search_segments.merge, pages=STEP_PAGES, begin=begin))
+        more = await services.database.write(partial(search_segments.merge_segments, pages=STEP_PAGES, begin=begin))
         took = time.monotonic() - started
         worked, begin = worked + took, False
         await stopped_within(stopping, PAUSES * took)

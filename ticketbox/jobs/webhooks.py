@@ -7,7 +7,7 @@ from ticketbox.domain.events import webhook_payload, webhook_signature
 from ticketbox.jobs.periodic import FAULT_SECONDS, IDLE_SECONDS, Waker, go_round, until
 from ticketbox.operations.core.services import Services, Unreachable
 from ticketbox.store.events import webhook_deliveries
-from ticketbox.store.events.webhook_deliveries import Due, Outcome
+from ticketbox.store.events.webhook_deliveries import AttemptOutcome, DueDelivery
 
 log = logging.getLogger("ticketbox.jobs")
 
@@ -39,15 +39,17 @@ class Deliverer:
     async def start(self) -> float:
         """Start what is due; returns the seconds until there is more to do, should nothing happen meanwhile."""
         database = self._services.database
-        if await database.read(webhook_deliveries.behind, brief=True):
-            await database.write(webhook_deliveries.derive)
+        if await database.read(webhook_deliveries.has_new_events, brief=True):
+            await database.write(webhook_deliveries.create_deliveries)
             self.waker.wake()  # there may be more than one round takes
-        for each in await database.read(lambda tx: webhook_deliveries.due(tx, self._running, MOST_AT_ONCE, MOST_EACH)):
+        for each in await database.read(
+            lambda tx: webhook_deliveries.list_due(tx, self._running, MOST_AT_ONCE, MOST_EACH)
+        ):
             self._running.setdefault(each.webhook, set()).add(each.key)
             task = asyncio.create_task(self._deliver(each))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        following = await database.read(webhook_deliveries.next_due, brief=True)
+        following = await database.read(webhook_deliveries.find_next_due, brief=True)
         return IDLE_SECONDS if self._tasks else until(following, database.clock.now())  # whatever ends wakes
 
     async def settled(self) -> None:
@@ -63,10 +65,10 @@ class Deliverer:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _deliver(self, due: Due) -> None:
+    async def _deliver(self, due: DueDelivery) -> None:
         try:
             outcome = await self._send(due)
-            await self._services.database.write(lambda tx: webhook_deliveries.settle(tx, due.key, outcome))
+            await self._services.database.write(lambda tx: webhook_deliveries.record_outcome(tx, due.key, outcome))
         except Exception:
             log.exception("the outcome of a delivery couldn't be written; it will be made again")
             await asyncio.sleep(FAULT_SECONDS)
@@ -77,12 +79,12 @@ class Deliverer:
                 del self._running[due.webhook]
             self.waker.wake()
 
-    async def _send(self, due: Due) -> Outcome:
+    async def _send(self, due: DueDelivery) -> AttemptOutcome:
         clock = self._services.database.clock
-        body = webhook_payload.body(due.format, due.event, due.title, self._services.public_url)
+        body = webhook_payload.build_body(due.format, due.event, due.title, self._services.public_url)
         headers = {
             "Content-Type": "application/json",
-            **webhook_signature.signed(due.secrets, due.event.id, clock.now() // 1000, body),
+            **webhook_signature.build_signature_headers(due.secrets, due.event.id, clock.now() // 1000, body),
         }
         status, error = None, None
         started = clock.monotonic()
@@ -95,4 +97,4 @@ class Deliverer:
                 error = f"its receiver answered {status}"
         except Unreachable as unreachable:
             error = str(unreachable)
-        return Outcome(status, error, round((clock.monotonic() - started) * 1000))
+        return AttemptOutcome(status, error, round((clock.monotonic() - started) * 1000))

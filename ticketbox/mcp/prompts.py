@@ -4,7 +4,7 @@ import re
 
 import msgspec
 
-from ticketbox.domain.core.problems import NotFound, invalid
+from ticketbox.domain.core.problems import InvalidField, NotFound
 
 INSTRUCTIONS = (
     "ticketbox is a ticket tracker; tickets can carry captures of a web page (screenshot, console, network, errors). "
@@ -77,7 +77,7 @@ def written(name: str, arguments: dict[str, str]) -> tuple[Prompt, str]:
         raise NotFound("prompt")
     value = arguments.get(prompt.argument, "")
     if not re.fullmatch(r"[\w./:?#=&-]{1,300}", value):
-        raise invalid(prompt.argument, prompt.argument_is)
+        raise InvalidField(prompt.argument, prompt.argument_is)
     return prompt, prompt.text.format(value=value)
 
 

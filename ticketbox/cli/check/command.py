@@ -17,7 +17,7 @@ from ticketbox.cli.mail_server import mail_options, mail_server, refusal
 from ticketbox.cli.progress import Progress
 
 if TYPE_CHECKING:
-    from ticketbox.domain.events.mail_server import Relay
+    from ticketbox.domain.events.mail_server import MailServer
     from ticketbox.store.file.check import Inspection
 
 SHOWN = 5
@@ -95,7 +95,7 @@ def _findings(db: Path, report: Report, public_url: str | None) -> Iterator[Find
     yield from surroundings(db, report, public_url)
 
 
-def _mail_server(relay: "Relay | None") -> Iterator[Finding]:
+def _mail_server(relay: "MailServer | None") -> Iterator[Finding]:
     if relay is None:
         return
     _tell(f"knocking at the mail server, {relay.host}")
@@ -108,7 +108,7 @@ def _mail_server(relay: "Relay | None") -> Iterator[Finding]:
 def _compact(db: Path, tell: Progress) -> int:
     """Beside a server that server empties the log; otherwise it is done here, under the file's lock."""
     from ticketbox.app import locked
-    from ticketbox.store.file.compaction import compact
+    from ticketbox.store.file.compaction import compact_file
     from ticketbox.store.file.migrate import UnusableFile
 
     try:
@@ -116,16 +116,16 @@ def _compact(db: Path, tell: Progress) -> int:
             try:
                 stack.enter_context(locked(db))
             except UnusableFile:
-                return compact(db, checkpoints=False, tell=tell)
-            return compact(db, checkpoints=True, tell=tell)
+                return compact_file(db, checkpoints=False, tell=tell)
+            return compact_file(db, checkpoints=True, tell=tell)
     except UnusableFile as error:
         return fail(str(error))
 
 
 def _schema(inspection: "Inspection", report: Report) -> Finding:
-    from ticketbox.store.file.migrate import newest_number
+    from ticketbox.store.file.migrate import find_newest_number
 
-    found, newest = inspection.schema(), newest_number()
+    found, newest = inspection.schema(), find_newest_number()
     report.schema, report.newest_schema = found, newest
     if found == newest:
         return Finding(Level.OK, "schema", f"schema {found:04}, the newest that this version knows")

@@ -14,7 +14,7 @@ from urllib.parse import SplitResult, urlsplit
 
 from ticketbox.cli.check.findings import Finding, Level, Report
 from ticketbox.cli.common import in_bytes
-from ticketbox.domain.core.clock import MINUTE, rfc3339
+from ticketbox.domain.core.clock import MINUTE, format_rfc3339
 
 REACH_SECONDS = 5.0
 
@@ -52,9 +52,10 @@ def surroundings(db: Path, report: Report, public_url: str | None) -> Iterator[F
 def clock(newest: int, now: int) -> Finding:
     """Whether the clock can be right, given when the newest change was made; both in epoch milliseconds."""
     if newest > now + MINUTE:
-        words = f"the clock says {rfc3339(now)}, but the newest change in the file was made at {rfc3339(newest)}"
+        clock, change = format_rfc3339(now), format_rfc3339(newest)
+        words = f"the clock says {clock}, but the newest change in the file was made at {change}"
         return Finding(Level.WARNING, "clock", words, "set the machine's clock; on Linux: timedatectl set-ntp true")
-    return Finding(Level.OK, "clock", f"the clock says {rfc3339(now)}, which no change in the file contradicts")
+    return Finding(Level.OK, "clock", f"the clock says {format_rfc3339(now)}, which no change in the file contradicts")
 
 
 def _address(public_url: str | None) -> Iterator[Finding]:

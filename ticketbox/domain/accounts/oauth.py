@@ -14,7 +14,7 @@ from ipaddress import ip_address
 from urllib.parse import SplitResult, urlencode, urlsplit
 
 from ticketbox.domain.core.clock import DAY, HOUR, MINUTE
-from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidRequest
 
 ACCESS_LIFETIME = HOUR
@@ -25,14 +25,14 @@ CONSENT_LIFETIME = 10 * MINUTE
 MAX_NAME = 100
 MAX_ADDRESS = 2_000
 
-CHALLENGE = whole(r"[A-Za-z0-9_\-]{43}")
-VERIFIER = whole(r"[A-Za-z0-9\-._~]{43,128}")
+CHALLENGE = match_whole(r"[A-Za-z0-9_\-]{43}")
+VERIFIER = match_whole(r"[A-Za-z0-9\-._~]{43,128}")
 
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.\-]{0,60}:[\x21-\x7e]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9._\-]+|[0-9a-f:.]+")
 _LOOPBACK = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?].*)?)")
 # Schemes that a browser carries out itself, or that other programs already own.
-_NOT_AN_APPS = re.compile(
+_RESERVED_SCHEMES = re.compile(
     r"about|blob|chrome|chrome-extension|data|file|filesystem|ftps?|intent|javascript|jar|mailto|moz-extension|"
     r"ms-msdt|res|resource|search-ms|sms|ssh|tel|urn|vbscript|view-source|wss?"
 )
@@ -59,30 +59,30 @@ class OAuthError(InvalidRequest):
         self.state = state
 
 
-def new_code() -> str:
+def generate_code() -> str:
     """A code or a consent's handle: 256 random bits. It has no prefix, because it may stand in an address."""
     return secrets.token_urlsafe(32)
 
 
-def proves(verifier: str, challenge: str) -> bool:
+def matches_challenge(verifier: str, challenge: str) -> bool:
     """Whether a verifier is the one behind an S256 challenge (RFC 7636, 4.6)."""
     digest = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=")
     return hmac.compare_digest(digest, challenge.encode())
 
 
-def safe_name(text: str | None, otherwise: str) -> str:
+def sanitize_name(text: str | None, otherwise: str) -> str:
     """A client's name as it can be shown: one line, no control or direction characters, at most 100 long."""
     shown = "".join(letter if unicodedata.category(letter)[0] not in "CZ" else " " for letter in text or "")
     return " ".join(shown.split())[:MAX_NAME].strip() or otherwise[:MAX_NAME]
 
 
-def redirect_problem(address: str) -> str | None:
+def find_redirect_problem(address: str) -> str | None:
     """What is wrong with an address as a client's redirect_uri; None when it will do.
 
     https anywhere; http on this machine only (RFC 8252, 7.3); an app's own scheme (RFC 8252, 7.1). No fragment
     (RFC 6749, 3.1.2) and no user name.
     """
-    parts = _split(address)
+    parts = _split_address(address)
     if parts is None:
         return "it is no absolute address"
     if "#" in address:
@@ -95,20 +95,20 @@ def redirect_problem(address: str) -> str | None:
         return None
     if parts.scheme == "http":
         return None if _is_loopback(parts.hostname or "") else "http is for this machine's own addresses; use https"
-    return f"{parts.scheme}: can't be an app's own scheme" if _NOT_AN_APPS.fullmatch(parts.scheme) else None
+    return f"{parts.scheme}: can't be an app's own scheme" if _RESERVED_SCHEMES.fullmatch(parts.scheme) else None
 
 
-def redirects_to(registered: str, asked: str) -> bool:
+def matches_redirect(registered: str, asked: str) -> bool:
     """Whether an address is the registered one: exactly, but for the port on this machine (RFC 8252, 7.3)."""
     if registered == asked:
         return True
     ours, theirs = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(asked)
-    if ours is None or theirs is None or redirect_problem(asked) is not None:
+    if ours is None or theirs is None or find_redirect_problem(asked) is not None:
         return False
     return ours.groups() == theirs.groups()
 
 
-def shown_host(redirect_uri: str) -> str:
+def format_host(redirect_uri: str) -> str:
     """Where an answer goes, as people read it: a host with its port, or an app's own scheme."""
     parts = urlsplit(redirect_uri)
     return parts.netloc if parts.scheme in {"http", "https"} else f"{parts.scheme}:"
@@ -120,7 +120,7 @@ def is_on_this_machine(redirect_uri: str) -> bool:
     return parts.scheme not in {"http", "https"} or _is_loopback(parts.hostname or "")
 
 
-def form_source(redirect_uri: str) -> str:
+def build_form_source(redirect_uri: str) -> str:
     """The source that a page's form-action needs, so that its form may be answered with a redirect there.
 
     Browsers check the target of the redirect as well (Content Security Policy 3, 6.4.1), and the policy's grammar has
@@ -132,18 +132,18 @@ def form_source(redirect_uri: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def answered(redirect_uri: str, **values: str | None) -> str:
+def add_answer(redirect_uri: str, **values: str | None) -> str:
     """A redirect_uri with an answer added to its query (RFC 6749, 4.1.2)."""
     given = urlencode({name: value for name, value in values.items() if value is not None})
     return f"{redirect_uri}{'&' if '?' in redirect_uri else '?'}{given}"
 
 
-def is_document_address(client_id: str) -> bool:
+def is_metadata_address(client_id: str) -> bool:
     """Whether a client_id names a client-id metadata document (draft-ietf-oauth-client-id-metadata-document, 3).
 
     https with a path; no fragment, no user name, no `.` or `..` in the path.
     """
-    parts = _split(client_id)
+    parts = _split_address(client_id)
     if parts is None or parts.scheme != "https" or not client_id.startswith("https://"):
         return False
     segments = parts.path.split("/")
@@ -156,7 +156,7 @@ def is_document_address(client_id: str) -> bool:
     )
 
 
-def _split(address: str) -> SplitResult | None:
+def _split_address(address: str) -> SplitResult | None:
     if len(address) > MAX_ADDRESS or "\\" in address or not _ADDRESS.fullmatch(address):
         return None
     try:

@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 
 @cache
-def _hasher() -> "PasswordHasher":
+def _get_hasher() -> "PasswordHasher":
     from argon2 import PasswordHasher
 
     return PasswordHasher(time_cost=3, memory_cost=32 * 1024, parallelism=1)
 
 
 @cache
-def _nobodys() -> str:
+def _get_dummy_hash() -> str:
     return hash_password("a password that no account has")
 
 
 def hash_password(password: str) -> str:
     """The argon2id hash that stands for a password in the database."""
-    return _hasher().hash(password)
+    return _get_hasher().hash(password)
 
 
 def verify_password(stored: str | None, password: str) -> bool:
@@ -32,7 +32,7 @@ def verify_password(stored: str | None, password: str) -> bool:
     from argon2.exceptions import InvalidHashError, VerificationError
 
     try:
-        _hasher().verify(stored or _nobodys(), password)
+        _get_hasher().verify(stored or _get_dummy_hash(), password)
     except (VerificationError, InvalidHashError):
         return False
     return stored is not None

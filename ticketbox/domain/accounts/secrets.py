@@ -14,43 +14,43 @@ from ticketbox.domain.core.ids import ALPHABET
 
 PREFIX = "tok_"
 MAIL_PREFIX = "mbx_"
-SHOWN = len(PREFIX) + 6
+VISIBLE_LENGTH = len(PREFIX) + 6
 
 _BASE62 = digits + ascii_uppercase + ascii_lowercase
-_RANDOM = 30
-_CHECK = 6
+_RANDOM_LENGTH = 30
+_CHECK_LENGTH = 6
 
 
-def new_secret() -> str:
+def generate_secret() -> str:
     """Make a secret from the operating system's randomness."""
-    body = "".join(secrets.choice(_BASE62) for _ in range(_RANDOM))
-    return PREFIX + body + _checksum(body)
+    body = "".join(secrets.choice(_BASE62) for _ in range(_RANDOM_LENGTH))
+    return PREFIX + body + _compute_checksum(body)
 
 
-def new_mail_key() -> str:
+def generate_mail_key() -> str:
     """Make what stands in a person's mails, so that whoever reads them can say yes or no to more (130 random bits)."""
     return MAIL_PREFIX + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(26))
 
 
 def is_well_formed(secret: str) -> bool:
     """Say whether the text can be one of our secrets at all: prefix, length and checksum."""
-    body, check = secret[len(PREFIX) : -_CHECK], secret[-_CHECK:]
+    body, check = secret[len(PREFIX) : -_CHECK_LENGTH], secret[-_CHECK_LENGTH:]
     return (
-        len(secret) == len(PREFIX) + _RANDOM + _CHECK
+        len(secret) == len(PREFIX) + _RANDOM_LENGTH + _CHECK_LENGTH
         and secret.startswith(PREFIX)
         and secret.isascii()
-        and check == _checksum(body)
+        and check == _compute_checksum(body)
     )
 
 
-def digest(secret: str) -> bytes:
+def hash_secret(secret: str) -> bytes:
     """The 32 bytes that stand for a secret in the database."""
     return hashlib.sha256(secret.encode()).digest()
 
 
-def _checksum(body: str) -> str:
+def _compute_checksum(body: str) -> str:
     figure, text = zlib.crc32(body.encode()), ""
-    for _ in range(_CHECK):
+    for _ in range(_CHECK_LENGTH):
         figure, digit = divmod(figure, 62)
         text = _BASE62[digit] + text
     return text

@@ -13,16 +13,16 @@ from msgspec.structs import replace
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry, Stream
 from ticketbox.domain.captures.streams import AROUND_MS, is_failure
 
-TOKEN = 4  # bytes of JSON for each token, roughly
-BUDGET = 6_000
+BYTES_PER_TOKEN = 4  # bytes of JSON for each token, roughly
+DEFAULT_BUDGET = 6_000
 SHORTEST = 200
 
 E = TypeVar("E", bound=Entry)
 
 _ENCODER = msgspec.json.Encoder()
 _ENVELOPE = 400
-_PATIENCE = 20
-_MARK = "… [{:,} more characters]"
+_MAX_MISSES = 20
+_CLIP_MARK = "… [{:,} more characters]"
 
 
 class Part(msgspec.Struct, Generic[E]):
@@ -35,7 +35,7 @@ class Part(msgspec.Struct, Generic[E]):
     next: str | None
 
 
-class Excerpt(msgspec.Struct):
+class CaptureExcerpt(msgspec.Struct):
     """A capture's streams, cut. `next` is the call that fetches what is missing; null if nothing is."""
 
     console: Part[ConsoleEntry]
@@ -43,25 +43,25 @@ class Excerpt(msgspec.Struct):
     errors: Part[ErrorEntry]
 
 
-def excerpt(
+def build_excerpt(
     console: Sequence[ConsoleEntry],
     network: Sequence[NetworkEntry],
     errors: Sequence[ErrorEntry],
     *,
     capture_id: str,
-    budget_tokens: int = BUDGET,
-) -> Excerpt:
+    budget_tokens: int = DEFAULT_BUDGET,
+) -> CaptureExcerpt:
     """Choose entries for a budget; a token counts as four bytes of their JSON.
 
     Strings that are too long for the budget end in a mark that says how much is missing; ordinary
     requests come without headers and with the beginning of their bodies. A part counts such entries in
     `shortened`, and a console line also has `truncated`. The entries that are passed in stay as they are.
     """
-    purse = _Purse(max(0, budget_tokens * TOKEN - _ENVELOPE))
-    lines, requests, faults = _Choice(console), _Choice(network), _Choice(errors)
+    purse = _Budget(max(0, budget_tokens * BYTES_PER_TOKEN - _ENVELOPE))
+    lines, requests, faults = _Selection(console), _Selection(network), _Selection(errors)
 
-    moment = _first_failure(console, network, errors)
-    near_lines, near_requests = _nearest(console, moment), _nearest(network, moment)
+    moment = _find_first_failure(console, network, errors)
+    near_lines, near_requests = _order_by_distance(console, moment), _order_by_distance(network, moment)
     around = [i for i in near_lines if moment is not None and abs(console[i].ts - moment) <= AROUND_MS]
     grave = [i for i in near_lines if is_failure(console[i])]
     failed = [i for i in near_requests if is_failure(network[i])]
@@ -74,37 +74,37 @@ def excerpt(
     lines.take(grave, purse)
     requests.take(near_requests, purse)
     lines.take(near_lines, purse)
-    return Excerpt(
+    return CaptureExcerpt(
         console=lines.part(Stream.CONSOLE, capture_id),
         network=requests.part(Stream.NETWORK, capture_id),
         errors=faults.part(Stream.ERRORS, capture_id),
     )
 
 
-class _Purse:
+class _Budget:
     def __init__(self, budget: int) -> None:
         self.budget = budget
         self.spent = 0
 
 
-class _Choice(Generic[E]):
+class _Selection(Generic[E]):
     """The entries of one stream that were chosen, by position."""
 
     def __init__(self, entries: Sequence[E]) -> None:
         self.entries = entries
         self.chosen: dict[int, E] = {}
 
-    def take(self, indexes: Iterable[int], purse: _Purse, up_to: float = 1.0) -> None:
+    def take(self, indexes: Iterable[int], purse: _Budget, up_to: float = 1.0) -> None:
         """Choose entries in this order until that share of the purse is spent, or many didn't fit."""
         misses = 0
         for index in indexes:
             if index in self.chosen:
                 continue
             left = int(purse.budget * up_to) - purse.spent
-            fitting = _fit(self.entries[index], left, purse.budget)
+            fitting = _fit_entry(self.entries[index], left, purse.budget)
             if fitting is None:
                 misses += 1
-                if misses == _PATIENCE:
+                if misses == _MAX_MISSES:
                     return
             else:
                 misses = 0
@@ -120,7 +120,7 @@ class _Choice(Generic[E]):
         return Part(items=items, total=len(self.entries), omitted=omitted, shortened=shortened, next=call)
 
 
-def _first_failure(
+def _find_first_failure(
     console: Sequence[ConsoleEntry], network: Sequence[NetworkEntry], errors: Sequence[ErrorEntry]
 ) -> float | None:
     streams: tuple[Sequence[Entry], ...] = (errors, console, network)
@@ -131,44 +131,44 @@ def _first_failure(
     return None
 
 
-def _nearest(entries: Sequence[Entry], moment: float | None) -> list[int]:
+def _order_by_distance(entries: Sequence[Entry], moment: float | None) -> list[int]:
     """Positions by their distance to a moment; without one, the newest first."""
     if moment is None:
         return list(reversed(range(len(entries))))
     return sorted(range(len(entries)), key=lambda index: abs(entries[index].ts - moment))
 
 
-def _fit(entry: E, left: int, budget: int) -> tuple[E, int] | None:
+def _fit_entry(entry: E, left: int, budget: int) -> tuple[E, int] | None:
     """The entry, shortened as far as it must be, and what it costs; None when it doesn't fit."""
     for longest, largest in ((budget // 12, budget // 4), (budget // 48, budget // 8), (0, left)):
-        candidate = _shorten(entry, max(longest, SHORTEST), bare=not longest)
+        candidate = _shorten_entry(entry, max(longest, SHORTEST), bare=not longest)
         cost = len(_ENCODER.encode(candidate)) + 1
         if cost <= min(left, largest):
             return candidate, cost
     return None
 
 
-def _shorten(entry: Any, longest: int, *, bare: bool) -> Any:
+def _shorten_entry(entry: Any, longest: int, *, bare: bool) -> Any:
     """A copy whose strings are no longer than that, or the entry itself; `bare` drops side matters."""
     match entry:
         case ConsoleEntry():
-            changes = _changes(entry, longest, "stack", "source")
+            changes = _clip_fields(entry, longest, "stack", "source")
             args = [_clip(arg, longest) for arg in entry.args[: 5 if bare else None]]
             if args != entry.args:
                 changes["args"] = args
             return replace(entry, **changes, truncated=True) if changes else entry
         case NetworkEntry():
             bare = bare or not is_failure(entry)
-            changes = _changes(entry, longest, "url", "initiator", "error", "status_text")
+            changes = _clip_fields(entry, longest, "url", "initiator", "error", "status_text")
             for name in ("request", "response"):
                 part = getattr(entry, name)
-                if part_changes := _part_changes(part, longest, bare=bare):
+                if part_changes := _clip_part(part, longest, bare=bare):
                     changes[name] = replace(part, **part_changes)
             return replace(entry, **changes) if changes else entry
         case _:
-            changes = _changes(entry, longest, "message", "stack", "source", "name")
+            changes = _clip_fields(entry, longest, "message", "stack", "source", "name")
             frames = [
-                replace(frame, **_changes(frame, longest, "url", "function"))
+                replace(frame, **_clip_fields(frame, longest, "url", "function"))
                 for frame in entry.frames[: 3 if bare else 12]
             ]
             if frames != entry.frames:
@@ -176,18 +176,18 @@ def _shorten(entry: Any, longest: int, *, bare: bool) -> Any:
             return replace(entry, **changes) if changes else entry
 
 
-def _changes(record: Any, longest: int, *names: str) -> dict[str, Any]:
+def _clip_fields(record: Any, longest: int, *names: str) -> dict[str, Any]:
     texts = ((name, getattr(record, name)) for name in names)
     return {name: _clip(text, longest) for name, text in texts if text is not None and len(text) > longest}
 
 
-def _part_changes(part: Any, longest: int, *, bare: bool) -> dict[str, Any]:
+def _clip_part(part: Any, longest: int, *, bare: bool) -> dict[str, Any]:
     if bare:
         changes: dict[str, Any] = {"headers": {}} if part.headers else {}
         if part.body is not None and len(part.body) > SHORTEST:
             changes["body"] = _clip(part.body, SHORTEST)
         return changes
-    changes = _changes(part, longest, "body")
+    changes = _clip_fields(part, longest, "body")
     if any(len(value) > longest for value in part.headers.values()):
         changes["headers"] = {name: _clip(value, longest) for name, value in part.headers.items()}
     return changes
@@ -197,5 +197,5 @@ def _clip(text: str, longest: int) -> str:
     """The text within a length, mark included, so that every field's own bound holds as well."""
     if len(text) <= longest:
         return text
-    kept = longest - len(_MARK) - len(f"{len(text):,}")
-    return text[:kept] + _MARK.format(len(text) - kept)
+    kept = longest - len(_CLIP_MARK) - len(f"{len(text):,}")
+    return text[:kept] + _CLIP_MARK.format(len(text) - kept)

@@ -14,10 +14,10 @@ import msgspec
 from ticketbox.domain.captures.capture import ErrorEntry
 from ticketbox.domain.tickets.records import Likeness
 
-MOST_ERRORS = 20
+MAX_ERRORS = 20
 FRAMES = 3
-_MESSAGE = 300
-_LABEL = 200
+_MAX_MESSAGE = 300
+_MAX_LABEL = 200
 _ID = (
     r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
     r"|(?=[0-9a-zA-Z_\-]*[0-9])(?=[0-9a-zA-Z_\-]*[a-zA-Z])[0-9a-zA-Z_\-]{16,}"
@@ -29,7 +29,7 @@ _SEGMENT = re.compile(rf"[0-9]+|{_ID}|{_HEX}|[a-z]{{1,5}}[-_][0-9a-z]*[0-9][0-9a
 _BUILD = re.compile(r"(?<=[.\-_])(?=[0-9a-zA-Z_\-]*[0-9])[0-9a-zA-Z_]{6,}(?=\.)")
 
 
-class Print(msgspec.Struct, frozen=True, array_like=True):
+class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
     """A fingerprint: equal values are alike. `label` is what a person reads."""
 
     likeness: Likeness
@@ -37,33 +37,33 @@ class Print(msgspec.Struct, frozen=True, array_like=True):
     label: str
 
 
-def error_prints(entries: Iterable[ErrorEntry]) -> list[Print]:
+def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
     """The fingerprints of a capture's first 20 different errors: of each message, and of message and place."""
-    found: dict[tuple[Likeness, int], Print] = {}
+    found: dict[tuple[Likeness, int], Fingerprint] = {}
     for entry in entries:
-        message = message_print(_told(entry))
-        frames = [_place(frame.url, frame.function) for frame in entry.frames[:FRAMES]] or [
-            _place(entry.source or "", None)
+        message = fingerprint_message(_format_error(entry))
+        frames = [_normalize_frame(frame.url, frame.function) for frame in entry.frames[:FRAMES]] or [
+            _normalize_frame(entry.source or "", None)
         ]
         if message is None:
             continue
         if any(frames):
-            print_ = Print(Likeness.ERROR, _hash(_plain(_told(entry)), *frames), message.label)
+            print_ = Fingerprint(Likeness.ERROR, _hash(_normalize_text(_format_error(entry)), *frames), message.label)
             found.setdefault((print_.likeness, print_.value), print_)
         found.setdefault((message.likeness, message.value), message)
-        if len(found) >= 2 * MOST_ERRORS:
+        if len(found) >= 2 * MAX_ERRORS:
             break
     return list(found.values())
 
 
-def message_print(text: str) -> Print | None:
+def fingerprint_message(text: str) -> Fingerprint | None:
     """The fingerprint of an error's message, such as `TypeError: x is undefined`; its first line counts."""
     line = text.strip().partition("\n")[0].strip()
-    plain = _plain(line)
-    return Print(Likeness.MESSAGE, _hash(plain), line[:_LABEL]) if plain else None
+    plain = _normalize_text(line)
+    return Fingerprint(Likeness.MESSAGE, _hash(plain), line[:_MAX_LABEL]) if plain else None
 
 
-def page_print(url: str) -> Print | None:
+def fingerprint_page(url: str) -> Fingerprint | None:
     """The fingerprint of a page's address: host and path, ids left open. Query and fragment don't count.
 
     A fragment that is a path, as some applications route, does.
@@ -77,24 +77,24 @@ def page_print(url: str) -> Print | None:
         return None
     path = parts.path + ("#" + parts.fragment.partition("?")[0] if parts.fragment.startswith(("/", "!/")) else "")
     pattern = "/".join("*" if _SEGMENT.fullmatch(segment) else segment for segment in path.rstrip("/").split("/"))
-    label = (host + pattern)[:_MESSAGE]
-    return Print(Likeness.PAGE, _hash(label), label[:_LABEL])
+    label = (host + pattern)[:_MAX_MESSAGE]
+    return Fingerprint(Likeness.PAGE, _hash(label), label[:_MAX_LABEL])
 
 
-def _told(entry: ErrorEntry) -> str:
+def _format_error(entry: ErrorEntry) -> str:
     return entry.message if entry.message.startswith(entry.name) else f"{entry.name}: {entry.message}"
 
 
-def _plain(text: str) -> str:
+def _normalize_text(text: str) -> str:
     text = text.removeprefix("Uncaught ").removeprefix("(in promise) ")
-    text = _CHANGING.sub("#", _ADDRESS.sub("@", text[: 4 * _MESSAGE]))
-    return " ".join(text.split())[:_MESSAGE]
+    text = _CHANGING.sub("#", _ADDRESS.sub("@", text[: 4 * _MAX_MESSAGE]))
+    return " ".join(text.split())[:_MAX_MESSAGE]
 
 
-def _place(url: str, function: str | None) -> str:
+def _normalize_frame(url: str, function: str | None) -> str:
     """A frame without its site, its line, and the hash of the build in the file's name."""
     path = url.partition("?")[0].partition("#")[0]
-    name = re.sub(r"(?::[0-9]+)+$", "", path.rpartition("/")[2][-_LABEL:])
+    name = re.sub(r"(?::[0-9]+)+$", "", path.rpartition("/")[2][-_MAX_LABEL:])
     place = f"{function or ''}@{_BUILD.sub('*', name)}"
     return "" if place == "@" else place
 

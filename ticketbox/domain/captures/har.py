@@ -9,12 +9,12 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, Page
-from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.clock import format_rfc3339
 
 PAGE = "page_1"
 
 
-def har(page: Page, captured_at_ms: float, entries: Iterable[NetworkEntry], version: str) -> dict[str, Any]:
+def build_har(page: Page, captured_at_ms: float, entries: Iterable[NetworkEntry], version: str) -> dict[str, Any]:
     """Build the document; `version` is ticketbox's own."""
     listed = sorted(entries, key=lambda entry: entry.ts)
     started = min([captured_at_ms, *(entry.ts for entry in listed)])
@@ -24,20 +24,20 @@ def har(page: Page, captured_at_ms: float, entries: Iterable[NetworkEntry], vers
             "creator": {"name": "ticketbox", "version": version},
             "pages": [
                 {
-                    "startedDateTime": rfc3339(int(started)),
+                    "startedDateTime": format_rfc3339(int(started)),
                     "id": PAGE,
                     "title": page.title or page.url,
                     "pageTimings": {"onContentLoad": -1, "onLoad": -1},
                     "_url": page.url,
-                    "_capturedDateTime": rfc3339(int(captured_at_ms)),
+                    "_capturedDateTime": format_rfc3339(int(captured_at_ms)),
                 }
             ],
-            "entries": [_entry(entry) for entry in listed],
+            "entries": [_build_entry(entry) for entry in listed],
         }
     }
 
 
-def _entry(entry: NetworkEntry) -> dict[str, Any]:
+def _build_entry(entry: NetworkEntry) -> dict[str, Any]:
     known = {
         "_id": entry.id,
         "_resourceType": entry.type,
@@ -48,10 +48,10 @@ def _entry(entry: NetworkEntry) -> dict[str, Any]:
     duration = entry.duration_ms or 0
     return {
         "pageref": PAGE,
-        "startedDateTime": rfc3339(int(entry.ts)),
+        "startedDateTime": format_rfc3339(int(entry.ts)),
         "time": duration,
-        "request": _request(entry),
-        "response": _response(entry),
+        "request": _build_request(entry),
+        "response": _build_response(entry),
         "cache": {},
         # only the whole is known; send, wait and receive may not be -1
         "timings": {
@@ -62,30 +62,30 @@ def _entry(entry: NetworkEntry) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _request(entry: NetworkEntry) -> dict[str, Any]:
+def _build_request(entry: NetworkEntry) -> dict[str, Any]:
     part = entry.request
     request: dict[str, Any] = {
         "method": entry.method,
         "url": entry.url,
         "httpVersion": "unknown",
         "cookies": [],
-        "headers": _pairs(part.headers.items()),
-        "queryString": _pairs(_query(entry.url)),
+        "headers": _build_pairs(part.headers.items()),
+        "queryString": _build_pairs(_parse_query(entry.url)),
         "headersSize": -1,
         "bodySize": -1 if part.bytes is None else part.bytes,
-        **_omitted(part),
+        **_build_omitted_reason(part),
     }
     if part.body is not None:
-        request["postData"] = {"mimeType": _header(part.headers, "content-type"), "text": part.body}
+        request["postData"] = {"mimeType": _find_header(part.headers, "content-type"), "text": part.body}
     return request
 
 
-def _response(entry: NetworkEntry) -> dict[str, Any]:
+def _build_response(entry: NetworkEntry) -> dict[str, Any]:
     part = entry.response
     content: dict[str, Any] = {
         "size": -1 if part.bytes is None else part.bytes,
-        "mimeType": part.mime or _header(part.headers, "content-type"),
-        **_omitted(part),
+        "mimeType": part.mime or _find_header(part.headers, "content-type"),
+        **_build_omitted_reason(part),
     }
     if part.body is not None:
         content["text"] = part.body
@@ -94,28 +94,28 @@ def _response(entry: NetworkEntry) -> dict[str, Any]:
         "statusText": entry.status_text,
         "httpVersion": "unknown",
         "cookies": [],
-        "headers": _pairs(part.headers.items()),
+        "headers": _build_pairs(part.headers.items()),
         "content": content,
-        "redirectURL": _header(part.headers, "location"),
+        "redirectURL": _find_header(part.headers, "location"),
         "headersSize": -1,
         "bodySize": -1 if part.bytes is None else part.bytes,
     }
 
 
-def _pairs(items: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
+def _build_pairs(items: Iterable[tuple[str, str]]) -> list[dict[str, str]]:
     return [{"name": name, "value": value} for name, value in items]
 
 
-def _query(url: str) -> list[tuple[str, str]]:
+def _parse_query(url: str) -> list[tuple[str, str]]:
     try:
         return parse_qsl(urlsplit(url).query, keep_blank_values=True)
     except ValueError:
         return []
 
 
-def _header(headers: dict[str, str], name: str) -> str:
+def _find_header(headers: dict[str, str], name: str) -> str:
     return next((value for key, value in headers.items() if key.lower() == name), "")
 
 
-def _omitted(part: NetworkRequest | NetworkResponse) -> dict[str, str]:
+def _build_omitted_reason(part: NetworkRequest | NetworkResponse) -> dict[str, str]:
     return {"_omittedReason": part.omitted_reason} if part.omitted_reason else {}

@@ -10,7 +10,7 @@ from ticketbox.domain.captures.capture import (
     StreamHealth,
 )
 
-SETTLING = 1_000  # a script injected at document start still begins a little after the page
+LATE_START_MS = 1_000  # a script injected at document start still begins a little after the page
 
 _NAMES = {Stream.CONSOLE: "the console", Stream.NETWORK: "network requests", Stream.ERRORS: "errors"}
 _REASONS = {
@@ -28,25 +28,25 @@ def describe_health(health: Health) -> str:
     """Say in plain sentences what could not be collected, and why; an ok capture says so briefly."""
     groups: dict[tuple[HealthStatus, HealthReason | None], list[Stream]] = {}
     for stream in Stream:
-        part = stream_health(health, stream)
+        part = get_stream_health(health, stream)
         groups.setdefault((part.status, part.reason), []).append(stream)
 
-    sentences = [_sentence(status, reason, streams) for (status, reason), streams in groups.items()]
-    dropped = [(stream, stream_health(health, stream).dropped) for stream in Stream]
+    sentences = [_compose_sentence(status, reason, streams) for (status, reason), streams in groups.items()]
+    dropped = [(stream, get_stream_health(health, stream).dropped) for stream in Stream]
     for stream, count in dropped:
         if count:
             entries = "entry was" if count == 1 else "entries were"
-            sentences.append(f"{_start(_NAMES[stream])}: {count:,} {entries} left out to keep the limits.")
-    sentences.append(_late(health))
+            sentences.append(f"{_capitalize(_NAMES[stream])}: {count:,} {entries} left out to keep the limits.")
+    sentences.append(_describe_late_start(health))
     told = [sentence for sentence in sentences if sentence]
     if not told:
         told.append("Console, network and errors were collected in full.")
     elif any(status is not HealthStatus.OK for status, _ in groups):
         told.append(_UNAFFECTED)
-    return " ".join(told + _picture(health))
+    return " ".join(told + _describe_screenshot(health))
 
 
-def stream_health(health: Health, stream: Stream) -> StreamHealth:
+def get_stream_health(health: Health, stream: Stream) -> StreamHealth:
     """The part of a capture's health that belongs to one stream."""
     match stream:
         case Stream.CONSOLE:
@@ -57,9 +57,9 @@ def stream_health(health: Health, stream: Stream) -> StreamHealth:
             return health.errors
 
 
-def _sentence(status: HealthStatus, reason: HealthReason | None, streams: list[Stream]) -> str:
+def _compose_sentence(status: HealthStatus, reason: HealthReason | None, streams: list[Stream]) -> str:
     *first, last = (_NAMES[stream] for stream in streams)
-    names = _start(f"{', '.join(first)} and {last}" if first else last)
+    names = _capitalize(f"{', '.join(first)} and {last}" if first else last)
     because = f": {_REASONS[reason]}" if reason else ""
     match status:
         case HealthStatus.OK:
@@ -74,7 +74,7 @@ def _sentence(status: HealthStatus, reason: HealthReason | None, streams: list[S
             return f"{names} are switched off{because}." if len(streams) > 1 else f"{names}: off{because}."
 
 
-def _picture(health: Health) -> list[str]:
+def _describe_screenshot(health: Health) -> list[str]:
     shown = health.screenshot
     if not isinstance(shown, ScreenshotHealth) or shown.extent is Extent.VISIBLE:
         return []
@@ -87,9 +87,9 @@ def _picture(health: Health) -> list[str]:
     return sentences
 
 
-def _late(health: Health) -> str:
+def _describe_late_start(health: Health) -> str:
     began, loaded = health.history_started_at, health.page_loaded_at
-    if began is None or loaded is None or began - loaded <= SETTLING:
+    if began is None or loaded is None or began - loaded <= LATE_START_MS:
         return ""
     return (
         f"History starts {(began - loaded) / 1000:,.1f} s after the page loaded, when the extension did; "
@@ -97,5 +97,5 @@ def _late(health: Health) -> str:
     )
 
 
-def _start(text: str) -> str:
+def _capitalize(text: str) -> str:
     return text[0].upper() + text[1:]

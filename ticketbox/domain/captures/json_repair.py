@@ -7,11 +7,11 @@ _ESCAPES = re.compile(
     rb"|\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}"
     rb"|(?P<broken>\\u(?:0000|[dD][89a-fA-F][0-9a-fA-F]{2}))"
 )
-_SIGNS = (b"\\u0000", b"\\ud", b"\\uD")
+_MARKS = (b"\\u0000", b"\\ud", b"\\uD")
 
 
-def mended(body: bytes) -> bytes:
+def repair_json(body: bytes) -> bytes:
     """JSON text in which escaped NULs and lone surrogates stand as U+FFFD; everything else as it was."""
-    if not any(sign in body for sign in _SIGNS):
+    if not any(sign in body for sign in _MARKS):
         return body
     return _ESCAPES.sub(lambda escape: b"\\ufffd" if escape["broken"] else escape[0], body)

@@ -4,24 +4,24 @@ from collections.abc import Iterable
 
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, Level
 
-MOST = 8_000
+MAX_CHARACTERS = 8_000
 
 
-def error_words(entries: Iterable[ErrorEntry]) -> str:
+def collect_error_words(entries: Iterable[ErrorEntry]) -> str:
     """The names and messages of errors, each once, a line each; 8,000 characters at most."""
-    return _lines(
+    return _join_lines(
         entry.message if entry.message.startswith(entry.name) else f"{entry.name}: {entry.message}" for entry in entries
     )
 
 
-def console_words(entries: Iterable[ConsoleEntry]) -> str:
+def collect_console_words(entries: Iterable[ConsoleEntry]) -> str:
     """The texts of the errors in a console, each once, a line each; 8,000 characters at most."""
-    return _lines(" ".join(entry.args) for entry in entries if entry.level is Level.ERROR)
+    return _join_lines(" ".join(entry.args) for entry in entries if entry.level is Level.ERROR)
 
 
-def _lines(texts: Iterable[str]) -> str:
+def _join_lines(texts: Iterable[str]) -> str:
     kept: dict[str, None] = {}
-    room = MOST
+    room = MAX_CHARACTERS
     for text in texts:
         line = " ".join(text[:room].split())
         if line and line not in kept:
@@ -29,4 +29,4 @@ def _lines(texts: Iterable[str]) -> str:
             room -= len(line) + 1
         if room <= 0:
             break
-    return "\n".join(kept)[:MOST]
+    return "\n".join(kept)[:MAX_CHARACTERS]

@@ -18,17 +18,17 @@ from ticketbox.domain.captures.capture import (
     OmittedReason,
     Stream,
 )
-from ticketbox.domain.captures.json_repair import mended
-from ticketbox.domain.core.problems import FieldError, InvalidRequest, PayloadTooLarge, invalid
+from ticketbox.domain.captures.json_repair import repair_json
+from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
 
 MIB = 1 << 20
-MOST_INFLATED = 32 * MIB
-MOST_READ = 50_000
-MOST_QUOTES = 1_500_000
-MOST_BYTES = 8 * MIB
-MOST_ENTRIES = 5_000
-MOST_BODY = 16 * 1024
-EDGE = 50
+MAX_INFLATED = 32 * MIB
+MAX_READ = 50_000
+MAX_QUOTES = 1_500_000
+MAX_BYTES = 8 * MIB
+MAX_ENTRIES = 5_000
+MAX_BODY = 16 * 1024
+EDGE_ENTRIES = 50
 AROUND_MS = 5_000
 
 E = TypeVar("E", bound=Entry)
@@ -40,49 +40,51 @@ _DECODERS: dict[Stream, msgspec.json.Decoder[Any]] = {
     Stream.ERRORS: msgspec.json.Decoder(list[ErrorEntry]),
 }
 _ENCODER = msgspec.json.Encoder()
-_PLACE = re.compile(r"(?s)(.*) - at `\$(.*)`")
+_ERROR_PATH = re.compile(r"(?s)(.*) - at `\$(.*)`")
 _LEVELS = list(Level)
 _STATUS = re.compile(r"[1-5](?:xx|[0-9]{2})", re.ASCII)
 
 
 @overload
-def decode(
+def decode_stream(
     stream: Literal[Stream.CONSOLE], body: bytes, *, max_bytes: int = ..., max_entries: int = ...
 ) -> list[ConsoleEntry]: ...
 @overload
-def decode(
+def decode_stream(
     stream: Literal[Stream.NETWORK], body: bytes, *, max_bytes: int = ..., max_entries: int = ...
 ) -> list[NetworkEntry]: ...
 @overload
-def decode(
+def decode_stream(
     stream: Literal[Stream.ERRORS], body: bytes, *, max_bytes: int = ..., max_entries: int = ...
 ) -> list[ErrorEntry]: ...
-def decode(stream: Stream, body: bytes, *, max_bytes: int = MOST_INFLATED, max_entries: int = MOST_READ) -> list[Any]:
+def decode_stream(
+    stream: Stream, body: bytes, *, max_bytes: int = MAX_INFLATED, max_entries: int = MAX_READ
+) -> list[Any]:
     """Read a stream: a JSON array, plain or gzip (told by its first bytes).
 
     Takes more than is kept, so that `cut` can choose. NULs and lone surrogates become U+FFFD. Raises
     PayloadTooLarge above `max_bytes` inflated, `max_entries` or 750,000 strings (they cost more memory than
     their JSON is long), and InvalidRequest for everything that isn't the stream's shape.
     """
-    plain = _inflate(stream, body, max_bytes) if body.startswith(b"\x1f\x8b") else body
+    plain = _decompress(stream, body, max_bytes) if body.startswith(b"\x1f\x8b") else body
     # each entry has this key once, and inside a string its quotes are escaped: refuse before building
     # anything; quotes that open a string are never escaped, so no spelling gets round the second count
     count, quotes = plain.count(b'"ts"'), plain.count(b'"') - plain.count(b'\\"')
-    if len(plain) > max_bytes or count > max_entries or quotes > MOST_QUOTES:
-        raise _too_large(stream, max_bytes, max_entries)
+    if len(plain) > max_bytes or count > max_entries or quotes > MAX_QUOTES:
+        raise _build_size_error(stream, max_bytes, max_entries)
     try:
-        entries = _DECODERS[stream].decode(mended(plain))
+        entries = _DECODERS[stream].decode(repair_json(plain))
     except msgspec.ValidationError as error:
-        raise _misshapen(stream, str(error)) from None
+        raise _build_shape_error(stream, str(error)) from None
     except (ValueError, RecursionError) as error:
         reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise invalid(stream, f"not valid JSON in UTF-8: {reason}") from None
+        raise InvalidField(stream, f"not valid JSON in UTF-8: {reason}") from None
     if len(entries) > max_entries:
-        raise _too_large(stream, max_bytes, max_entries)
+        raise _build_size_error(stream, max_bytes, max_entries)
     return entries
 
 
-def encode(entries: Sequence[Entry]) -> bytes:
+def encode_stream(entries: Sequence[Entry]) -> bytes:
     """Compact JSON that `decode` reads back to equal entries."""
     return _ENCODER.encode(entries)
 
@@ -104,7 +106,9 @@ def is_failure(entry: Entry) -> bool:
             return True
 
 
-def cut(entries: Sequence[E], *, max_bytes: int = MOST_BYTES, max_entries: int = MOST_ENTRIES) -> tuple[list[E], int]:
+def cut_stream(
+    entries: Sequence[E], *, max_bytes: int = MAX_BYTES, max_entries: int = MAX_ENTRIES
+) -> tuple[list[E], int]:
     """Cut a stream down to its caps; gives what is kept, in order, and how many were dropped.
 
     Ordinary entries go first, from the middle outwards, then failures in the same way; the 50 oldest
@@ -114,7 +118,7 @@ def cut(entries: Sequence[E], *, max_bytes: int = MOST_BYTES, max_entries: int =
     count, total = len(entries), sum(sizes) + 1
     if count <= max_entries and total <= max_bytes:
         return list(entries), 0
-    middle = range(EDGE, max(EDGE, count - EDGE))
+    middle = range(EDGE_ENTRIES, max(EDGE_ENTRIES, count - EDGE_ENTRIES))
     ordinary = [index for index in middle if not is_failure(entries[index])]
     failures = [index for index in middle if is_failure(entries[index])]
     hopeless = [index for index, size in enumerate(sizes) if size > max_bytes]
@@ -123,7 +127,7 @@ def cut(entries: Sequence[E], *, max_bytes: int = MOST_BYTES, max_entries: int =
     edges_failures = [index for index in edges if is_failure(entries[index])]
     dropped: set[int] = set()
     for group in (hopeless, ordinary, failures, edges_ordinary, edges_failures):
-        for index in _from_the_middle(group):
+        for index in _iterate_from_middle(group):
             if count <= max_entries and total <= max_bytes:
                 break
             if index in dropped:
@@ -143,10 +147,10 @@ def find_console(
 ) -> list[tuple[int, ConsoleEntry]]:
     """Console lines with their positions: of a level and worse, with a text, near a moment."""
     levels = _LEVELS[_LEVELS.index(level) :] if level else _LEVELS
-    holds = _contains(contains)
+    holds = _make_text_filter(contains)
     return [
         (index, entry)
-        for index, entry in _near(entries, around)
+        for index, entry in _filter_by_time(entries, around)
         if entry.level in levels and holds((*entry.args, entry.source, entry.stack))
     ]
 
@@ -167,16 +171,16 @@ def find_network(
     (`4xx`). `host` is compared with and without its port. Raises InvalidRequest for another status.
     """
     if status is not None and not _STATUS.fullmatch(status.lower()):
-        raise invalid("status", "expected a status such as 404, or a class such as 4xx")
+        raise InvalidField("status", "expected a status such as 404, or a class such as 4xx")
     wanted = status.lower().rstrip("x") if status else ""
-    holds = _contains(contains)
+    holds = _make_text_filter(contains)
     return [
         (index, entry)
-        for index, entry in _near(entries, around)
+        for index, entry in _filter_by_time(entries, around)
         if (not failures_only or is_failure(entry))
         and (not wanted or (entry.status is not None and str(entry.status).startswith(wanted)))
         and (method is None or entry.method.lower() == method.lower())
-        and (host is None or host.lower() in _hosts(entry.url))
+        and (host is None or host.lower() in _list_hosts(entry.url))
         and holds((entry.url, entry.error, entry.request.body, entry.response.body))
     ]
 
@@ -185,15 +189,17 @@ def find_errors(
     entries: Sequence[ErrorEntry], *, contains: str | None = None, around: float | None = None
 ) -> list[tuple[int, ErrorEntry]]:
     """Errors with their positions: with a text in name, message, source or stack, near a moment."""
-    holds = _contains(contains)
+    holds = _make_text_filter(contains)
     return [
         (index, entry)
-        for index, entry in _near(entries, around)
+        for index, entry in _filter_by_time(entries, around)
         if holds((entry.name, entry.message, entry.source, entry.stack))
     ]
 
 
-def page(found: Sequence[tuple[int, E]], after: int = -1, limit: int = 50) -> tuple[list[tuple[int, E]], int | None]:
+def slice_page(
+    found: Sequence[tuple[int, E]], after: int = -1, limit: int = 50
+) -> tuple[list[tuple[int, E]], int | None]:
     """The next entries behind a position; with the position to go on after, or None at the end."""
     start = bisect_right(found, after, key=lambda item: item[0])
     items = list(found[start : start + limit])
@@ -201,7 +207,7 @@ def page(found: Sequence[tuple[int, E]], after: int = -1, limit: int = 50) -> tu
     return items, items[-1][0] if more else None
 
 
-def _inflate(stream: Stream, body: bytes, most: int) -> bytes:
+def _decompress(stream: Stream, body: bytes, most: int) -> bytes:
     inflater = zlib.decompressobj(wbits=31)
     parts: list[bytes] = []
     size = 0
@@ -214,32 +220,32 @@ def _inflate(stream: Stream, body: bytes, most: int) -> bytes:
                 parts.append(part)
                 size += len(part)
                 if size > most:
-                    raise _too_large(stream, most, MOST_READ)
+                    raise _build_size_error(stream, most, MAX_READ)
             if rest or inflater.unused_data:
-                raise invalid(stream, "something follows the gzip data")
+                raise InvalidField(stream, "something follows the gzip data")
         parts.append(inflater.flush())
     except zlib.error:
-        raise invalid(stream, "the gzip data is damaged") from None
+        raise InvalidField(stream, "the gzip data is damaged") from None
     if not inflater.eof:
-        raise invalid(stream, "the gzip data is truncated")
+        raise InvalidField(stream, "the gzip data is truncated")
     return b"".join(parts)
 
 
-def _too_large(stream: Stream, most_bytes: int, most_entries: int) -> PayloadTooLarge:
+def _build_size_error(stream: Stream, most_bytes: int, most_entries: int) -> PayloadTooLarge:
     return PayloadTooLarge(
         f"{stream}: a stream may have {most_bytes // MIB} MiB uncompressed, {most_entries:,} entries "
-        f"and {MOST_QUOTES // 2:,} strings"
+        f"and {MAX_QUOTES // 2:,} strings"
     )
 
 
-def _misshapen(stream: Stream, message: str) -> InvalidRequest:
-    match = _PLACE.fullmatch(message)
+def _build_shape_error(stream: Stream, message: str) -> InvalidRequest:
+    match = _ERROR_PATH.fullmatch(message)
     reason, path = (match[1], match[2]) if match else (message, "")
     field = f"{stream}{path}"
     return InvalidRequest(f"{field}: {reason}", FieldError(field, reason))
 
 
-def _from_the_middle(indexes: Sequence[int]) -> Iterable[int]:
+def _iterate_from_middle(indexes: Sequence[int]) -> Iterable[int]:
     left = (len(indexes) - 1) // 2
     right = left + 1
     while left >= 0 or right < len(indexes):
@@ -250,20 +256,20 @@ def _from_the_middle(indexes: Sequence[int]) -> Iterable[int]:
         left, right = left - 1, right + 1
 
 
-def _near(entries: Sequence[E], around: float | None) -> Iterable[tuple[int, E]]:
+def _filter_by_time(entries: Sequence[E], around: float | None) -> Iterable[tuple[int, E]]:
     return (
         (index, entry) for index, entry in enumerate(entries) if around is None or abs(entry.ts - around) <= AROUND_MS
     )
 
 
-def _contains(text: str | None) -> Callable[[Iterable[str | None]], bool]:
+def _make_text_filter(text: str | None) -> Callable[[Iterable[str | None]], bool]:
     if not text:
         return lambda _: True
     wanted = text.casefold()
     return lambda fields: any(field and wanted in field.casefold() for field in fields)
 
 
-def _hosts(url: str) -> tuple[str, ...]:
+def _list_hosts(url: str) -> tuple[str, ...]:
     try:
         parts = urlsplit(url)
         return parts.netloc.lower().rpartition("@")[2], parts.hostname or ""
@@ -275,11 +281,11 @@ def shorten_bodies(entries: Iterable[NetworkEntry]) -> None:
     """Cut bodies to the length that is kept, and say so in the entry."""
     for entry in entries:
         for part in (entry.request, entry.response):
-            if part.body is not None and len(part.body) > MOST_BODY:
-                part.body, part.omitted_reason = part.body[:MOST_BODY], OmittedReason.LIMIT
+            if part.body is not None and len(part.body) > MAX_BODY:
+                part.body, part.omitted_reason = part.body[:MAX_BODY], OmittedReason.LIMIT
 
 
-def leave_out_bodies(entries: Iterable[NetworkEntry]) -> None:
+def remove_bodies(entries: Iterable[NetworkEntry]) -> None:
     """Drop the bodies of requests and responses, as a project's policy says unless it turns them on."""
     for entry in entries:
         for part in (entry.request, entry.response):

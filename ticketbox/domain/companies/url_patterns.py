@@ -1,7 +1,7 @@
 """Globs on page addresses, by which the extension's captures find their project."""
 
 
-def matches(pattern: str, text: str) -> bool:
+def matches_pattern(pattern: str, text: str) -> bool:
     """Whether a glob fits the whole text; `*` stands for any run of characters. Linear for one `*` run."""
     first, *rest = pattern.split("*")
     if not rest:
@@ -17,12 +17,12 @@ def matches(pattern: str, text: str) -> bool:
     return len(text) - len(rest[-1]) >= at and text.endswith(rest[-1])
 
 
-def choose(candidates: list[tuple[str, list[str]]], text: str) -> str | None:
+def choose_best_match(candidates: list[tuple[str, list[str]]], text: str) -> str | None:
     """The name whose pattern fits with the most literal characters; the first of equals."""
     best, most = None, -1
     for name, patterns in candidates:
         for pattern in patterns:
             literal = len(pattern) - pattern.count("*")
-            if literal > most and matches(pattern, text):
+            if literal > most and matches_pattern(pattern, text):
                 best, most = name, literal
     return best

@@ -24,7 +24,7 @@ class Clock(msgspec.Struct, frozen=True):
 
 
 @lru_cache(maxsize=16_384)
-def rfc3339(epoch_ms: int) -> str:
+def format_rfc3339(epoch_ms: int) -> str:
     """Render epoch milliseconds as RFC 3339 in UTC with milliseconds, as every answer shows times.
 
     A page of tickets has a hundred times, and mostly the same ones as the page before.
@@ -33,6 +33,6 @@ def rfc3339(epoch_ms: int) -> str:
     return f"{datetime.fromtimestamp(whole, UTC).isoformat()[:19]}.{ms:03d}Z"
 
 
-def epoch_ms(moment: datetime) -> int:
+def to_epoch_ms(moment: datetime) -> int:
     """Turn a time with a zone into epoch milliseconds."""
     return int(moment.timestamp() * 1000)

@@ -34,13 +34,13 @@ class Prefix(StrEnum):
     CLIENT = "app_"
 
 
-def new_id(prefix: Prefix) -> str:
+def generate_id(prefix: Prefix) -> str:
     """Make a new identifier from the operating system's randomness."""
     length = TICKET_LENGTH if prefix is Prefix.TICKET else LENGTH
     return prefix + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(length))
 
 
-def ticket_id(text: str) -> str | None:
+def parse_ticket_id(text: str) -> str | None:
     """Read a ticket's identifier as people and agents write it.
 
     Accepts `t-` and 6 to 12 alphanumerics in any case, alone or as the last part of the ticket's

@@ -27,7 +27,7 @@ class Budget(Enum):
     NONE = "none"
 
 
-class Level(msgspec.Struct, frozen=True):
+class BucketState(msgspec.Struct, frozen=True):
     """What a bucket says after a draw.
 
     `limit` calls a minute, `remaining` whole calls now, and `retry_after` whole seconds until the
@@ -51,7 +51,7 @@ class Level(msgspec.Struct, frozen=True):
         return f'"{self.name}";r={self.remaining};t={reset}'
 
 
-class Limiter:
+class RateLimiter:
     """All buckets, bounded in number; draws may come from any thread.
 
     The least recently used bucket goes first. One that rested for a minute is full, and a full
@@ -69,7 +69,7 @@ class Limiter:
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def draw(self, key: Hashable, name: str, per_minute: int, cost: int = 1) -> Level:
+    def draw(self, key: Hashable, name: str, per_minute: int, cost: int = 1) -> BucketState:
         """Take `cost` calls from the bucket, or none at all when it holds fewer.
 
         A cost of 0 only looks.
@@ -88,4 +88,4 @@ class Limiter:
             if len(self._buckets) > self._most:
                 self._buckets.popitem(last=False)
         wait = math.ceil(short * 60 / per_minute) if short > 0 else 0
-        return Level(name, per_minute, int(held), wait)
+        return BucketState(name, per_minute, int(held), wait)

@@ -20,7 +20,7 @@ _REFUSED_6 = tuple(
 )
 
 
-def is_public(address: str) -> bool:
+def is_public_address(address: str) -> bool:
     """Whether an IP address is one of the public internet's own.
 
     False for this machine, private and link-local networks, carrier-grade NAT, multicast, reserved and

@@ -93,10 +93,10 @@ class Actor(msgspec.Struct, frozen=True):
         return min((default if figure is None else figure for figure in figures), default=default)
 
 
-NOBODY = Actor(0, "", "", "", 0, None, None, None, frozenset(), None, False, None, (), Via.WEB)
+ANONYMOUS = Actor(0, "", "", "", 0, None, None, None, frozenset(), None, False, None, (), Via.WEB)
 
 
-def require(actor: Actor, access: Scope | Access) -> None:
+def require_access(actor: Actor, access: Scope | Access) -> None:
     """Refuse a caller who hasn't what the operation declares.
 
     Raises Unauthorized without a credential, InsufficientScope for a missing scope, Forbidden where

@@ -137,6 +137,13 @@ class InvalidRequest(Problem):
         super().__init__(detail, **extra)
 
 
+class InvalidField(InvalidRequest):
+    """One wrong field, whose message is also the detail. An empty `field` means the whole input."""
+
+    def __init__(self, field: str, message: str, **extra: Any) -> None:
+        super().__init__(f"{field}: {message}" if field else message, FieldError(field, message), **extra)
+
+
 class PayloadTooLarge(Problem):
     """A body, part or picture is over its limit, which the detail names."""
 
@@ -184,11 +191,6 @@ class StorageFull(Problem):
 
     def __init__(self) -> None:
         super().__init__("the disk is full, so nothing was written; free some room and try again")
-
-
-def invalid(field: str, message: str, **extra: Any) -> InvalidRequest:
-    """The common case of one wrong field, whose message is also the detail."""
-    return InvalidRequest(f"{field}: {message}" if field else message, FieldError(field, message), **extra)
 
 
 PROBLEMS: tuple[type[Problem], ...] = (

@@ -14,21 +14,21 @@ class Scope(StrEnum):
     @property
     def grants(self) -> frozenset["Scope"]:
         """This scope and all that it includes."""
-        return _GRANTS[self]
+        return _INCLUDED_SCOPES[self]
 
     @property
     def describe(self) -> tuple[str, str]:
         """What it grants, and what it does not."""
-        return _WORDS[self]
+        return _DESCRIPTIONS[self]
 
 
-_GRANTS = {
+_INCLUDED_SCOPES = {
     Scope.READ: frozenset({Scope.READ}),
     Scope.COMMENTS: frozenset({Scope.READ, Scope.COMMENTS}),
     Scope.TICKETS_WRITE: frozenset({Scope.READ, Scope.COMMENTS, Scope.TICKETS_WRITE}),
     Scope.TICKETS_ASSIGN: frozenset({Scope.READ, Scope.TICKETS_ASSIGN}),
 }
-_WORDS = {
+_DESCRIPTIONS = {
     Scope.READ: (
         "Read companies, projects, columns, tickets, comments, members, captures, annotations, and search.",
         "Writes of any kind.",
@@ -88,6 +88,6 @@ class RoleName(StrEnum):
         return Role[self.name]
 
 
-def granted(scopes: frozenset[Scope]) -> frozenset[Scope]:
+def expand_scopes(scopes: frozenset[Scope]) -> frozenset[Scope]:
     """All that a set of scopes includes."""
     return frozenset(each for scope in scopes for each in scope.grants)

@@ -9,11 +9,11 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 
 import msgspec
 
-from ticketbox.domain.core.problems import invalid
+from ticketbox.domain.core.problems import InvalidField
 
 PORTS = {"smtp": 587, "smtps": 465}
 LOCAL = {"localhost", "127.0.0.1", "::1"}
-_FORM = "give it as smtp://user:password@host:587, or smtps://, with special characters percent-encoded"
+_URL_HINT = "give it as smtp://user:password@host:587, or smtps://, with special characters percent-encoded"
 
 
 class Security(StrEnum):
@@ -24,7 +24,7 @@ class Security(StrEnum):
     NONE = "none"
 
 
-class Relay(msgspec.Struct, frozen=True):
+class MailServer(msgspec.Struct, frozen=True):
     """A mail server, and as whom mail is sent through it."""
 
     host: str
@@ -39,7 +39,7 @@ class Relay(msgspec.Struct, frozen=True):
         return f"Relay({self.host}:{self.port})"  # a traceback or a log line may show it
 
 
-def relay(url: str, sender: str) -> Relay:
+def parse_mail_server(url: str, sender: str) -> MailServer:
     """Read both settings. Raises InvalidRequest, which never repeats what may be a password.
 
     smtp:// is encrypted by STARTTLS, or refused; `?starttls=never` is for a server in one's own network, and
@@ -50,17 +50,17 @@ def relay(url: str, sender: str) -> Relay:
         port = parts.port or PORTS.get(parts.scheme, 25)
         asked = parse_qs(parts.query, strict_parsing=True) if parts.query else {}
     except ValueError:
-        raise invalid("smtp-url", _FORM) from None
+        raise InvalidField("smtp-url", _URL_HINT) from None
     host = parts.hostname or ""
     if parts.scheme not in PORTS or not host or not host.isascii() or parts.path not in {"", "/"} or parts.fragment:
-        raise invalid("smtp-url", _FORM)
+        raise InvalidField("smtp-url", _URL_HINT)
     if (parts.username is None) != (parts.password is None):
-        raise invalid("smtp-url", "a user and a password go together")
-    mailbox = _mailbox(sender)
-    return Relay(
+        raise InvalidField("smtp-url", "a user and a password go together")
+    mailbox = _parse_sender(sender)
+    return MailServer(
         host=host,
         port=port,
-        security=_security(parts, host, asked),
+        security=_choose_security(parts, host, asked),
         user=None if parts.username is None else unquote(parts.username),
         password=None if parts.password is None else unquote(parts.password),
         name=mailbox.display_name,
@@ -68,20 +68,22 @@ def relay(url: str, sender: str) -> Relay:
     )
 
 
-def _security(parts: SplitResult, host: str, asked: dict[str, list[str]]) -> Security:
+def _choose_security(parts: SplitResult, host: str, asked: dict[str, list[str]]) -> Security:
     if parts.scheme == "smtps" and not asked:
         return Security.TLS
     wanted = asked.pop("starttls", ["never" if host in LOCAL else "always"])
     if parts.scheme == "smtps" or asked or wanted not in (["always"], ["never"]):
-        raise invalid("smtp-url", "after the ?, smtp:// takes starttls=always or starttls=never, and smtps:// nothing")
+        raise InvalidField(
+            "smtp-url", "after the ?, smtp:// takes starttls=always or starttls=never, and smtps:// nothing"
+        )
     if wanted == ["always"]:
         return Security.STARTTLS
     if parts.password is not None and host not in LOCAL:
-        raise invalid("smtp-url", "a password isn't sent unencrypted; leave starttls=never out")
+        raise InvalidField("smtp-url", "a password isn't sent unencrypted; leave starttls=never out")
     return Security.NONE
 
 
-def _mailbox(sender: str) -> Address:
+def _parse_sender(sender: str) -> Address:
     """The one address of a header's text."""
     try:
         header: Any = SMTP.header_factory("From", sender.strip())
@@ -89,5 +91,5 @@ def _mailbox(sender: str) -> Address:
         if header.defects or not mailbox.domain or not mailbox.addr_spec.isascii():
             raise ValueError
     except (ValueError, MessageError, IndexError):
-        raise invalid("smtp-from", "give one address, such as ticketbox <tickets@example.org>") from None
+        raise InvalidField("smtp-from", "give one address, such as ticketbox <tickets@example.org>") from None
     return mailbox

@@ -3,13 +3,13 @@
 import re
 from collections.abc import Mapping
 
-MOST = 50
+MAX_MENTIONS = 50
 
 _CODE = re.compile(r"```.*?(?:```|\Z)|`[^`\n]*`", re.DOTALL)
 _MENTION = re.compile(r"(?<![\w@/.])@(?=\w)")
 
 
-def mentioned(text: str, names: Mapping[int, str]) -> set[int]:
+def find_mentions(text: str, names: Mapping[int, str]) -> set[int]:
     """The keys of those whose names stand after an `@`, in any case, outside of code.
 
     The longest name that fits counts; who share a name are all meant. Only the first fifty places are looked at.
@@ -24,7 +24,7 @@ def mentioned(text: str, names: Mapping[int, str]) -> set[int]:
     plain = _CODE.sub(" ", text)
     found: set[int] = set()
     for count, match in enumerate(_MENTION.finditer(plain)):
-        if count == MOST:
+        if count == MAX_MENTIONS:
             break
         rest = plain[match.end() : match.end() + 201].casefold()
         for name in longest:

@@ -4,13 +4,13 @@ from ticketbox.domain.core.clock import DAY, HOUR
 
 FIRST_MS = 10_000
 LONGEST_MS = 6 * HOUR
-PATIENCE_MS = DAY
+GIVE_UP_AFTER_MS = DAY
 
 
-def next_attempt(attempts: int, first_at: int, now: int) -> int | None:
+def compute_next_attempt(attempts: int, first_at: int, now: int) -> int | None:
     """The time of the next attempt after so many failed ones; None when the patience is at its end.
 
     Times are epoch milliseconds, `first_at` that of the first attempt. The waits double, up to six hours.
     """
     at = now + min(FIRST_MS << min(attempts - 1, 20), LONGEST_MS)
-    return at if at - first_at <= PATIENCE_MS else None
+    return at if at - first_at <= GIVE_UP_AFTER_MS else None

@@ -8,9 +8,9 @@ import msgspec
 
 from ticketbox.domain.events.records import Event, WebhookFormat
 
-MOST_CHARACTERS = 1_500
+MAX_CHARACTERS = 1_500
 
-_WORDS = {
+_PHRASES = {
     "ticket.created": "filed {ticket}",
     "ticket.updated": "edited {ticket}",
     "ticket.moved": "moved {ticket}",
@@ -29,20 +29,20 @@ _WORDS = {
 }
 
 
-def body(format_: WebhookFormat, event: Event, title: str | None, public_url: str) -> bytes:
+def build_body(format_: WebhookFormat, event: Event, title: str | None, public_url: str) -> bytes:
     """The body for an event about a ticket of this title (None: it is about none)."""
     whole: dict[str, Any]
     if format_ is WebhookFormat.SLACK:
-        whole = {"text": _sentence(event, title, public_url, _slack, "<{url}|{name}>")}
+        whole = {"text": _compose_sentence(event, title, public_url, _escape_for_slack, "<{url}|{name}>")}
     elif format_ is WebhookFormat.DISCORD:
-        text = _sentence(event, title, public_url, _discord, "[{name}](<{url}>)")
+        text = _compose_sentence(event, title, public_url, _escape_for_discord, "[{name}](<{url}>)")
         whole = {"content": text, "allowed_mentions": {"parse": []}}
     else:
         whole = {"type": event.type, "timestamp": event.at, "data": event}
     return msgspec.json.encode(whole)
 
 
-def _sentence(event: Event, title: str | None, public_url: str, plain: Callable[[str], str], link: str) -> str:
+def _compose_sentence(event: Event, title: str | None, public_url: str, plain: Callable[[str], str], link: str) -> str:
     who = plain(event.by.user.name)
     if event.by.token_label is not None:
         who += " " + plain(f"({event.by.token_label}, via {event.by.via.value})")
@@ -50,16 +50,16 @@ def _sentence(event: Event, title: str | None, public_url: str, plain: Callable[
     if event.ticket_id is not None:
         name = plain(f"{event.ticket_id} {title or ''}".strip())
         ticket = link.format(url=f"{public_url}/tickets/{event.ticket_id}", name=name)
-    words = _WORDS.get(event.type)
+    words = _PHRASES.get(event.type)
     return f"{who}: {plain(event.type)}" if words is None else f"{who} {words.format(ticket=ticket)}"
 
 
-def _slack(text: str) -> str:
+def _escape_for_slack(text: str) -> str:
     """Text that Slack takes for nothing else (its "Escaping text"); a link's name ends at no bar."""
-    text = " ".join(text.split())[:MOST_CHARACTERS].replace("|", "\u00a6")
+    text = " ".join(text.split())[:MAX_CHARACTERS].replace("|", "\u00a6")
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
-def _discord(text: str) -> str:
+def _escape_for_discord(text: str) -> str:
     """Text in which Discord sees no Markdown; mentions are off for the whole message."""
-    return re.sub(r"([\\`*_~|<>\[\]()#:@-])", r"\\\1", " ".join(text.split())[: MOST_CHARACTERS // 2])
+    return re.sub(r"([\\`*_~|<>\[\]()#:@-])", r"\\\1", " ".join(text.split())[: MAX_CHARACTERS // 2])

@@ -9,17 +9,17 @@ from collections.abc import Iterable
 _PREFIX = "whsec_"
 
 
-def new_key() -> bytes:
+def generate_key() -> bytes:
     """A new webhook's key, from the operating system's randomness."""
     return secrets.token_bytes(32)
 
 
-def shown(key: bytes) -> str:
+def format_key(key: bytes) -> str:
     """The key as its receiver is given it: `whsec_…`."""
     return _PREFIX + base64.b64encode(key).decode()
 
 
-def signed(keys: Iterable[bytes], message_id: str, seconds: int, body: bytes) -> dict[str, str]:
+def build_signature_headers(keys: Iterable[bytes], message_id: str, seconds: int, body: bytes) -> dict[str, str]:
     """The three headers that go with a body, with a signature by each key.
 
     `seconds` is the time of the attempt, since the epoch.

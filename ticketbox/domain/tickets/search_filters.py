@@ -10,7 +10,7 @@ import msgspec
 from ticketbox.domain.tickets.records import Priority, Status
 
 
-class Place(StrEnum):
+class TextField(StrEnum):
     """Where a text is looked for."""
 
     ANYWHERE = "anywhere"
@@ -33,14 +33,14 @@ class Facet(StrEnum):
     COLUMN = "column"
 
 
-class Moment(StrEnum):
+class TimeField(StrEnum):
     """A time that every ticket has."""
 
     CREATED = "created"
     UPDATED = "updated"
 
 
-class Takes(StrEnum):
+class ValueKind(StrEnum):
     """What stands after a filter's colon."""
 
     WORDS = "words"
@@ -52,31 +52,35 @@ class Takes(StrEnum):
     TIME = "time"
 
 
-class Filter(msgspec.Struct, frozen=True):
+class SearchFilter(msgspec.Struct, frozen=True):
     """A key of the language. `values` are all that it takes, or of a person and a time those with a fixed meaning."""
 
     key: str
     about: str
-    takes: Takes
+    takes: ValueKind
     values: tuple[str, ...] = ()
 
 
 _AGES = ("today", "yesterday", ">7d", ">30d", ">90d")
 # In the order in which they are offered.
 FILTERS = (
-    Filter(Facet.IS, "State", Takes.VALUE, ("open", "resolved", "active", "archived", "assigned", "unassigned")),
-    Filter(Facet.ASSIGNEE, "Who it is assigned to", Takes.PERSON, ("me", "none")),
-    Filter(Facet.LABEL, "Label", Takes.LABEL),
-    Filter(Facet.PRIORITY, "Priority", Takes.VALUE, tuple(Priority)),
-    Filter(Facet.PROJECT, "Project", Takes.PROJECT),
-    Filter(Facet.COLUMN, "Column", Takes.COLUMN),
-    Filter(Facet.STATUS, "On the board, archived or both", Takes.VALUE, (*Status, "all")),
-    Filter(Facet.HAS, "What comes with it", Takes.VALUE, ("capture", "comments", "attachment", "errors", "branch")),
-    Filter(Moment.CREATED, "When it was made", Takes.TIME, _AGES),
-    Filter(Moment.UPDATED, "When it last changed", Takes.TIME, _AGES),
-    Filter(Place.TITLE, "Word in the title", Takes.WORDS),
-    Filter(Place.ERROR, "Word in an error", Takes.WORDS),
-    Filter(Place.PAGE, "Word in the page's address", Takes.WORDS),
-    Filter(Place.BRANCH, "Word in the git branch", Takes.WORDS),
+    SearchFilter(
+        Facet.IS, "State", ValueKind.VALUE, ("open", "resolved", "active", "archived", "assigned", "unassigned")
+    ),
+    SearchFilter(Facet.ASSIGNEE, "Who it is assigned to", ValueKind.PERSON, ("me", "none")),
+    SearchFilter(Facet.LABEL, "Label", ValueKind.LABEL),
+    SearchFilter(Facet.PRIORITY, "Priority", ValueKind.VALUE, tuple(Priority)),
+    SearchFilter(Facet.PROJECT, "Project", ValueKind.PROJECT),
+    SearchFilter(Facet.COLUMN, "Column", ValueKind.COLUMN),
+    SearchFilter(Facet.STATUS, "On the board, archived or both", ValueKind.VALUE, (*Status, "all")),
+    SearchFilter(
+        Facet.HAS, "What comes with it", ValueKind.VALUE, ("capture", "comments", "attachment", "errors", "branch")
+    ),
+    SearchFilter(TimeField.CREATED, "When it was made", ValueKind.TIME, _AGES),
+    SearchFilter(TimeField.UPDATED, "When it last changed", ValueKind.TIME, _AGES),
+    SearchFilter(TextField.TITLE, "Word in the title", ValueKind.WORDS),
+    SearchFilter(TextField.ERROR, "Word in an error", ValueKind.WORDS),
+    SearchFilter(TextField.PAGE, "Word in the page's address", ValueKind.WORDS),
+    SearchFilter(TextField.BRANCH, "Word in the git branch", ValueKind.WORDS),
 )
 KEYS = tuple(sorted(each.key for each in FILTERS))

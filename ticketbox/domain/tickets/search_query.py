@@ -12,13 +12,13 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.problems import InvalidRequest, invalid
-from ticketbox.domain.tickets.search_filters import FILTERS, KEYS, Facet, Moment, Place, Takes
+from ticketbox.domain.core.problems import InvalidField, InvalidRequest
+from ticketbox.domain.tickets.search_filters import FILTERS, KEYS, Facet, TextField, TimeField, ValueKind
 
-MOST_CHARACTERS = 500
-MOST_TERMS = 32
-MOST_TOKENS = 64
-LEAST_PREFIX = 2
+MAX_CHARACTERS = 500
+MAX_TERMS = 32
+MAX_TOKENS = 64
+MIN_PREFIX = 2
 
 
 class Span(msgspec.Struct, frozen=True):
@@ -29,17 +29,17 @@ class Span(msgspec.Struct, frozen=True):
     text: str
 
 
-class Text(msgspec.Struct, frozen=True):
+class TextTerm(msgspec.Struct, frozen=True):
     """Words in this order. With `prefix` the last one may go on; `forms` are then all that it can become, if known."""
 
     text: str
-    place: Place
+    place: TextField
     prefix: bool
     negated: bool
     forms: tuple[str, ...] = ()
 
 
-class Choice(msgspec.Struct, frozen=True):
+class FacetTerm(msgspec.Struct, frozen=True):
     """One of the values, of which `assignee`, `project` and `column` are names still to be looked up."""
 
     facet: Facet
@@ -48,21 +48,21 @@ class Choice(msgspec.Struct, frozen=True):
     span: Span
 
 
-class Period(msgspec.Struct, frozen=True):
+class TimeTerm(msgspec.Struct, frozen=True):
     """From `least` up to but not including `most`, in epoch milliseconds; None is open."""
 
-    moment: Moment
+    moment: TimeField
     least: int | None
     most: int | None
     negated: bool
 
 
-class Query(msgspec.Struct, frozen=True):
+class SearchQuery(msgspec.Struct, frozen=True):
     """A checked query. Its terms join with and."""
 
-    texts: tuple[Text, ...]
-    choices: tuple[Choice, ...]
-    periods: tuple[Period, ...]
+    texts: tuple[TextTerm, ...]
+    choices: tuple[FacetTerm, ...]
+    periods: tuple[TimeTerm, ...]
 
     def names(self, *facets: Facet) -> bool:
         """Whether a term speaks of one of the facets."""
@@ -70,12 +70,12 @@ class Query(msgspec.Struct, frozen=True):
 
 
 _SYNONYMS = {Facet.HAS: {"comment": "comments", "attachments": "attachment", "error": "errors"}}
-_VALID: dict[str, dict[str, str]] = {
+_VALID_VALUES: dict[str, dict[str, str]] = {
     each.key: {value: value for value in each.values} | _SYNONYMS.get(Facet(each.key), {})
     for each in FILTERS
-    if each.takes is Takes.VALUE
+    if each.takes is ValueKind.VALUE
 }
-_PLACES = {each.key: Place(each.key) for each in FILTERS if each.takes is Takes.WORDS}
+_TEXT_FIELDS = {each.key: TextField(each.key) for each in FILTERS if each.takes is ValueKind.WORDS}
 
 _TERM = re.compile(
     r"""(?P<minus>-?)
@@ -89,30 +89,30 @@ _COMPARED = re.compile(r"(>=|<=|>|<)?(.*)", re.DOTALL)
 _HOURS = {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}
 
 
-def parse(text: str, now: int, *, typing: bool = False) -> Query:
+def parse_query(text: str, now: int, *, typing: bool = False) -> SearchQuery:
     """Read a query. `now` is epoch milliseconds; with `typing` the last word may go on.
 
     Raises InvalidRequest that names the term, its place and what would be right; also for a query of nothing.
     """
-    if len(text) > MOST_CHARACTERS:
-        raise invalid("q", f"give at most {MOST_CHARACTERS} characters")
+    if len(text) > MAX_CHARACTERS:
+        raise InvalidField("q", f"give at most {MAX_CHARACTERS} characters")
     if "\0" in text:
-        raise invalid("q", "must not contain a NUL character")
-    texts: list[Text] = []
-    choices: list[Choice] = []
-    periods: list[Period] = []
+        raise InvalidField("q", "must not contain a NUL character")
+    texts: list[TextTerm] = []
+    choices: list[FacetTerm] = []
+    periods: list[TimeTerm] = []
     count = tokens = 0
     for match in _TERM.finditer(text):
-        term = _Term(match)
+        term = _TermReader(match)
         count += 1
-        if count > MOST_TERMS:
-            raise term.wrong(f"a query has at most {MOST_TERMS} terms")
+        if count > MAX_TERMS:
+            raise term.wrong(f"a query has at most {MAX_TERMS} terms")
         match term.key:
             case None:
                 last = typing and match.end() == len(text) and not match[0].endswith('"')
-                found = term.text(Place.ANYWHERE, typing=last)
-            case key if key in _PLACES:
-                found = term.text(_PLACES[key], typing=False)
+                found = term.text(TextField.ANYWHERE, typing=last)
+            case key if key in _TEXT_FIELDS:
+                found = term.text(_TEXT_FIELDS[key], typing=False)
                 if found is None:
                     raise term.wrong("there is nothing to look for")
             case "created" | "updated":
@@ -123,21 +123,21 @@ def parse(text: str, now: int, *, typing: bool = False) -> Query:
                 continue
         if found is not None:
             texts.append(found)
-            tokens += _count(found.text)
-            if tokens > MOST_TOKENS:
-                raise term.wrong(f"a query has at most {MOST_TOKENS} words")
+            tokens += _count_words(found.text)
+            if tokens > MAX_TOKENS:
+                raise term.wrong(f"a query has at most {MAX_TOKENS} words")
     if not (texts or choices or periods):
-        raise invalid("q", "there is nothing to look for: give a word, or a filter such as label:bug")
-    return Query(tuple(texts), tuple(choices), tuple(periods))
+        raise InvalidField("q", "there is nothing to look for: give a word, or a filter such as label:bug")
+    return SearchQuery(tuple(texts), tuple(choices), tuple(periods))
 
 
-def wrong(span: Span, message: str, **extra: Any) -> InvalidRequest:
+def build_term_error(span: Span, message: str, **extra: Any) -> InvalidRequest:
     """What is wrong with a term, and where it stands."""
     shown = span.text if len(span.text) <= 40 else span.text[:39] + "…"
-    return invalid("q", f"`{shown}` at character {span.start + 1}: {message}", at=span, **extra)
+    return InvalidField("q", f"`{shown}` at character {span.start + 1}: {message}", at=span, **extra)
 
 
-class _Term:
+class _TermReader:
     """One term as it stands in the query."""
 
     def __init__(self, match: re.Match[str]) -> None:
@@ -158,28 +158,28 @@ class _Term:
 
     def wrong(self, message: str, valid: tuple[str, ...] = ()) -> InvalidRequest:
         """What is wrong with the term, and where it stands."""
-        return wrong(self.span, message, **({"valid": list(valid)} if valid else {}))
+        return build_term_error(self.span, message, **({"valid": list(valid)} if valid else {}))
 
-    def text(self, place: Place, *, typing: bool) -> Text | None:
+    def text(self, place: TextField, *, typing: bool) -> TextTerm | None:
         """Words to look for; None where there is neither a letter nor a figure."""
         text, prefix = self.value, self.star
         if not self.quoted and text.endswith("*"):
             text, prefix = text.rstrip("*"), True
-        count = _count(text)
+        count = _count_words(text)
         if not count:
             return None
-        long_enough = len(text) >= LEAST_PREFIX and _is_token(text[-1]) and _is_token(text[-2])
+        long_enough = len(text) >= MIN_PREFIX and _is_token(text[-1]) and _is_token(text[-2])
         if prefix and not long_enough:
-            raise self.wrong(f"give at least {LEAST_PREFIX} letters before the *")
-        return Text(text, place, prefix or (typing and long_enough), self.negated)
+            raise self.wrong(f"give at least {MIN_PREFIX} letters before the *")
+        return TextTerm(text, place, prefix or (typing and long_enough), self.negated)
 
-    def choice(self) -> Choice:
+    def choice(self) -> FacetTerm:
         """A facet with its values, those of a fixed set checked."""
         facet = Facet(self.key or "")
         values = (self.value,) if self.quoted else tuple(self.value.split(","))
         if not all(value.strip() for value in values):
             raise self.wrong("a value is empty")
-        known = _VALID.get(facet)
+        known = _VALID_VALUES.get(facet)
         if known is not None:
             folded = [value.casefold() for value in values]
             if any(value not in known for value in folded):
@@ -190,22 +190,22 @@ class _Term:
             return self._state(*values)
         if facet is Facet.STATUS and self.negated:
             raise self.wrong("say which status it should have instead")
-        return Choice(facet, tuple(value.strip() for value in values), self.negated, self.span)
+        return FacetTerm(facet, tuple(value.strip() for value in values), self.negated, self.span)
 
-    def _state(self, value: str, *others: str) -> Choice:
+    def _state(self, value: str, *others: str) -> FacetTerm:
         """`is:` in the words of the other facets."""
         if others:
             raise self.wrong("it takes one value")
         match value:
             case "open" | "resolved" as state:
-                return Choice(Facet.IS, ("resolved",), self.negated != (state == "open"), self.span)
+                return FacetTerm(Facet.IS, ("resolved",), self.negated != (state == "open"), self.span)
             case "assigned" | "unassigned" as state:
-                return Choice(Facet.ASSIGNEE, ("none",), self.negated != (state == "assigned"), self.span)
+                return FacetTerm(Facet.ASSIGNEE, ("none",), self.negated != (state == "assigned"), self.span)
             case state:
                 archived = self.negated != (state == "archived")
-                return Choice(Facet.STATUS, ("archived" if archived else "active",), False, self.span)
+                return FacetTerm(Facet.STATUS, ("archived" if archived else "active",), False, self.span)
 
-    def period(self, now: int) -> Period:
+    def period(self, now: int) -> TimeTerm:
         """A time as a half-open range."""
         first, dots, last = self.value.partition("..")
         if dots:
@@ -227,7 +227,7 @@ class _Term:
                     least, most = begin, None if _AGO.fullmatch(compared[2]) else end
         if least is not None and most is not None and least >= most:
             raise self.wrong("it ends before it begins")
-        return Period(Moment(self.key or ""), least, most, self.negated)
+        return TimeTerm(TimeField(self.key or ""), least, most, self.negated)
 
     def _moment(self, text: str, now: int) -> tuple[int, int]:
         """The first millisecond of a time, and the first one after it."""
@@ -252,7 +252,7 @@ class _Term:
             ) from None
 
 
-def split_last(text: str) -> tuple[str, str]:
+def split_last_word(text: str) -> tuple[str, str]:
     """What stands before the last word of a text, and the last word as the index has it: small and without accents."""
     at = len(text)
     while at and _is_token(text[at - 1]):
@@ -261,7 +261,7 @@ def split_last(text: str) -> tuple[str, str]:
     return text[:at], "".join(letter for letter in plain if unicodedata.category(letter) != "Mn")
 
 
-def _count(text: str) -> int:
+def _count_words(text: str) -> int:
     """How many words the index sees in a text."""
     return sum(1 for at, letter in enumerate(text) if _is_token(letter) and (at == 0 or not _is_token(text[at - 1])))
 

@@ -13,12 +13,12 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.problems import InvalidRequest, invalid
+from ticketbox.domain.core.problems import InvalidField, InvalidRequest
 from ticketbox.domain.tickets.records import Priority
 
-MOST_TICKETS = 10_000
-MOST_BYTES = 64 << 20
-_TITLE, _TEXT, _LABEL, _LABELS = 300, 100_000, 50, 20
+MAX_TICKETS = 10_000
+MAX_BYTES = 64 << 20
+_MAX_TITLE, _MAX_TEXT, _MAX_LABEL, _MAX_LABELS = 300, 100_000, 50, 20
 _CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _URL = re.compile(r"https?://[^\x00-\x20\x7f]{1,8000}")
 
@@ -31,7 +31,7 @@ class Tracker(StrEnum):
     LINEAR = "linear"
 
 
-class Foreign(msgspec.Struct, frozen=True):
+class ImportedTicket(msgspec.Struct, frozen=True):
     """A ticket as another tracker had it. `state` is that tracker's word; `comments` are Markdown."""
 
     key: str
@@ -45,53 +45,53 @@ class Foreign(msgspec.Struct, frozen=True):
     comments: list[str]
 
 
-class _Named(msgspec.Struct):
+class _GithubName(msgspec.Struct):
     name: str = ""
     login: str = ""
 
 
-class _Comment(msgspec.Struct):
+class _GithubComment(msgspec.Struct):
     body: str = ""
-    author: _Named | None = None
-    user: _Named | None = None
+    author: _GithubName | None = None
+    user: _GithubName | None = None
 
 
-class _Issue(msgspec.Struct):
+class _GithubIssue(msgspec.Struct):
     number: int
     title: str
     state: str = "open"
     body: str | None = None
-    labels: list[_Named | str] = []
+    labels: list[_GithubName | str] = []
     url: str = ""
     html_url: str = ""
-    comments: list[_Comment] | int = 0
+    comments: list[_GithubComment] | int = 0
     pull_request: dict[str, Any] | None = None
 
 
-def read(tracker: Tracker, data: bytes) -> list[Foreign]:
+def read_tickets(tracker: Tracker, data: bytes) -> list[ImportedTicket]:
     """Read a tracker's file. Raises InvalidRequest that says where it isn't what it should be."""
-    if len(data) > MOST_BYTES:
-        raise invalid("file", f"it has more than {MOST_BYTES >> 20} MiB")
+    if len(data) > MAX_BYTES:
+        raise InvalidField("file", f"it has more than {MAX_BYTES >> 20} MiB")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise invalid("file", f"it isn't UTF-8 (at byte {error.start})") from None
-    found = _github(text) if tracker is Tracker.GITHUB else _table(tracker, text)
+        raise InvalidField("file", f"it isn't UTF-8 (at byte {error.start})") from None
+    found = _read_github(text) if tracker is Tracker.GITHUB else _read_csv(tracker, text)
     if not found:
-        raise invalid("file", "there are no tickets in it")
-    if len(found) > MOST_TICKETS:
-        raise invalid("file", f"it has more than {MOST_TICKETS:,} tickets")
+        raise InvalidField("file", "there are no tickets in it")
+    if len(found) > MAX_TICKETS:
+        raise InvalidField("file", f"it has more than {MAX_TICKETS:,} tickets")
     return found
 
 
-def _github(text: str) -> list[Foreign]:
+def _read_github(text: str) -> list[ImportedTicket]:
     """What `gh issue list --json number,title,state,body,labels,url,comments` or the REST API's issues give."""
     try:
-        issues = msgspec.json.decode(text, type=list[_Issue])
+        issues = msgspec.json.decode(text, type=list[_GithubIssue])
     except (msgspec.MsgspecError, RecursionError) as error:
-        raise invalid("file", f"these aren't GitHub's issues: {error}") from None
+        raise InvalidField("file", f"these aren't GitHub's issues: {error}") from None
     return [
-        _foreign(
+        _build_ticket(
             key=f"#{issue.number}",
             title=issue.title,
             description=issue.body or "",
@@ -100,34 +100,36 @@ def _github(text: str) -> list[Foreign]:
             priority="",
             labels=[label if isinstance(label, str) else label.name for label in issue.labels],
             url=issue.html_url or issue.url,
-            comments=[_said(each) for each in issue.comments] if isinstance(issue.comments, list) else [],
+            comments=[_format_github_comment(each) for each in issue.comments]
+            if isinstance(issue.comments, list)
+            else [],
         )
         for issue in issues
         if issue.pull_request is None
     ]
 
 
-def _said(comment: _Comment) -> str:
+def _format_github_comment(comment: _GithubComment) -> str:
     by = comment.author or comment.user
     return f"{by.login or by.name}:\n\n{comment.body}" if by and (by.login or by.name) else comment.body
 
 
-_NEEDED = {Tracker.JIRA: ("Issue key", "Summary", "Status"), Tracker.LINEAR: ("ID", "Title", "Status")}
-_DONE = {"done", "closed", "resolved", "completed", "canceled", "cancelled", "duplicate", "won't do"}
+_REQUIRED_COLUMNS = {Tracker.JIRA: ("Issue key", "Summary", "Status"), Tracker.LINEAR: ("ID", "Title", "Status")}
+_RESOLVED_STATES = {"done", "closed", "resolved", "completed", "canceled", "cancelled", "duplicate", "won't do"}
 
 
-def _table(tracker: Tracker, text: str) -> list[Foreign]:
+def _read_csv(tracker: Tracker, text: str) -> list[ImportedTicket]:
     """A CSV with a head; Jira repeats columns such as Labels and Comment."""
-    csv.field_size_limit(MOST_BYTES)
+    csv.field_size_limit(MAX_BYTES)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
     except csv.Error as error:
-        raise invalid("file", f"this isn't CSV: {error}") from None
+        raise InvalidField("file", f"this isn't CSV: {error}") from None
     head = [name.strip() for name in rows[0]] if rows else []
-    missing = [name for name in _NEEDED[tracker] if name not in head]
+    missing = [name for name in _REQUIRED_COLUMNS[tracker] if name not in head]
     if missing:
-        raise invalid("file", f"this isn't {tracker.capitalize()}'s CSV: there is no column {missing[0]}")
-    found: list[Foreign] = []
+        raise InvalidField("file", f"this isn't {tracker.capitalize()}'s CSV: there is no column {missing[0]}")
+    found: list[ImportedTicket] = []
     for number, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
@@ -137,48 +139,49 @@ def _table(tracker: Tracker, text: str) -> list[Foreign]:
         for name, cell in zip(head, row, strict=True):
             if cell.strip():
                 cells.setdefault(name, []).append(cell.strip())
-        found.append(_jira(cells) if tracker is Tracker.JIRA else _linear(cells))
+        found.append(_read_jira_row(cells) if tracker is Tracker.JIRA else _read_linear_row(cells))
     return found
 
 
-def _jira(cells: dict[str, list[str]]) -> Foreign:
-    state = _first(cells, "Status")
-    return _foreign(
-        key=_first(cells, "Issue key"),
-        title=_first(cells, "Summary"),
-        description=_first(cells, "Description"),
+def _read_jira_row(cells: dict[str, list[str]]) -> ImportedTicket:
+    state = _get_first_cell(cells, "Status")
+    return _build_ticket(
+        key=_get_first_cell(cells, "Issue key"),
+        title=_get_first_cell(cells, "Summary"),
+        description=_get_first_cell(cells, "Description"),
         state=state,
-        resolved=bool(_first(cells, "Resolution")) or state.casefold() in _DONE,
-        priority=_first(cells, "Priority"),
+        resolved=bool(_get_first_cell(cells, "Resolution")) or state.casefold() in _RESOLVED_STATES,
+        priority=_get_first_cell(cells, "Priority"),
         labels=cells.get("Labels", []),
         url="",
-        comments=[_jira_said(each) for each in cells.get("Comment", [])],
+        comments=[_format_jira_comment(each) for each in cells.get("Comment", [])],
     )
 
 
-def _jira_said(text: str) -> str:
+def _format_jira_comment(text: str) -> str:
     """Jira writes `time;account;text`."""
     at, first, rest = text.partition(";")
     by, second, body = rest.partition(";")
     return f"{by}, {at}:\n\n{body}" if first and second else text
 
 
-def _linear(cells: dict[str, list[str]]) -> Foreign:
-    state = _first(cells, "Status")
-    return _foreign(
-        key=_first(cells, "ID"),
-        title=_first(cells, "Title"),
-        description=_first(cells, "Description"),
+def _read_linear_row(cells: dict[str, list[str]]) -> ImportedTicket:
+    state = _get_first_cell(cells, "Status")
+    return _build_ticket(
+        key=_get_first_cell(cells, "ID"),
+        title=_get_first_cell(cells, "Title"),
+        description=_get_first_cell(cells, "Description"),
         state=state,
-        resolved=bool(_first(cells, "Completed") or _first(cells, "Canceled")) or state.casefold() in _DONE,
-        priority=_first(cells, "Priority"),
+        resolved=bool(_get_first_cell(cells, "Completed") or _get_first_cell(cells, "Canceled"))
+        or state.casefold() in _RESOLVED_STATES,
+        priority=_get_first_cell(cells, "Priority"),
         labels=[label for cell in cells.get("Labels", []) for label in cell.split(",")],
-        url=_first(cells, "URL"),
+        url=_get_first_cell(cells, "URL"),
         comments=[],
     )
 
 
-def _first(cells: dict[str, list[str]], name: str) -> str:
+def _get_first_cell(cells: dict[str, list[str]], name: str) -> str:
     return cells.get(name, [""])[0]
 
 
@@ -189,25 +192,25 @@ _PRIORITIES = {
 }  # fmt: skip
 
 
-def _foreign(
+def _build_ticket(
     *, key: str, title: str, description: str, state: str, resolved: bool, priority: str, labels: Iterable[str],
     url: str, comments: Iterable[str],
-) -> Foreign:  # fmt: skip
-    line = _line(key, 100)
-    tidy = (_line(label, _LABEL) for label in labels)
+) -> ImportedTicket:  # fmt: skip
+    line = _clean_line(key, 100)
+    tidy = (_clean_line(label, _MAX_LABEL) for label in labels)
     named = {label.casefold(): label for label in tidy if label}
-    return Foreign(
+    return ImportedTicket(
         key=line,
-        title=_line(title, _TITLE) or line or "Untitled",
-        description=description.replace("\x00", "")[:_TEXT],
-        state=_line(state, 100),
+        title=_clean_line(title, _MAX_TITLE) or line or "Untitled",
+        description=description.replace("\x00", "")[:_MAX_TEXT],
+        state=_clean_line(state, 100),
         resolved=resolved,
         priority=_PRIORITIES.get(priority.casefold(), Priority.NONE),
-        labels=list(named.values())[:_LABELS],
+        labels=list(named.values())[:_MAX_LABELS],
         url=url if _URL.fullmatch(url) else None,
         comments=[said[:50_000] for text in comments if (said := text.replace("\x00", "")).strip()],
     )
 
 
-def _line(text: str, most: int) -> str:
+def _clean_line(text: str, most: int) -> str:
     return " ".join(_CONTROL.sub(" ", text).split())[:most].strip()

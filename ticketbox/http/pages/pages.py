@@ -12,7 +12,7 @@ from litestar import Request, get, post
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.core.policy import Via
-from ticketbox.domain.core.problems import FieldError, NotFound, Problem, invalid
+from ticketbox.domain.core.problems import FieldError, InvalidField, NotFound, Problem
 from ticketbox.edge.asgi import Receive, Scope, query
 from ticketbox.edge.compression import may_pack
 from ticketbox.edge.edge import Site, slow_down
@@ -56,7 +56,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
         call.via = Via.WEB
         try:
             if form.get("password") != form.pop("password_again", None):
-                raise invalid("password_again", "the two passwords differ")
+                raise InvalidField("password_again", "the two passwords differ")
             session: WithSession[SignedIn] = await dispatcher.dispatch(
                 registry["set_up"], {**form, "secret": secret}, call
             )

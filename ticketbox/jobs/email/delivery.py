@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ticketbox.domain.events.mail_server import Relay
+from ticketbox.domain.events.mail_server import MailServer
 from ticketbox.jobs.periodic import IDLE_SECONDS, Waker, go_round, until
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events import email_outbox
-from ticketbox.store.events.email_outbox import Letter
+from ticketbox.store.events.email_outbox import MessageToSend
 from ticketbox.store.file.database import Write
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ MOST_A_ROUND = 100
 STOP_SECONDS = 2.0
 
 
-async def run(services: Services, relay: Relay | None, stopping: asyncio.Event) -> None:
+async def run(services: Services, relay: MailServer | None, stopping: asyncio.Event) -> None:
     """Mail until the server stops; without a mail server, nothing. What is on its way at the stop goes again."""
     if relay is None:
         return
@@ -39,7 +39,7 @@ async def run(services: Services, relay: Relay | None, stopping: asyncio.Event) 
 class Mailer:
     """The mails that are on their way, one after the other."""
 
-    def __init__(self, services: Services, relay: Relay) -> None:
+    def __init__(self, services: Services, relay: MailServer) -> None:
         self._services = services
         self._relay = relay
         self._round: asyncio.Task[None] | None = None
@@ -53,12 +53,12 @@ class Mailer:
             ended, self._round = self._round, None
             ended.result()
         database = self._services.database
-        due = await database.read(lambda tx: email_outbox.due(tx, MOST_A_ROUND), brief=True)
+        due = await database.read(lambda tx: email_outbox.list_due(tx, MOST_A_ROUND), brief=True)
         if due:
             self._round = asyncio.create_task(self._send(due))
             self._round.add_done_callback(lambda _: self.waker.wake())
             return IDLE_SECONDS
-        return until(await database.read(email_outbox.next_due, brief=True), database.clock.now())
+        return until(await database.read(email_outbox.find_next_due, brief=True), database.clock.now())
 
     async def settled(self) -> None:
         """Wait for what is on its way."""
@@ -80,7 +80,7 @@ class Mailer:
         own_name = urlsplit(self._services.public_url).hostname or "localhost"
         async with Connection(self._relay, own_name) as connection:
             for place, key in enumerate(due):
-                letter = await database.write(lambda tx, key=key: email_outbox.begin(tx, key))
+                letter = await database.write(lambda tx, key=key: email_outbox.begin_attempt(tx, key))
                 if letter is None:
                     continue
                 try:
@@ -91,10 +91,12 @@ class Mailer:
                     await self._failed(key, unsent)
                 else:
                     self._services.mailed["sent"] += 1
-                    await database.write(lambda tx, key=key, last=letter.last: email_outbox.sent(tx, key, last))
+                    await database.write(
+                        lambda tx, key=key, last=letter.last: email_outbox.record_success(tx, key, last)
+                    )
         return None
 
-    async def _post(self, connection: "Connection", letter: Letter) -> None:
+    async def _post(self, connection: "Connection", letter: MessageToSend) -> None:
         from ticketbox.jobs.email.message import compose
         from ticketbox.jobs.email.smtp import Unsent
 
@@ -109,8 +111,8 @@ class Mailer:
         """An attempt failed, and so it counts for `others` that the mail server wouldn't take either."""
 
         def note(tx: Write) -> Counter[bool]:
-            tried = [key, *(other for other in others if email_outbox.begin(tx, other) is not None)]
-            return Counter(email_outbox.failed(tx, each, str(unsent), lasting=unsent.lasting) for each in tried)
+            tried = [key, *(other for other in others if email_outbox.begin_attempt(tx, other) is not None)]
+            return Counter(email_outbox.record_failure(tx, each, str(unsent), lasting=unsent.lasting) for each in tried)
 
         again = await self._services.database.write(note)
         self._services.mailed["failed"] += again.total()

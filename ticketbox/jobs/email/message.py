@@ -8,9 +8,9 @@ from email.policy import SMTP
 from email.utils import format_datetime, make_msgid
 from typing import TYPE_CHECKING
 
-from ticketbox.domain.events.mail_server import Relay
+from ticketbox.domain.events.mail_server import MailServer
 from ticketbox.domain.events.records import Reason
-from ticketbox.store.events.email_outbox import Letter, Told
+from ticketbox.store.events.email_outbox import MailedNotification, MessageToSend
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -19,7 +19,7 @@ MOST_CHARACTERS = 4_000
 _MOST_IN_HEADER = 200
 
 
-def compose(letter: Letter, relay: Relay, public_url: str, now: int) -> EmailMessage:
+def compose(letter: MessageToSend, relay: MailServer, public_url: str, now: int) -> EmailMessage:
     """Write a mail; `now` is epoch milliseconds. Raises ValueError for an address that no header can hold."""
     message = EmailMessage(policy=SMTP)
     domain = relay.address.rpartition("@")[2]
@@ -66,7 +66,7 @@ def one_line(text: str) -> str:
     return " ".join(plain.split())[:_MOST_IN_HEADER]
 
 
-def _entries(told: tuple[Told, ...]) -> list[tuple[str, str]]:
+def _entries(told: tuple[MailedNotification, ...]) -> list[tuple[str, str]]:
     """Who did what, and the text of it; a text that was there already isn't repeated."""
     entries: list[tuple[str, str]] = []
     seen: set[str] = set()
@@ -78,7 +78,7 @@ def _entries(told: tuple[Told, ...]) -> list[tuple[str, str]]:
     return entries
 
 
-def _sentence(told: Told) -> str:
+def _sentence(told: MailedNotification) -> str:
     by = told.event.by
     who = one_line(by.user.name)
     if by.token_label is not None:

@@ -9,7 +9,7 @@ from typing import Self
 import aiosmtplib
 import httpcore2
 
-from ticketbox.domain.events.mail_server import Relay, Security
+from ticketbox.domain.events.mail_server import MailServer, Security
 
 ANSWER_SECONDS = 10.0
 _MOST_WORDS = 200
@@ -30,7 +30,7 @@ class Unreachable(Unsent):
 class Connection:
     """One connection to the mail server, made when the first mail goes, and again after it broke."""
 
-    def __init__(self, relay: Relay, own_name: str) -> None:
+    def __init__(self, relay: MailServer, own_name: str) -> None:
         self._relay = relay
         self._own_name = own_name
         self._client: aiosmtplib.SMTP | None = None

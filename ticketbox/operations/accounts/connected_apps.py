@@ -26,7 +26,7 @@ class ListConnectedApps(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 def list_connected_apps(tx: Read, actor: Actor, args: ListConnectedApps) -> Page[ConnectedApp]:
     """List the apps that the caller let in, newest first."""
     (before,) = resume(actor, args) or (NEWEST,)
-    return page(actor, args, oauth_grants.apps(tx, actor.user, before, args.limit + 1))
+    return page(actor, args, oauth_grants.list_connected_apps(tx, actor.user, before, args.limit + 1))
 
 
 class RevokeConnectedApp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -49,11 +49,11 @@ class Tokens(msgspec.Struct, frozen=True):
 @operation("list_issued_tokens", scope=Access.OPERATOR, budget=Budget.NONE)
 def list_issued_tokens(tx: Read, actor: Actor, args: UserTokens) -> Tokens:
     """List the tokens of an account, or of all."""
-    owners = users.everyone(tx) if args.user is None else [find_account(tx, args.user)]
+    owners = users.list_accounts(tx) if args.user is None else [find_account(tx, args.user)]
     return Tokens([
         OwnedToken(**msgspec.structs.asdict(token), user=owner.user)
         for owner in owners
-        for _, token in credentials.tokens(tx, owner.key, NEWEST, 10_000)
+        for _, token in credentials.list_tokens(tx, owner.key, NEWEST, 10_000)
     ])  # fmt: skip
 
 
@@ -66,10 +66,10 @@ class RevokeIssued(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("revoke_issued_token", scope=Access.OPERATOR, budget=Budget.NONE)
 def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssued) -> None:
     """Revoke any account's token, or what it granted to an app."""
-    found = credentials.find(tx, args.token_id)
+    found = credentials.find_credential(tx, args.token_id)
     if found is None or found[2] is Kind.SESSION:
         raise NotFound("token")
-    owner = credentials.as_user(tx, found[1], Via.CLI)
+    owner = credentials.load_user_as_actor(tx, found[1], Via.CLI)
     if found[2] is Kind.OAUTH:
         ended(tx, owner, args.token_id)
     else:
@@ -77,4 +77,4 @@ def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssued) -> None:
 
 
 def _as_user(tx: Read, text: str) -> Actor:
-    return credentials.as_user(tx, find_account(tx, text).key, Via.CLI)
+    return credentials.load_user_as_actor(tx, find_account(tx, text).key, Via.CLI)

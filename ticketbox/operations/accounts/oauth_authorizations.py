@@ -13,7 +13,7 @@ from ticketbox.domain.accounts.oauth import CHALLENGE, CODE_LIFETIME, CONSENT_LI
 from ticketbox.domain.core.clock import HOUR
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
-from ticketbox.domain.core.problems import Forbidden, NotFound, invalid
+from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.accounts.oauth_clients import Document, fetch_document, keep_document
 from ticketbox.operations.accounts.tokens import Scopes, restriction
@@ -23,7 +23,7 @@ from ticketbox.operations.core.lookups import Id
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import oauth_grants
-from ticketbox.store.accounts.oauth_grants import Asked, Client
+from ticketbox.store.accounts.oauth_grants import AuthorizationRequest, OAuthClient
 from ticketbox.store.companies import projects
 from ticketbox.store.file.database import Read, Write
 
@@ -60,10 +60,10 @@ async def look_up_client(services: Services, actor: Actor, args: Authorize, call
     """
     services.limit(call.address, "oauth-authorize", 120, "too many authorization requests from this address")
     asked = args.client_id or ""
-    if actor.kind is not Kind.SESSION or not oauth.is_document_address(asked):
+    if actor.kind is not Kind.SESSION or not oauth.is_metadata_address(asked):
         return Looked(None, services.public_url)
     now = services.database.clock.now()
-    known = await services.read(lambda tx: oauth_grants.client(tx, asked))
+    known = await services.read(lambda tx: oauth_grants.find_client(tx, asked))
     if known is not None and known.fetched_at is not None and now - DOCUMENT_LIFETIME < known.fetched_at <= now:
         return Looked(None, services.public_url)
     services.limit(actor.user, "oauth-documents", 10, "too many new apps in a minute")
@@ -134,8 +134,8 @@ def authorize(tx: Write, actor: Actor, args: Authorize, looked: Looked) -> Conse
 
 def _question(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
     signed_in = actor.kind is Kind.SESSION
-    client = oauth_grants.client(tx, args.client_id or "")
-    if client is None and not signed_in and oauth.is_document_address(args.client_id or ""):
+    client = oauth_grants.find_client(tx, args.client_id or "")
+    if client is None and not signed_in and oauth.is_metadata_address(args.client_id or ""):
         return SignInFirst(None)
     if client is None:
         raise OAuthError("invalid_client", "this app isn't known here, or not any more; connect it anew from the app")
@@ -143,21 +143,23 @@ def _question(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Cons
     if not signed_in:
         return SignInFirst(redirect_uri)
     asked = _asked(actor, client, redirect_uri, args, public_url)
-    handle = oauth.new_code()
-    oauth_grants.ask(tx, asked, secrets.digest(handle), tx.now + CONSENT_LIFETIME)
+    handle = oauth.generate_code()
+    oauth_grants.insert_request(tx, asked, secrets.hash_secret(handle), tx.now + CONSENT_LIFETIME)
     return _consent(tx, actor, asked, handle)
 
 
-def _redirect_uri(client: Client, given: str | None) -> str:
+def _redirect_uri(client: OAuthClient, given: str | None) -> str:
     """The address that a request names, if it is the client's. It may be left out where there is but one."""
     if given is None and len(client.redirect_uris) == 1:
         return client.redirect_uris[0]
-    if given is None or not any(oauth.redirects_to(known, given) for known in client.redirect_uris):
+    if given is None or not any(oauth.matches_redirect(known, given) for known in client.redirect_uris):
         raise OAuthError("invalid_request", f"{client.name} asks to be answered at an address that isn't its own")
     return given
 
 
-def _asked(actor: Actor, client: Client, redirect_uri: str, args: Authorize, public_url: str) -> Asked:
+def _asked(
+    actor: Actor, client: OAuthClient, redirect_uri: str, args: Authorize, public_url: str
+) -> AuthorizationRequest:
     def refusal(error: str, detail: str) -> OAuthError:
         return OAuthError(error, detail, redirect_uri, args.state)
 
@@ -177,7 +179,7 @@ def _asked(actor: Actor, client: Client, redirect_uri: str, args: Authorize, pub
     if unknown := [word for word in words if word not in set(Scope)]:
         raise refusal("invalid_scope", f"there is no scope {unknown[0][:50]}")
     scopes = [scope.value for scope in Scope if not words or scope in words]
-    return Asked(actor.user, client.key, redirect_uri, args.state, args.code_challenge, audience, scopes)
+    return AuthorizationRequest(actor.user, client.key, redirect_uri, args.state, args.code_challenge, audience, scopes)
 
 
 def audience_of(resource: str | None, public_url: str) -> Audience | None:
@@ -187,9 +189,9 @@ def audience_of(resource: str | None, public_url: str) -> Audience | None:
     return next((each for each in Audience if resource == f"{public_url}/{each.value}"), None)
 
 
-def _consent(tx: Read, actor: Actor, asked: Asked, handle: str) -> Consent:
-    client = oauth_grants.client_by_key(tx, asked.client)
-    listed = [project for _, project in projects.listed(tx, actor.viewer, None, 0, MOST_SHOWN)]
+def _consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: str) -> Consent:
+    client = oauth_grants.load_client(tx, asked.client)
+    listed = [project for _, project in projects.list_projects(tx, actor.viewer, None, 0, MOST_SHOWN)]
     companies = [
         CompanyChoice(
             membership.company_id,
@@ -204,7 +206,7 @@ def _consent(tx: Read, actor: Actor, asked: Asked, handle: str) -> Consent:
     return Consent(
         handle=handle,
         client_name=client.name,
-        client_host=None if client.fetched_at is None else oauth.shown_host(client.client_id),
+        client_host=None if client.fetched_at is None else oauth.format_host(client.client_id),
         redirect_uri=asked.redirect_uri,
         scopes=[Scope(scope) for scope in asked.scopes],
         companies=companies,
@@ -225,8 +227,8 @@ def show_consent(tx: Read, actor: Actor, args: Handle) -> Consent:
     return _consent(tx, actor, _open(tx, actor, args.handle), args.handle)
 
 
-def _open(tx: Read, actor: Actor, handle: str) -> Asked:
-    asked = oauth_grants.asked(tx, secrets.digest(handle), actor.user)
+def _open(tx: Read, actor: Actor, handle: str) -> AuthorizationRequest:
+    asked = oauth_grants.find_open_request(tx, secrets.hash_secret(handle), actor.user)
     if asked is None:
         raise NotFound("request", "this question was answered, is too old, or is somebody else's")
     return asked
@@ -258,12 +260,12 @@ def approve_request(tx: Write, actor: Actor, args: Approve) -> Answered:
     """
     asked = _open(tx, actor, args.handle)
     if not set(args.scopes) <= set(asked.scopes):
-        raise invalid("scopes", "the app didn't ask for that")
+        raise InvalidField("scopes", "the app didn't ask for that")
     restriction(tx, actor, args.company_id, args.project_ids)
-    code = oauth.new_code()
+    code = oauth.generate_code()
     scopes: list[Any] = [scope for scope in asked.scopes if scope in args.scopes]
     end = tx.now + CODE_LIFETIME
-    oauth_grants.grant(tx, asked.key, secrets.digest(code), scopes, args.company_id, args.project_ids, end)
+    oauth_grants.grant_request(tx, asked.key, secrets.hash_secret(code), scopes, args.company_id, args.project_ids, end)
     return _answer(tx, asked, code)
 
 
@@ -271,9 +273,9 @@ def approve_request(tx: Write, actor: Actor, args: Approve) -> Answered:
 def deny_request(tx: Write, actor: Actor, args: Handle) -> Answered:
     """Refuse a request. Raises NotFound."""
     asked = _open(tx, actor, args.handle)
-    oauth_grants.drop(tx, asked.key)
+    oauth_grants.delete_request(tx, asked.key)
     return _answer(tx, asked, None)
 
 
-def _answer(tx: Read, asked: Asked, code: str | None) -> Answered:
-    return Answered(asked.redirect_uri, asked.state, code, oauth_grants.client_by_key(tx, asked.client).name)
+def _answer(tx: Read, asked: AuthorizationRequest, code: str | None) -> Answered:
+    return Answered(asked.redirect_uri, asked.state, code, oauth_grants.load_client(tx, asked.client).name)

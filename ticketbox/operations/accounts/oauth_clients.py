@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.accounts.oauth import OAuthError
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.scopes import Access
@@ -51,11 +51,11 @@ async def limit_registrations(services: Services, actor: Actor, args: RegisterCl
 def register_client(tx: Write, actor: Actor, args: RegisterClient, _: None) -> Registered:
     """Register an app that wants to ask. Raises OAuthError for an address that won't do."""
     for address in args.redirect_uris:
-        if problem := oauth.redirect_problem(address):
+        if problem := oauth.find_redirect_problem(address):
             raise OAuthError("invalid_redirect_uri", f"redirect_uris: {address[:200]}: {problem}")
-    name = oauth.safe_name(args.client_name, oauth.shown_host(args.redirect_uris[0]))
-    client_id = new_id(Prefix.CLIENT)
-    oauth_grants.put_client(tx, client_id, name, args.redirect_uris, fetched=False)
+    name = oauth.sanitize_name(args.client_name, oauth.format_host(args.redirect_uris[0]))
+    client_id = generate_id(Prefix.CLIENT)
+    oauth_grants.save_client(tx, client_id, name, args.redirect_uris, fetched=False)
     return Registered(
         client_id=client_id,
         client_id_issued_at=tx.now // 1000,
@@ -93,12 +93,12 @@ async def fetch_document(services: Services, asked: str) -> Document:
         raise OAuthError("invalid_client", f"the app's description at {asked[:200]} is of another app")
     if document.token_endpoint_auth_method in _SECRET_METHODS:
         raise OAuthError("invalid_client", "an app that is described at an address has no secret to share")
-    if problem := next(filter(None, map(oauth.redirect_problem, document.redirect_uris)), None):
+    if problem := next(filter(None, map(oauth.find_redirect_problem, document.redirect_uris)), None):
         raise OAuthError("invalid_client", f"one of the app's redirect_uris won't do: {problem}")
     return document
 
 
 def keep_document(tx: Write, document: Document) -> None:
     """Store what an app's description says now."""
-    name = oauth.safe_name(document.client_name, oauth.shown_host(document.client_id))
-    oauth_grants.put_client(tx, document.client_id, name, document.redirect_uris, fetched=True)
+    name = oauth.sanitize_name(document.client_name, oauth.format_host(document.client_id))
+    oauth_grants.save_client(tx, document.client_id, name, document.redirect_uris, fetched=True)

@@ -13,7 +13,7 @@ from ticketbox.domain.accounts.oauth import ACCESS_LIFETIME, REFRESH_GRACE, REFR
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind, Via
 from ticketbox.domain.core.problems import Problem
-from ticketbox.domain.core.scopes import Access, Scope, granted
+from ticketbox.domain.core.scopes import Access, Scope, expand_scopes
 from ticketbox.operations.accounts.oauth_authorizations import Parameter, audience_of
 from ticketbox.operations.accounts.tokens import announce, restriction
 from ticketbox.operations.core.context import Call
@@ -21,7 +21,7 @@ from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, oauth_grants, users
 from ticketbox.store.accounts.credentials import NewCredential
-from ticketbox.store.accounts.oauth_grants import Asked, Held
+from ticketbox.store.accounts.oauth_grants import AuthorizationRequest, GrantSecret
 from ticketbox.store.file.database import Read, Write
 
 WRONG_CODE = "the code is wrong, used or too old, or was given for another request"
@@ -81,7 +81,7 @@ async def tell(services: Services, args: Any, result: Issued | Refused) -> Issue
 def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> Issued | Refused:
     """Exchange a code for the first pair. A code that comes twice ends what it gave (RFC 6749, 4.1.2)."""
     client = _known(tx, args.client_id)
-    request = oauth_grants.by_code(tx, secrets.digest(args.code))
+    request = oauth_grants.find_request_by_code(tx, secrets.hash_secret(args.code))
     if request is None:
         raise OAuthError("invalid_grant", WRONG_CODE)
     if request.credential is not None:
@@ -91,7 +91,7 @@ def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> I
         request.client != client
         or request.expires_at <= tx.now
         or (args.redirect_uri or request.redirect_uri) != request.redirect_uri
-        or not oauth.proves(args.code_verifier, request.challenge)
+        or not oauth.matches_challenge(args.code_verifier, request.challenge)
     ):
         raise OAuthError("invalid_grant", WRONG_CODE)
     _same_resource(args.resource, request.audience, public_url)
@@ -100,7 +100,7 @@ def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> I
 
 
 def _known(tx: Read, client_id: str) -> int:
-    client = oauth_grants.client(tx, client_id)
+    client = oauth_grants.find_client(tx, client_id)
     if client is None:
         raise OAuthError("invalid_client", "this client_id isn't known here, or not any more; register again")
     return client.key
@@ -111,30 +111,30 @@ def _same_resource(resource: str | None, audience: oauth.Audience, public_url: s
         raise OAuthError("invalid_target", f"this grant is for {public_url}/{audience.value}")
 
 
-def _granted(tx: Write, request: Asked) -> int:
+def _granted(tx: Write, request: AuthorizationRequest) -> int:
     """Store the grant's credential, as its user may still give it; returns its key. Raises OAuthError."""
-    account = users.by_key(tx, request.user)
+    account = users.find_account_by_key(tx, request.user)
     if account is None or account.disabled:
         raise OAuthError("invalid_grant", WRONG_CODE)
-    owner = credentials.as_user(tx, request.user, Via.WEB)
+    owner = credentials.load_user_as_actor(tx, request.user, Via.WEB)
     try:
         company, projects = restriction(tx, owner, request.company, request.projects)
     except Problem as problem:
         raise OAuthError("invalid_grant", f"what was granted can't be given any more: {problem.detail}") from None
-    label = oauth_grants.client_by_key(tx, request.client).name
+    label = oauth_grants.load_client(tx, request.client).name
     new = NewCredential(
         kind=Kind.OAUTH,
         user=request.user,
         label=label,
-        secret_hash=secrets.digest(oauth.new_code()),  # opens nothing: a grant's secrets stand beside it
+        secret_hash=secrets.hash_secret(oauth.generate_code()),  # opens nothing: a grant's secrets stand beside it
         shown="",
         scopes=tuple(Scope(scope) for scope in request.scopes),
         company=company,
         projects=projects,
         expires_at=tx.now + REFRESH_LIFETIME,
     )
-    key, public_id = credentials.add(tx, new)
-    oauth_grants.redeem(tx, request, key)
+    key, public_id = credentials.insert_credential(tx, new)
+    oauth_grants.redeem_code(tx, request, key)
     told: dict[str, Any] = {
         "token_id": public_id,
         "label": label,
@@ -147,9 +147,11 @@ def _granted(tx: Write, request: Asked) -> int:
 
 
 def _pair(tx: Write, credential: int, scopes: list[str], narrowed: list[str] | None = None) -> Issued:
-    access, refresh = secrets.new_secret(), secrets.new_secret()
-    oauth_grants.add_secret(tx, credential, "access", secrets.digest(access), tx.now + ACCESS_LIFETIME, narrowed)
-    oauth_grants.add_secret(tx, credential, "refresh", secrets.digest(refresh), tx.now + REFRESH_LIFETIME)
+    access, refresh = secrets.generate_secret(), secrets.generate_secret()
+    oauth_grants.insert_secret(
+        tx, credential, "access", secrets.hash_secret(access), tx.now + ACCESS_LIFETIME, narrowed
+    )
+    oauth_grants.insert_secret(tx, credential, "refresh", secrets.hash_secret(refresh), tx.now + REFRESH_LIFETIME)
     told = " ".join(scope for scope in Scope if scope in (scopes if narrowed is None else narrowed))
     return Issued(access, "Bearer", ACCESS_LIFETIME // 1000, refresh, told)
 
@@ -161,8 +163,8 @@ def refresh_grant(tx: Write, actor: Actor, args: RefreshGrant, public_url: str) 
     Later use ends the grant, because two parties hold the token then (RFC 9700, 4.14.2).
     """
     _known(tx, args.client_id)
-    secret_hash = secrets.digest(args.refresh_token)
-    held = oauth_grants.held(tx, secret_hash)
+    secret_hash = secrets.hash_secret(args.refresh_token)
+    held = oauth_grants.find_secret(tx, secret_hash)
     if held is None or held.opens != "refresh" or held.client_id != args.client_id or not held.live:
         raise OAuthError("invalid_grant", WRONG_REFRESH)
     if held.rotated_at is not None and abs(tx.now - held.rotated_at) > REFRESH_GRACE:
@@ -172,16 +174,16 @@ def refresh_grant(tx: Write, actor: Actor, args: RefreshGrant, public_url: str) 
         raise OAuthError("invalid_grant", WRONG_REFRESH)
     _same_resource(args.resource, held.audience, public_url)
     narrowed = _narrowed(held, args.scope)
-    oauth_grants.rotate(tx, secret_hash, held.credential, tx.now + REFRESH_LIFETIME)
+    oauth_grants.rotate_refresh_token(tx, secret_hash, held.credential, tx.now + REFRESH_LIFETIME)
     return _pair(tx, held.credential, held.scopes, narrowed)
 
 
-def _narrowed(held: Held, scope: str | None) -> list[str] | None:
+def _narrowed(held: GrantSecret, scope: str | None) -> list[str] | None:
     """The scopes of one access token, which are the grant's or fewer (RFC 6749, 6)."""
     words = [word for word in dict.fromkeys((scope or "").split()) if word != "offline_access"]
     if not words or set(words) == set(held.scopes):
         return None
-    all_of_it = granted(frozenset(map(Scope, held.scopes)))
+    all_of_it = expand_scopes(frozenset(map(Scope, held.scopes)))
     if not set(words) <= all_of_it:
         raise OAuthError("invalid_scope", "the scopes of a grant can't be widened; ask the person anew")
     return words
@@ -197,7 +199,7 @@ class RevokeGrant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("revoke_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=before_tokens)
 def revoke_grant(tx: Write, actor: Actor, args: RevokeGrant, _: str) -> None:
     """End a grant by either of its secrets. One that isn't known is as good as ended (RFC 7009, 2.2)."""
-    held = oauth_grants.held(tx, secrets.digest(args.token))
+    held = oauth_grants.find_secret(tx, secrets.hash_secret(args.token))
     if held is None:
         return
     if args.client_id is not None and args.client_id != held.client_id:
@@ -206,12 +208,14 @@ def revoke_grant(tx: Write, actor: Actor, args: RevokeGrant, _: str) -> None:
 
 
 def _end(tx: Write, credential: int, user: int, why: str) -> None:
-    ended(tx, credentials.as_user(tx, user, Via.MCP), credentials.public_id(tx, credential), why=why)
+    ended(
+        tx, credentials.load_user_as_actor(tx, user, Via.MCP), credentials.load_credential_id(tx, credential), why=why
+    )
 
 
 def ended(tx: Write, actor: Actor, token_id: str, **more: str) -> bool:
     """Revoke a grant of the actor's, and record it. False when there is none that holds."""
-    found = credentials.revoke(tx, actor.user, token_id, Kind.OAUTH)
+    found = credentials.revoke_credential(tx, actor.user, token_id, Kind.OAUTH)
     if found is None:
         return False
     key, label, company = found

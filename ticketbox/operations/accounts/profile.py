@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.accounts import passwords
 from ticketbox.domain.accounts.records import MailState, Profile, User
-from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, RateLimited
@@ -82,7 +82,7 @@ class Me(msgspec.Struct, frozen=True):
 def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
     """Say who the caller is, what the token may do, and what its budgets hold."""
     reads, writes = meter.levels()
-    pinned, projects = credentials.restriction(tx, actor.credential)
+    pinned, projects = credentials.load_restriction(tx, actor.credential)
     return Me(
         user=User(actor.user_id, actor.name, actor.email),
         token=MyToken(
@@ -92,7 +92,7 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
             scopes=sorted(actor.scopes),
             company_id=pinned,
             project_ids=projects if actor.restricted else None,
-            expires_at=None if actor.expires_at is None else rfc3339(actor.expires_at),
+            expires_at=None if actor.expires_at is None else format_rfc3339(actor.expires_at),
         ),
         companies=[MyCompany(m.company_id, m.company_name, RoleName(m.role.label)) for m in actor.within],
         budgets=Budgets(Allowance(reads.limit, reads.remaining), Allowance(writes.limit, writes.remaining)),
@@ -134,10 +134,10 @@ def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) ->
     name = None if args.name is UNSET else args.name.strip()
     email = None if args.email is UNSET else args.email.strip().lower()
     if email is not None:
-        holder = users.by_email(tx, email)
+        holder = users.find_account_by_email(tx, email)
         if holder is not None and holder.key != actor.user:
             raise Conflict("another account has this e-mail address")
-    users.rename(tx, actor.user, name, email)
+    users.update_account(tx, actor.user, name, email)
     _choose_mail(tx, actor, args.mail, email, mails)
     return Profile(actor.user_id, name or actor.name, email or actor.email, _mail_state(tx, actor, mails))
 
@@ -145,24 +145,24 @@ def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) ->
 def _mail_state(tx: Read, actor: Actor, mails: bool) -> MailState:
     if not mails:
         return MailState.UNAVAILABLE
-    mailbox = email_addresses.of_user(tx, actor.user)
+    mailbox = email_addresses.find_mailbox(tx, actor.user)
     return MailState.OFF if mailbox is None else mailbox.state
 
 
 def _choose_mail(tx: Write, actor: Actor, wanted: bool | UnsetType, email: str | None, mails: bool) -> None:
     """Begin or end to mail. A new address is asked anew, and so is one that was asked already."""
     address = email or actor.email
-    mailbox = email_addresses.of_user(tx, actor.user)
+    mailbox = email_addresses.find_mailbox(tx, actor.user)
     state = MailState.OFF if mailbox is None else mailbox.state
     moved = mailbox is not None and mailbox.address != address
     if wanted is False or (moved and not mails):
-        email_addresses.set_state(tx, actor.user, MailState.OFF)
+        email_addresses.set_mailbox_state(tx, actor.user, MailState.OFF)
     elif (wanted is True and (moved or state is not MailState.ON)) or (moved and state is not MailState.OFF):
         if not mails:
             raise Conflict("this server sends no mail; its operator can name a mail server")
-        if wait := email_addresses.retry_after(tx, actor.user):
+        if wait := email_addresses.compute_retry_after(tx, actor.user):
             raise RateLimited(wait, "addresses of this account were asked by mail too often")
-        email_addresses.ask(tx, actor.user, address)
+        email_addresses.request_confirmation(tx, actor.user, address)
 
 
 class ChangePassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -182,7 +182,7 @@ class NewPassword(msgspec.Struct, frozen=True):
 async def hash_new(services: Services, actor: Actor, args: ChangePassword, call: Call) -> NewPassword:
     """Check the present password and hash the new one, at a bounded rate."""
     services.limit(actor.user, "password", 10, "too many attempts to change the password")
-    account = await services.read(lambda tx: users.by_key(tx, actor.user))
+    account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user))
     stored = None if account is None else account.password_hash
     fits = await services.work(passwords.verify_password, stored, args.current_password)
     return NewPassword(fits, await services.work(passwords.hash_password, args.new_password) if fits else "")

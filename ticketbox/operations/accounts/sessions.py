@@ -4,7 +4,7 @@ import msgspec
 
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.accounts.records import Session, User
-from ticketbox.domain.core.clock import DAY, rfc3339
+from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import NotFound, Unauthorized
@@ -59,7 +59,7 @@ async def check_password(services: Services, actor: Actor, args: SignIn, call: C
     email, wait = args.email.strip().lower(), "too many attempts to sign in"
     services.limit(call.address, "sign-in", 30, wait)
     services.limit((call.address, email), "sign-in-account", 10, wait)
-    account = await services.read(lambda tx: users.by_email(tx, email))
+    account = await services.read(lambda tx: users.find_account_by_email(tx, email))
     known = account is not None and await services.read(
         lambda tx: credentials.has_signed_in_from(tx, account.key, call.address)
     )
@@ -76,45 +76,45 @@ async def check_password(services: Services, actor: Actor, args: SignIn, call: C
 )  # fmt: skip
 def create_session(tx: Write, actor: Actor, args: SignIn, attempt: Attempt) -> WithSession[SignedIn]:
     """Sign in with a password; the answer sets the session's cookie. A session that was open ends."""
-    account = None if attempt.account is None else users.by_key(tx, attempt.account.key)
+    account = None if attempt.account is None else users.find_account_by_key(tx, attempt.account.key)
     if account is None or account.disabled or account.password_hash != attempt.account.password_hash:  # type: ignore[union-attr]
         raise Unauthorized(WRONG)
     if actor.kind is Kind.SESSION and actor.token_id is not None:
-        credentials.revoke(tx, actor.user, actor.token_id, Kind.SESSION)
+        credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
     return started(tx, account, attempt.address, attempt.user_agent)
 
 
 def started(tx: Write, account: Account, address: str, user_agent: str) -> WithSession[SignedIn]:
     """Store a new session for an account."""
-    secret = secrets.new_secret()
+    secret = secrets.generate_secret()
     expires = tx.now + LIFETIME
-    _, public_id = credentials.add(
+    _, public_id = credentials.insert_credential(
         tx,
         NewCredential(
             kind=Kind.SESSION,
             user=account.key,
             label="web session",
-            secret_hash=secrets.digest(secret),
+            secret_hash=secrets.hash_secret(secret),
             shown="",
             expires_at=expires,
             address=address,
             user_agent=user_agent[:300],
         ),
     )
-    return WithSession(secret, LIFETIME // 1000, SignedIn(account.user, public_id, rfc3339(expires)))
+    return WithSession(secret, LIFETIME // 1000, SignedIn(account.user, public_id, format_rfc3339(expires)))
 
 
 @operation("delete_session", scope=Access.SESSION, budget=Budget.NONE, rest="DELETE /session")
 def delete_session(tx: Write, actor: Actor, args: Nothing) -> WithSession[None]:
     """Sign out: the session that calls ends."""
-    credentials.revoke(tx, actor.user, actor.token_id or "", Kind.SESSION)
+    credentials.revoke_credential(tx, actor.user, actor.token_id or "", Kind.SESSION)
     return WithSession("", 0, None)
 
 
 @operation("list_sessions", scope=Access.SESSION, budget=Budget.READ, rest="GET /sessions")
 def list_sessions(tx: Read, actor: Actor, args: Nothing) -> Page[Session]:
     """List the caller's signed-in sessions, newest first."""
-    return Page(credentials.sessions(tx, actor.user, actor.credential), None)
+    return Page(credentials.list_sessions(tx, actor.user, actor.credential), None)
 
 
 class RevokeSession(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -126,5 +126,5 @@ class RevokeSession(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("revoke_session", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /sessions/{session_id}")
 def revoke_session(tx: Write, actor: Actor, args: RevokeSession) -> None:
     """Sign a session out, wherever it is."""
-    if credentials.revoke(tx, actor.user, args.session_id, Kind.SESSION) is None:
+    if credentials.revoke_credential(tx, actor.user, args.session_id, Kind.SESSION) is None:
         raise NotFound("session")

@@ -10,7 +10,7 @@ from ticketbox.domain.accounts.records import Token
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind, require_role
-from ticketbox.domain.core.problems import Forbidden, NotFound, invalid
+from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import Id
@@ -19,7 +19,7 @@ from ticketbox.operations.core.recording import company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.store.accounts import credentials
 from ticketbox.store.accounts.credentials import NewCredential
-from ticketbox.store.core.visibility import find
+from ticketbox.store.core.visibility import find_visible_row
 from ticketbox.store.file.database import Read, Write
 
 
@@ -34,7 +34,7 @@ class ListTokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def list_tokens(tx: Read, actor: Actor, args: ListTokens) -> Page[Token]:
     """List the caller's API tokens, newest first."""
     (before,) = resume(actor, args) or (NEWEST,)
-    return page(actor, args, credentials.tokens(tx, actor.user, before, args.limit + 1))
+    return page(actor, args, credentials.list_tokens(tx, actor.user, before, args.limit + 1))
 
 
 Scopes = Annotated[
@@ -88,24 +88,24 @@ def made(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
     InvalidRequest for projects of several companies.
     """
     if len(set(args.scopes)) < len(args.scopes):
-        raise invalid("scopes", "a scope stands twice in the list")
+        raise InvalidField("scopes", "a scope stands twice in the list")
     company, projects = restriction(tx, actor, args.company_id, args.project_ids)
-    secret = secrets.new_secret()
-    key, public_id = credentials.add(
+    secret = secrets.generate_secret()
+    key, public_id = credentials.insert_credential(
         tx,
         NewCredential(
             kind=Kind.API,
             user=actor.user,
             label=args.label.strip(),
-            secret_hash=secrets.digest(secret),
-            shown=secret[: secrets.SHOWN],
+            secret_hash=secrets.hash_secret(secret),
+            shown=secret[: secrets.VISIBLE_LENGTH],
             scopes=tuple(args.scopes),
             company=company,
             projects=projects,
             expires_at=None if args.expires_days is None else tx.now + args.expires_days * DAY,
         ),
     )
-    (_, token), *_ = credentials.tokens(tx, actor.user, NEWEST, 1, public_id)
+    (_, token), *_ = credentials.list_tokens(tx, actor.user, NEWEST, 1, public_id)
     told: dict[str, Any] = {
         "token_id": token.id,
         "label": token.label,
@@ -129,9 +129,9 @@ def restriction(
 
 def _projects(tx: Read, actor: Actor, project_ids: list[str]) -> dict[int, int]:
     """The keys of the named projects, each with its company's."""
-    found = {project_id: find(tx, actor.viewer, "project", project_id) for project_id in project_ids}
+    found = {project_id: find_visible_row(tx, actor.viewer, "project", project_id) for project_id in project_ids}
     if len(found) < len(project_ids):
-        raise invalid("project_ids", "a project stands twice in the list")
+        raise InvalidField("project_ids", "a project stands twice in the list")
     keys: dict[int, int] = {}
     for project in found.values():
         if project is None:
@@ -153,7 +153,7 @@ def _company(actor: Actor, company_id: str | None, projects: dict[int, int] | No
             raise NotFound("company")
         owners.add(membership.company)
     if len(owners) > 1:
-        raise invalid("project_ids", "a token is pinned to projects of one company")
+        raise InvalidField("project_ids", "a token is pinned to projects of one company")
     (company,) = owners
     membership = actor.membership(company)
     if membership is None:
@@ -176,7 +176,7 @@ def revoke_token(tx: Write, actor: Actor, args: RevokeToken) -> None:
 
 def revoked(tx: Write, actor: Actor, token_id: str) -> None:
     """Revoke a token of the actor's. Raises NotFound."""
-    found = credentials.revoke(tx, actor.user, token_id, Kind.API)
+    found = credentials.revoke_credential(tx, actor.user, token_id, Kind.API)
     if found is None:
         raise NotFound("token")
     key, label, company = found

@@ -46,15 +46,15 @@ async def hash_users(services: Services, actor: Actor, args: "AddUser | SetPassw
 def add_user(tx: Write, actor: Actor, args: AddUser, hash_: PasswordHash) -> User:
     """Make an account from the shell."""
     email = args.email.strip().lower()
-    if users.by_email(tx, email) is not None:
+    if users.find_account_by_email(tx, email) is not None:
         raise Conflict(f"there is an account with the address {email}")
-    account = users.add(tx, email, args.name.strip(), hash_.value)
+    account = users.insert_account(tx, email, args.name.strip(), hash_.value)
     if args.company_id is not None:
-        company = companies.key_of(tx, args.company_id)
+        company = companies.find_company_key(tx, args.company_id)
         if company is None:
             raise NotFound("company")
-        new = credentials.as_user(tx, account.key, Via.CLI)
-        members.add(tx, company, account.key, args.role.role, None, bylines.of(tx, new))
+        new = credentials.load_user_as_actor(tx, account.key, Via.CLI)
+        members.insert_member(tx, company, account.key, args.role.role, None, bylines.ensure_byline(tx, new))
         company_event(tx, new, "member.joined", company, user_id=account.user.id, role=args.role)
     return account.user
 
@@ -76,7 +76,7 @@ def list_users(tx: Read, actor: Actor, args: Nothing) -> Users:
     """List all accounts, oldest first."""
     return Users([
         ListedUser(**msgspec.structs.asdict(account.user), disabled=account.disabled)
-        for account in users.everyone(tx)
+        for account in users.list_accounts(tx)
     ])  # fmt: skip
 
 
@@ -115,7 +115,7 @@ def disable_user(tx: Write, actor: Actor, args: DisableUser) -> User:
 
 def find_account(tx: Read, text: str) -> Account:
     """An account by its id or e-mail address. Raises NotFound."""
-    account = users.by_id(tx, text) or users.by_email(tx, text.strip().lower())
+    account = users.find_account_by_id(tx, text) or users.find_account_by_email(tx, text.strip().lower())
     if account is None:
         raise NotFound("user")
     return account

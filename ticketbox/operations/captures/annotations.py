@@ -15,7 +15,7 @@ from ticketbox.domain.captures.images.annotations import (
 )
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import Conflict, TicketArchived, invalid
+from ticketbox.domain.core.problems import Conflict, InvalidField, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Status
 from ticketbox.operations.core.context import Call
@@ -26,7 +26,7 @@ from ticketbox.operations.tickets.recording import ticket_event
 from ticketbox.store.captures import assets
 from ticketbox.store.core import blobs, bylines
 from ticketbox.store.core.blobs import Packed
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import tickets
 
@@ -99,13 +99,13 @@ def _picture(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int, i
     found = _annotatable(tx, actor, args.asset_id)
     blob, asset = assets.get(tx, found.key)
     if asset.width is None or asset.height is None:
-        raise invalid("asset_id", "only pictures can be annotated")
+        raise InvalidField("asset_id", "only pictures can be annotated")
     return blob, asset.width, asset.height, assets.burnt(tx, found.key)
 
 
-def _annotatable(tx: Read, actor: Actor, asset_id: str) -> Found:
+def _annotatable(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:
     found = writable(tx, actor, "asset", asset_id)
-    if tickets.state(tx, assets.ticket_of(tx, found.key)).status is Status.ARCHIVED:
+    if tickets.load_state(tx, assets.ticket_of(tx, found.key)).status is Status.ARCHIVED:
         raise TicketArchived
     return found
 
@@ -132,8 +132,8 @@ def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Burn
         if assets.get(tx, found.key)[0] != burnt.origin:
             raise Conflict("somebody else redacted this picture at the same moment; try again")
         assets.replace(tx, found.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
-    assets.save_annotations(tx, found.key, args.annotations, bylines.of(tx, actor))
-    ticket = Found(assets.ticket_of(tx, found.key), found.project, found.company, found.role, within=True)
+    assets.save_annotations(tx, found.key, args.annotations, bylines.ensure_byline(tx, actor))
+    ticket = VisibleRow(assets.ticket_of(tx, found.key), found.project, found.company, found.role, within=True)
     ticket_event(
         tx, actor, ticket, "annotations.saved",
         asset_id=args.asset_id, count=len(args.annotations), redacted=burnt is not None,
@@ -144,8 +144,8 @@ def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Burn
 def _check_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:
     given = [mark.id for mark in marks if mark.id is not None]
     if len(set(given)) < len(given):
-        raise invalid("annotations", "an id stands twice in the list")
+        raise InvalidField("annotations", "an id stands twice in the list")
     known = assets.known_marks(tx, asset)
     for place, mark in enumerate(marks):
         if mark.id is not None and mark.id not in known:
-            raise invalid(f"annotations[{place}].id", "no such annotation on this picture; leave the id out")
+            raise InvalidField(f"annotations[{place}].id", "no such annotation on this picture; leave the id out")

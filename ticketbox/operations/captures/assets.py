@@ -97,7 +97,7 @@ def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) 
     found, _ = writable_ticket(tx, actor, args.ticket_id)
     if len(assets.attachments(tx, found.key)) >= MOST_ATTACHMENTS:
         raise Conflict(f"a ticket has at most {MOST_ATTACHMENTS} attachments")
-    key, _ = assets.add(tx, found.key, None, new, bylines.of(tx, actor))
+    key, _ = assets.add(tx, found.key, None, new, bylines.ensure_byline(tx, actor))
     _, asset = assets.get(tx, key)
     ticket_event(tx, actor, found, "attachment.added", asset_id=asset.id, name=asset.name)
     return asset
@@ -141,7 +141,7 @@ async def draw(services: Services, args: GetScreenshot, shot: Shot) -> Content:
         packed = await services.work(partial(blobs.pack, content.data, compress=False))
         preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
         with contextlib.suppress(Problem):  # a full disk: the picture is made again the next time
-            await services.database.write(lambda tx: previews.keep(tx, shot.asset, shot.blob, preview))
+            await services.database.write(lambda tx: previews.save_preview(tx, shot.asset, shot.blob, preview))
     return content
 
 
@@ -187,7 +187,7 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> Shot:
     blob, asset = assets.get(tx, key)
     marks = assets.annotations(tx, key) if args.annotated else []
     made_of = hashlib.sha256(asset.sha256.encode() + msgspec.json.encode(marks)).digest()
-    kept = previews.find(tx, key, made_of) if _is_for_models(args) else None
+    kept = previews.find_preview(tx, key, made_of) if _is_for_models(args) else None
     if kept is not None:
         picture = processing.Picture(blobs.read(tx, kept.blob), kept.media_type, kept.width, kept.height)
         return Shot(key, blob, made_of, _as_content(picture), [], ready=True)

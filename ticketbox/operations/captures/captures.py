@@ -8,21 +8,21 @@ from msgspec import Meta
 
 from ticketbox.domain.captures import streams
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
-from ticketbox.domain.captures.excerpt import excerpt
-from ticketbox.domain.captures.fingerprints import Print, error_prints, page_print
-from ticketbox.domain.captures.health import describe_health, stream_health
+from ticketbox.domain.captures.excerpt import build_excerpt
+from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_errors, fingerprint_page
+from ticketbox.domain.captures.health import describe_health, get_stream_health
 from ticketbox.domain.captures.images import media_types, processing
 from ticketbox.domain.captures.records import AssetKind
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.captures.search_text import console_words, error_words
+from ticketbox.domain.captures.search_text import collect_console_words, collect_error_words
 from ticketbox.domain.companies.records import Bodies, CapturePolicy
-from ticketbox.domain.companies.url_patterns import choose
-from ticketbox.domain.core.clock import rfc3339
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.companies.url_patterns import choose_best_match
+from ticketbox.domain.core.clock import format_rfc3339
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import InvalidRequest, NotFound, PayloadTooLarge, TicketArchived, invalid
+from ticketbox.domain.core.problems import InvalidField, InvalidRequest, NotFound, PayloadTooLarge, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import CaptureSummary, Priority, StreamCounts
 from ticketbox.operations.core.context import Call
@@ -38,7 +38,7 @@ from ticketbox.store.captures.assets import NewAsset
 from ticketbox.store.captures.captures import NewCapture
 from ticketbox.store.companies import projects
 from ticketbox.store.core import blobs, bylines
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import positions, similar
 from ticketbox.store.tickets.tickets import NewTicket
@@ -62,7 +62,7 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             description="Made by the client, once for each capture: sending it again changes nothing.",
             examples=["5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11"],
         ),
-        whole(r"[A-Za-z0-9_\-]+"),
+        match_whole(r"[A-Za-z0-9_\-]+"),
     ]
     page: Page
     health: Health
@@ -126,7 +126,7 @@ class Intake(msgspec.Struct, frozen=True):
     description: str
     labels: list[str]
     counts: StreamCounts
-    prints: list[Print]
+    prints: list[Fingerprint]
     screenshot: NewAsset | None
     attachments: list[NewAsset]
     public_url: str
@@ -137,7 +137,7 @@ async def take_in(services: Services, actor: Actor, args: CreateCapture, call: C
 
     Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for parts that can't be what they say.
     """
-    if await services.read(lambda tx: captures.known(tx, actor.user, args.capture.id)):
+    if await services.read(lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id)):
         return services.public_url
     project_id, policy = await services.read(lambda tx: _project(tx, actor, args.capture))
     return await services.work(_make_ready, args, project_id, policy, services.public_url)
@@ -148,16 +148,16 @@ def _project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | None, Ca
     project_id = envelope.project_id
     if envelope.ticket_id is not None:
         if project_id is not None or envelope.column_id is not None:
-            raise invalid("capture.ticket_id", "give ticket_id, or project_id and column_id, not both")
+            raise InvalidField("capture.ticket_id", "give ticket_id, or project_id and column_id, not both")
         found, _ = writable_ticket(tx, actor, envelope.ticket_id)
     elif envelope.column_id is not None:
         found, _ = target(tx, actor, project_id, envelope.column_id)
     else:
-        project_id = project_id or choose(projects.patterns(tx, actor.viewer), envelope.page.url)
+        project_id = project_id or choose_best_match(projects.list_url_patterns(tx, actor.viewer), envelope.page.url)
         if project_id is None:
-            raise invalid("capture.project_id", "no project's address patterns fit this page; give project_id")
+            raise InvalidField("capture.project_id", "no project's address patterns fit this page; give project_id")
         found = writable(tx, actor, "project", project_id)
-    return project_id, projects.get(tx, actor.viewer, found.project).capture_policy
+    return project_id, projects.load_project(tx, actor.viewer, found.project).capture_policy
 
 
 def _in_lines(page: Page) -> Page:
@@ -170,18 +170,18 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
     envelope = args.capture
     redactor = Redactor(policy.extra_redactions)
     # Redaction can lengthen a text, so every cut comes after it.
-    console = streams.decode(Stream.CONSOLE, args.console)
+    console = streams.decode_stream(Stream.CONSOLE, args.console)
     redactor.console(console)
-    console, console_dropped = streams.cut(console)
-    network = streams.decode(Stream.NETWORK, args.network)
+    console, console_dropped = streams.cut_stream(console)
+    network = streams.decode_stream(Stream.NETWORK, args.network)
     if policy.bodies is Bodies.OFF:
-        streams.leave_out_bodies(network)
+        streams.remove_bodies(network)
     redactor.network(network)
     streams.shorten_bodies(network)
-    network, network_dropped = streams.cut(network)
-    errors = streams.decode(Stream.ERRORS, args.errors)
+    network, network_dropped = streams.cut_stream(network)
+    errors = streams.decode_stream(Stream.ERRORS, args.errors)
     redactor.errors(errors)
-    errors, errors_dropped = streams.cut(errors)
+    errors, errors_dropped = streams.cut_stream(errors)
     page = _in_lines(envelope.page)
     redactor.page(page)
     redactor.environment(envelope.environment)
@@ -192,8 +192,8 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
         Stream.ERRORS: errors_dropped,
     }
     for stream, count in dropped.items():
-        stream_health(health, stream).dropped += count
-    public_id = new_id(Prefix.CAPTURE)
+        get_stream_health(health, stream).dropped += count
+    public_id = generate_id(Prefix.CAPTURE)
     counts = StreamCounts(
         console=len(console),
         network=len(network),
@@ -213,22 +213,22 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
             health=health,
             redaction=envelope.redaction.plus(redactor.counts),
             streams={
-                Stream.CONSOLE: blobs.pack(streams.encode(console), compress=True),
-                Stream.NETWORK: blobs.pack(streams.encode(network), compress=True),
-                Stream.ERRORS: blobs.pack(streams.encode(errors), compress=True),
+                Stream.CONSOLE: blobs.pack(streams.encode_stream(console), compress=True),
+                Stream.NETWORK: blobs.pack(streams.encode_stream(network), compress=True),
+                Stream.ERRORS: blobs.pack(streams.encode_stream(errors), compress=True),
             },
             excerpt=blobs.pack(
-                msgspec.json.encode(excerpt(console, network, errors, capture_id=public_id)), compress=True
+                msgspec.json.encode(build_excerpt(console, network, errors, capture_id=public_id)), compress=True
             ),
-            error_words=error_words(errors),
-            console_words=console_words(console),
+            error_words=collect_error_words(errors),
+            console_words=collect_console_words(console),
         ),
         project_id=project_id,
         title=" ".join(title.split())[:300] or "Untitled page",
         description=description,
         labels=labels,
         counts=counts,
-        prints=[*error_prints(errors), *filter(None, [page_print(page.url)])],
+        prints=[*fingerprint_errors(errors), *filter(None, [fingerprint_page(page.url)])],
         screenshot=None if args.screenshot is None else _picture(args.screenshot),
         attachments=[attachment(part) for part in args.attachments],
         public_url=public_url,
@@ -276,7 +276,7 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake 
     Sending the same `capture.id` again answers 200 with the same ids and changes nothing, so an offline
     queue can retry for ever.
     """
-    known = captures.known(tx, actor.user, args.capture.id)
+    known = captures.find_capture_by_client_id(tx, actor.user, args.capture.id)
     if known is not None:
         readable(tx, actor, "ticket", known.ticket_id)
         public_url = intake if isinstance(intake, str) else intake.public_url
@@ -284,9 +284,9 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake 
     if isinstance(intake, str):
         raise InvalidRequest("the capture was removed while it was sent again; send it once more")
     found, public_id = _ticket(tx, actor, args.capture, intake)
-    byline = bylines.of(tx, actor)
-    key = captures.add(tx, actor.user, found.key, intake.capture, byline)
-    similar.add(tx, found.key, intake.prints)
+    byline = bylines.ensure_byline(tx, actor)
+    key = captures.insert_capture(tx, actor.user, found.key, intake.capture, byline)
+    similar.insert_fingerprints(tx, found.key, intake.prints)
     screenshot_id = None
     if intake.screenshot is not None:
         _, screenshot_id = assets.add(tx, found.key, key, intake.screenshot, byline)
@@ -294,12 +294,12 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake 
         assets.add(tx, found.key, None, each, byline)
     summary = CaptureSummary(
         id=intake.capture.public_id,
-        captured_at=rfc3339(intake.capture.captured_at),
+        captured_at=format_rfc3339(intake.capture.captured_at),
         counts=intake.counts,
         health_summary=describe_health(intake.capture.health),
         screenshot_id=screenshot_id,
     )
-    captures.crown(tx, found.key, key, summary)
+    captures.set_newest_capture(tx, found.key, key, summary)
     told = {"capture_id": intake.capture.public_id, "attachments": len(intake.attachments)}
     if args.capture.ticket_id is None:
         ticket_event(tx, actor, found, "capture.attached", **told)
@@ -308,7 +308,7 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake 
     return Receipt(public_id, intake.capture.public_id, f"{intake.public_url}/tickets/{public_id}")
 
 
-def _ticket(tx: Write, actor: Actor, envelope: Envelope, intake: Intake) -> tuple[Found, str]:
+def _ticket(tx: Write, actor: Actor, envelope: Envelope, intake: Intake) -> tuple[VisibleRow, str]:
     """The ticket that the capture belongs to, made if need be."""
     if envelope.ticket_id is not None:
         found, state = writable_ticket(tx, actor, envelope.ticket_id)
@@ -317,7 +317,7 @@ def _ticket(tx: Write, actor: Actor, envelope: Envelope, intake: Intake) -> tupl
     new = NewTicket(
         project=found.project,
         column=column,
-        position=positions.end_of(tx, column),
+        position=positions.find_end_position(tx, column),
         title=intake.title,
         description=intake.description,
         priority=envelope.priority,

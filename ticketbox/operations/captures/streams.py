@@ -16,9 +16,9 @@ from ticketbox.domain.captures.capture import (
     Stream,
     StreamHealth,
 )
-from ticketbox.domain.captures.health import describe_health, stream_health
+from ticketbox.domain.captures.health import describe_health, get_stream_health
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Scope
@@ -27,7 +27,7 @@ from ticketbox.operations.core.lookups import Id, readable
 from ticketbox.operations.core.paging import Cursor, Limit, page, resume
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.captures import captures
-from ticketbox.store.captures.captures import Stored
+from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs
 from ticketbox.store.file.database import Read
 
@@ -92,11 +92,11 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Annotated[
             str,
             Meta(description="A status, or a class of them.", examples=["4xx"]),
-            whole("[1-5]([0-9]{2}|xx)"),
+            match_whole("[1-5]([0-9]{2}|xx)"),
         ]
         | None
     ) = None
-    method: Annotated[str, Meta(min_length=1, max_length=20), whole("[A-Za-z]+")] | None = None
+    method: Annotated[str, Meta(min_length=1, max_length=20), match_whole("[A-Za-z]+")] | None = None
     host: Annotated[str, Meta(min_length=1, max_length=255, description="The whole host name.")] | None = None
     contains: Contains | None = None
     around: Around | None = None
@@ -198,31 +198,31 @@ class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def get_har(tx: Read, actor: Actor, args: GetHar) -> Content:
     """A capture's network requests as HAR 1.2, for the tools that read it."""
     stored, entries = _entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
-    archive = har.har(stored.capture.page, captures.captured_at(tx, stored.key), entries, __version__)
+    archive = har.build_har(stored.capture.page, captures.load_capture_time(tx, stored.key), entries, __version__)
     return Content("application/json", msgspec.json.encode(archive), f"{stored.capture.ticket_id}.har")
 
 
-def _entries(tx: Read, actor: Actor, capture_id: str, stream: Stream, kind: type[T]) -> tuple[Stored, list[T]]:
-    stored = captures.get(tx, readable(tx, actor, "capture", capture_id).key)
+def _entries(tx: Read, actor: Actor, capture_id: str, stream: Stream, kind: type[T]) -> tuple[StoredCapture, list[T]]:
+    stored = captures.load_capture(tx, readable(tx, actor, "capture", capture_id).key)
     return stored, msgspec.json.decode(blobs.read(tx, stored.streams[stream]), type=list[kind])
 
 
 def _page(
     actor: Actor,
     args: GetConsole | GetNetwork | GetErrors,
-    stored: Stored,
+    stored: StoredCapture,
     stream: Stream,
     total: int,
     kept: list[tuple[int, T]],
 ) -> StreamPage[T]:
     (after,) = resume(actor, args) or (-1,)
-    found = page(actor, args, streams.page(kept, after, args.limit + 1)[0])
+    found = page(actor, args, streams.slice_page(kept, after, args.limit + 1)[0])
     health = stored.capture.health
     return StreamPage(
         found.items,
         found.next_cursor,
         total,
         len(kept),
-        stream_health(health, stream),
+        get_stream_health(health, stream),
         describe_health(health),
     )

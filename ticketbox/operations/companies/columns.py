@@ -8,7 +8,7 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.companies.records import Column
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import Conflict, InvalidRequest, invalid
+from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import Id, Key, readable, writable
@@ -18,7 +18,7 @@ from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.recording import ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import positions, tickets
 
@@ -47,7 +47,7 @@ class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def list_columns(tx: Read, actor: Actor, args: ListColumns) -> Page[Column]:
     """List a project's columns from left to right."""
     found = readable(tx, actor, "project", args.project_id)
-    return Page([column for _, column in columns.of_project(tx, found.project)], None)
+    return Page([column for _, column in columns.list_columns(tx, found.project)], None)
 
 
 class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -66,9 +66,9 @@ class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def create_column(tx: Write, actor: Actor, args: CreateColumn) -> Column:
     """Add a column to a board; for admins."""
     found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
-    if len(columns.of_project(tx, found.key)) >= MOST_COLUMNS:
+    if len(columns.list_columns(tx, found.key)) >= MOST_COLUMNS:
         raise Conflict(f"a board has at most {MOST_COLUMNS} columns")
-    column = columns.get(tx, columns.add(tx, found.key, args.name.strip(), args.position))
+    column = columns.load_column(tx, columns.insert_column(tx, found.key, args.name.strip(), args.position))
     company_event(tx, actor, "column.created", found.company, found.project, column_id=column.id, name=column.name)
     return column
 
@@ -92,8 +92,8 @@ def update_column(tx: Write, actor: Actor, args: UpdateColumn) -> Column:
     found = writable(tx, actor, "column", args.column_id, Role.ADMIN)
     name = None if args.name is UNSET else args.name.strip()
     position = None if args.position is UNSET else args.position
-    columns.edit(tx, found.key, found.project, name, position)
-    column = columns.get(tx, found.key)
+    columns.update_column(tx, found.key, found.project, name, position)
+    column = columns.load_column(tx, found.key)
     company_event(
         tx, actor, "column.changed", found.company, found.project,
         column_id=column.id, name=column.name, position=column.position,
@@ -114,26 +114,26 @@ class DeleteColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def delete_column(tx: Write, actor: Actor, args: DeleteColumn) -> None:
     """Remove a column; for admins. A board keeps at least one."""
     found = writable(tx, actor, "column", args.column_id, Role.ADMIN)
-    if len(columns.of_project(tx, found.project)) == 1:
+    if len(columns.list_columns(tx, found.project)) == 1:
         raise Conflict("a board keeps at least one column")
-    held = columns.held(tx, found.key)
+    held = columns.list_active_tickets(tx, found.key)
     if held and args.move_to is None:
         raise Conflict(f"the column holds {len(held)} tickets; say with move_to where they go")
     if args.move_to is not None:
         _move_all(tx, actor, found, held, args.move_to)
-    columns.delete(tx, found.key, found.project)
+    columns.delete_column(tx, found.key, found.project)
     company_event(tx, actor, "column.removed", found.company, found.project, column_id=args.column_id)
 
 
-def _move_all(tx: Write, actor: Actor, column: Found, held: list[int], move_to: str) -> None:
+def _move_all(tx: Write, actor: Actor, column: VisibleRow, held: list[int], move_to: str) -> None:
     target = writable(tx, actor, "column", move_to, Role.ADMIN)
     if target.project != column.project or target.key == column.key:
-        raise invalid("move_to", "name another column of the same project")
-    byline = bylines.of(tx, actor)
-    origin = columns.public_id(tx, column.key)
+        raise InvalidField("move_to", "name another column of the same project")
+    byline = bylines.ensure_byline(tx, actor)
+    origin = columns.load_column_id(tx, column.key)
     for key in held:
-        positions.place(tx, key, target.project, target.key, positions.end_of(tx, target.key))
-        tickets.touch(tx, key, byline)
-        at = Found(key, target.project, target.company, target.role, within=True)
+        positions.place_ticket(tx, key, target.project, target.key, positions.find_end_position(tx, target.key))
+        tickets.mark_updated(tx, key, byline)
+        at = VisibleRow(key, target.project, target.company, target.role, within=True)
         told = {"from": {"column_id": origin}, "to": {"column_id": move_to}}
         ticket_event(tx, actor, at, "ticket.moved", **told)

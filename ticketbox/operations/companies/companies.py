@@ -40,7 +40,7 @@ class ListCompanies(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def list_companies(tx: Read, actor: Actor, args: ListCompanies) -> Page[Company]:
     """List the caller's companies, with the role in each."""
     (after,) = resume(actor, args) or (0,)
-    return page(actor, args, companies.listed(tx, actor.viewer, after, args.limit + 1))
+    return page(actor, args, companies.list_companies(tx, actor.viewer, after, args.limit + 1))
 
 
 class CreateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -61,11 +61,11 @@ def create_company(tx: Write, actor: Actor, args: CreateCompany) -> Company:
 
 def founded(tx: Write, actor: Actor, name: str) -> Company:
     """Store a company whose owner is the actor."""
-    byline = bylines.of(tx, actor)
-    key = companies.add(tx, name, byline)
-    members.add(tx, key, actor.user, Role.OWNER, None, byline)
+    byline = bylines.ensure_byline(tx, actor)
+    key = companies.insert_company(tx, name, byline)
+    members.insert_member(tx, key, actor.user, Role.OWNER, None, byline)
     company_event(tx, actor, "member.joined", key, user_id=actor.user_id, role=RoleName.OWNER)
-    return companies.get(tx, actor.viewer, key)
+    return companies.load_company(tx, actor.viewer, key)
 
 
 class NewLimits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -93,12 +93,12 @@ def update_company(tx: Write, actor: Actor, args: UpdateCompany) -> Company:
         raise InvalidRequest("nothing to change: give name or limits")
     key = company(actor, args.company_id, Role.ADMIN).company
     if args.name is not UNSET:
-        companies.rename(tx, key, args.name.strip())
+        companies.rename_company(tx, key, args.name.strip())
         company_event(tx, actor, "company.changed", key, name=args.name.strip())
     if args.limits is not UNSET:
-        companies.set_limits(tx, key, args.limits.reads_per_minute, args.limits.writes_per_minute)
+        companies.set_company_limits(tx, key, args.limits.reads_per_minute, args.limits.writes_per_minute)
         company_event(tx, actor, "company.changed", key, limits=args.limits)
-    return companies.get(tx, actor.viewer, key)
+    return companies.load_company(tx, actor.viewer, key)
 
 
 class DeleteCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -116,4 +116,4 @@ def delete_company(tx: Write, actor: Actor, args: DeleteCompany) -> None:
     membership: Membership = company(actor, args.company_id, Role.OWNER)
     if args.confirm_name not in {None, membership.company_name}:
         raise InvalidRequest("confirm_name isn't the company's name, so nothing was removed")
-    companies.delete(tx, membership.company)
+    companies.delete_company(tx, membership.company)

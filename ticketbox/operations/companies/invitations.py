@@ -22,7 +22,7 @@ from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, users
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import invitations, members
-from ticketbox.store.companies.invitations import Offer
+from ticketbox.store.companies.invitations import OpenInvitation
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
 
@@ -47,7 +47,7 @@ def list_invitations(tx: Read, actor: Actor, args: ListInvitations) -> Page[Invi
     """List a company's open invitations; for admins."""
     key = company(actor, args.company_id, Role.ADMIN).company
     (after,) = resume(actor, args) or (0,)
-    return page(actor, args, invitations.of_company(tx, key, after, args.limit + 1))
+    return page(actor, args, invitations.list_invitations(tx, key, after, args.limit + 1))
 
 
 class CreateInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -75,18 +75,18 @@ def create_invitation(tx: Write, actor: Actor, args: CreateInvitation) -> Create
     key = company(actor, args.company_id, Role.ADMIN).company
     may_grant(actor, key, args.role.role)
     email = None if args.email is None else args.email.strip().lower()
-    secret = secrets.new_secret()
-    public_id = invitations.add(
+    secret = secrets.generate_secret()
+    public_id = invitations.insert_invitation(
         tx,
         key,
         email,
         args.role.role,
         project_keys(tx, key, args.project_ids),
-        secrets.digest(secret),
-        bylines.of(tx, actor),
+        secrets.hash_secret(secret),
+        bylines.ensure_byline(tx, actor),
         tx.now + LIFETIME,
     )
-    offer = invitations.by_id(tx, public_id)
+    offer = invitations.find_invitation_by_id(tx, public_id)
     assert offer is not None
     company_event(tx, actor, "member.invited", key, invitation_id=public_id, email=email, role=args.role)
     shown = msgspec.structs.asdict(offer.invitation)
@@ -102,11 +102,11 @@ class DeleteInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("delete_invitation", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /invitations/{invitation_id}")
 def delete_invitation(tx: Write, actor: Actor, args: DeleteInvitation) -> None:
     """Withdraw an invitation; its link stops working. For admins."""
-    offer = invitations.by_id(tx, args.invitation_id)
+    offer = invitations.find_invitation_by_id(tx, args.invitation_id)
     if offer is None or actor.membership(offer.company) is None:
         raise NotFound("invitation")
     may_grant(actor, offer.company, Role.ADMIN)
-    invitations.delete(tx, offer.key)
+    invitations.delete_invitation(tx, offer.key)
 
 
 class ShowInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -187,33 +187,33 @@ def accept_invitation(tx: Write, actor: Actor, args: AcceptInvitation, acceptanc
     account = _account(tx, actor, args, acceptance)
     if offer.invitation.email is not None and account.user.email.lower() != offer.invitation.email:
         raise InvalidRequest("this invitation is for another e-mail address")
-    if members.get(tx, offer.company, account.user.id) is not None:
+    if members.find_member(tx, offer.company, account.user.id) is not None:
         raise Conflict("you are a member of this company already")
-    members.add(tx, offer.company, account.key, offer.role, offer.projects, offer.invited_by)
-    invitations.accept(tx, offer.key)
-    joined = credentials.as_user(tx, account.key, actor.via)
+    members.insert_member(tx, offer.company, account.key, offer.role, offer.projects, offer.invited_by)
+    invitations.accept_invitation(tx, offer.key)
+    joined = credentials.load_user_as_actor(tx, account.key, actor.via)
     role = RoleName(offer.role.label)
     company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
     if actor.kind is Kind.SESSION and actor.token_id is not None:
-        credentials.revoke(tx, actor.user, actor.token_id, Kind.SESSION)
+        credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
     return started(tx, account, acceptance.address, acceptance.user_agent)
 
 
 def _account(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: Acceptance) -> Account:
     if actor.kind is Kind.SESSION:
-        account = users.by_key(tx, actor.user)
+        account = users.find_account_by_key(tx, actor.user)
         assert account is not None
         return account
     if args.name is None or args.email is None or acceptance.password_hash is None:
         raise Unauthorized("sign in, or give name, email and password to make an account")
     email = args.email.strip().lower()
-    if users.by_email(tx, email) is not None:
+    if users.find_account_by_email(tx, email) is not None:
         raise Conflict("there is an account with this e-mail address: sign in, then open the link again")
-    return users.add(tx, email, args.name.strip(), acceptance.password_hash)
+    return users.insert_account(tx, email, args.name.strip(), acceptance.password_hash)
 
 
-def _offer(tx: Read, secret: str) -> Offer:
-    offer = invitations.by_secret(tx, secrets.digest(secret))
+def _offer(tx: Read, secret: str) -> OpenInvitation:
+    offer = invitations.find_invitation_by_secret(tx, secrets.hash_secret(secret))
     if offer is None:
         raise NotFound("invitation")
     return offer

@@ -16,7 +16,7 @@ from ticketbox.operations.core.recording import company_event
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.accounts import credentials
 from ticketbox.store.companies import members, projects
-from ticketbox.store.companies.members import Place
+from ticketbox.store.companies.members import MemberWithKeys
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import assignments
 
@@ -57,7 +57,7 @@ def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:
             raise NotFound("project")
         project = found.project
     (after,) = resume(actor, args) or (0,)
-    return page(actor, args, members.of_company(tx, key, project, after, args.limit + 1))
+    return page(actor, args, members.list_members(tx, key, project, after, args.limit + 1))
 
 
 class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -83,10 +83,10 @@ def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
     may_grant(actor, key, max(place.role, role))
     _keep_an_owner(tx, key, place, role)
     if args.project_ids is UNSET:
-        kept = None if place.member.project_ids is None else members.project_keys(tx, place.key)
+        kept = None if place.member.project_ids is None else members.list_project_keys(tx, place.key)
     else:
         kept = project_keys(tx, key, args.project_ids)
-    members.edit(tx, place.key, role, kept)
+    members.update_member(tx, place.key, role, kept)
     after = _place(tx, key, args.user_id).member
     company_event(
         tx, actor, "member.changed", key,
@@ -118,9 +118,9 @@ def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
         may_grant(actor, key, place.role)
     _keep_an_owner(tx, key, place, Role.VIEWER)
     company_event(tx, actor, "member.removed", key, user_id=place.member.id)
-    members.remove(tx, place.key)
-    assignments.drop(tx, key, place.user)
-    credentials.revoke_in_company(tx, place.user, key)
+    members.delete_member(tx, place.key)
+    assignments.unassign_from_company(tx, key, place.user)
+    credentials.revoke_credentials_in_company(tx, place.user, key)
 
 
 def may_grant(actor: Actor, company: int, role: Role) -> None:
@@ -137,19 +137,19 @@ def project_keys(tx: Read, company: int, project_ids: list[str] | None) -> list[
     """The keys of a company's projects; None stays None. Raises NotFound."""
     if project_ids is None:
         return None
-    keys = [projects.key_in(tx, project_id, company) for project_id in dict.fromkeys(project_ids)]
+    keys = [projects.find_project_key(tx, project_id, company) for project_id in dict.fromkeys(project_ids)]
     if None in keys:
         raise NotFound("project")
     return [key for key in keys if key is not None]
 
 
-def _place(tx: Read, company: int, user_id: str) -> Place:
-    place = members.get(tx, company, user_id)
+def _place(tx: Read, company: int, user_id: str) -> MemberWithKeys:
+    place = members.find_member(tx, company, user_id)
     if place is None:
         raise NotFound("member")
     return place
 
 
-def _keep_an_owner(tx: Read, company: int, place: Place, role: Role) -> None:
-    if place.role is Role.OWNER and role is not Role.OWNER and members.owners(tx, company) == 1:
+def _keep_an_owner(tx: Read, company: int, place: MemberWithKeys, role: Role) -> None:
+    if place.role is Role.OWNER and role is not Role.OWNER and members.count_owners(tx, company) == 1:
         raise Conflict("the last owner can't leave or be demoted; make another owner first")

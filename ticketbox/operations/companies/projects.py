@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
@@ -30,7 +30,7 @@ UrlPatterns = Annotated[
                 description="A glob on the page address: `*` stands for any run of characters.",
                 examples=["https://shop.example/*"],
             ),
-            whole(r"[^\x00-\x20\x7f]+"),
+            match_whole(r"[^\x00-\x20\x7f]+"),
         ]
     ],
     Meta(max_length=50),
@@ -42,7 +42,7 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     bodies: Annotated[Bodies, Meta(description="Whether request and response bodies are collected.")] = Bodies.OFF
     extra_redactions: Annotated[
-        list[Annotated[str, Meta(min_length=3, max_length=100), whole(r"[^\x00-\x1f\x7f]+")]],
+        list[Annotated[str, Meta(min_length=3, max_length=100), match_whole(r"[^\x00-\x1f\x7f]+")]],
         Meta(
             max_length=50,
             description="What is removed besides the usual: names of keys, or `text:` and a literal.",
@@ -77,7 +77,7 @@ class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def list_projects(tx: Read, actor: Actor, args: ListProjects) -> Page[Project]:
     """List the projects that the caller can see."""
     (after,) = resume(actor, args) or (0,)
-    return page(actor, args, projects.listed(tx, actor.viewer, args.company_id, after, args.limit + 1))
+    return page(actor, args, projects.list_projects(tx, actor.viewer, args.company_id, after, args.limit + 1))
 
 
 class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -103,9 +103,9 @@ def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
 
 def started(tx: Write, actor: Actor, company: int, name: str, patterns: list[str], policy: CapturePolicy) -> Project:
     """Store a project with its event. An admin who is kept to some projects is let into this one too."""
-    key = projects.add(tx, company, name, patterns, policy, bylines.of(tx, actor))
-    members.let_in(tx, company, actor.user, key)
-    project = projects.get(tx, actor.viewer, key)
+    key = projects.insert_project(tx, company, name, patterns, policy, bylines.ensure_byline(tx, actor))
+    members.grant_project(tx, company, actor.user, key)
+    project = projects.load_project(tx, actor.viewer, key)
     company_event(tx, actor, "project.created", company, key, project_id=project.id, name=name)
     return project
 
@@ -129,7 +129,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
     if not given:
         raise InvalidRequest("nothing to change: give name, url_patterns or capture_policy")
     found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
-    projects.edit(
+    projects.update_project(
         tx,
         found.key,
         None if args.name is UNSET else args.name.strip(),
@@ -137,7 +137,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         None if args.capture_policy is UNSET else args.capture_policy.policy(),
     )
     company_event(tx, actor, "project.changed", found.company, found.key, fields=given)
-    return projects.get(tx, actor.viewer, found.key)
+    return projects.load_project(tx, actor.viewer, found.key)
 
 
 class DeleteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -153,8 +153,8 @@ class DeleteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def delete_project(tx: Write, actor: Actor, args: DeleteProject) -> None:
     """Remove a project with its board, tickets and captures; for admins."""
     found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
-    project = projects.get(tx, actor.viewer, found.key)
+    project = projects.load_project(tx, actor.viewer, found.key)
     if args.confirm_name not in {None, project.name}:
         raise InvalidRequest("confirm_name isn't the project's name, so nothing was removed")
-    projects.delete(tx, found.key)
+    projects.delete_project(tx, found.key)
     company_event(tx, actor, "project.removed", found.company, project_id=project.id, name=project.name)

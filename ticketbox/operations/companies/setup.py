@@ -85,26 +85,26 @@ def set_up(tx: Write, actor: Actor, args: SetUpWithKey, hashed: Hashed) -> WithS
     """Set a new file up through the one-time address that `ticketbox serve` printed, and sign in."""
     _check_key(tx, args.secret)
     account, _ = _set_up(tx, args, hashed, Via.WEB)
-    users.drop_setup_key(tx)
+    users.delete_setup_key(tx)
     return started(tx, account, hashed.address, hashed.user_agent)
 
 
 def _check_key(tx: Read, secret: str) -> None:
-    if users.any_exist(tx) or not users.setup_key_holds(tx, secrets.digest(secret)):
+    if users.has_accounts(tx) or not users.is_setup_key_valid(tx, secrets.hash_secret(secret)):
         raise NotFound("set-up address")
 
 
 def _set_up(tx: Write, args: SetUp, hashed: Hashed, via: Via) -> tuple[Account, FirstRecords]:
-    if users.any_exist(tx):
+    if users.has_accounts(tx):
         raise Conflict("this file is set up already")
-    account = users.add(tx, args.email.strip().lower(), args.name.strip(), hashed.password_hash)
-    company: Company = founded(tx, credentials.as_user(tx, account.key, via), args.company.strip())
-    owner = credentials.as_user(tx, account.key, via)
+    account = users.insert_account(tx, args.email.strip().lower(), args.name.strip(), hashed.password_hash)
+    company: Company = founded(tx, credentials.load_user_as_actor(tx, account.key, via), args.company.strip())
+    owner = credentials.load_user_as_actor(tx, account.key, via)
     (key,) = [membership.company for membership in owner.memberships]
     project: Project = started_project(tx, owner, key, args.project.strip(), [], CapturePolicy(Bodies.OFF, []))
-    project_key = projects.key_in(tx, project.id, key)
+    project_key = projects.find_project_key(tx, project.id, key)
     assert project_key is not None
-    made: list[Column] = [column for _, column in columns.of_project(tx, project_key)]
+    made: list[Column] = [column for _, column in columns.list_columns(tx, project_key)]
     names = [ColumnName(column.id, column.name) for column in made]
     return account, FirstRecords(account.user.id, company.id, project.id, names)
 
@@ -118,7 +118,7 @@ class SetUpState(msgspec.Struct, frozen=True):
 @operation("get_set_up", scope=Access.OPERATOR, budget=Budget.NONE)
 def get_set_up(tx: Read, actor: Actor, args: Nothing) -> SetUpState:
     """Whether the file is set up."""
-    return SetUpState(users.any_exist(tx))
+    return SetUpState(users.has_accounts(tx))
 
 
 class CheckSetUp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -130,7 +130,7 @@ class CheckSetUp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("check_set_up", scope=Access.OPERATOR, budget=Budget.NONE)
 def check_set_up(tx: Read, actor: Actor, args: CheckSetUp) -> SetUpState:
     """Whether a set-up address still holds (`done`: it does)."""
-    return SetUpState(users.setup_key_holds(tx, secrets.digest(args.secret)))
+    return SetUpState(users.is_setup_key_valid(tx, secrets.hash_secret(args.secret)))
 
 
 class SetUpAddress(msgspec.Struct, frozen=True):
@@ -145,6 +145,6 @@ SETUP_MINUTES = 30
 @operation("open_set_up", scope=Access.OPERATOR, budget=Budget.NONE)
 def open_set_up(tx: Write, actor: Actor, args: Nothing) -> SetUpAddress:
     """Make the one-time set-up address of a new file, valid for 30 minutes; an earlier one ends."""
-    secret = secrets.new_secret()
-    users.set_setup_key(tx, secrets.digest(secret), tx.now + SETUP_MINUTES * 60_000)
+    secret = secrets.generate_secret()
+    users.replace_setup_key(tx, secrets.hash_secret(secret), tx.now + SETUP_MINUTES * 60_000)
     return SetUpAddress(secret)

@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ticketbox.domain.core.limits import Level
+from ticketbox.domain.core.limits import BucketState
 from ticketbox.domain.core.policy import Actor, Via
 
 
@@ -23,7 +23,7 @@ class Call(msgspec.Struct):
     cookie: bool = False
     charged: bool = False
     user_agent: str = ""
-    level: Level | None = None
+    level: BucketState | None = None
     actor: Actor | None = None
     replayed: bool = False
     refusal: str = ""

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.policy import NOBODY, Actor, Kind, require
+from ticketbox.domain.core.policy import ANONYMOUS, Actor, Kind, require_access
 from ticketbox.domain.core.problems import (
     Conflict,
     FieldError,
@@ -128,9 +128,9 @@ class Dispatcher:
         return await self.services.database.read(ask, brief=True)
 
     def _admit(self, tx: Read, operation: Operation, call: Call) -> Actor:
-        actor = NOBODY
+        actor = ANONYMOUS
         if call.secret_hash is not None:
-            found = credentials.resolve(tx, call.secret_hash, call.via)
+            found = credentials.resolve_actor(tx, call.secret_hash, call.via)
             if found is not None and (found.kind is Kind.SESSION) == call.cookie:
                 actor = found
                 self.services.used[actor.credential] = tx.now
@@ -139,7 +139,7 @@ class Dispatcher:
         call.actor = actor
         if operation.scope is Access.OPERATOR and not call.operator:
             raise NotFound("operation")
-        require(actor, operation.scope)
+        require_access(actor, operation.scope)
         return actor
 
     def _charge(self, actor: Actor, operation: Operation, call: Call) -> Meter:
@@ -177,10 +177,10 @@ class Dispatcher:
             if mark is None:
                 return operation.handler(tx, actor, args, *extra)
             assert isinstance(tx, Write)
-            earlier = idempotency.find(tx, actor.credential, mark.key)
+            earlier = idempotency.find_answer(tx, actor.credential, mark.key)
             if earlier is None:
                 result = operation.handler(tx, actor, args, *extra)
-                idempotency.keep(tx, actor.credential, mark.key, mark.fingerprint, msgspec.json.encode(result))
+                idempotency.save_answer(tx, actor.credential, mark.key, mark.fingerprint, msgspec.json.encode(result))
                 return result
             if earlier.fingerprint != mark.fingerprint:
                 raise Conflict("this Idempotency-Key was used with another input")

@@ -5,11 +5,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.patterns import match_whole
 
 # No control characters; at least one that isn't white space. NUL never gets into the file.
-_LINE = whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
-_TEXT = whole(r"[^\x00]*")
+_LINE = match_whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
+_TEXT = match_whole(r"[^\x00]*")
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, examples=["Webshop"]), _LINE]
 Title = Annotated[
@@ -42,7 +42,7 @@ Branch = Annotated[
         description="A git branch's name.",
         examples=["t-4k7m2q9x-empty-cart"],
     ),
-    whole(r"[A-Za-z0-9._][A-Za-z0-9._/\-+@#]*"),
+    match_whole(r"[A-Za-z0-9._][A-Za-z0-9._/\-+@#]*"),
 ]
 Url = Annotated[
     str,
@@ -51,7 +51,7 @@ Url = Annotated[
         description="An absolute address.",
         examples=["https://shop.example/cart"],
     ),
-    whole(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20\x7f]*"),
+    match_whole(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20\x7f]*"),
 ]
 Email = Annotated[
     str,
@@ -60,7 +60,7 @@ Email = Annotated[
         max_length=254,
         examples=["ann@example.org"],
     ),
-    whole(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+"),
+    match_whole(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+"),
 ]
 Password = Annotated[str, Meta(min_length=10, max_length=200, description="10 characters at least."), _TEXT]
 Secret = Annotated[str, Meta(min_length=1, max_length=200)]

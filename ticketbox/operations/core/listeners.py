@@ -86,7 +86,7 @@ class Listeners:
         """Call this after every commit with events, for as long as the server runs."""
         self._told.append(wake)
 
-    def publish(self, events: Sequence[database.Event]) -> None:
+    def publish(self, events: Sequence[database.CommittedEvent]) -> None:
         """Wake those whom events concern; one that belongs to no company concerns everybody."""
         companies = {event.company for event in events}
         for listener in self._open:

@@ -8,11 +8,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.policy import Actor, Membership, require_role
 from ticketbox.domain.core.problems import Forbidden, NotFound
 from ticketbox.domain.core.scopes import Role
-from ticketbox.store.core.visibility import Found, find
+from ticketbox.store.core.visibility import VisibleRow, find_visible_row
 from ticketbox.store.file.database import Read
 
 TicketId = Annotated[
@@ -34,17 +34,17 @@ Key = Annotated[
 ]
 
 
-def readable(tx: Read, actor: Actor, noun: str, public_id: str) -> Found:
+def readable(tx: Read, actor: Actor, noun: str, public_id: str) -> VisibleRow:
     """A row that the caller may read. Raises NotFound."""
-    found = find(tx, actor.viewer, noun, public_id)
+    found = find_visible_row(tx, actor.viewer, noun, public_id)
     if found is None or not found.within:
         raise NotFound(noun)
     return found
 
 
-def writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Role.MEMBER) -> Found:
+def writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Role.MEMBER) -> VisibleRow:
     """A row that the caller may write. Raises NotFound or Forbidden."""
-    found = find(tx, actor.viewer, noun, public_id)
+    found = find_visible_row(tx, actor.viewer, noun, public_id)
     if found is None:
         raise NotFound(noun)
     if not found.within:
@@ -53,9 +53,9 @@ def writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Ro
     return found
 
 
-def readable_ticket(tx: Read, actor: Actor, text: str) -> Found:
+def readable_ticket(tx: Read, actor: Actor, text: str) -> VisibleRow:
     """A ticket of any status that the caller may read. Raises NotFound."""
-    return readable(tx, actor, "ticket", ticket_id(text) or "")
+    return readable(tx, actor, "ticket", parse_ticket_id(text) or "")
 
 
 def company(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:

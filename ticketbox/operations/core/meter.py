@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ticketbox.domain.core.limits import Budget, Level, Limiter
+from ticketbox.domain.core.limits import BucketState, Budget, RateLimiter
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import RateLimited
 
@@ -13,10 +13,10 @@ class Meter(msgspec.Struct):
     `level` is the bucket's state after the last draw, for the answer's headers.
     """
 
-    limiter: Limiter
+    limiter: RateLimiter
     actor: Actor
     budget: Budget
-    level: Level | None = None
+    level: BucketState | None = None
 
     def charge(self) -> None:
         """Draw one call; raises RateLimited when the bucket is empty."""
@@ -27,10 +27,10 @@ class Meter(msgspec.Struct):
             what = f"the budget of {level.limit} {self.budget.value} a minute is used up"
             raise RateLimited(level.retry_after, what)
 
-    def levels(self) -> tuple[Level, Level]:
+    def levels(self) -> tuple[BucketState, BucketState]:
         """What the read and the write bucket hold, without drawing."""
         return self._draw(Budget.READ, 0), self._draw(Budget.WRITE, 0)
 
-    def _draw(self, budget: Budget, cost: int) -> Level:
+    def _draw(self, budget: Budget, cost: int) -> BucketState:
         key = (self.actor.credential, budget)
         return self.limiter.draw(key, budget.value, self.actor.per_minute(budget), cost)

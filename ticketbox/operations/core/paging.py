@@ -15,7 +15,7 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import invalid
+from ticketbox.domain.core.problems import InvalidField
 
 T = TypeVar("T")
 
@@ -78,9 +78,9 @@ def resume(actor: Actor, args: Paged, width: int = 1) -> tuple[int, ...] | None:
     except (binascii.Error, ValueError, msgspec.DecodeError):
         found = None
     if found is None or found.question != _question(actor, args) or len(found.place) != width:
-        raise invalid("cursor", "this cursor belongs to another question; start again without it")
+        raise InvalidField("cursor", "this cursor belongs to another question; start again without it")
     if any(abs(value) >= 2**63 for value in found.place):
-        raise invalid("cursor", "this cursor is damaged; start again without it")
+        raise InvalidField("cursor", "this cursor is damaged; start again without it")
     return found.place
 
 

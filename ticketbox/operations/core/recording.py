@@ -18,5 +18,5 @@ def company_event(
     **data: Any,
 ) -> None:
     """Record an event about a company, its projects, members or tokens."""
-    byline = bylines.of(tx, actor)
-    events.record(tx, type_, byline, company, project, credential=credential, **data)
+    byline = bylines.ensure_byline(tx, actor)
+    events.record_event(tx, type_, byline, company, project, credential=credential, **data)

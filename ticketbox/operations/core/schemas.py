@@ -7,7 +7,7 @@ from typing import Any, cast
 
 import msgspec
 
-from ticketbox.domain.core.patterns import portable
+from ticketbox.domain.core.patterns import to_schema_pattern
 from ticketbox.operations.core.content import WithSession
 from ticketbox.operations.core.registry import Operation
 
@@ -26,7 +26,7 @@ def _shown(node: Any) -> Any:
     if not isinstance(node, dict):
         return node
     return {
-        key: portable(value) if key == "pattern" and isinstance(value, str) else _shown(value)
+        key: to_schema_pattern(value) if key == "pattern" and isinstance(value, str) else _shown(value)
         for key, value in cast(Json, node).items()
     }
 

@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
-from ticketbox.domain.core.limits import Limiter
+from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import RateLimited
 from ticketbox.operations.core.listeners import Listeners
 from ticketbox.store.file.database import Database, Read
@@ -60,7 +60,7 @@ class Services:
     def __init__(
         self,
         database: Database,
-        limiter: Limiter,
+        limiter: RateLimiter,
         public_url: str,
         fetch: Fetch = fetch_nothing,
         listeners: Listeners | None = None,

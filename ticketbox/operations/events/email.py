@@ -32,7 +32,7 @@ class MailChoice(msgspec.Struct, frozen=True):
 @operation("get_mail_choice", scope=Access.PUBLIC, budget=Budget.NONE)
 def get_mail_choice(tx: Read, actor: Actor, args: MailKey) -> MailChoice:
     """Say what an address gets."""
-    mailbox = email_addresses.by_key(tx, args.key)
+    mailbox = email_addresses.find_mailbox_by_mail_key(tx, args.key)
     if mailbox is None:
         raise NotFound("address")
     return MailChoice(mailbox.address, mailbox.state)
@@ -48,9 +48,9 @@ class ChooseMail(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("choose_mail", scope=Access.PUBLIC, budget=Budget.NONE)
 def choose_mail(tx: Write, actor: Actor, args: ChooseMail) -> MailChoice:
     """Begin or end to mail an address."""
-    mailbox = email_addresses.by_key(tx, args.key)
+    mailbox = email_addresses.find_mailbox_by_mail_key(tx, args.key)
     if mailbox is None:
         raise NotFound("address")
     state = MailState.ON if args.wanted else MailState.OFF
-    email_addresses.set_state(tx, mailbox.user, state)
+    email_addresses.set_mailbox_state(tx, mailbox.user, state)
     return MailChoice(mailbox.address, state)

@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import invalid
+from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.domain.events.records import Event
 from ticketbox.operations.core.content import Content
@@ -87,7 +87,7 @@ def get_ticket_history(tx: Read, actor: Actor, args: TicketHistory) -> Page[Even
     """List what happened to a ticket, oldest first."""
     found = readable_ticket(tx, actor, args.ticket_id)
     (after,) = resume(actor, args) or (0,)
-    return page(actor, args, events.of_ticket(tx, found.key, after, args.limit + 1))
+    return page(actor, args, events.list_history(tx, found.key, after, args.limit + 1))
 
 
 After = Annotated[Id, Meta(description="The id of the last event that is known.")]
@@ -107,7 +107,7 @@ class ListEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def list_events(tx: Read, actor: Actor, args: ListEvents) -> Page[Event]:
     """List the events of what the caller can see, oldest first."""
     (after,) = resume(actor, args) or (0 if args.after is None else _number("after", args.after),)
-    return page(actor, args, events.visible_after(tx, actor.viewer, after, _values(args.types), args.limit + 1))
+    return page(actor, args, events.list_visible_events(tx, actor.viewer, after, _values(args.types), args.limit + 1))
 
 
 class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -124,22 +124,22 @@ class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> Batch:
     """Follow the events of what the caller can see as they happen, as server-sent events."""
-    newest = events.newest(tx)
+    newest = events.find_newest_key(tx)
     after = newest
     if args.last_event is not None:
         after = _number("Last-Event-ID", args.last_event)
     elif args.after is not None:
         after = _number("after", args.after)
-    found = events.visible_after(tx, actor.viewer, min(after, newest), _values(args.types), BATCH)
+    found = events.list_visible_events(tx, actor.viewer, min(after, newest), _values(args.types), BATCH)
     more = len(found) == BATCH
     last = found[-1][0] if more else newest
-    return Batch([event for _, event in found], events.event_id(last), more, reset=after > newest)
+    return Batch([event for _, event in found], events.encode_event_id(last), more, reset=after > newest)
 
 
 def _number(field: str, event_id: str) -> int:
-    key = events.event_key(event_id)
+    key = events.decode_event_id(event_id)
     if key is None:
-        raise invalid(field, "this is no event's id")
+        raise InvalidField(field, "this is no event's id")
     return key
 
 
@@ -171,7 +171,7 @@ def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[Event] | Content:
     """A company's audit log, newest first; for admins. As CSV, the next page's cursor is in `X-Next-Cursor`."""
     key = company(actor, args.company_id, Role.ADMIN).company
     (before,) = resume(actor, args) or (NEWEST,)
-    found = page(actor, args, events.audit(tx, key, before, args.limit + 1))
+    found = page(actor, args, events.list_audit_log(tx, key, before, args.limit + 1))
     return found if args.format is AuditFormat.JSON else _table(found)
 
 

@@ -28,7 +28,7 @@ def list_notifications(tx: Read, actor: Actor, args: ListNotifications) -> Page[
     """List what concerns the caller, newest first: mentions, assignments, replies."""
     (before,) = resume(actor, args) or (NEWEST,)
     return page(
-        actor, args, notifications.of_user(tx, actor.viewer, before, args.limit + 1, unread=args.unread)
+        actor, args, notifications.list_notifications(tx, actor.viewer, before, args.limit + 1, unread=args.unread)
     )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ class Unread(msgspec.Struct, frozen=True):
 )  # fmt: skip
 def count_unread_notifications(tx: Read, actor: Actor, args: Nothing) -> Unread:
     """Count what the caller hasn't read yet."""
-    return Unread(notifications.unread(tx, actor.viewer))
+    return Unread(notifications.count_unread(tx, actor.viewer))
 
 
 class ReadNotification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -60,20 +60,20 @@ def read_notification(tx: Write, actor: Actor, args: ReadNotification) -> Unread
     """Mark a notification as read."""
     if not notifications.mark_read(tx, actor.user, args.notification_id):
         raise NotFound("notification")
-    return Unread(notifications.unread(tx, actor.viewer))
+    return Unread(notifications.count_unread(tx, actor.viewer))
 
 
 @operation("read_all_notifications", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /notifications/read")
 def read_all_notifications(tx: Write, actor: Actor, args: Nothing) -> Unread:
     """Mark all of the caller's notifications as read."""
     notifications.mark_all_read(tx, actor.user)
-    return Unread(notifications.unread(tx, actor.viewer))
+    return Unread(notifications.count_unread(tx, actor.viewer))
 
 
 @operation("list_mutes", scope=Access.SESSION, budget=Budget.READ, rest="GET /mutes")
 def list_mutes(tx: Read, actor: Actor, args: Nothing) -> Mutes:
     """List the tickets and projects that the caller doesn't want to hear of."""
-    return notifications.mutes(tx, actor.viewer)
+    return notifications.load_mutes(tx, actor.viewer)
 
 
 class MuteTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -85,13 +85,13 @@ class MuteTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("mute_ticket", scope=Access.SESSION, budget=Budget.WRITE, rest="PUT /tickets/{ticket_id}/mute")
 def mute_ticket(tx: Write, actor: Actor, args: MuteTicket) -> None:
     """Hear nothing more of a ticket."""
-    notifications.mute_ticket(tx, actor.user, readable_ticket(tx, actor, args.ticket_id).key, muted=True)
+    notifications.set_ticket_muted(tx, actor.user, readable_ticket(tx, actor, args.ticket_id).key, muted=True)
 
 
 @operation("unmute_ticket", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /tickets/{ticket_id}/mute")
 def unmute_ticket(tx: Write, actor: Actor, args: MuteTicket) -> None:
     """Hear of a ticket again."""
-    notifications.mute_ticket(tx, actor.user, readable_ticket(tx, actor, args.ticket_id).key, muted=False)
+    notifications.set_ticket_muted(tx, actor.user, readable_ticket(tx, actor, args.ticket_id).key, muted=False)
 
 
 class MuteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -103,10 +103,10 @@ class MuteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("mute_project", scope=Access.SESSION, budget=Budget.WRITE, rest="PUT /projects/{project_id}/mute")
 def mute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
     """Hear nothing more of a project."""
-    notifications.mute_project(tx, actor.user, readable(tx, actor, "project", args.project_id).key, muted=True)
+    notifications.set_project_muted(tx, actor.user, readable(tx, actor, "project", args.project_id).key, muted=True)
 
 
 @operation("unmute_project", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /projects/{project_id}/mute")
 def unmute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
     """Hear of a project again."""
-    notifications.mute_project(tx, actor.user, readable(tx, actor, "project", args.project_id).key, muted=False)
+    notifications.set_project_muted(tx, actor.user, readable(tx, actor, "project", args.project_id).key, muted=False)

@@ -8,10 +8,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.outbound_addresses import is_public
-from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.outbound_addresses import is_public_address
+from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor, require_role
-from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, invalid
+from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest, NotFound
 from ticketbox.domain.core.scopes import Access, Role
 from ticketbox.domain.events import webhook_signature
 from ticketbox.domain.events.records import Attempt, Delivery, DeliveryState, Webhook, WebhookFormat
@@ -25,8 +25,8 @@ from ticketbox.operations.core.services import Services
 from ticketbox.operations.events.events import EventType
 from ticketbox.store.core import bylines
 from ticketbox.store.events import webhook_deliveries, webhooks
-from ticketbox.store.events.webhook_deliveries import Kept
-from ticketbox.store.events.webhooks import Held
+from ticketbox.store.events.webhook_deliveries import DeliveryKeys
+from ticketbox.store.events.webhooks import WebhookKeys
 from ticketbox.store.file.database import Read, Write
 
 Address = Annotated[
@@ -37,7 +37,7 @@ Address = Annotated[
         description="An https address; http too where the operator allows private addresses.",
         examples=["https://hooks.example/ticketbox"],
     ),
-    whole("https?://[!-~]+"),
+    match_whole("https?://[!-~]+"),
 ]
 Types = Annotated[
     list[EventType], Meta(min_length=1, max_length=30, description="Only these types; null or left out: all.")
@@ -59,7 +59,7 @@ def list_webhooks(tx: Read, actor: Actor, args: ListWebhooks) -> Page[Webhook]:
     """List a company's webhooks, oldest first. For admins."""
     key = company(actor, args.company_id, Role.ADMIN).company
     (after,) = resume(actor, args) or (0,)
-    return page(actor, args, webhooks.of_company(tx, key, after, args.limit + 1))
+    return page(actor, args, webhooks.list_webhooks(tx, key, after, args.limit + 1))
 
 
 class CreateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -98,15 +98,15 @@ async def check_address(services: Services, actor: Actor, args: CreateWebhook | 
         parts = urlsplit(args.url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        raise invalid("url", "this is no address") from None
+        raise InvalidField("url", "this is no address") from None
     if not host or "@" in parts.netloc or parts.fragment or args.url != args.url.strip():
-        raise invalid("url", "give an address with a host, and without a user, a fragment or white space")
+        raise InvalidField("url", "give an address with a host, and without a user, a fragment or white space")
     if services.allow_private:
         return
     if parts.scheme != "https":
-        raise invalid("url", "give an https address")
-    if _is_address(host) and not is_public(host):
-        raise invalid("url", "this isn't an address of the public internet; see --allow-private-addresses")
+        raise InvalidField("url", "give an https address")
+    if _is_address(host) and not is_public_address(host):
+        raise InvalidField("url", "this isn't an address of the public internet; see --allow-private-addresses")
 
 
 def _is_address(host: str) -> bool:
@@ -125,14 +125,16 @@ def _is_address(host: str) -> bool:
 def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> NewWebhook:
     """Tell an address of a company's events. For admins. The answer's `secret` is the only time it is shown."""
     key = company(actor, args.company_id, Role.ADMIN).company
-    if webhooks.count(tx, key) >= webhooks.MOST:
-        raise Conflict(f"a company has up to {webhooks.MOST} webhooks; remove one first")
-    secret = webhook_signature.new_key()
+    if webhooks.count_webhooks(tx, key) >= webhooks.MAX_WEBHOOKS:
+        raise Conflict(f"a company has up to {webhooks.MAX_WEBHOOKS} webhooks; remove one first")
+    secret = webhook_signature.generate_key()
     types = None if args.types is None else [each.value for each in args.types]
-    new = webhooks.NewWebhook(key, args.name.strip(), args.url, args.format, types, secret, bylines.of(tx, actor))
-    webhook, public_id = webhooks.add(tx, new)
+    new = webhooks.NewWebhookRow(
+        key, args.name.strip(), args.url, args.format, types, secret, bylines.ensure_byline(tx, actor)
+    )
+    webhook, public_id = webhooks.insert_webhook(tx, new)
     company_event(tx, actor, "webhook.created", key, webhook_id=public_id, name=new.name, host=_host(args.url))
-    return NewWebhook(webhooks.get(tx, webhook), webhook_signature.shown(secret))
+    return NewWebhook(webhooks.load_webhook(tx, webhook), webhook_signature.format_key(secret))
 
 
 @operation(
@@ -147,24 +149,24 @@ def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Web
     if not given:
         raise InvalidRequest("nothing to change: give url, name, types, format or enabled")
     types: list[EventType] | None = given.get("types")
-    changes = webhooks.Changes(
+    changes = webhooks.WebhookChanges(
         name=None if args.name is UNSET else args.name.strip(),
         url=given.get("url"),
         format=given.get("format"),
         retyped="types" in given,
         types=None if types is None else [each.value for each in types],
     )
-    webhooks.change(tx, found.key, changes)
+    webhooks.update_webhook(tx, found.key, changes)
     if args.enabled is True and not found.enabled:
-        webhooks.enable(tx, found.key)
+        webhooks.enable_webhook(tx, found.key)
     elif args.enabled is False and found.enabled:
-        webhooks.disable(tx, found.key, f"{actor.name} disabled it")
+        webhooks.disable_webhook(tx, found.key, f"{actor.name} disabled it")
     host = {} if args.url is UNSET else {"host": _host(args.url)}
     company_event(
         tx, actor, "webhook.changed", found.company, None, None,
         webhook_id=args.webhook_id, fields=sorted(given), **host,
     )  # fmt: skip
-    return webhooks.get(tx, found.key)
+    return webhooks.load_webhook(tx, found.key)
 
 
 class RotateSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -182,12 +184,12 @@ def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWeb
     The answer's `secret` is the only time it is shown.
     """
     found = _webhook(tx, actor, args.webhook_id)
-    secret = webhook_signature.new_key()
-    webhooks.rotate(tx, found.key, secret)
+    secret = webhook_signature.generate_key()
+    webhooks.rotate_secret(tx, found.key, secret)
     company_event(
         tx, actor, "webhook.changed", found.company, webhook_id=args.webhook_id, fields=["secret"]
     )  # fmt: skip
-    return NewWebhook(webhooks.get(tx, found.key), webhook_signature.shown(secret))
+    return NewWebhook(webhooks.load_webhook(tx, found.key), webhook_signature.format_key(secret))
 
 
 class DeleteWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -200,7 +202,7 @@ class DeleteWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def delete_webhook(tx: Write, actor: Actor, args: DeleteWebhook) -> None:
     """Remove a webhook. For admins."""
     found = _webhook(tx, actor, args.webhook_id)
-    webhooks.remove(tx, found.key)
+    webhooks.delete_webhook(tx, found.key)
     company_event(tx, actor, "webhook.removed", found.company, webhook_id=args.webhook_id)
 
 
@@ -219,7 +221,7 @@ def list_deliveries(tx: Read, actor: Actor, args: ListDeliveries) -> Page[Delive
     """List what a webhook was told and is to be told, newest first. For admins."""
     found = _webhook(tx, actor, args.webhook_id)
     (before,) = resume(actor, args) or (NEWEST,)
-    return page(actor, args, webhook_deliveries.of_webhook(tx, found.key, before, args.limit + 1))
+    return page(actor, args, webhook_deliveries.list_deliveries(tx, found.key, before, args.limit + 1))
 
 
 class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -240,7 +242,7 @@ def replay_delivery(tx: Write, actor: Actor, args: ReplayDelivery) -> Delivery:
         raise Conflict("this delivery is still on its way")
     if not webhook.enabled:
         raise Conflict("the webhook is disabled; enable it first")
-    return webhook_deliveries.replay(tx, kept)
+    return webhook_deliveries.replay_delivery(tx, kept)
 
 
 class ListAttempts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -261,26 +263,26 @@ class Attempts(msgspec.Struct, frozen=True):
 def list_attempts(tx: Read, actor: Actor, args: ListAttempts) -> Attempts:
     """List the attempts at a delivery, oldest first. For admins."""
     kept, _ = _delivery(tx, actor, args.delivery_id)
-    return Attempts(webhook_deliveries.attempts(tx, kept))
+    return Attempts(webhook_deliveries.list_attempts(tx, kept))
 
 
-def _delivery(tx: Read, actor: Actor, public_id: str) -> tuple[Kept, Held]:
+def _delivery(tx: Read, actor: Actor, public_id: str) -> tuple[DeliveryKeys, WebhookKeys]:
     """A delivery of a company where the caller is an admin, and its webhook. Raises NotFound and Forbidden."""
-    kept = webhook_deliveries.find(tx, public_id)
-    if kept is not None and _reaches(actor, webhook := webhook_deliveries.webhook_of(tx, kept)):
+    kept = webhook_deliveries.find_delivery(tx, public_id)
+    if kept is not None and _reaches(actor, webhook := webhook_deliveries.load_webhook_keys(tx, kept)):
         return kept, webhook
     raise NotFound("delivery")
 
 
-def _webhook(tx: Read, actor: Actor, public_id: str) -> Held:
+def _webhook(tx: Read, actor: Actor, public_id: str) -> WebhookKeys:
     """A webhook of a company where the caller is an admin. Raises NotFound and Forbidden."""
-    found = webhooks.find(tx, public_id)
+    found = webhooks.find_webhook(tx, public_id)
     if found is None or not _reaches(actor, found):
         raise NotFound("webhook")
     return found
 
 
-def _reaches(actor: Actor, webhook: Held) -> bool:
+def _reaches(actor: Actor, webhook: WebhookKeys) -> bool:
     membership = actor.membership(webhook.company)
     if membership is not None:
         require_role(membership.role, Role.ADMIN)

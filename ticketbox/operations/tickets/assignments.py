@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from ticketbox.domain.core.limits import MAX_BULK, Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import NotFound, TicketArchived, invalid
+from ticketbox.domain.core.problems import InvalidField, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.lookups import Id, TicketId, Version
@@ -19,10 +19,10 @@ from ticketbox.operations.tickets.lookups import shown, writable_ticket
 from ticketbox.operations.tickets.moves import BulkResults, TicketIds, in_turn
 from ticketbox.operations.tickets.recording import changed
 from ticketbox.store.companies import members
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import assignments
-from ticketbox.store.tickets.tickets import State
+from ticketbox.store.tickets.tickets import TicketState
 
 UserId = Annotated[Id, Meta(description="A member's id, or `me`.", examples=["usr_3f6h9k2m5p8r"])]
 
@@ -114,36 +114,38 @@ class BulkAssign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssign, meter: Meter) -> BulkResults:
     """Add, remove or replace assignees on up to 50 tickets, one after the other."""
     if len(set(args.user_ids)) < len(args.user_ids):
-        raise invalid("user_ids", "a user stands twice in the list")
+        raise InvalidField("user_ids", "a user stands twice in the list")
     if not args.user_ids and args.mode is not Mode.REPLACE:
-        raise invalid("user_ids", "name at least one user")
+        raise InvalidField("user_ids", "name at least one user")
 
     def assign(public_id: str) -> Ticket:
         found, state = writable_ticket(tx, actor, public_id)
         users = [_member(tx, actor, found, user_id) for user_id in args.user_ids]
         if args.mode is Mode.REMOVE:
             return _assigned(tx, actor, found, state, [], users)
-        present = assignments.assignees(tx, found.key)
+        present = assignments.list_assignees(tx, found.key)
         surplus = [key for key in present if key not in users] if args.mode is Mode.REPLACE else []
         return _assigned(tx, actor, found, state, users, surplus)
 
     return in_turn(tx, meter, args.ticket_ids, assign)
 
 
-def _member(tx: Write, actor: Actor, found: Found, user_id: str) -> int:
+def _member(tx: Write, actor: Actor, found: VisibleRow, user_id: str) -> int:
     """The key of a member who can see the ticket's project. Raises NotFound."""
     public_id = actor.user_id if user_id == "me" else user_id
-    user = members.who_sees(tx, found.project, public_id)
+    user = members.find_user_who_sees(tx, found.project, public_id)
     if user is None:
         raise NotFound("member")
     return user
 
 
-def _assigned(tx: Write, actor: Actor, found: Found, state: State, wanted: list[int], unwanted: list[int]) -> Ticket:
-    before = assignments.assignees(tx, found.key)
-    added = [user for user in wanted if assignments.assign(tx, found.key, user)]
-    removed = [user for user in unwanted if assignments.unassign(tx, found.key, user)]
-    people = before | assignments.assignees(tx, found.key)
+def _assigned(
+    tx: Write, actor: Actor, found: VisibleRow, state: TicketState, wanted: list[int], unwanted: list[int]
+) -> Ticket:
+    before = assignments.list_assignees(tx, found.key)
+    added = [user for user in wanted if assignments.assign_user(tx, found.key, user)]
+    removed = [user for user in unwanted if assignments.unassign_user(tx, found.key, user)]
+    people = before | assignments.list_assignees(tx, found.key)
     ticket = shown(tx, actor, state.id)
     if added:
         ticket = changed(tx, actor, found, state.id, "ticket.assigned", users=[people[user] for user in added])

@@ -15,7 +15,7 @@ from ticketbox.operations.events.notify import notify_mentioned, notify_of_comme
 from ticketbox.operations.tickets.lookups import writable_ticket
 from ticketbox.operations.tickets.recording import ticket_event
 from ticketbox.store.core import bylines
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import comments, tickets
 
@@ -44,7 +44,7 @@ def list_comments(tx: Read, actor: Actor, args: ListComments) -> Page[Comment]:
     """List a ticket's comments, oldest first."""
     found = readable_ticket(tx, actor, args.ticket_id)
     (after,) = resume(actor, args) or (0,)
-    return page(actor, args, comments.of_ticket(tx, found.key, after, args.limit + 1))
+    return page(actor, args, comments.list_comments(tx, found.key, after, args.limit + 1))
 
 
 class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -71,8 +71,8 @@ class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
     """Post a comment on a ticket."""
     found, _ = writable_ticket(tx, actor, args.ticket_id)
-    key = comments.add(tx, found.key, args.body, bylines.of(tx, actor))
-    comment = comments.get(tx, key)
+    key = comments.insert_comment(tx, found.key, args.body, bylines.ensure_byline(tx, actor))
+    comment = comments.load_comment(tx, key)
     ticket_event(tx, actor, found, "comment.created", comment_id=comment.id)
     notify_of_comment(tx, actor, found, args.body)
     return comment
@@ -92,11 +92,11 @@ class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
     """Replace the text of one's own comment."""
     found, ticket = _own(tx, actor, args.comment_id)
-    before = comments.get(tx, found.key).body
-    comments.edit(tx, found.key, args.body)
+    before = comments.load_comment(tx, found.key).body
+    comments.update_comment(tx, found.key, args.body)
     ticket_event(tx, actor, ticket, "comment.updated", comment_id=args.comment_id)
     notify_mentioned(tx, actor, ticket, args.body, before)
-    return comments.get(tx, found.key)
+    return comments.load_comment(tx, found.key)
 
 
 class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -115,16 +115,16 @@ class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def delete_comment(tx: Write, actor: Actor, args: DeleteComment) -> None:
     """Remove one's own comment; the history keeps that it was there."""
     found, ticket = _own(tx, actor, args.comment_id)
-    comments.delete(tx, found.key, ticket.key)
+    comments.delete_comment(tx, found.key, ticket.key)
     ticket_event(tx, actor, ticket, "comment.deleted", comment_id=args.comment_id)
 
 
-def _own(tx: Write, actor: Actor, comment_id: str) -> tuple[Found, Found]:
+def _own(tx: Write, actor: Actor, comment_id: str) -> tuple[VisibleRow, VisibleRow]:
     """The caller's own comment, and its ticket. Raises Forbidden for somebody else's."""
     found = writable(tx, actor, "comment", comment_id)
-    place = comments.place(tx, found.key)
+    place = comments.load_comment_keys(tx, found.key)
     if place.user != actor.user:
         raise Forbidden("only its author can change a comment")
-    if tickets.state(tx, place.ticket).status is Status.ARCHIVED:
+    if tickets.load_state(tx, place.ticket).status is Status.ARCHIVED:
         raise TicketArchived
-    return found, Found(place.ticket, found.project, found.company, found.role, found.within)
+    return found, VisibleRow(place.ticket, found.project, found.company, found.role, found.within)

@@ -1,26 +1,26 @@
 """Looking up a ticket to read or to write it (docs/use/tokens.md, "Restrictions")."""
 
-from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import NotFound, TicketArchived, VersionConflict
 from ticketbox.domain.tickets.records import Status, Ticket
 from ticketbox.operations.core.lookups import writable
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import tickets
-from ticketbox.store.tickets.tickets import State
+from ticketbox.store.tickets.tickets import TicketState
 
 
 def writable_ticket(
     tx: Read, actor: Actor, text: str, version: int | None = None, *, archived: bool = False
-) -> tuple[Found, State]:
+) -> tuple[VisibleRow, TicketState]:
     """A ticket that the caller may change, with its present state.
 
     Raises NotFound, Forbidden, TicketArchived unless `archived` tickets are welcome, and VersionConflict
     with the current ticket when `version` is given and another.
     """
-    found = writable(tx, actor, "ticket", ticket_id(text) or "")
-    state = tickets.state(tx, found.key)
+    found = writable(tx, actor, "ticket", parse_ticket_id(text) or "")
+    state = tickets.load_state(tx, found.key)
     if state.status is Status.ARCHIVED and not archived:
         raise TicketArchived
     if version is not None and version != state.version:
@@ -33,7 +33,7 @@ def writable_ticket(
 
 def shown(tx: Read, actor: Actor, public_id: str) -> Ticket:
     """A ticket as the answer of a write shows it."""
-    found = tickets.get(tx, actor.viewer, public_id, None)
+    found = tickets.find_ticket(tx, actor.viewer, public_id, None)
     if found is None:
         raise NotFound("ticket")
     return found[1]

@@ -6,10 +6,17 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.limits import MAX_BULK, Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import CrossCompanyMove, NotFound, Problem, RateLimited, TicketArchived, invalid
+from ticketbox.domain.core.problems import (
+    CrossCompanyMove,
+    InvalidField,
+    NotFound,
+    Problem,
+    RateLimited,
+    TicketArchived,
+)
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.lookups import Id, TicketId, Version, writable
@@ -18,10 +25,10 @@ from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import writable_ticket
 from ticketbox.operations.tickets.recording import changed
 from ticketbox.store.companies import columns
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import positions
-from ticketbox.store.tickets.tickets import State
+from ticketbox.store.tickets.tickets import TicketState
 
 
 class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -49,39 +56,39 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
     """Move a ticket to a place in a column, of its project or another project of its company."""
     if args.before is not None and args.after is not None:
-        raise invalid("after", "give before or after, not both")
+        raise InvalidField("after", "give before or after, not both")
     found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     column = _column(tx, actor, found, args.column_id)
     position = _position(tx, column.key, state, args.before, args.after)
     return _moved(tx, actor, found, state, column, position)
 
 
-def _column(tx: Write, actor: Actor, ticket: Found, column_id: str) -> Found:
+def _column(tx: Write, actor: Actor, ticket: VisibleRow, column_id: str) -> VisibleRow:
     """The column to move to. Another company's is refused as such whoever asks, before anything else."""
-    company = columns.company_of(tx, column_id)
+    company = columns.find_company_of_column(tx, column_id)
     if company is not None and company != ticket.company:
         raise CrossCompanyMove
     return writable(tx, actor, "column", column_id)
 
 
-def _position(tx: Write, column: int, state: State, before: str | None, after: str | None) -> int:
+def _position(tx: Write, column: int, state: TicketState, before: str | None, after: str | None) -> int:
     anchor = before if before is not None else after
     if anchor is None:
-        return positions.end_of(tx, column)
+        return positions.find_end_position(tx, column)
     field = "before" if before is not None else "after"
-    neighbour = positions.in_column(tx, column, ticket_id(anchor) or "")
+    neighbour = positions.find_in_column(tx, column, parse_ticket_id(anchor) or "")
     if neighbour is None:
-        raise invalid(field, "no such ticket in that column")
+        raise InvalidField(field, "no such ticket in that column")
     if neighbour.key == state.key:
-        raise invalid(field, "a ticket can't stand beside itself")
-    return positions.beside(tx, column, neighbour, state.key, after=before is None)
+        raise InvalidField(field, "a ticket can't stand beside itself")
+    return positions.allocate_position(tx, column, neighbour, state.key, after=before is None)
 
 
-def _moved(tx: Write, actor: Actor, found: Found, state: State, column: Found, position: int) -> Ticket:
-    origin = None if state.column is None else columns.public_id(tx, state.column)
-    positions.place(tx, found.key, column.project, column.key, position)
-    there = Found(found.key, column.project, column.company, column.role, within=True)
-    told = {"from": {"column_id": origin}, "to": {"column_id": columns.public_id(tx, column.key)}}
+def _moved(tx: Write, actor: Actor, found: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
+    origin = None if state.column is None else columns.load_column_id(tx, state.column)
+    positions.place_ticket(tx, found.key, column.project, column.key, position)
+    there = VisibleRow(found.key, column.project, column.company, column.role, within=True)
+    told = {"from": {"column_id": origin}, "to": {"column_id": columns.load_column_id(tx, column.key)}}
     return changed(tx, actor, there, state.id, "ticket.moved", **told)
 
 
@@ -120,9 +127,9 @@ def in_turn(tx: Write, meter: Meter, ticket_ids: list[str], change: Callable[[st
     as rate limited, and what was done stays done. Raises InvalidRequest when an id stands twice, with
     nothing done.
     """
-    ids = [ticket_id(text) or text for text in ticket_ids]
+    ids = [parse_ticket_id(text) or text for text in ticket_ids]
     if len(set(ids)) < len(ids):
-        raise invalid("ticket_ids", "a ticket stands twice in the list")
+        raise InvalidField("ticket_ids", "a ticket stands twice in the list")
     results: list[BulkResult] = []
     exhausted: RateLimited | None = None
     for place, public_id in enumerate(ids):
@@ -164,12 +171,12 @@ class BulkMove(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMove, meter: Meter) -> BulkResults:
     """Move up to 50 tickets to the end of a column, one after the other."""
-    if columns.company_of(tx, args.column_id) is None:
+    if columns.find_company_of_column(tx, args.column_id) is None:
         raise NotFound("column")
 
     def move(public_id: str) -> Ticket:
         found, state = writable_ticket(tx, actor, public_id)
         column = _column(tx, actor, found, args.column_id)
-        return _moved(tx, actor, found, state, column, positions.end_of(tx, column.key))
+        return _moved(tx, actor, found, state, column, positions.find_end_position(tx, column.key))
 
     return in_turn(tx, meter, args.ticket_ids, move)

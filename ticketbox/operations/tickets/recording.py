@@ -6,19 +6,19 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.tickets.lookups import shown
 from ticketbox.store.core import bylines
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import tickets
 
 
-def ticket_event(tx: Write, actor: Actor, found: Found, type_: str, **data: Any) -> None:
+def ticket_event(tx: Write, actor: Actor, found: VisibleRow, type_: str, **data: Any) -> None:
     """Record an event about a ticket that leaves the ticket itself as it was, such as a comment."""
-    events.record(tx, type_, bylines.of(tx, actor), found.company, found.project, found.key, **data)
+    events.record_event(tx, type_, bylines.ensure_byline(tx, actor), found.company, found.project, found.key, **data)
 
 
-def changed(tx: Write, actor: Actor, found: Found, public_id: str, type_: str, **data: Any) -> Ticket:
+def changed(tx: Write, actor: Actor, found: VisibleRow, public_id: str, type_: str, **data: Any) -> Ticket:
     """Give a ticket its next version, record the event, and return the ticket as it is now."""
-    tickets.touch(tx, found.key, bylines.of(tx, actor))
+    tickets.mark_updated(tx, found.key, bylines.ensure_byline(tx, actor))
     ticket_event(tx, actor, found, type_, **data)
     return shown(tx, actor, public_id)

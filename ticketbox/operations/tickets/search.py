@@ -5,14 +5,14 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Hit, Status
 from ticketbox.domain.tickets.search_filters import FILTERS, Facet
-from ticketbox.domain.tickets.search_query import Choice, Query, parse, wrong
+from ticketbox.domain.tickets.search_query import FacetTerm, SearchQuery, build_term_error, parse_query
 from ticketbox.operations.core.lookups import Id
 from ticketbox.operations.core.paging import Cursor, Limit, page, resume
 from ticketbox.operations.core.registry import Tool, operation
@@ -20,8 +20,8 @@ from ticketbox.operations.tickets.tickets import StatusFilter, statuses
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import search as index
 from ticketbox.store.tickets import search_scope, tickets
-from ticketbox.store.tickets.search import Question
-from ticketbox.store.tickets.search_scope import Home
+from ticketbox.store.tickets.search import IndexQuery
+from ticketbox.store.tickets.search_scope import VisibleProject
 
 
 class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -35,7 +35,7 @@ class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             description='Words, "a phrase", -not, begin*, and filters: ' + " ".join(f"{each.key}:" for each in FILTERS),
             examples=['"stays empty" label:checkout -is:resolved'],
         ),
-        whole(r"[^\x00-\x1f\x7f]*"),
+        match_whole(r"[^\x00-\x1f\x7f]*"),
     ]
     company_id: Id | None = None
     project_id: Id | None = None
@@ -70,11 +70,11 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
 
     Those with all words in their titles come first, then the others, each newest first.
     """
-    id_ = ticket_id(args.q)
-    query = parse(args.q if id_ is None else f'"{id_}"', tx.now, typing=args.typing)
+    id_ = parse_ticket_id(args.q)
+    query = parse_query(args.q if id_ is None else f'"{id_}"', tx.now, typing=args.typing)
     question = _question(tx, actor, args, query)
-    found, whole = index.matches(tx, actor.viewer, question, resume(actor, args, 3), args.limit + 1)
-    shown = tickets.of_keys(tx, actor.viewer, [each.key for each in found])
+    found, whole = index.find_matches(tx, actor.viewer, question, resume(actor, args, 3), args.limit + 1)
+    shown = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in found])
     kept = page(
         actor,
         args,
@@ -86,15 +86,15 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
     return Found(kept.items, kept.next_cursor, bounded=not whole)
 
 
-def _question(tx: Read, actor: Actor, args: Search, query: Query) -> Question:
+def _question(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> IndexQuery:
     """Look up what the query names. Raises InvalidRequest for a name that nothing visible has."""
     homes = [
         home
-        for home in search_scope.homes(tx, actor.viewer)
+        for home in search_scope.list_visible_projects(tx, actor.viewer)
         if args.company_id in {None, home.company_id} and args.project_id in {None, home.project_id}
     ]
     wanted = statuses(args.status)
-    people: dict[Choice, tuple[int, ...]] = {}
+    people: dict[FacetTerm, tuple[int, ...]] = {}
     columns: list[tuple[bool, tuple[int, ...]]] = []
     for choice in query.choices:
         match choice.facet:
@@ -109,37 +109,37 @@ def _question(tx: Read, actor: Actor, args: Search, query: Query) -> Question:
                 columns.append((choice.negated, keys))
             case _:
                 pass
-    return Question(
-        scope=search_scope.scope(homes, tuple(dict.fromkeys(wanted)), query, people, tx.now),
+    return IndexQuery(
+        scope=search_scope.compose_scope(homes, tuple(dict.fromkeys(wanted)), query, people, tx.now),
         projects=tuple(home.project for home in homes),
-        texts=index.spelt(tx, query.texts),
+        texts=index.expand_prefixes(tx, query.texts),
         periods=query.periods,
         columns=tuple(columns),
     )
 
 
-def _in_projects(homes: list[Home], choice: Choice) -> list[Home]:
+def _in_projects(homes: list[VisibleProject], choice: FacetTerm) -> list[VisibleProject]:
     for value in choice.values:
         if not any(_is_called(home, value) for home in homes):
-            raise wrong(choice.span, f"no project is called {value}")
+            raise build_term_error(choice.span, f"no project is called {value}")
     return [home for home in homes if any(_is_called(home, value) for value in choice.values) != choice.negated]
 
 
-def _is_called(home: Home, name: str) -> bool:
+def _is_called(home: VisibleProject, name: str) -> bool:
     return name == home.project_id or name.casefold() == home.name.casefold()
 
 
-def _people(tx: Read, actor: Actor, choice: Choice, name: str) -> tuple[int, ...]:
+def _people(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
     if name == "none":
         return ()
-    found = (actor.user,) if name == "me" else search_scope.people(tx, actor.viewer, name)
+    found = (actor.user,) if name == "me" else search_scope.find_users_by_name(tx, actor.viewer, name)
     if not found:
-        raise wrong(choice.span, f"nobody is called {name}")
+        raise build_term_error(choice.span, f"nobody is called {name}")
     return found
 
 
-def _columns(tx: Read, actor: Actor, choice: Choice, name: str) -> tuple[int, ...]:
-    found = search_scope.columns_called(tx, actor.viewer, name)
+def _columns(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
+    found = search_scope.find_columns_by_name(tx, actor.viewer, name)
     if not found:
-        raise wrong(choice.span, f"no column is called {name}")
+        raise build_term_error(choice.span, f"no column is called {name}")
     return found

@@ -5,10 +5,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.captures.fingerprints import Print, message_print, page_print
+from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_message, fingerprint_page
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import invalid
+from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Likeness, Resemblance, SimilarTicket
 from ticketbox.operations.core.inputs import Text, Url
@@ -17,7 +17,7 @@ from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter, statuses
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import similar, tickets
-from ticketbox.store.tickets.similar import Alike
+from ticketbox.store.tickets.similar import SimilarMatch
 
 
 class FindSimilarTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -54,9 +54,9 @@ def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> Si
     Figures, ids and hashes don't count when they are compared.
     """
     key, prints = _asked(tx, actor, args)
-    found, whole = similar.alike(tx, actor.viewer, prints, statuses(args.status), key)
+    found, whole = similar.find_similar(tx, actor.viewer, prints, statuses(args.status), key)
     kept = found[: args.limit]
-    shown = tickets.of_keys(tx, actor.viewer, [each.key for each in kept])
+    shown = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in kept])
     items = [
         SimilarTicket(**msgspec.structs.asdict(ticket), reasons=_reasons(each))
         for each, ticket in zip(kept, shown, strict=True)
@@ -64,26 +64,26 @@ def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> Si
     return SimilarTickets(items, bounded=not whole)
 
 
-def _asked(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[Print]]:
+def _asked(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[Fingerprint]]:
     """The key of the ticket that was asked for, if any, and the fingerprints to look for. Raises InvalidRequest."""
     if args.ticket_id is not None:
         if args.url is not None or args.error is not None:
-            raise invalid("ticket_id", "give a ticket, or url and error, not both")
+            raise InvalidField("ticket_id", "give a ticket, or url and error, not both")
         key = readable_ticket(tx, actor, args.ticket_id).key
-        return key, similar.prints_of(tx, key)
+        return key, similar.list_fingerprints(tx, key)
     if args.url is None and args.error is None:
-        raise invalid("url", "give url or error")
-    prints: list[Print] = []
-    for field, text, made in (("error", args.error, message_print), ("url", args.url, page_print)):
+        raise InvalidField("url", "give url or error")
+    prints: list[Fingerprint] = []
+    for field, text, made in (("error", args.error, fingerprint_message), ("url", args.url, fingerprint_page)):
         found = None if text is None else made(text)
         if found is not None:
             prints.append(found)
         elif text is not None:
-            raise invalid(field, "there is nothing in it to compare")
+            raise InvalidField(field, "there is nothing in it to compare")
     return 0, prints
 
 
-def _reasons(alike: Alike) -> list[Resemblance]:
+def _reasons(alike: SimilarMatch) -> list[Resemblance]:
     """Each once: where the error is the same, so is its message."""
     told = {each.label for each in alike.prints if each.likeness is Likeness.ERROR}
     order = list(Likeness)

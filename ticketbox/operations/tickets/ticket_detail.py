@@ -16,10 +16,10 @@ from ticketbox.domain.captures.capture import (
     Redaction,
     Stream,
 )
-from ticketbox.domain.captures.excerpt import Excerpt, excerpt
+from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt
 from ticketbox.domain.captures.excerpt import Part as ExcerptPart
 from ticketbox.domain.captures.records import Asset, AssetKind
-from ticketbox.domain.core.ids import ticket_id
+from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import NotFound
@@ -30,7 +30,7 @@ from ticketbox.operations.core.lookups import TicketId
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter
 from ticketbox.store.captures import captures
-from ticketbox.store.captures.captures import Stored
+from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read
@@ -110,7 +110,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     """Read a ticket with its newest capture, cut to what matters first."""
     status = None if args.status == "all" else Status(args.status)
-    found = tickets.get(tx, actor.viewer, ticket_id(args.ticket_id) or "", status)
+    found = tickets.find_ticket(tx, actor.viewer, parse_ticket_id(args.ticket_id) or "", status)
     if found is None:
         raise NotFound("ticket")
     key, ticket = found
@@ -124,18 +124,18 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
 
 
 def _comments(tx: Read, ticket: int) -> list[Comment]:
-    return [comment for _, comment in comments.of_ticket(tx, ticket, 0, MOST_BESIDE)]
+    return [comment for _, comment in comments.list_comments(tx, ticket, 0, MOST_BESIDE)]
 
 
 def _history(tx: Read, ticket: int) -> list[Event]:
-    return [event for _, event in events.of_ticket(tx, ticket, 0, MOST_BESIDE)]
+    return [event for _, event in events.list_history(tx, ticket, 0, MOST_BESIDE)]
 
 
 def _capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | None:
-    key = captures.newest_of(tx, ticket)
+    key = captures.find_newest_capture(tx, ticket)
     if key is None:
         return None
-    stored = captures.get(tx, key)
+    stored = captures.load_capture(tx, key)
     cut = _excerpt(tx, stored, args.detail) if Part.CAPTURE in args.include else None
     capture = stored.capture
     pictures = [asset for asset in capture.assets if asset.kind is AssetKind.SCREENSHOT]
@@ -154,10 +154,10 @@ def _capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | None:
     )
 
 
-def _excerpt(tx: Read, stored: Stored, detail: Detail) -> Excerpt:
+def _excerpt(tx: Read, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
     if detail is Detail.SUMMARY:
-        return msgspec.json.decode(blobs.read(tx, stored.excerpt), type=Excerpt)
+        return msgspec.json.decode(blobs.read(tx, stored.excerpt), type=CaptureExcerpt)
     console = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.CONSOLE]), type=list[ConsoleEntry])
     network = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.NETWORK]), type=list[NetworkEntry])
     errors = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.ERRORS]), type=list[ErrorEntry])
-    return excerpt(console, network, errors, capture_id=stored.capture.id, budget_tokens=FULL_TOKENS)
+    return build_excerpt(console, network, errors, capture_id=stored.capture.id, budget_tokens=FULL_TOKENS)

@@ -6,12 +6,12 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from ticketbox.domain.captures.fingerprints import page_print
-from ticketbox.domain.core.clock import epoch_ms
+from ticketbox.domain.captures.fingerprints import fingerprint_page
+from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.patterns import whole
+from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import InvalidRequest, NotFound, TicketArchived, invalid
+from ticketbox.domain.core.problems import InvalidField, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Priority, Status, Ticket
 from ticketbox.operations.core.inputs import Branch, Label, Labels, Markdown, Title, Url, tidy_labels
@@ -23,16 +23,16 @@ from ticketbox.operations.tickets.lookups import shown, writable_ticket
 from ticketbox.operations.tickets.recording import changed, ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import lists, positions, similar, tickets
-from ticketbox.store.tickets.lists import Filter, Sort
+from ticketbox.store.tickets.lists import Sort, TicketFilter
 from ticketbox.store.tickets.tickets import NewTicket
 
 StatusFilter = Annotated[
     str,
     Meta(description="`active` (the default), `archived` or `all`."),
-    whole("(active|archived|all)"),
+    match_whole("(active|archived|all)"),
 ]
 
 
@@ -76,8 +76,8 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
     Archived tickets are in the list only with status `archived` or `all`.
     """
     if args.sort is Sort.POSITION and args.column_id is None:
-        raise invalid("sort", "position is a place in one column; give column_id too")
-    wanted = Filter(
+        raise InvalidField("sort", "position is a place in one column; give column_id too")
+    wanted = TicketFilter(
         statuses=statuses(args.status),
         sort=args.sort,
         company=args.company_id,
@@ -87,10 +87,10 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
         label=None if args.label is None else args.label.strip(),
         priority=args.priority,
         resolved=args.resolved,
-        updated_since=None if args.updated_since is None else epoch_ms(args.updated_since),
+        updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
     )
-    after = resume(actor, args, lists.width(wanted.sort))
-    return page(actor, args, lists.listed(tx, actor.viewer, wanted, after, args.limit + 1))
+    after = resume(actor, args, lists.count_sort_keys(wanted.sort))
+    return page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
 
 
 class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -126,7 +126,7 @@ def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
     new = NewTicket(
         project=found.project,
         column=column,
-        position=positions.end_of(tx, column),
+        position=positions.find_end_position(tx, column),
         title=args.title.strip(),
         description=args.description,
         priority=args.priority,
@@ -137,31 +137,31 @@ def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
     return created(tx, actor, found, new)[1]
 
 
-def target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None) -> tuple[Found, int]:
+def target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None) -> tuple[VisibleRow, int]:
     """Where a new ticket goes: its project, and the key of its column.
 
     Raises InvalidRequest when neither is given or the two don't fit, NotFound and Forbidden as a write does.
     """
     if column_id is None and project_id is None:
-        raise invalid("project_id", "give project_id or column_id")
+        raise InvalidField("project_id", "give project_id or column_id")
     if column_id is None:
         found = writable(tx, actor, "project", project_id or "")
-        first = columns.first(tx, found.project)
+        first = columns.find_first_column(tx, found.project)
         if first is None:
             raise NotFound("column")
         return found, first
     found = writable(tx, actor, "column", column_id)
     if project_id is not None and writable(tx, actor, "project", project_id).project != found.project:
-        raise invalid("column_id", "the column belongs to another project")
+        raise InvalidField("column_id", "the column belongs to another project")
     return found, found.key
 
 
-def created(tx: Write, actor: Actor, found: Found, new: NewTicket) -> tuple[Found, Ticket]:
+def created(tx: Write, actor: Actor, found: VisibleRow, new: NewTicket) -> tuple[VisibleRow, Ticket]:
     """Store a new ticket with its event; returns where it stands and the ticket."""
-    key, public_id = tickets.add(tx, new, bylines.of(tx, actor))
+    key, public_id = tickets.insert_ticket(tx, new, bylines.ensure_byline(tx, actor))
     if new.source_url is not None:
-        similar.add(tx, key, filter(None, [page_print(new.source_url)]))
-    at = Found(key, found.project, found.company, found.role, within=True)
+        similar.insert_fingerprints(tx, key, filter(None, [fingerprint_page(new.source_url)]))
+    at = VisibleRow(key, found.project, found.company, found.role, within=True)
     ticket_event(tx, actor, at, "ticket.created", title=new.title)
     notify_mentioned(tx, actor, at, new.description)
     return at, shown(tx, actor, public_id)
@@ -210,7 +210,7 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     changes = {name: value for name, value in given.items() if getattr(before, name) != value}
     if not changes:
         return before
-    tickets.edit(
+    tickets.update_ticket(
         tx,
         found.key,
         changes.get("title"),
@@ -260,7 +260,7 @@ def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRe
     found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ARCHIVED:
         return _told(shown(tx, actor, state.id), changed=False, note="the ticket was archived already")
-    tickets.archive(tx, found.key, bylines.of(tx, actor))
+    tickets.archive_ticket(tx, found.key, bylines.ensure_byline(tx, actor))
     ticket = changed(tx, actor, found, state.id, "ticket.archived")
     return _told(ticket, changed=True, note="the ticket is archived")
 
@@ -294,11 +294,11 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
         return _told(shown(tx, actor, state.id), changed=False, note="the ticket was active already")
     column, position = state.column, state.position
     if column is None:
-        column = columns.first(tx, state.project)
+        column = columns.find_first_column(tx, state.project)
         if column is None:
             raise NotFound("column")
-        position = positions.end_of(tx, column)
-    tickets.restore(tx, found.key, column, position)
+        position = positions.find_end_position(tx, column)
+    tickets.restore_ticket(tx, found.key, column, position)
     ticket = changed(tx, actor, found, state.id, "ticket.restored")
     return _told(ticket, changed=True, note="the ticket is back on its board")
 

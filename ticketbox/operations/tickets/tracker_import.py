@@ -10,7 +10,7 @@ from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Access
 from ticketbox.domain.tickets.records import Priority
-from ticketbox.domain.tickets.tracker_formats import Foreign, Tracker, read
+from ticketbox.domain.tickets.tracker_formats import ImportedTicket, Tracker, read_tickets
 from ticketbox.operations.core.inputs import Email
 from ticketbox.operations.core.lookups import Id
 from ticketbox.operations.core.registry import operation
@@ -19,7 +19,7 @@ from ticketbox.operations.tickets.tickets import created, target
 from ticketbox.store.accounts import credentials, users
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
-from ticketbox.store.core.visibility import Found
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import comments, positions, tickets
 from ticketbox.store.tickets.tickets import NewTicket
@@ -61,17 +61,17 @@ def take_over(tx: Write, actor: Actor, args: TakeOver) -> TakenOver:
 
     A state goes to the column of that name; one without to the first column, or to the last if it is a resolved one.
     """
-    account = users.by_email(tx, args.user)
+    account = users.find_account_by_email(tx, args.user)
     if account is None:
         raise NotFound("account")
-    owner = credentials.as_user(tx, account.key, Via.CLI)
+    owner = credentials.load_user_as_actor(tx, account.key, Via.CLI)
     found, first = target(tx, owner, args.project_id, None)
-    board = columns.of_project(tx, found.project)
+    board = columns.list_columns(tx, found.project)
     named = {column.name.casefold(): key for key, column in board}
     names = {key: column.name for key, column in board}
-    foreign = read(args.tracker, args.data)
+    foreign = read_tickets(args.tracker, args.data)
 
-    def place(ticket: Foreign) -> int:
+    def place(ticket: ImportedTicket) -> int:
         return named.get(ticket.state.casefold(), board[-1][0] if ticket.resolved else first)
 
     states: dict[tuple[str, int, bool], int] = {}
@@ -91,11 +91,11 @@ def take_over(tx: Write, actor: Actor, args: TakeOver) -> TakenOver:
     )
 
 
-def _make(tx: Write, owner: Actor, found: Found, column: int, ticket: Foreign) -> None:
+def _make(tx: Write, owner: Actor, found: VisibleRow, column: int, ticket: ImportedTicket) -> None:
     new = NewTicket(
         project=found.project,
         column=column,
-        position=positions.end_of(tx, column),
+        position=positions.find_end_position(tx, column),
         title=ticket.title,
         description=f"{ticket.description}\n\n*Taken over: {ticket.key}*".strip()[:100_000],
         priority=ticket.priority,
@@ -103,9 +103,9 @@ def _make(tx: Write, owner: Actor, found: Found, column: int, ticket: Foreign) -
         source_url=ticket.url,
     )
     at, _ = created(tx, owner, found, new)
-    byline = bylines.of(tx, owner)
+    byline = bylines.ensure_byline(tx, owner)
     if ticket.resolved:
-        tickets.edit(tx, at.key, None, None, None, True)
+        tickets.update_ticket(tx, at.key, None, None, None, True)
     for body in ticket.comments:
-        key = comments.add(tx, at.key, body, byline)
-        ticket_event(tx, owner, at, "comment.created", comment_id=comments.get(tx, key).id)
+        key = comments.insert_comment(tx, at.key, body, byline)
+        ticket_event(tx, owner, at, "comment.created", comment_id=comments.load_comment(tx, key).id)

@@ -7,7 +7,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.clock import MINUTE, rfc3339
+from ticketbox.domain.core.clock import MINUTE, format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import AlreadyClaimed, TicketArchived
@@ -21,7 +21,7 @@ from ticketbox.operations.tickets.recording import changed
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import tickets
-from ticketbox.store.tickets.tickets import State
+from ticketbox.store.tickets.tickets import TicketState
 
 
 class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -56,8 +56,8 @@ def start_work(tx: Write, actor: Actor, args: StartWork) -> Ticket:
         raise _refusal(tx, actor, state)
     branch = args.branch or state.branch or f"{state.id}-{slug(state.title)}"
     until = tx.now + args.lease_minutes * MINUTE
-    tickets.claim(tx, found.key, bylines.of(tx, actor), until, branch)
-    return changed(tx, actor, found, state.id, "ticket.work_started", branch=branch, until=rfc3339(until))
+    tickets.claim_ticket(tx, found.key, bylines.ensure_byline(tx, actor), until, branch)
+    return changed(tx, actor, found, state.id, "ticket.work_started", branch=branch, until=format_rfc3339(until))
 
 
 class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -88,7 +88,7 @@ def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
         return shown(tx, actor, state.id)
     if state.claimed_user != actor.user and found.role < Role.ADMIN:
         raise _refusal(tx, actor, state)
-    tickets.release(tx, found.key)
+    tickets.release_claim(tx, found.key)
     return changed(tx, actor, found, state.id, "ticket.work_stopped")
 
 
@@ -98,16 +98,16 @@ def slug(title: str) -> str:
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-") or "work"
 
 
-def _claimed(tx: Write, state: State) -> bool:
+def _claimed(tx: Write, state: TicketState) -> bool:
     return state.claimed_until is not None and state.claimed_until > tx.now
 
 
-def _is_callers(state: State, actor: Actor) -> bool:
+def _is_callers(state: TicketState, actor: Actor) -> bool:
     token = None if actor.kind is Kind.SESSION else actor.token_id
     return state.claimed_user == actor.user and state.claimed_token == token
 
 
-def _refusal(tx: Write, actor: Actor, state: State) -> AlreadyClaimed:
+def _refusal(tx: Write, actor: Actor, state: TicketState) -> AlreadyClaimed:
     claim = shown(tx, actor, state.id).claim
     assert claim is not None
     token = f" with {claim.by.token_label}" if claim.by.token_label else ""

@@ -6,19 +6,19 @@ from collections.abc import Iterable
 import msgspec
 
 from ticketbox.domain.accounts.records import Session, Token, TokenKind
-from ticketbox.domain.core.clock import rfc3339
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.clock import format_rfc3339
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.policy import Actor, Kind, Membership, Via
-from ticketbox.domain.core.scopes import ALL_SCOPES, Scope, granted
-from ticketbox.store.file.database import Event, Read, Write
+from ticketbox.domain.core.scopes import ALL_SCOPES, Scope, expand_scopes
+from ticketbox.store.file.database import CommittedEvent, Read, Write
 
 # No event of the file: it makes whoever listens look again, and find out whether the credential was their own.
-ENDED = Event(0, "credential.ended", None, None, None, None)
+CREDENTIAL_ENDED = CommittedEvent(0, "credential.ended", None, None, None, None)
 
 _memberships = msgspec.json.Decoder(tuple[Membership, ...])
-_effective: dict[str, frozenset[Scope]] = {}
+_SCOPES_BY_TEXT: dict[str, frozenset[Scope]] = {}
 
-_ACTOR = """
+_SELECT_ACTOR = """
 SELECT c.id, c.public_id, c.kind, c.label, {scopes}, c.company_id, c.restricted, {end}, {hash},
   u.id, u.public_id, u.name, u.email,
   (SELECT json_group_array(json_array(
@@ -28,10 +28,10 @@ FROM {table} JOIN user u ON u.id = c.user_id
 WHERE {hash} = :hash AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > :now)
   AND u.disabled_at IS NULL
 """
-RESOLVE = _ACTOR.format(scopes="c.scopes", end="c.expires_at", hash="c.secret_hash", table="credential c")
+SELECT_ACTOR = _SELECT_ACTOR.format(scopes="c.scopes", end="c.expires_at", hash="c.secret_hash", table="credential c")
 # A grant's access tokens stand in a table of their own, and each opens only what the grant is for (RFC 8707).
-RESOLVE_ACCESS = (
-    _ACTOR.format(
+SELECT_ACTOR_BY_ACCESS_TOKEN = (
+    _SELECT_ACTOR.format(
         scopes="ifnull(s.scopes, c.scopes)",
         end="s.expires_at",
         hash="s.secret_hash",
@@ -41,10 +41,10 @@ RESOLVE_ACCESS = (
 )
 
 
-def resolve(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
+def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
     """The actor behind a secret's hash; None when it is unknown, expired, revoked or its user disabled."""
     asked = {"hash": secret_hash, "now": tx.now, "audience": "mcp" if via is Via.MCP else "api"}
-    row = tx.one(RESOLVE, asked) or tx.one(RESOLVE_ACCESS, asked)
+    row = tx.one(SELECT_ACTOR, asked) or tx.one(SELECT_ACTOR_BY_ACCESS_TOKEN, asked)
     if row is None or not hmac.compare_digest(row[8], secret_hash):
         return None
     kind = Kind(row[2])
@@ -58,7 +58,7 @@ def resolve(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
         token_id=row[1],
         token_label=None if session else row[3],
         kind=kind,
-        scopes=ALL_SCOPES if session else _scopes(row[4]),
+        scopes=ALL_SCOPES if session else _expand_stored_scopes(row[4]),
         company=row[5],
         restricted=bool(row[6]),
         expires_at=row[7],
@@ -67,7 +67,7 @@ def resolve(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
     )
 
 
-AS_USER = """
+SELECT_USER = """
 SELECT u.id, u.public_id, u.name, u.email,
   (SELECT json_group_array(json_array(
      m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute))
@@ -76,9 +76,9 @@ FROM user u WHERE u.id = ?
 """
 
 
-def as_user(tx: Read, user: int, via: Via) -> Actor:
+def load_user_as_actor(tx: Read, user: int, via: Via) -> Actor:
     """An actor for a user that exists, without a credential: at set-up, and for the machine's shell."""
-    row = tx.one(AS_USER, (user,))
+    row = tx.one(SELECT_USER, (user,))
     assert row is not None
     return Actor(
         user=row[0],
@@ -98,11 +98,11 @@ def as_user(tx: Read, user: int, via: Via) -> Actor:
     )
 
 
-def _scopes(text: str) -> frozenset[Scope]:
+def _expand_stored_scopes(text: str) -> frozenset[Scope]:
     """What the stored scopes grant together, worked out once for each combination."""
-    effective = _effective.get(text)
+    effective = _SCOPES_BY_TEXT.get(text)
     if effective is None:
-        effective = _effective[text] = granted(frozenset(Scope(word) for word in text.split()))
+        effective = _SCOPES_BY_TEXT[text] = expand_scopes(frozenset(Scope(word) for word in text.split()))
     return effective
 
 
@@ -122,29 +122,29 @@ class NewCredential(msgspec.Struct, frozen=True):
     user_agent: str | None = None
 
 
-INSERT = """
+INSERT_CREDENTIAL = """
 INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, company_id, restricted,
   address, user_agent, created_at, expires_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-PIN = "INSERT INTO credential_project (credential_id, project_id) VALUES (?, ?)"
+INSERT_CREDENTIAL_PROJECT = "INSERT INTO credential_project (credential_id, project_id) VALUES (?, ?)"
 
 
-def add(tx: Write, new: NewCredential) -> tuple[int, str]:
+def insert_credential(tx: Write, new: NewCredential) -> tuple[int, str]:
     """Store a credential; returns its key and its public id."""
-    public_id = new_id(Prefix.SESSION if new.kind is Kind.SESSION else Prefix.TOKEN)
+    public_id = generate_id(Prefix.SESSION if new.kind is Kind.SESSION else Prefix.TOKEN)
     scopes = " ".join(sorted(new.scopes))
     restricted = new.projects is not None
     key = tx.insert(
-        INSERT,
+        INSERT_CREDENTIAL,
         (public_id, new.kind.value, new.user, new.label, new.secret_hash, new.shown, scopes, new.company,
          restricted, new.address, new.user_agent, tx.now, new.expires_at),
     )  # fmt: skip
-    tx.many(PIN, [(key, project) for project in new.projects or ()])
+    tx.many(INSERT_CREDENTIAL_PROJECT, [(key, project) for project in new.projects or ()])
     return key, public_id
 
 
-TOKENS = """
+SELECT_TOKENS = """
 SELECT c.public_id, c.label, c.shown, c.kind, c.scopes, co.public_id, c.restricted, c.expires_at, c.created_at,
   c.last_used_at, c.id,
   (SELECT json_group_array(p.public_id) FROM credential_project cp JOIN project p ON p.id = cp.project_id
@@ -156,7 +156,7 @@ ORDER BY c.id DESC LIMIT :limit
 """
 
 
-def tokens(
+def list_tokens(
     tx: Read, user: int, before: int, limit: int, token: str | None = None, kind: Kind = Kind.API
 ) -> list[tuple[int, Token]]:
     """A user's tokens that aren't revoked, newest first, each with its key."""
@@ -172,16 +172,16 @@ def tokens(
                 scopes=row[4].split(),
                 company_id=row[5],
                 project_ids=msgspec.json.decode(row[11], type=list[str]) if row[6] else None,
-                expires_at=None if row[7] is None else rfc3339(row[7]),
-                created=rfc3339(row[8]),
-                last_used_at=None if row[9] is None else rfc3339(row[9]),
+                expires_at=None if row[7] is None else format_rfc3339(row[7]),
+                created=format_rfc3339(row[8]),
+                last_used_at=None if row[9] is None else format_rfc3339(row[9]),
             ),
         )
-        for row in tx.all(TOKENS, parameters)
+        for row in tx.all(SELECT_TOKENS, parameters)
     ]
 
 
-SESSIONS = """
+SELECT_SESSIONS = """
 SELECT id, public_id, address, user_agent, created_at, last_used_at, expires_at
 FROM credential
 WHERE user_id = ? AND kind = 'session' AND revoked_at IS NULL AND expires_at > ?
@@ -189,7 +189,7 @@ ORDER BY id DESC LIMIT 200
 """
 
 
-def sessions(tx: Read, user: int, current: int) -> list[Session]:
+def list_sessions(tx: Read, user: int, current: int) -> list[Session]:
     """A user's live web sessions, newest first."""
     return [
         Session(
@@ -197,24 +197,24 @@ def sessions(tx: Read, user: int, current: int) -> list[Session]:
             current=row[0] == current,
             address=row[2],
             user_agent=row[3],
-            created=rfc3339(row[4]),
-            last_used_at=None if row[5] is None else rfc3339(row[5]),
-            expires_at=rfc3339(row[6]),
+            created=format_rfc3339(row[4]),
+            last_used_at=None if row[5] is None else format_rfc3339(row[5]),
+            expires_at=format_rfc3339(row[6]),
         )
-        for row in tx.all(SESSIONS, (user, tx.now))
+        for row in tx.all(SELECT_SESSIONS, (user, tx.now))
     ]
 
 
-REVOKE = """
+REVOKE_CREDENTIAL = """
 UPDATE credential SET revoked_at = ?
 WHERE public_id = ? AND user_id = ? AND kind = ? AND revoked_at IS NULL RETURNING id, label, company_id
 """
 
 
-def revoke(tx: Write, user: int, public_id: str, kind: Kind) -> tuple[int, str, int | None] | None:
+def revoke_credential(tx: Write, user: int, public_id: str, kind: Kind) -> tuple[int, str, int | None] | None:
     """Revoke a user's credential; its key, label and company, or None when there is none to revoke."""
-    tx.events.append(ENDED)
-    return tx.one(REVOKE, (tx.now, public_id, user, kind.value))
+    tx.events.append(CREDENTIAL_ENDED)
+    return tx.one(REVOKE_CREDENTIAL, (tx.now, public_id, user, kind.value))
 
 
 REVOKE_SESSIONS = """
@@ -224,11 +224,11 @@ UPDATE credential SET revoked_at = ? WHERE user_id = ? AND kind = 'session' AND 
 
 def revoke_sessions(tx: Write, user: int, but: int = 0) -> None:
     """Sign a user out everywhere, but for one session."""
-    tx.events.append(ENDED)
+    tx.events.append(CREDENTIAL_ENDED)
     tx.run(REVOKE_SESSIONS, (tx.now, user, but))
 
 
-RESTRICTION = """
+SELECT_RESTRICTION = """
 SELECT co.public_id,
   (SELECT json_group_array(p.public_id) FROM credential_project cp JOIN project p ON p.id = cp.project_id
    WHERE cp.credential_id = c.id)
@@ -236,9 +236,9 @@ FROM credential c LEFT JOIN company co ON co.id = c.company_id WHERE c.id = ?
 """
 
 
-def restriction(tx: Read, key: int) -> tuple[str | None, list[str]]:
+def load_restriction(tx: Read, key: int) -> tuple[str | None, list[str]]:
     """The public ids of the company and the projects that a credential is pinned to."""
-    row = tx.one(RESTRICTION, (key,))
+    row = tx.one(SELECT_RESTRICTION, (key,))
     return (None, []) if row is None else (row[0], msgspec.json.decode(row[1], type=list[str]))
 
 
@@ -247,36 +247,36 @@ UPDATE credential SET revoked_at = ? WHERE user_id = ? AND company_id = ? AND re
 """
 
 
-def revoke_in_company(tx: Write, user: int, company: int) -> None:
+def revoke_credentials_in_company(tx: Write, user: int, company: int) -> None:
     """Revoke a user's credentials that are pinned to a company."""
     tx.run(REVOKE_IN_COMPANY, (tx.now, user, company))
 
 
-FIND = "SELECT c.id, c.user_id, c.kind FROM credential c WHERE c.public_id = ? AND c.revoked_at IS NULL"
+SELECT_CREDENTIAL = "SELECT c.id, c.user_id, c.kind FROM credential c WHERE c.public_id = ? AND c.revoked_at IS NULL"
 
 
-def find(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
+def find_credential(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
     """A live credential by its public id: its key, its user's key and its kind."""
-    row = tx.one(FIND, (public_id,))
+    row = tx.one(SELECT_CREDENTIAL, (public_id,))
     return None if row is None else (row[0], row[1], Kind(row[2]))
 
 
-def public_id(tx: Read, key: int) -> str:
+def load_credential_id(tx: Read, key: int) -> str:
     """The public id of a credential that exists."""
     return tx.value("SELECT public_id FROM credential WHERE id = ?", (key,))
 
 
-TOUCH = "UPDATE credential SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE id = ?"
+UPDATE_LAST_USED = "UPDATE credential SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE id = ?"
 
 
-def touch(tx: Write, used: Iterable[tuple[int, int]]) -> None:
+def record_use(tx: Write, used: Iterable[tuple[int, int]]) -> None:
     """Record when credentials were last used: pairs of key and epoch milliseconds."""
-    tx.many(TOUCH, [(at, key) for key, at in used])
+    tx.many(UPDATE_LAST_USED, [(at, key) for key, at in used])
 
 
-KNOWN_ADDRESS = "SELECT 1 FROM credential WHERE user_id = ? AND kind = 'session' AND address = ? LIMIT 1"
+SELECT_SESSION_FROM_ADDRESS = "SELECT 1 FROM credential WHERE user_id = ? AND kind = 'session' AND address = ? LIMIT 1"
 
 
 def has_signed_in_from(tx: Read, user: int, address: str) -> bool:
     """Whether the user ever signed in from this address."""
-    return tx.one(KNOWN_ADDRESS, (user, address)) is not None
+    return tx.one(SELECT_SESSION_FROM_ADDRESS, (user, address)) is not None

@@ -2,18 +2,18 @@
 
 import msgspec
 
-from ticketbox.domain.accounts.oauth import Audience, shown_host
+from ticketbox.domain.accounts.oauth import Audience, format_host
 from ticketbox.domain.accounts.records import ConnectedApp
-from ticketbox.domain.core.clock import DAY, rfc3339
+from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.store.file.database import Read, Row, Write
 
-MOST_UNUSED = 1_000
-MOST_ASKED = 20
+MAX_UNUSED_CLIENTS = 1_000
+MAX_OPEN_REQUESTS = 20
 
-_strings = msgspec.json.Decoder(list[str])
+_decode_strings = msgspec.json.Decoder(list[str])
 
 
-class Client(msgspec.Struct, frozen=True):
+class OAuthClient(msgspec.Struct, frozen=True):
     """An app that may ask. `fetched_at` is None for one that registered here."""
 
     key: int
@@ -23,26 +23,26 @@ class Client(msgspec.Struct, frozen=True):
     fetched_at: int | None
 
 
-_CLIENT = "SELECT id, client_id, name, redirect_uris, fetched_at FROM oauth_client"
+_SELECT_CLIENT = "SELECT id, client_id, name, redirect_uris, fetched_at FROM oauth_client"
 
 
-def client(tx: Read, client_id: str) -> Client | None:
+def find_client(tx: Read, client_id: str) -> OAuthClient | None:
     """The client with an id."""
-    return _client(tx.one(f"{_CLIENT} WHERE client_id = ?", (client_id,)))
+    return _build_client(tx.one(f"{_SELECT_CLIENT} WHERE client_id = ?", (client_id,)))
 
 
-def client_by_key(tx: Read, key: int) -> Client:
+def load_client(tx: Read, key: int) -> OAuthClient:
     """A client that exists."""
-    found = _client(tx.one(f"{_CLIENT} WHERE id = ?", (key,)))
+    found = _build_client(tx.one(f"{_SELECT_CLIENT} WHERE id = ?", (key,)))
     assert found is not None
     return found
 
 
-def _client(row: Row | None) -> Client | None:
-    return None if row is None else Client(row[0], row[1], row[2], _strings.decode(row[3]), row[4])
+def _build_client(row: Row | None) -> OAuthClient | None:
+    return None if row is None else OAuthClient(row[0], row[1], row[2], _decode_strings.decode(row[3]), row[4])
 
 
-PUT_CLIENT = """
+UPSERT_CLIENT = """
 INSERT INTO oauth_client (client_id, name, redirect_uris, created_at, fetched_at)
 VALUES (:client_id, :name, :redirect_uris, :now, :fetched_at)
 ON CONFLICT (client_id) DO UPDATE SET
@@ -50,10 +50,10 @@ ON CONFLICT (client_id) DO UPDATE SET
 """
 
 
-def put_client(tx: Write, client_id: str, name: str, redirect_uris: list[str], *, fetched: bool) -> None:
+def save_client(tx: Write, client_id: str, name: str, redirect_uris: list[str], *, fetched: bool) -> None:
     """Store a client, or what its document says now. The oldest of too many that nobody uses goes."""
     tx.run(
-        PUT_CLIENT,
+        UPSERT_CLIENT,
         {
             "client_id": client_id,
             "name": name,
@@ -62,20 +62,20 @@ def put_client(tx: Write, client_id: str, name: str, redirect_uris: list[str], *
             "fetched_at": tx.now if fetched else None,
         },
     )
-    tx.run(DROP_SURPLUS, (MOST_UNUSED,))
+    tx.run(DELETE_SURPLUS_CLIENTS, (MAX_UNUSED_CLIENTS,))
 
 
-_UNUSED = """
+_CLIENT_IS_UNUSED = """
 NOT EXISTS (SELECT 1 FROM oauth_grant g WHERE g.client_id = c.id)
 AND NOT EXISTS (SELECT 1 FROM oauth_request r WHERE r.client_id = c.id)
 """
-DROP_SURPLUS = f"""
+DELETE_SURPLUS_CLIENTS = f"""
 DELETE FROM oauth_client WHERE id IN (
-  SELECT c.id FROM oauth_client c WHERE {_UNUSED} ORDER BY c.created_at DESC, c.id DESC LIMIT -1 OFFSET ?)
+  SELECT c.id FROM oauth_client c WHERE {_CLIENT_IS_UNUSED} ORDER BY c.created_at DESC, c.id DESC LIMIT -1 OFFSET ?)
 """
 
 
-class Asked(msgspec.Struct, frozen=True):
+class AuthorizationRequest(msgspec.Struct, frozen=True):
     """What a client asks a user for, or was granted: `scopes`, `company` and `projects` are then the user's choice."""
 
     user: int
@@ -92,98 +92,98 @@ class Asked(msgspec.Struct, frozen=True):
     credential: int | None = None
 
 
-ASK = """
+INSERT_REQUEST = """
 INSERT INTO oauth_request (stage, secret_hash, user_id, client_id, redirect_uri, state, challenge, audience, scopes,
   expires_at)
 VALUES ('asked', ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-DROP_OLD_ASKED = """
+DELETE_SURPLUS_REQUESTS = """
 DELETE FROM oauth_request WHERE id IN (
   SELECT id FROM oauth_request WHERE user_id = ? AND stage = 'asked' ORDER BY id DESC LIMIT -1 OFFSET ?)
 """
 
 
-def ask(tx: Write, asked: Asked, handle_hash: bytes, expires_at: int) -> None:
+def insert_request(tx: Write, asked: AuthorizationRequest, handle_hash: bytes, expires_at: int) -> None:
     """Store a request that waits for its user's answer; a user has up to 20 of them."""
     tx.run(
-        ASK,
+        INSERT_REQUEST,
         (handle_hash, asked.user, asked.client, asked.redirect_uri, asked.state, asked.challenge, asked.audience.value,
          " ".join(asked.scopes), expires_at),
     )  # fmt: skip
-    tx.run(DROP_OLD_ASKED, (asked.user, MOST_ASKED))
+    tx.run(DELETE_SURPLUS_REQUESTS, (asked.user, MAX_OPEN_REQUESTS))
 
 
-_REQUEST = """
+_SELECT_REQUEST = """
 SELECT user_id, client_id, redirect_uri, state, challenge, audience, scopes, company, projects, id, expires_at,
   credential_id
 FROM oauth_request
 """
-ASKED = f"{_REQUEST} WHERE secret_hash = ? AND stage = 'asked' AND user_id = ? AND expires_at > ?"
-CODE = f"{_REQUEST} WHERE secret_hash = ? AND stage IN ('granted', 'redeemed')"
+SELECT_OPEN_REQUEST = f"{_SELECT_REQUEST} WHERE secret_hash = ? AND stage = 'asked' AND user_id = ? AND expires_at > ?"
+SELECT_REQUEST_BY_CODE = f"{_SELECT_REQUEST} WHERE secret_hash = ? AND stage IN ('granted', 'redeemed')"
 
 
-def asked(tx: Read, handle_hash: bytes, user: int) -> Asked | None:
+def find_open_request(tx: Read, handle_hash: bytes, user: int) -> AuthorizationRequest | None:
     """The request behind a consent page's handle, if it is this user's and still open."""
-    return _asked(tx.one(ASKED, (handle_hash, user, tx.now)))
+    return _build_request(tx.one(SELECT_OPEN_REQUEST, (handle_hash, user, tx.now)))
 
 
-def by_code(tx: Read, code_hash: bytes) -> Asked | None:
+def find_request_by_code(tx: Read, code_hash: bytes) -> AuthorizationRequest | None:
     """The request that a code was given for, whatever became of it."""
-    return _asked(tx.one(CODE, (code_hash,)))
+    return _build_request(tx.one(SELECT_REQUEST_BY_CODE, (code_hash,)))
 
 
-def _asked(row: Row | None) -> Asked | None:
+def _build_request(row: Row | None) -> AuthorizationRequest | None:
     if row is None:
         return None
-    projects = None if row[8] is None else _strings.decode(row[8])
-    return Asked(
+    projects = None if row[8] is None else _decode_strings.decode(row[8])
+    return AuthorizationRequest(
         row[0], row[1], row[2], row[3], row[4], Audience(row[5]), row[6].split(), row[7], projects, row[9], row[10],
         row[11],
     )  # fmt: skip
 
 
-GRANT = """
+GRANT_REQUEST = """
 UPDATE oauth_request
 SET stage = 'granted', secret_hash = ?, scopes = ?, company = ?, projects = ?, expires_at = ? WHERE id = ?
 """
 
 
-def grant(
+def grant_request(
     tx: Write, key: int, code_hash: bytes, scopes: list[str], company: str | None, projects: list[str] | None, end: int
 ) -> None:
     """Turn a request that waited into a code, with what the user chose. The handle no longer opens anything."""
     listed = None if projects is None else msgspec.json.encode(projects).decode()
-    tx.run(GRANT, (code_hash, " ".join(scopes), company, listed, end, key))
+    tx.run(GRANT_REQUEST, (code_hash, " ".join(scopes), company, listed, end, key))
 
 
-def drop(tx: Write, key: int) -> None:
+def delete_request(tx: Write, key: int) -> None:
     """Remove a request that was denied."""
     tx.run("DELETE FROM oauth_request WHERE id = ?", (key,))
 
 
-ADD_GRANT = "INSERT INTO oauth_grant (credential_id, client_id, redirect_uri, audience) VALUES (?, ?, ?, ?)"
+INSERT_GRANT = "INSERT INTO oauth_grant (credential_id, client_id, redirect_uri, audience) VALUES (?, ?, ?, ?)"
 
 
-def redeem(tx: Write, request: Asked, credential: int) -> None:
+def redeem_code(tx: Write, request: AuthorizationRequest, credential: int) -> None:
     """Mark a code as used, and tie the grant's credential to it."""
     tx.run("UPDATE oauth_request SET stage = 'redeemed', credential_id = ? WHERE id = ?", (credential, request.key))
-    tx.run(ADD_GRANT, (credential, request.client, request.redirect_uri, request.audience.value))
+    tx.run(INSERT_GRANT, (credential, request.client, request.redirect_uri, request.audience.value))
 
 
-KEEP = """
+INSERT_SECRET = """
 INSERT INTO oauth_secret (secret_hash, credential_id, opens, scopes, created_at, expires_at) VALUES (?, ?, ?, ?, ?, ?)
 """
 
 
-def add_secret(
+def insert_secret(
     tx: Write, credential: int, opens: str, secret_hash: bytes, expires_at: int, scopes: list[str] | None = None
 ) -> None:
     """Store a secret of a grant; `scopes` narrows what it opens."""
     narrowed = None if scopes is None else " ".join(scopes)
-    tx.run(KEEP, (secret_hash, credential, opens, narrowed, tx.now, expires_at))
+    tx.run(INSERT_SECRET, (secret_hash, credential, opens, narrowed, tx.now, expires_at))
 
 
-class Held(msgspec.Struct, frozen=True):
+class GrantSecret(msgspec.Struct, frozen=True):
     """A secret of a grant with the grant behind it. `live` says that the grant holds."""
 
     credential: int
@@ -198,7 +198,7 @@ class Held(msgspec.Struct, frozen=True):
     live: bool
 
 
-HELD = """
+SELECT_SECRET = """
 SELECT s.credential_id, s.opens, s.expires_at, s.rotated_at, cl.client_id, g.audience, c.user_id, c.public_id, c.scopes,
   c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > :now) AND u.disabled_at IS NULL
 FROM oauth_secret s
@@ -210,23 +210,23 @@ WHERE s.secret_hash = :hash
 """
 
 
-def held(tx: Read, secret_hash: bytes) -> Held | None:
+def find_secret(tx: Read, secret_hash: bytes) -> GrantSecret | None:
     """The secret with a hash, whether it still holds or not."""
-    row = tx.one(HELD, {"hash": secret_hash, "now": tx.now})
+    row = tx.one(SELECT_SECRET, {"hash": secret_hash, "now": tx.now})
     if row is None:
         return None
-    return Held(
+    return GrantSecret(
         row[0], row[1], row[2], row[3], row[4], Audience(row[5]), row[6], row[7], row[8].split(), bool(row[9])
     )  # fmt: skip
 
 
-def rotate(tx: Write, secret_hash: bytes, credential: int, end: int) -> None:
+def rotate_refresh_token(tx: Write, secret_hash: bytes, credential: int, end: int) -> None:
     """Note that a refresh token was exchanged, the first time it is; the grant now lasts until `end`."""
     tx.run("UPDATE oauth_secret SET rotated_at = ? WHERE secret_hash = ? AND rotated_at IS NULL", (tx.now, secret_hash))
     tx.run("UPDATE credential SET expires_at = ? WHERE id = ?", (end, credential))
 
 
-APPS = """
+SELECT_APPS = """
 SELECT c.id, c.public_id, c.label, g.redirect_uri, cl.client_id, cl.fetched_at, c.scopes, co.public_id, c.restricted,
   c.created_at, c.last_used_at, c.expires_at,
   (SELECT json_group_array(p.public_id) FROM credential_project cp JOIN project p ON p.id = cp.project_id
@@ -240,34 +240,34 @@ ORDER BY c.id DESC LIMIT :limit
 """
 
 
-def apps(tx: Read, user: int, before: int, limit: int) -> list[tuple[int, ConnectedApp]]:
+def list_connected_apps(tx: Read, user: int, before: int, limit: int) -> list[tuple[int, ConnectedApp]]:
     """A user's grants that hold, newest first, each with its key."""
-    rows = tx.all(APPS, {"user": user, "now": tx.now, "before": before, "limit": limit})
+    rows = tx.all(SELECT_APPS, {"user": user, "now": tx.now, "before": before, "limit": limit})
     return [
         (
             row[0],
             ConnectedApp(
                 id=row[1],
                 name=row[2],
-                client_host=None if row[5] is None else shown_host(row[4]),
-                redirect_host=shown_host(row[3]),
+                client_host=None if row[5] is None else format_host(row[4]),
+                redirect_host=format_host(row[3]),
                 scopes=row[6].split(),
                 company_id=row[7],
-                project_ids=_strings.decode(row[12]) if row[8] else None,
-                created=rfc3339(row[9]),
-                last_used_at=None if row[10] is None else rfc3339(row[10]),
-                expires_at=rfc3339(row[11]),
+                project_ids=_decode_strings.decode(row[12]) if row[8] else None,
+                created=format_rfc3339(row[9]),
+                last_used_at=None if row[10] is None else format_rfc3339(row[10]),
+                expires_at=format_rfc3339(row[11]),
             ),
         )
         for row in rows
     ]
 
 
-DROP_CLIENTS = f"DELETE FROM oauth_client AS c WHERE c.created_at < ? AND {_UNUSED}"
+DELETE_UNUSED_CLIENTS = f"DELETE FROM oauth_client AS c WHERE c.created_at < ? AND {_CLIENT_IS_UNUSED}"
 
 
-def tidy(tx: Write) -> None:
+def delete_expired(tx: Write) -> None:
     """Remove what has ended: secrets, requests a day after their end, clients that nobody used within a day."""
     tx.run("DELETE FROM oauth_secret WHERE expires_at <= ?", (tx.now,))
     tx.run("DELETE FROM oauth_request WHERE expires_at <= ?", (tx.now - DAY,))
-    tx.run(DROP_CLIENTS, (tx.now - DAY,))
+    tx.run(DELETE_UNUSED_CLIENTS, (tx.now - DAY,))

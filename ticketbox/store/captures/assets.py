@@ -5,7 +5,7 @@ import msgspec
 from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, Kind
 from ticketbox.domain.captures.images.annotations import record as annotation_record
 from ticketbox.domain.captures.records import Asset, AssetKind
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.captures import previews
 from ticketbox.store.core import blobs
 from ticketbox.store.core.blobs import Packed
@@ -33,7 +33,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 def add(tx: Write, ticket: int, capture: int | None, new: NewAsset, byline: int) -> tuple[int, str]:
     """Store a file; returns its key and its public id."""
-    public_id = new_id(Prefix.ASSET)
+    public_id = generate_id(Prefix.ASSET)
     key = tx.insert(
         ADD,
         (public_id, ticket, capture, new.kind.value, blobs.put(tx, new.packed), new.media_type,
@@ -108,7 +108,7 @@ def ticket_of(tx: Read, key: int) -> int:
 
 def replace(tx: Write, key: int, packed: Packed, width: int, height: int, media_type: str) -> None:
     """Put other bytes in a file's place, and destroy the old ones, its small picture too, if nothing else uses them."""
-    previews.drop(tx, key)
+    previews.delete_preview(tx, key)
     old = tx.value("SELECT blob_id FROM asset WHERE id = ?", (key,))
     new = blobs.put(tx, packed)
     tx.run(
@@ -160,7 +160,7 @@ def save_annotations(tx: Write, asset: int, marks: list[AnnotationInput], byline
         old = before.get(mark.id or "")
         same = old is not None and tuple(old[1:5]) == content
         at, by = (old[5], old[6]) if same and old is not None else (tx.now, byline)
-        rows.append((mark.id or new_id(Prefix.ANNOTATION), asset, place, *content, at, by))
+        rows.append((mark.id or generate_id(Prefix.ANNOTATION), asset, place, *content, at, by))
     tx.many(ADD_ANNOTATION, rows)
 
 

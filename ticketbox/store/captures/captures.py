@@ -4,7 +4,7 @@ import msgspec
 
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
 from ticketbox.domain.captures.records import Capture
-from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.store.captures import assets
 from ticketbox.store.core import blobs
@@ -28,50 +28,50 @@ class NewCapture(msgspec.Struct, frozen=True):
     console_words: str
 
 
-class Known(msgspec.Struct, frozen=True):
+class EarlierCapture(msgspec.Struct, frozen=True):
     """A capture that a client sent before."""
 
     public_id: str
     ticket_id: str
 
 
-KNOWN = """
+SELECT_BY_CLIENT_ID = """
 SELECT c.public_id, t.public_id FROM capture c JOIN ticket t ON t.id = c.ticket_id
 WHERE c.user_id = ? AND c.client_id = ?
 """
 
 
-def known(tx: Read, user: int, client_id: str) -> Known | None:
+def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCapture | None:
     """The capture that a user's client sent under this id, if it did."""
-    row = tx.one(KNOWN, (user, client_id))
-    return None if row is None else Known(*row)
+    row = tx.one(SELECT_BY_CLIENT_ID, (user, client_id))
+    return None if row is None else EarlierCapture(*row)
 
 
-ADD = """
+INSERT_CAPTURE = """
 INSERT INTO capture (public_id, client_id, user_id, ticket_id, captured_at, page, environment, health, redaction,
   summary, excerpt, console, network, errors, error_words, console_words, created_at, created_by)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def add(tx: Write, user: int, ticket: int, new: NewCapture, byline: int) -> int:
+def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: int) -> int:
     """Store a capture with its streams; returns its key."""
     encoded = [msgspec.json.encode(part).decode() for part in (new.page, new.environment, new.health, new.redaction)]
     streams = [blobs.put(tx, new.streams[stream]) for stream in Stream]
     return tx.insert(
-        ADD,
+        INSERT_CAPTURE,
         (new.public_id, new.client_id, user, ticket, new.captured_at, *encoded,
          blobs.put(tx, new.excerpt), *streams, new.error_words, new.console_words, tx.now, byline),
     )  # fmt: skip
 
 
-def crown(tx: Write, ticket: int, key: int, summary: CaptureSummary) -> None:
+def set_newest_capture(tx: Write, ticket: int, key: int, summary: CaptureSummary) -> None:
     """Make a capture its ticket's newest, with the summary that the ticket shows."""
     tx.run("UPDATE capture SET summary = ? WHERE id = ?", (msgspec.json.encode(summary).decode(), key))
     tx.run("UPDATE ticket SET capture_id = ? WHERE id = ?", (key, ticket))
 
 
-class Stored(msgspec.Struct, frozen=True):
+class StoredCapture(msgspec.Struct, frozen=True):
     """A capture with the keys of its blobs."""
 
     key: int
@@ -81,22 +81,22 @@ class Stored(msgspec.Struct, frozen=True):
     streams: dict[Stream, int]
 
 
-GET = """
+SELECT_CAPTURE = """
 SELECT c.id, c.public_id, t.public_id, c.captured_at, c.page, c.environment, c.health, c.redaction, c.summary,
   c.excerpt, c.console, c.network, c.errors
 FROM capture c JOIN ticket t ON t.id = c.ticket_id WHERE c.id = ?
 """
 
 
-def get(tx: Read, key: int) -> Stored:
+def load_capture(tx: Read, key: int) -> StoredCapture:
     """A capture that exists."""
-    row = tx.one(GET, (key,))
+    row = tx.one(SELECT_CAPTURE, (key,))
     assert row is not None
     summary = msgspec.json.decode(row[8], type=CaptureSummary)
     capture = Capture(
         id=row[1],
         ticket_id=row[2],
-        captured_at=rfc3339(row[3]),
+        captured_at=format_rfc3339(row[3]),
         page=msgspec.json.decode(row[4], type=Page),
         environment=msgspec.json.decode(row[5], type=Environment),
         health=msgspec.json.decode(row[6], type=Health),
@@ -104,34 +104,34 @@ def get(tx: Read, key: int) -> Stored:
         counts=summary.counts,
         assets=assets.of_capture(tx, row[0]),
     )
-    return Stored(row[0], capture, summary, row[9], dict(zip(Stream, row[10:13], strict=True)))
+    return StoredCapture(row[0], capture, summary, row[9], dict(zip(Stream, row[10:13], strict=True)))
 
 
-def newest_of(tx: Read, ticket: int) -> int | None:
+def find_newest_capture(tx: Read, ticket: int) -> int | None:
     """The key of a ticket's newest capture."""
     return tx.value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
 
 
-def captured_at(tx: Read, key: int) -> int:
+def load_capture_time(tx: Read, key: int) -> int:
     """When a capture was taken, in epoch milliseconds."""
     return tx.value("SELECT captured_at FROM capture WHERE id = ?", (key,))
 
 
-WINDOW = "SELECT max(id) FROM (SELECT id FROM capture WHERE id > ? ORDER BY id LIMIT ?)"
-DROP_ARCHIVED = """
+SELECT_WINDOW_END = "SELECT max(id) FROM (SELECT id FROM capture WHERE id > ? ORDER BY id LIMIT ?)"
+DELETE_CAPTURES_OF_ARCHIVED = """
 DELETE FROM capture WHERE id > ? AND id <= ? AND EXISTS (
   SELECT 1 FROM ticket t WHERE t.id = capture.ticket_id AND t.status = 'archived' AND t.archived_at < ?
 )
 """
 
 
-def drop_archived(tx: Write, before: int, after: int, limit: int = 200) -> int:
+def delete_captures_of_archived(tx: Write, before: int, after: int, limit: int = 200) -> int:
     """Look at the captures after a key, and remove those of tickets that were archived before a moment.
 
     Their contents are unused then, and swept. Returns the key to go on after; 0 at the end, to begin anew.
     """
-    last = tx.value(WINDOW, (after, limit))
+    last = tx.value(SELECT_WINDOW_END, (after, limit))
     if last is None:
         return 0
-    tx.run(DROP_ARCHIVED, (after, last, before))
+    tx.run(DELETE_CAPTURES_OF_ARCHIVED, (after, last, before))
     return last

@@ -17,7 +17,7 @@ class Preview(msgspec.Struct, frozen=True):
     height: int
 
 
-class Kept(msgspec.Struct, frozen=True):
+class StoredPreview(msgspec.Struct, frozen=True):
     """A small picture that is stored, with its blob's key."""
 
     blob: int
@@ -26,30 +26,30 @@ class Kept(msgspec.Struct, frozen=True):
     height: int
 
 
-FIND = "SELECT blob_id, media_type, width, height FROM preview WHERE asset_id = ? AND made_of = ?"
+SELECT_PREVIEW = "SELECT blob_id, media_type, width, height FROM preview WHERE asset_id = ? AND made_of = ?"
 
 
-def find(tx: Read, asset: int, made_of: bytes) -> Kept | None:
+def find_preview(tx: Read, asset: int, made_of: bytes) -> StoredPreview | None:
     """The small picture of a file, if there is one that shows just this."""
-    row = tx.one(FIND, (asset, made_of))
-    return None if row is None else Kept(*row)
+    row = tx.one(SELECT_PREVIEW, (asset, made_of))
+    return None if row is None else StoredPreview(*row)
 
 
-KEEP = "INSERT INTO preview (asset_id, made_of, blob_id, media_type, width, height) VALUES (?, ?, ?, ?, ?, ?)"
+INSERT_PREVIEW = "INSERT INTO preview (asset_id, made_of, blob_id, media_type, width, height) VALUES (?, ?, ?, ?, ?, ?)"
 
 
-def keep(tx: Write, asset: int, source: int, new: Preview) -> None:
+def save_preview(tx: Write, asset: int, source: int, new: Preview) -> None:
     """Store the small picture of a file, in place of an earlier one.
 
     Nothing is stored if the file's bytes are no longer those of the blob `source`: what was burnt stays burnt.
     """
     if tx.value("SELECT blob_id FROM asset WHERE id = ?", (asset,)) != source:
         return
-    drop(tx, asset)
-    tx.run(KEEP, (asset, new.made_of, blobs.put(tx, new.packed), new.media_type, new.width, new.height))
+    delete_preview(tx, asset)
+    tx.run(INSERT_PREVIEW, (asset, new.made_of, blobs.put(tx, new.packed), new.media_type, new.width, new.height))
 
 
-def drop(tx: Write, asset: int) -> None:
+def delete_preview(tx: Write, asset: int) -> None:
     """Destroy the small picture of a file, if there is one."""
     blob = tx.value("SELECT blob_id FROM preview WHERE asset_id = ?", (asset,))
     if blob is not None:

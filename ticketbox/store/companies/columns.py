@@ -1,91 +1,91 @@
 """Columns of boards, in their order."""
 
 from ticketbox.domain.companies.records import Column
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.file.database import Read, Row, Write
 
-_COLUMN = """
+_SELECT_COLUMN = """
 SELECT c.id, c.public_id, p.public_id, c.name, c.position
 FROM board_column c JOIN project p ON p.id = c.project_id
 """
-OF_PROJECT = f"{_COLUMN} WHERE c.project_id = ? ORDER BY c.position"
-GET = f"{_COLUMN} WHERE c.id = ?"
+SELECT_COLUMNS = f"{_SELECT_COLUMN} WHERE c.project_id = ? ORDER BY c.position"
+SELECT_COLUMN = f"{_SELECT_COLUMN} WHERE c.id = ?"
 
 
-def of_project(tx: Read, project: int) -> list[tuple[int, Column]]:
+def list_columns(tx: Read, project: int) -> list[tuple[int, Column]]:
     """A project's columns from left to right, each with its key."""
-    return [(row[0], _column(row)) for row in tx.all(OF_PROJECT, (project,))]
+    return [(row[0], _build_column(row)) for row in tx.all(SELECT_COLUMNS, (project,))]
 
 
-def get(tx: Read, key: int) -> Column:
+def load_column(tx: Read, key: int) -> Column:
     """A column that exists."""
-    row = tx.one(GET, (key,))
+    row = tx.one(SELECT_COLUMN, (key,))
     assert row is not None
-    return _column(row)
+    return _build_column(row)
 
 
-def _column(row: Row) -> Column:
+def _build_column(row: Row) -> Column:
     return Column(id=row[1], project_id=row[2], name=row[3], position=row[4])
 
 
-FIRST = "SELECT id FROM board_column WHERE project_id = ? ORDER BY position LIMIT 1"
+SELECT_FIRST_COLUMN = "SELECT id FROM board_column WHERE project_id = ? ORDER BY position LIMIT 1"
 
 
-def first(tx: Read, project: int) -> int | None:
+def find_first_column(tx: Read, project: int) -> int | None:
     """The key of a project's first column."""
-    return tx.value(FIRST, (project,))
+    return tx.value(SELECT_FIRST_COLUMN, (project,))
 
 
-def public_id(tx: Read, key: int) -> str:
+def load_column_id(tx: Read, key: int) -> str:
     """The public id of a column that exists."""
     return tx.value("SELECT public_id FROM board_column WHERE id = ?", (key,))
 
 
-COMPANY_OF = """
+SELECT_COMPANY_KEY = """
 SELECT p.company_id FROM board_column c JOIN project p ON p.id = c.project_id WHERE c.public_id = ?
 """
 
 
-def company_of(tx: Read, public_id: str) -> int | None:
+def find_company_of_column(tx: Read, public_id: str) -> int | None:
     """The key of the company that a column belongs to, whoever asks; None for an unknown column."""
-    return tx.value(COMPANY_OF, (public_id,))
+    return tx.value(SELECT_COMPANY_KEY, (public_id,))
 
 
-ADD = "INSERT INTO board_column (public_id, project_id, name, position) VALUES (?, ?, ?, ?)"
+INSERT_COLUMN = "INSERT INTO board_column (public_id, project_id, name, position) VALUES (?, ?, ?, ?)"
 
 
-def add(tx: Write, project: int, name: str, position: int | None = None) -> int:
+def insert_column(tx: Write, project: int, name: str, position: int | None = None) -> int:
     """Store a column at a place from 0, or at the right end; returns its key."""
-    order = [key for key, _ in of_project(tx, project)]
-    key = tx.insert(ADD, (new_id(Prefix.COLUMN), project, name, len(order)))
+    order = [key for key, _ in list_columns(tx, project)]
+    key = tx.insert(INSERT_COLUMN, (generate_id(Prefix.COLUMN), project, name, len(order)))
     order.insert(len(order) if position is None else position, key)
-    _number(tx, order)
+    _renumber_columns(tx, order)
     return key
 
 
-def edit(tx: Write, key: int, project: int, name: str | None, position: int | None) -> None:
+def update_column(tx: Write, key: int, project: int, name: str | None, position: int | None) -> None:
     """Rename a column, or put it at another place from 0."""
     if name is not None:
         tx.run("UPDATE board_column SET name = ? WHERE id = ?", (name, key))
     if position is not None:
-        order = [other for other, _ in of_project(tx, project) if other != key]
+        order = [other for other, _ in list_columns(tx, project) if other != key]
         order.insert(position, key)
-        _number(tx, order)
+        _renumber_columns(tx, order)
 
 
-def delete(tx: Write, key: int, project: int) -> None:
+def delete_column(tx: Write, key: int, project: int) -> None:
     """Remove a column. Archived tickets that left it forget it."""
     tx.run("DELETE FROM board_column WHERE id = ?", (key,))
-    _number(tx, [other for other, _ in of_project(tx, project)])
+    _renumber_columns(tx, [other for other, _ in list_columns(tx, project)])
 
 
-def _number(tx: Write, order: list[int]) -> None:
+def _renumber_columns(tx: Write, order: list[int]) -> None:
     tx.many("UPDATE board_column SET position = ? WHERE id = ?", list(enumerate(order)))
 
 
-HOLDS = "SELECT id FROM ticket WHERE column_id = ? AND status = 'active' ORDER BY position, id"
+SELECT_ACTIVE_TICKETS = "SELECT id FROM ticket WHERE column_id = ? AND status = 'active' ORDER BY position, id"
 
 
-def held(tx: Read, key: int) -> list[int]:
+def list_active_tickets(tx: Read, key: int) -> list[int]:
     """The keys of the active tickets in a column, in their order."""
-    return [row[0] for row in tx.all(HOLDS, (key,))]
+    return [row[0] for row in tx.all(SELECT_ACTIVE_TICKETS, (key,))]

@@ -1,32 +1,32 @@
 """Companies and the caller's place in them."""
 
 from ticketbox.domain.companies.records import Company, Limits
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.scopes import Role, RoleName
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import Viewer
 from ticketbox.store.file.database import Read, Row, Write
 
-_COMPANY = """
+_SELECT_COMPANY = """
 SELECT co.id, co.public_id, co.name, co.reads_per_minute, co.writes_per_minute, m.role, co.created_at, co.created_by
 FROM member m JOIN company co ON co.id = m.company_id
 WHERE m.user_id = :user AND (:pinned IS NULL OR co.id = :pinned)
 """
-LIST = f"{_COMPANY} AND co.id > :after ORDER BY co.id LIMIT :limit"
-GET = f"{_COMPANY} AND co.id = :key"
+SELECT_COMPANIES = f"{_SELECT_COMPANY} AND co.id > :after ORDER BY co.id LIMIT :limit"
+SELECT_COMPANY = f"{_SELECT_COMPANY} AND co.id = :key"
 
 
-def listed(tx: Read, viewer: Viewer, after: int, limit: int) -> list[tuple[int, Company]]:
+def list_companies(tx: Read, viewer: Viewer, after: int, limit: int) -> list[tuple[int, Company]]:
     """The companies that the viewer sees, oldest first, each with its key."""
-    return _companies(tx, tx.all(LIST, {**viewer, "after": after, "limit": limit}))
+    return _build_companies(tx, tx.all(SELECT_COMPANIES, {**viewer, "after": after, "limit": limit}))
 
 
-def get(tx: Read, viewer: Viewer, key: int) -> Company:
+def load_company(tx: Read, viewer: Viewer, key: int) -> Company:
     """A company that the viewer sees."""
-    return _companies(tx, tx.all(GET, {**viewer, "key": key}))[0][1]
+    return _build_companies(tx, tx.all(SELECT_COMPANY, {**viewer, "key": key}))[0][1]
 
 
-def _companies(tx: Read, rows: list[Row]) -> list[tuple[int, Company]]:
+def _build_companies(tx: Read, rows: list[Row]) -> list[tuple[int, Company]]:
     bylines = Bylines(tx, [row[7] for row in rows])
     return [
         (
@@ -43,34 +43,34 @@ def _companies(tx: Read, rows: list[Row]) -> list[tuple[int, Company]]:
     ]
 
 
-ADD = "INSERT INTO company (public_id, name, created_at, created_by) VALUES (?, ?, ?, ?)"
+INSERT_COMPANY = "INSERT INTO company (public_id, name, created_at, created_by) VALUES (?, ?, ?, ?)"
 
 
-def add(tx: Write, name: str, byline: int) -> int:
+def insert_company(tx: Write, name: str, byline: int) -> int:
     """Store a company; returns its key."""
-    return tx.insert(ADD, (new_id(Prefix.COMPANY), name, tx.now, byline))
+    return tx.insert(INSERT_COMPANY, (generate_id(Prefix.COMPANY), name, tx.now, byline))
 
 
-def rename(tx: Write, key: int, name: str) -> None:
+def rename_company(tx: Write, key: int, name: str) -> None:
     """Change a company's name."""
     tx.run("UPDATE company SET name = ? WHERE id = ?", (name, key))
 
 
-def set_limits(tx: Write, key: int, reads: int | None, writes: int | None) -> None:
+def set_company_limits(tx: Write, key: int, reads: int | None, writes: int | None) -> None:
     """Set a company's own limits; None goes back to the default."""
     tx.run("UPDATE company SET reads_per_minute = ?, writes_per_minute = ? WHERE id = ?", (reads, writes, key))
 
 
-def delete(tx: Write, key: int) -> None:
+def delete_company(tx: Write, key: int) -> None:
     """Remove a company and all that belongs to it."""
     tx.run("DELETE FROM company WHERE id = ?", (key,))
 
 
-def key_of(tx: Read, public_id: str) -> int | None:
+def find_company_key(tx: Read, public_id: str) -> int | None:
     """A company's key by its public id, whoever asks."""
     return tx.value("SELECT id FROM company WHERE public_id = ?", (public_id,))
 
 
-def public_id(tx: Read, key: int) -> str:
+def load_company_id(tx: Read, key: int) -> str:
     """The public id of a company that exists."""
     return tx.value("SELECT public_id FROM company WHERE id = ?", (key,))

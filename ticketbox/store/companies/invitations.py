@@ -3,30 +3,30 @@
 import msgspec
 
 from ticketbox.domain.companies.records import Invitation
-from ticketbox.domain.core.clock import rfc3339
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.clock import format_rfc3339
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.scopes import Role, RoleName
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Row, Write
 
-_INVITATION = """
+_SELECT_INVITATION = """
 SELECT i.id, i.public_id, co.public_id, i.email, i.role, i.all_projects, i.created_at, i.created_by, i.expires_at,
   (SELECT json_group_array(p.public_id) FROM invitation_project ip JOIN project p ON p.id = ip.project_id
    WHERE ip.invitation_id = i.id),
   co.id, co.name
 FROM invitation i JOIN company co ON co.id = i.company_id
 """
-OPEN = f"""{_INVITATION}
+SELECT_OPEN_INVITATIONS = f"""{_SELECT_INVITATION}
 WHERE i.company_id = ? AND i.accepted_at IS NULL AND i.expires_at > ? AND i.id > ? ORDER BY i.id LIMIT ?
 """
 
 
-def of_company(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Invitation]]:
+def list_invitations(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Invitation]]:
     """A company's open invitations, oldest first, each with its key."""
-    return _invitations(tx, tx.all(OPEN, (company, tx.now, after, limit)))
+    return _build_invitations(tx, tx.all(SELECT_OPEN_INVITATIONS, (company, tx.now, after, limit)))
 
 
-class Offer(msgspec.Struct, frozen=True):
+class OpenInvitation(msgspec.Struct, frozen=True):
     """An open invitation with the keys behind it."""
 
     key: int
@@ -38,36 +38,36 @@ class Offer(msgspec.Struct, frozen=True):
     invitation: Invitation
 
 
-BY_SECRET = f"{_INVITATION} WHERE i.secret_hash = ? AND i.accepted_at IS NULL AND i.expires_at > ?"
-BY_ID = f"{_INVITATION} WHERE i.public_id = ? AND i.accepted_at IS NULL AND i.expires_at > ?"
+SELECT_BY_SECRET = f"{_SELECT_INVITATION} WHERE i.secret_hash = ? AND i.accepted_at IS NULL AND i.expires_at > ?"
+SELECT_BY_ID = f"{_SELECT_INVITATION} WHERE i.public_id = ? AND i.accepted_at IS NULL AND i.expires_at > ?"
 
 
-def by_secret(tx: Read, secret_hash: bytes) -> Offer | None:
+def find_invitation_by_secret(tx: Read, secret_hash: bytes) -> OpenInvitation | None:
     """The open invitation behind a link."""
-    return _offer(tx, tx.one(BY_SECRET, (secret_hash, tx.now)))
+    return _build_open_invitation(tx, tx.one(SELECT_BY_SECRET, (secret_hash, tx.now)))
 
 
-def by_id(tx: Read, public_id: str) -> Offer | None:
+def find_invitation_by_id(tx: Read, public_id: str) -> OpenInvitation | None:
     """An open invitation by its public id."""
-    return _offer(tx, tx.one(BY_ID, (public_id, tx.now)))
+    return _build_open_invitation(tx, tx.one(SELECT_BY_ID, (public_id, tx.now)))
 
 
-def _offer(tx: Read, row: Row | None) -> Offer | None:
+def _build_open_invitation(tx: Read, row: Row | None) -> OpenInvitation | None:
     if row is None:
         return None
     kept = tx.all("SELECT project_id FROM invitation_project WHERE invitation_id = ?", (row[0],))
-    return Offer(
+    return OpenInvitation(
         key=row[0],
         company=row[10],
         company_name=row[11],
         role=Role(row[4]),
         projects=None if row[5] else [project for (project,) in kept],
         invited_by=row[7],
-        invitation=_invitations(tx, [row])[0][1],
+        invitation=_build_invitations(tx, [row])[0][1],
     )
 
 
-def _invitations(tx: Read, rows: list[Row]) -> list[tuple[int, Invitation]]:
+def _build_invitations(tx: Read, rows: list[Row]) -> list[tuple[int, Invitation]]:
     bylines = Bylines(tx, [row[7] for row in rows])
     return [
         (
@@ -79,21 +79,21 @@ def _invitations(tx: Read, rows: list[Row]) -> list[tuple[int, Invitation]]:
                 role=RoleName(Role(row[4]).label),
                 project_ids=None if row[5] else msgspec.json.decode(row[9], type=list[str]),
                 created=bylines.by(row[7], row[6]),
-                expires_at=rfc3339(row[8]),
+                expires_at=format_rfc3339(row[8]),
             ),
         )
         for row in rows
     ]
 
 
-ADD = """
+INSERT_INVITATION = """
 INSERT INTO invitation (public_id, company_id, email, role, all_projects, secret_hash,
   created_at, created_by, expires_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def add(
+def insert_invitation(
     tx: Write,
     company: int,
     email: str | None,
@@ -104,9 +104,9 @@ def add(
     expires_at: int,
 ) -> str:
     """Store an invitation; returns its public id."""
-    public_id = new_id(Prefix.INVITATION)
+    public_id = generate_id(Prefix.INVITATION)
     key = tx.insert(
-        ADD,
+        INSERT_INVITATION,
         (public_id, company, email, role.value, projects is None, secret_hash, tx.now, byline, expires_at),
     )
     rows = [(key, project) for project in projects or ()]
@@ -114,11 +114,11 @@ def add(
     return public_id
 
 
-def accept(tx: Write, key: int) -> None:
+def accept_invitation(tx: Write, key: int) -> None:
     """Use an invitation up."""
     tx.run("UPDATE invitation SET accepted_at = ? WHERE id = ?", (tx.now, key))
 
 
-def delete(tx: Write, key: int) -> None:
+def delete_invitation(tx: Write, key: int) -> None:
     """Withdraw an invitation."""
     tx.run("DELETE FROM invitation WHERE id = ?", (key,))

@@ -6,27 +6,27 @@ from ticketbox.domain.companies.records import Member
 from ticketbox.domain.core.scopes import Role, RoleName
 from ticketbox.store.file.database import Read, Row, Write
 
-_MEMBER = """
+_SELECT_MEMBER = """
 SELECT m.id, u.public_id, u.name, u.email, m.role, m.all_projects,
   (SELECT json_group_array(p.public_id) FROM member_project mp JOIN project p ON p.id = mp.project_id
    WHERE mp.member_id = m.id),
   u.id
 FROM member m JOIN user u ON u.id = m.user_id
 """
-OF_COMPANY = f"""{_MEMBER}
+SELECT_MEMBERS = f"""{_SELECT_MEMBER}
 WHERE m.company_id = :company AND m.id > :after AND (:project IS NULL OR m.all_projects OR EXISTS (
   SELECT 1 FROM member_project x WHERE x.member_id = m.id AND x.project_id = :project))
 ORDER BY m.id LIMIT :limit
 """
 
 
-def of_company(tx: Read, company: int, project: int | None, after: int, limit: int) -> list[tuple[int, Member]]:
+def list_members(tx: Read, company: int, project: int | None, after: int, limit: int) -> list[tuple[int, Member]]:
     """A company's members, or those who see one project, in the order they joined, each with a key."""
-    rows = tx.all(OF_COMPANY, {"company": company, "project": project, "after": after, "limit": limit})
-    return [(row[0], _member(row)) for row in rows]
+    rows = tx.all(SELECT_MEMBERS, {"company": company, "project": project, "after": after, "limit": limit})
+    return [(row[0], _build_member(row)) for row in rows]
 
 
-class Place(msgspec.Struct, frozen=True):
+class MemberWithKeys(msgspec.Struct, frozen=True):
     """A member with the keys behind the record."""
 
     key: int
@@ -35,16 +35,16 @@ class Place(msgspec.Struct, frozen=True):
     member: Member
 
 
-GET = f"{_MEMBER} WHERE m.company_id = ? AND u.public_id = ?"
+SELECT_MEMBER = f"{_SELECT_MEMBER} WHERE m.company_id = ? AND u.public_id = ?"
 
 
-def get(tx: Read, company: int, user_id: str) -> Place | None:
+def find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys | None:
     """A company's member by the user's public id."""
-    row = tx.one(GET, (company, user_id))
-    return None if row is None else Place(row[0], row[7], Role(row[4]), _member(row))
+    row = tx.one(SELECT_MEMBER, (company, user_id))
+    return None if row is None else MemberWithKeys(row[0], row[7], Role(row[4]), _build_member(row))
 
 
-def _member(row: Row) -> Member:
+def _build_member(row: Row) -> Member:
     return Member(
         id=row[1],
         name=row[2],
@@ -54,7 +54,7 @@ def _member(row: Row) -> Member:
     )
 
 
-WHO_SEES = """
+SELECT_USER_WHO_SEES = """
 SELECT m.user_id FROM user u JOIN project p ON p.id = :project
 JOIN member m ON m.user_id = u.id AND m.company_id = p.company_id
 WHERE u.public_id = :user AND (m.all_projects OR EXISTS (
@@ -62,58 +62,58 @@ WHERE u.public_id = :user AND (m.all_projects OR EXISTS (
 """
 
 
-def who_sees(tx: Read, project: int, user_id: str) -> int | None:
+def find_user_who_sees(tx: Read, project: int, user_id: str) -> int | None:
     """The key of a user who can see a project as a member of its company."""
-    return tx.value(WHO_SEES, {"project": project, "user": user_id})
+    return tx.value(SELECT_USER_WHO_SEES, {"project": project, "user": user_id})
 
 
-ADD = """
+INSERT_MEMBER = """
 INSERT INTO member (company_id, user_id, role, all_projects, created_at, created_by) VALUES (?, ?, ?, ?, ?, ?)
 """
 
 
-def add(tx: Write, company: int, user: int, role: Role, projects: list[int] | None, byline: int) -> None:
+def insert_member(tx: Write, company: int, user: int, role: Role, projects: list[int] | None, byline: int) -> None:
     """Make a user a member; `projects` None lets them into all."""
-    key = tx.insert(ADD, (company, user, role.value, projects is None, tx.now, byline))
-    _keep_to(tx, key, projects)
+    key = tx.insert(INSERT_MEMBER, (company, user, role.value, projects is None, tx.now, byline))
+    _insert_member_projects(tx, key, projects)
 
 
-def edit(tx: Write, key: int, role: Role, projects: list[int] | None) -> None:
+def update_member(tx: Write, key: int, role: Role, projects: list[int] | None) -> None:
     """Set a member's role and projects."""
     tx.run("UPDATE member SET role = ?, all_projects = ? WHERE id = ?", (role.value, projects is None, key))
     tx.run("DELETE FROM member_project WHERE member_id = ?", (key,))
-    _keep_to(tx, key, projects)
+    _insert_member_projects(tx, key, projects)
 
 
-def _keep_to(tx: Write, key: int, projects: list[int] | None) -> None:
+def _insert_member_projects(tx: Write, key: int, projects: list[int] | None) -> None:
     rows = [(key, project) for project in projects or ()]
     tx.many("INSERT INTO member_project (member_id, project_id) VALUES (?, ?)", rows)
 
 
-LET_IN = """
+INSERT_MEMBER_PROJECT = """
 INSERT OR IGNORE INTO member_project (member_id, project_id)
 SELECT id, :project FROM member WHERE company_id = :company AND user_id = :user AND NOT all_projects
 """
 
 
-def let_in(tx: Write, company: int, user: int, project: int) -> None:
+def grant_project(tx: Write, company: int, user: int, project: int) -> None:
     """Let a member who is kept to some projects into one more."""
-    tx.run(LET_IN, {"company": company, "user": user, "project": project})
+    tx.run(INSERT_MEMBER_PROJECT, {"company": company, "user": user, "project": project})
 
 
-def remove(tx: Write, key: int) -> None:
+def delete_member(tx: Write, key: int) -> None:
     """End a membership."""
     tx.run("DELETE FROM member WHERE id = ?", (key,))
 
 
-OWNERS = "SELECT count(*) FROM member WHERE company_id = ? AND role = ?"
+COUNT_OWNERS = "SELECT count(*) FROM member WHERE company_id = ? AND role = ?"
 
 
-def owners(tx: Read, company: int) -> int:
+def count_owners(tx: Read, company: int) -> int:
     """How many owners a company has."""
-    return tx.value(OWNERS, (company, Role.OWNER.value))
+    return tx.value(COUNT_OWNERS, (company, Role.OWNER.value))
 
 
-def project_keys(tx: Read, key: int) -> list[int]:
+def list_project_keys(tx: Read, key: int) -> list[int]:
     """The keys of the projects that a member is kept to."""
     return [row[0] for row in tx.all("SELECT project_id FROM member_project WHERE member_id = ?", (key,))]

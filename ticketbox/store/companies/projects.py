@@ -3,38 +3,38 @@
 import msgspec
 
 from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.companies import columns
 from ticketbox.store.core.bylines import Bylines
-from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row, Write
 
 FIRST_COLUMNS = ("To do", "In progress", "Done")
 
-_strings = msgspec.json.Decoder(list[str])
+_decode_strings = msgspec.json.Decoder(list[str])
 
-_PROJECT = f"""
-{VISIBLE}
+_SELECT_PROJECT = f"""
+{WITH_VISIBLE_PROJECTS}
 SELECT p.id, p.public_id, v.company_id, p.name, p.url_patterns, p.bodies, p.extra_redactions, p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
-LIST = f"""{_PROJECT} AND (:company IS NULL OR v.company_id = :company) AND p.id > :after
+SELECT_PROJECTS = f"""{_SELECT_PROJECT} AND (:company IS NULL OR v.company_id = :company) AND p.id > :after
 ORDER BY p.id LIMIT :limit"""
-GET = f"{_PROJECT} AND p.id = :key"
+SELECT_PROJECT = f"{_SELECT_PROJECT} AND p.id = :key"
 
 
-def listed(tx: Read, viewer: Viewer, company: str | None, after: int, limit: int) -> list[tuple[int, Project]]:
+def list_projects(tx: Read, viewer: Viewer, company: str | None, after: int, limit: int) -> list[tuple[int, Project]]:
     """The projects that the viewer sees, oldest first, each with its key."""
-    return _projects(tx, tx.all(LIST, {**viewer, "company": company, "after": after, "limit": limit}))
+    return _build_projects(tx, tx.all(SELECT_PROJECTS, {**viewer, "company": company, "after": after, "limit": limit}))
 
 
-def get(tx: Read, viewer: Viewer, key: int) -> Project:
+def load_project(tx: Read, viewer: Viewer, key: int) -> Project:
     """A project that the viewer sees."""
-    return _projects(tx, tx.all(GET, {**viewer, "key": key}))[0][1]
+    return _build_projects(tx, tx.all(SELECT_PROJECT, {**viewer, "key": key}))[0][1]
 
 
-def _projects(tx: Read, rows: list[Row]) -> list[tuple[int, Project]]:
+def _build_projects(tx: Read, rows: list[Row]) -> list[tuple[int, Project]]:
     bylines = Bylines(tx, [row[8] for row in rows])
     return [
         (
@@ -43,8 +43,8 @@ def _projects(tx: Read, rows: list[Row]) -> list[tuple[int, Project]]:
                 id=row[1],
                 company_id=row[2],
                 name=row[3],
-                url_patterns=_strings.decode(row[4]),
-                capture_policy=CapturePolicy(Bodies.ON if row[5] else Bodies.OFF, _strings.decode(row[6])),
+                url_patterns=_decode_strings.decode(row[4]),
+                capture_policy=CapturePolicy(Bodies.ON if row[5] else Bodies.OFF, _decode_strings.decode(row[6])),
                 created=bylines.by(row[8], row[7]),
             ),
         )
@@ -52,18 +52,18 @@ def _projects(tx: Read, rows: list[Row]) -> list[tuple[int, Project]]:
     ]
 
 
-ADD = """
+INSERT_PROJECT = """
 INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, created_at, created_by)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def add(tx: Write, company: int, name: str, patterns: list[str], policy: CapturePolicy, byline: int) -> int:
+def insert_project(tx: Write, company: int, name: str, patterns: list[str], policy: CapturePolicy, byline: int) -> int:
     """Store a project with its first columns; returns its key."""
-    values = (_json(patterns), policy.bodies is Bodies.ON, _json(policy.extra_redactions))
-    key = tx.insert(ADD, (new_id(Prefix.PROJECT), company, name, *values, tx.now, byline))
+    values = (_encode_json(patterns), policy.bodies is Bodies.ON, _encode_json(policy.extra_redactions))
+    key = tx.insert(INSERT_PROJECT, (generate_id(Prefix.PROJECT), company, name, *values, tx.now, byline))
     for column in FIRST_COLUMNS:
-        columns.add(tx, key, column)
+        columns.insert_column(tx, key, column)
     return key
 
 
@@ -74,44 +74,46 @@ WHERE id = :key
 """
 
 
-def edit(tx: Write, key: int, name: str | None, patterns: list[str] | None, policy: CapturePolicy | None) -> None:
+def update_project(
+    tx: Write, key: int, name: str | None, patterns: list[str] | None, policy: CapturePolicy | None
+) -> None:
     """Change what is given of a project."""
     tx.run(
         EDIT,
         {
             "key": key,
             "name": name,
-            "patterns": None if patterns is None else _json(patterns),
+            "patterns": None if patterns is None else _encode_json(patterns),
             "bodies": None if policy is None else policy.bodies is Bodies.ON,
-            "redactions": None if policy is None else _json(policy.extra_redactions),
+            "redactions": None if policy is None else _encode_json(policy.extra_redactions),
         },
     )
 
 
-def delete(tx: Write, key: int) -> None:
+def delete_project(tx: Write, key: int) -> None:
     """Remove a project with its columns and tickets."""
     tx.run("DELETE FROM project WHERE id = ?", (key,))
 
 
-KEY_IN = "SELECT id FROM project WHERE public_id = ? AND company_id = ?"
+SELECT_PROJECT_KEY = "SELECT id FROM project WHERE public_id = ? AND company_id = ?"
 
 
-def key_in(tx: Read, public_id: str, company: int) -> int | None:
+def find_project_key(tx: Read, public_id: str, company: int) -> int | None:
     """A project's key, if it belongs to the company."""
-    return tx.value(KEY_IN, (public_id, company))
+    return tx.value(SELECT_PROJECT_KEY, (public_id, company))
 
 
-PATTERNS = f"""
-{VISIBLE}
+SELECT_URL_PATTERNS = f"""
+{WITH_VISIBLE_PROJECTS}
 SELECT p.public_id, p.url_patterns FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within AND p.url_patterns <> '[]' ORDER BY p.id
 """
 
 
-def patterns(tx: Read, viewer: Viewer) -> list[tuple[str, list[str]]]:
+def list_url_patterns(tx: Read, viewer: Viewer) -> list[tuple[str, list[str]]]:
     """The address patterns of every project that the viewer sees, oldest project first."""
-    return [(row[0], _strings.decode(row[1])) for row in tx.all(PATTERNS, viewer)]
+    return [(row[0], _decode_strings.decode(row[1])) for row in tx.all(SELECT_URL_PATTERNS, viewer)]
 
 
-def _json(value: object) -> str:
+def _encode_json(value: object) -> str:
     return msgspec.json.encode(value).decode()

@@ -4,28 +4,28 @@ from collections.abc import Iterable
 
 import msgspec
 
-from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.policy import Actor, Kind, Via
 from ticketbox.domain.core.records import By, Person
 from ticketbox.store.file.database import Read, Write
 
-FIND = "SELECT id FROM byline WHERE user_id = ? AND ifnull(token_id, '') = ? AND via = ?"
-ADD = "INSERT INTO byline (user_id, credential_id, token_id, token_label, via) VALUES (?, ?, ?, ?, ?)"
+SELECT_BYLINE = "SELECT id FROM byline WHERE user_id = ? AND ifnull(token_id, '') = ? AND via = ?"
+INSERT_BYLINE = "INSERT INTO byline (user_id, credential_id, token_id, token_label, via) VALUES (?, ?, ?, ?, ?)"
 
 
-def of(tx: Write, actor: Actor) -> int:
+def ensure_byline(tx: Write, actor: Actor) -> int:
     """The key of the actor's byline, made at its first write. A web session is no token, so it has none."""
     token_id = actor.token_id if actor.kind in {Kind.API, Kind.OAUTH} else None
-    found = tx.value(FIND, (actor.user, token_id or "", actor.via.value))
+    found = tx.value(SELECT_BYLINE, (actor.user, token_id or "", actor.via.value))
     if found is not None:
         return found
     credential = actor.credential if token_id else None
-    return tx.insert(ADD, (actor.user, credential, token_id, actor.token_label, actor.via.value))
+    return tx.insert(INSERT_BYLINE, (actor.user, credential, token_id, actor.token_label, actor.via.value))
 
 
-_vias = {via.value: via for via in Via}
+_VIAS = {via.value: via for via in Via}
 
-LOAD = """
+SELECT_BYLINES = """
 SELECT b.id, u.public_id, u.name, b.token_id, b.token_label, b.via
 FROM json_each(?) k CROSS JOIN byline b ON b.id = k.value JOIN user u ON u.id = b.user_id
 """
@@ -36,13 +36,13 @@ class Bylines:
 
     def __init__(self, tx: Read, keys: Iterable[int | None]) -> None:
         wanted = {*keys} - {None}
-        rows = tx.all(LOAD, (msgspec.json.encode(list(wanted)).decode(),)) if wanted else []
-        self._known = {row[0]: (Person(row[1], row[2]), row[3], row[4], _vias[row[5]]) for row in rows}
+        rows = tx.all(SELECT_BYLINES, (msgspec.json.encode(list(wanted)).decode(),)) if wanted else []
+        self._known = {row[0]: (Person(row[1], row[2]), row[3], row[4], _VIAS[row[5]]) for row in rows}
 
     def by(self, key: int, at: int) -> By:
         """The byline at the time of a write."""
         user, token_id, token_label, via = self._known[key]
-        return By(user, token_id, token_label, via, rfc3339(at))
+        return By(user, token_id, token_label, via, format_rfc3339(at))
 
     def maybe(self, key: int | None, at: int | None) -> By | None:
         """The byline, where there was a write at all."""

@@ -6,32 +6,32 @@ from ticketbox.domain.core.clock import DAY
 from ticketbox.store.file.database import Read, Write
 
 
-class Kept(msgspec.Struct, frozen=True):
+class StoredAnswer(msgspec.Struct, frozen=True):
     """An earlier answer, and the fingerprint of the input that it answered."""
 
     fingerprint: bytes
     answer: bytes
 
 
-FIND = "SELECT fingerprint, answer FROM idempotency WHERE credential_id = ? AND key = ? AND created_at > ?"
+SELECT_ANSWER = "SELECT fingerprint, answer FROM idempotency WHERE credential_id = ? AND key = ? AND created_at > ?"
 
 
-def find(tx: Read, credential: int, key: str) -> Kept | None:
+def find_answer(tx: Read, credential: int, key: str) -> StoredAnswer | None:
     """The answer kept under a key in the last 24 hours."""
-    row = tx.one(FIND, (credential, key, tx.now - DAY))
-    return None if row is None else Kept(*row)
+    row = tx.one(SELECT_ANSWER, (credential, key, tx.now - DAY))
+    return None if row is None else StoredAnswer(*row)
 
 
-KEEP = """
+UPSERT_ANSWER = """
 INSERT OR REPLACE INTO idempotency (credential_id, key, fingerprint, answer, created_at) VALUES (?, ?, ?, ?, ?)
 """
 
 
-def keep(tx: Write, credential: int, key: str, fingerprint: bytes, answer: bytes) -> None:
+def save_answer(tx: Write, credential: int, key: str, fingerprint: bytes, answer: bytes) -> None:
     """Keep an answer, in the transaction of the write that it answers."""
-    tx.run(KEEP, (credential, key, fingerprint, answer, tx.now))
+    tx.run(UPSERT_ANSWER, (credential, key, fingerprint, answer, tx.now))
 
 
-def forget_old(tx: Write) -> int:
+def delete_expired_answers(tx: Write) -> int:
     """Remove answers older than a day; returns how many."""
     return tx.run("DELETE FROM idempotency WHERE created_at <= ?", (tx.now - DAY,))

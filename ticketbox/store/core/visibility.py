@@ -14,7 +14,7 @@ from ticketbox.store.file.database import Read
 
 Viewer = Mapping[str, int | None]
 
-VISIBLE = """
+WITH_VISIBLE_PROJECTS = """
 WITH visible_project (id, public_id, company, company_id, role, within) AS (
   SELECT p.id, p.public_id, p.company_id, co.public_id, m.role,
     (:pinned IS NULL OR p.company_id = :pinned)
@@ -28,7 +28,7 @@ WITH visible_project (id, public_id, company, company_id, role, within) AS (
 """
 
 
-class Found(msgspec.Struct, frozen=True):
+class VisibleRow(msgspec.Struct, frozen=True):
     """A row that the owner can see: its keys, the owner's role, and whether the restriction lets it in."""
 
     key: int
@@ -38,7 +38,7 @@ class Found(msgspec.Struct, frozen=True):
     within: bool
 
 
-_FIND = {
+_SELECT_BY_NOUN = {
     "project": "SELECT v.id, v.id, v.company, v.role, v.within FROM visible_project v WHERE v.public_id = :id",
     "column": """
         SELECT c.id, v.id, v.company, v.role, v.within
@@ -59,10 +59,10 @@ _FIND = {
         FROM asset a JOIN ticket t ON t.id = a.ticket_id JOIN visible_project v ON v.id = t.project_id
         WHERE a.public_id = :id""",
 }
-NOUNS = tuple(_FIND)
+NOUNS = tuple(_SELECT_BY_NOUN)
 
 
-def find(tx: Read, viewer: Viewer, noun: str, public_id: str) -> Found | None:
+def find_visible_row(tx: Read, viewer: Viewer, noun: str, public_id: str) -> VisibleRow | None:
     """Look a row up by its public id, as far as the credential's owner can see it."""
-    row = tx.one(VISIBLE + _FIND[noun], {**viewer, "id": public_id})
-    return None if row is None else Found(row[0], row[1], row[2], Role(row[3]), bool(row[4]))
+    row = tx.one(WITH_VISIBLE_PROJECTS + _SELECT_BY_NOUN[noun], {**viewer, "id": public_id})
+    return None if row is None else VisibleRow(row[0], row[1], row[2], Role(row[3]), bool(row[4]))

@@ -3,12 +3,12 @@
 import msgspec
 
 from ticketbox.domain.accounts.records import MailState
-from ticketbox.domain.accounts.secrets import new_mail_key
+from ticketbox.domain.accounts.secrets import generate_mail_key
 from ticketbox.domain.core.clock import DAY
 from ticketbox.store.events import email_outbox
 from ticketbox.store.file.database import Read, Write
 
-MOST_ASKS = 5
+MAX_CONFIRMATIONS = 5
 
 
 class Mailbox(msgspec.Struct, frozen=True):
@@ -21,50 +21,50 @@ class Mailbox(msgspec.Struct, frozen=True):
     asked_at: int
 
 
-OF_USER = "SELECT user_id, address, state, asks, asked_at FROM mailbox WHERE user_id = ?"
-BY_KEY = """
+SELECT_MAILBOX = "SELECT user_id, address, state, asks, asked_at FROM mailbox WHERE user_id = ?"
+SELECT_MAILBOX_BY_MAIL_KEY = """
 SELECT b.user_id, b.address, b.state, b.asks, b.asked_at
 FROM mailbox b JOIN user u ON u.id = b.user_id AND u.email = b.address
 WHERE b.mail_key = ? AND u.disabled_at IS NULL
 """
 
 
-def of_user(tx: Read, user: int) -> Mailbox | None:
+def find_mailbox(tx: Read, user: int) -> Mailbox | None:
     """A person's mailbox, if they ever wanted one."""
-    return _mailbox(tx, OF_USER, user)
+    return _find_mailbox(tx, SELECT_MAILBOX, user)
 
 
-def by_key(tx: Read, key: str) -> Mailbox | None:
+def find_mailbox_by_mail_key(tx: Read, key: str) -> Mailbox | None:
     """The mailbox that a mail's key is for, as long as the account has its address."""
-    return _mailbox(tx, BY_KEY, key)
+    return _find_mailbox(tx, SELECT_MAILBOX_BY_MAIL_KEY, key)
 
 
-def _mailbox(tx: Read, sql: str, of: object) -> Mailbox | None:
+def _find_mailbox(tx: Read, sql: str, of: object) -> Mailbox | None:
     row = tx.one(sql, (of,))
     return None if row is None else Mailbox(row[0], row[1], MailState(row[2]), row[3], row[4])
 
 
-def retry_after(tx: Read, user: int) -> int:
+def compute_retry_after(tx: Read, user: int) -> int:
     """Seconds until an address may be asked once more for this person; 0 when it may be now."""
-    found = of_user(tx, user)
-    if found is None or found.asks < MOST_ASKS:
+    found = find_mailbox(tx, user)
+    if found is None or found.asks < MAX_CONFIRMATIONS:
         return 0
     return max(0, -(-(found.asked_at + DAY - tx.now) // 1000))
 
 
-ASK = """
+UPSERT_MAILBOX = """
 INSERT INTO mailbox (user_id, address, state, mail_key, asks, asked_at) VALUES (:user, :address, 'asked', :key, 1, :now)
 ON CONFLICT (user_id) DO UPDATE SET address = :address, state = 'asked', mail_key = :key,
   asks = iif(asked_at > :now - :day, asks, 0) + 1, asked_at = iif(asked_at > :now - :day, asked_at, :now)
 """
 
 
-def ask(tx: Write, user: int, address: str) -> None:
+def request_confirmation(tx: Write, user: int, address: str) -> None:
     """Ask an address whether it wants a person's notifications; links in earlier mails no longer work."""
-    tx.run(ASK, {"user": user, "address": address, "key": new_mail_key(), "now": tx.now, "day": DAY})
-    email_outbox.ask(tx, user)
+    tx.run(UPSERT_MAILBOX, {"user": user, "address": address, "key": generate_mail_key(), "now": tx.now, "day": DAY})
+    email_outbox.queue_confirmation(tx, user)
 
 
-def set_state(tx: Write, user: int, state: MailState) -> None:
+def set_mailbox_state(tx: Write, user: int, state: MailState) -> None:
     """Note what a person wants."""
     tx.run("UPDATE mailbox SET state = ? WHERE user_id = ?", (state.value, user))

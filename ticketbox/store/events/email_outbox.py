@@ -9,54 +9,56 @@ import msgspec
 
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.events.records import Event, Reason
-from ticketbox.domain.events.retry_schedule import LONGEST_MS, next_attempt
-from ticketbox.store.core.visibility import VISIBLE
+from ticketbox.domain.events.retry_schedule import LONGEST_MS, compute_next_attempt
+from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read, Write
 
 DELAY_MS = 2 * MINUTE
-KEPT_MS = 30 * DAY
-MOST_TOLD = 20
-NOBODY_TRIED = "no mail server was configured for a day"
+RETENTION_MS = 30 * DAY
+MAX_NOTIFICATIONS = 20
+NO_MAIL_SERVER = "no mail server was configured for a day"
 
-QUEUE = """
+INSERT_MAIL_FOR_EVENT = """
 INSERT INTO mail (user_id, ticket_id, first, state, attempts, due_at, created_at)
 SELECT n.user_id, n.ticket_id, n.id, 'pending', 0, :now + :delay, :now
 FROM notification n JOIN mailbox b ON b.user_id = n.user_id
 WHERE n.event_id = :event AND b.state = 'on'
 ON CONFLICT (user_id, ifnull(ticket_id, 0)) WHERE state = 'pending' DO NOTHING
 """
-UNASK = "DELETE FROM mail WHERE user_id = ? AND ticket_id IS NULL AND state = 'pending'"
-ASK = "INSERT INTO mail (user_id, first, state, attempts, due_at, created_at) VALUES (?, 0, 'pending', 0, ?, ?)"
+DELETE_CONFIRMATION = "DELETE FROM mail WHERE user_id = ? AND ticket_id IS NULL AND state = 'pending'"
+INSERT_CONFIRMATION = (
+    "INSERT INTO mail (user_id, first, state, attempts, due_at, created_at) VALUES (?, 0, 'pending', 0, ?, ?)"
+)
 
 
-def queue(tx: Write, event: int) -> None:
+def queue_notifications(tx: Write, event: int) -> None:
     """Mail, in a while, those who were notified of an event and want mail; what comes meanwhile joins it."""
-    tx.run(QUEUE, {"event": event, "now": tx.now, "delay": DELAY_MS})
+    tx.run(INSERT_MAIL_FOR_EVENT, {"event": event, "now": tx.now, "delay": DELAY_MS})
 
 
-def ask(tx: Write, user: int) -> None:
+def queue_confirmation(tx: Write, user: int) -> None:
     """Ask a person's address by mail, now."""
-    tx.run(UNASK, (user,))
-    tx.run(ASK, (user, tx.now, tx.now))
+    tx.run(DELETE_CONFIRMATION, (user,))
+    tx.run(INSERT_CONFIRMATION, (user, tx.now, tx.now))
     tx.wake_jobs()
 
 
-DUE = "SELECT id FROM mail WHERE state = 'pending' AND due_at <= ? ORDER BY due_at, id LIMIT ?"
-NEXT_DUE = "SELECT due_at FROM mail WHERE state = 'pending' ORDER BY due_at LIMIT 1"
+SELECT_DUE = "SELECT id FROM mail WHERE state = 'pending' AND due_at <= ? ORDER BY due_at, id LIMIT ?"
+SELECT_NEXT_DUE = "SELECT due_at FROM mail WHERE state = 'pending' ORDER BY due_at LIMIT 1"
 
 
-def due(tx: Read, most: int) -> list[int]:
+def list_due(tx: Read, most: int) -> list[int]:
     """The keys of mails whose time has come."""
-    return [key for (key,) in tx.all(DUE, (tx.now, most))]
+    return [key for (key,) in tx.all(SELECT_DUE, (tx.now, most))]
 
 
-def next_due(tx: Read) -> int | None:
+def find_next_due(tx: Read) -> int | None:
     """When the next mail is due, in epoch milliseconds."""
-    return tx.value(NEXT_DUE)
+    return tx.value(SELECT_NEXT_DUE)
 
 
-class Told(msgspec.Struct, frozen=True):
+class MailedNotification(msgspec.Struct, frozen=True):
     """One notification in a mail; `text` is the comment or the description that it is about."""
 
     reason: Reason
@@ -64,7 +66,7 @@ class Told(msgspec.Struct, frozen=True):
     text: str
 
 
-class Letter(msgspec.Struct, frozen=True):
+class MessageToSend(msgspec.Struct, frozen=True):
     """What a mail says. Without a ticket it asks the address; `more` counts what found no room in `told`.
 
     `last` is the key of the last notification that it covers.
@@ -76,25 +78,25 @@ class Letter(msgspec.Struct, frozen=True):
     ticket_id: str | None = None
     title: str = ""
     project: str = ""
-    told: tuple[Told, ...] = ()
+    told: tuple[MailedNotification, ...] = ()
     more: int = 0
     last: int = 0
 
 
-ADDRESSEE = """
+SELECT_ADDRESSEE = """
 SELECT m.user_id, m.ticket_id, m.first, u.name, b.address, b.mail_key, b.state
 FROM mail m JOIN user u ON u.id = m.user_id JOIN mailbox b ON b.user_id = u.id AND b.address = u.email
 WHERE m.id = ? AND m.state = 'pending' AND u.disabled_at IS NULL
 """
-SUBJECT = f"""
-{VISIBLE}
+SELECT_TICKET = f"""
+{WITH_VISIBLE_PROJECTS}
 SELECT t.public_id, t.title, t.description, p.name
 FROM ticket t JOIN visible_project v ON v.id = t.project_id JOIN project p ON p.id = t.project_id
 WHERE t.id = :ticket
   AND NOT EXISTS (SELECT 1 FROM ticket_mute tm WHERE tm.user_id = :user AND tm.ticket_id = t.id)
   AND NOT EXISTS (SELECT 1 FROM project_mute pm WHERE pm.user_id = :user AND pm.project_id = p.id)
 """
-UNREAD = """
+SELECT_UNREAD = """
 SELECT n.id, n.reason, n.event_id, e.type, c.body
 FROM notification n JOIN event e ON e.id = n.event_id
 LEFT JOIN comment c ON c.public_id = e.data ->> 'comment_id' AND c.ticket_id = n.ticket_id
@@ -103,55 +105,57 @@ ORDER BY n.id
 """
 
 
-def letter(tx: Read, key: int) -> Letter | None:
+def compose_message(tx: Read, key: int) -> MessageToSend | None:
     """What a mail has to say at this moment; None when there is nothing that its person may and wants to know."""
-    row = tx.one(ADDRESSEE, (key,))
+    row = tx.one(SELECT_ADDRESSEE, (key,))
     if row is None:
         return None
     user, ticket, first, name, address, mail_key, state = row
     if ticket is None:
-        return Letter(name, address, mail_key) if state == "asked" else None
+        return MessageToSend(name, address, mail_key) if state == "asked" else None
     viewer = {"user": user, "credential": None, "pinned": None, "restricted": False}
-    subject = tx.one(SUBJECT, {**viewer, "ticket": ticket})
+    subject = tx.one(SELECT_TICKET, {**viewer, "ticket": ticket})
     if subject is None or state != "on":
         return None
-    unread = tx.all(UNREAD, {"user": user, "first": first, "ticket": ticket})
+    unread = tx.all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
     # A comment that was deleted since has no text any more, and isn't told of.
     rows = [row for row in unread if row[4] is not None or not row[3].startswith("comment.")]
     if not rows:
         return None
-    shown = rows[:MOST_TOLD]
-    happened = events.by_key(tx, [row[2] for row in shown])
+    shown = rows[:MAX_NOTIFICATIONS]
+    happened = events.load_events_by_key(tx, [row[2] for row in shown])
     public_id, title, description, project = subject
-    told = tuple(Told(Reason(row[1]), happened[row[2]], row[4] or description) for row in shown)
-    return Letter(name, address, mail_key, public_id, title, project, told, len(rows) - len(shown), unread[-1][0])
+    told = tuple(MailedNotification(Reason(row[1]), happened[row[2]], row[4] or description) for row in shown)
+    return MessageToSend(
+        name, address, mail_key, public_id, title, project, told, len(rows) - len(shown), unread[-1][0]
+    )
 
 
-TRIED = "SELECT attempts, first_at FROM mail WHERE id = ? AND state = 'pending'"
-BEGUN = """
+SELECT_ATTEMPTS = "SELECT attempts, first_at FROM mail WHERE id = ? AND state = 'pending'"
+RECORD_ATTEMPT = """
 UPDATE mail SET attempts = attempts + 1, due_at = :due, first_at = ifnull(first_at, :now), last_at = :now
 WHERE id = :key
 """
-DONE = "DELETE FROM mail WHERE id = ? AND state = 'pending'"
+DELETE_MAIL = "DELETE FROM mail WHERE id = ? AND state = 'pending'"
 
 
-def begin(tx: Write, key: int) -> Letter | None:
+def begin_attempt(tx: Write, key: int) -> MessageToSend | None:
     """Begin an attempt, and return what to send; None when there is nothing to tell any more, and the mail is gone.
 
     The attempt is written down before it is made: if its outcome can't be, the mail doesn't go again and again.
     """
-    found = letter(tx, key)
+    found = compose_message(tx, key)
     if found is None:
-        tx.run(DONE, (key,))
+        tx.run(DELETE_MAIL, (key,))
         return None
-    attempts, first_at = tx.one(TRIED, (key,)) or (0, None)
+    attempts, first_at = tx.one(SELECT_ATTEMPTS, (key,)) or (0, None)
     begun = tx.now if first_at is None else first_at
-    again = next_attempt(attempts + 1, begun, tx.now) or tx.now + LONGEST_MS
-    tx.run(BEGUN, {"key": key, "now": tx.now, "due": again})
+    again = compute_next_attempt(attempts + 1, begun, tx.now) or tx.now + LONGEST_MS
+    tx.run(RECORD_ATTEMPT, {"key": key, "now": tx.now, "due": again})
     return found
 
 
-GOES_ON = """
+REQUEUE_FOR_NEWER = """
 UPDATE mail SET first = :last + 1, attempts = 0, due_at = :now + :delay, first_at = NULL, last_at = NULL, error = NULL,
   created_at = :now
 WHERE id = :key AND state = 'pending' AND EXISTS (
@@ -160,52 +164,52 @@ WHERE id = :key AND state = 'pending' AND EXISTS (
 """
 
 
-def sent(tx: Write, key: int, last: int) -> None:
+def record_success(tx: Write, key: int, last: int) -> None:
     """A mail went, and covered the notifications up to a last one; what came since goes with the next."""
-    if not tx.run(GOES_ON, {"key": key, "last": last, "now": tx.now, "delay": DELAY_MS}):
-        tx.run(DONE, (key,))
+    if not tx.run(REQUEUE_FOR_NEWER, {"key": key, "last": last, "now": tx.now, "delay": DELAY_MS}):
+        tx.run(DELETE_MAIL, (key,))
 
 
-FAILED = """
+RECORD_FAILURE = """
 UPDATE mail SET state = iif(:due IS NULL, 'dead', 'pending'), due_at = ifnull(:due, due_at), error = :error
 WHERE id = :key
 """
 
 
-def failed(tx: Write, key: int, error: str, *, lasting: bool) -> bool:
+def record_failure(tx: Write, key: int, error: str, *, lasting: bool) -> bool:
     """The attempt failed, and every other will if that is `lasting`; False when the mail is given up."""
-    row = tx.one(TRIED, (key,))
+    row = tx.one(SELECT_ATTEMPTS, (key,))
     if row is None:
         return True
-    again = None if lasting else next_attempt(row[0], row[1], tx.now)
-    tx.run(FAILED, {"key": key, "due": again, "error": error})
+    again = None if lasting else compute_next_attempt(row[0], row[1], tx.now)
+    tx.run(RECORD_FAILURE, {"key": key, "due": again, "error": error})
     return again is not None
 
 
-STALE = """
+GIVE_UP_STALE = """
 UPDATE mail SET state = 'dead', last_at = ifnull(last_at, :now), error = ifnull(error, :error)
 WHERE id IN (SELECT id FROM mail WHERE state = 'pending' AND due_at < :before LIMIT 1000)
 """
-FORGET = "DELETE FROM mail WHERE id IN (SELECT id FROM mail WHERE state = 'dead' AND last_at < ? LIMIT 1000)"
+DELETE_OLD = "DELETE FROM mail WHERE id IN (SELECT id FROM mail WHERE state = 'dead' AND last_at < ? LIMIT 1000)"
 
 
-def tidy(tx: Write) -> None:
+def expire_mail(tx: Write) -> None:
     """Give up what nobody sent for a day, and forget after thirty days what was given up."""
-    tx.run(STALE, {"now": tx.now, "error": NOBODY_TRIED, "before": tx.now - DAY})
-    tx.run(FORGET, (tx.now - KEPT_MS,))
+    tx.run(GIVE_UP_STALE, {"now": tx.now, "error": NO_MAIL_SERVER, "before": tx.now - DAY})
+    tx.run(DELETE_OLD, (tx.now - RETENTION_MS,))
 
 
-class Backlog(msgspec.Struct, frozen=True):
+class EmailBacklog(msgspec.Struct, frozen=True):
     """What still waits, and since when in epoch milliseconds (None: nothing does)."""
 
     pending: int
     oldest: int | None
 
 
-BACKLOG = "SELECT count(*), min(created_at) FROM mail WHERE state = 'pending'"
+SELECT_BACKLOG = "SELECT count(*), min(created_at) FROM mail WHERE state = 'pending'"
 
 
-def backlog(tx: Read) -> Backlog:
+def load_backlog(tx: Read) -> EmailBacklog:
     """The state of the outbox, for the metrics."""
-    pending, oldest = tx.one(BACKLOG) or (0, None)
-    return Backlog(pending, oldest)
+    pending, oldest = tx.one(SELECT_BACKLOG) or (0, None)
+    return EmailBacklog(pending, oldest)

@@ -4,20 +4,20 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.clock import rfc3339
+from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.ids import ALPHABET, LENGTH, Prefix
 from ticketbox.domain.events.records import Event
 from ticketbox.store.core.bylines import Bylines
-from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file import database
 from ticketbox.store.file.database import Read, Row, Write
 
-ADD = """
+INSERT_EVENT = """
 INSERT INTO event (type, company_id, project_id, ticket_id, byline_id, data, at) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def record(
+def record_event(
     tx: Write,
     type_: str,
     byline: int,
@@ -29,11 +29,11 @@ def record(
 ) -> None:
     """Write an event in the transaction of its change. `credential` is the one that was changed."""
     text = msgspec.json.encode(data).decode()
-    key = tx.insert(ADD, (type_, company, project, ticket, byline, text, tx.now))
-    tx.events.append(database.Event(key, type_, company, project, ticket, credential))
+    key = tx.insert(INSERT_EVENT, (type_, company, project, ticket, byline, text, tx.now))
+    tx.events.append(database.CommittedEvent(key, type_, company, project, ticket, credential))
 
 
-def event_id(key: int) -> str:
+def encode_event_id(key: int) -> str:
     """An event's public id: its number in the ids' own alphabet, so ids sort as they happened."""
     text = ""
     for _ in range(LENGTH):
@@ -42,7 +42,7 @@ def event_id(key: int) -> str:
     return Prefix.EVENT + text
 
 
-def event_key(public_id: str) -> int | None:
+def decode_event_id(public_id: str) -> int | None:
     """The number behind an event's public id, or None when the text is none."""
     digits = public_id.removeprefix(Prefix.EVENT)
     if len(digits) != LENGTH or digits == public_id or any(letter not in ALPHABET for letter in digits):
@@ -53,25 +53,25 @@ def event_key(public_id: str) -> int | None:
     return key if key < 2**62 else None
 
 
-_COLUMNS = """
+_EVENT_COLUMNS = """
 e.id, e.type, co.public_id, p.public_id, t.public_id, e.byline_id, e.data, e.at
 FROM event e JOIN company co ON co.id = e.company_id
 LEFT JOIN project p ON p.id = e.project_id
 LEFT JOIN ticket t ON t.id = e.ticket_id
 """
 
-OF_TICKET = f"SELECT {_COLUMNS} WHERE e.ticket_id = ? AND e.id > ? ORDER BY e.id LIMIT ?"
+SELECT_HISTORY = f"SELECT {_EVENT_COLUMNS} WHERE e.ticket_id = ? AND e.id > ? ORDER BY e.id LIMIT ?"
 
 
-def of_ticket(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[int, Event]]:
+def list_history(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[int, Event]]:
     """A ticket's history, oldest first, each event with its number."""
-    return _events(tx, tx.all(OF_TICKET, (ticket, after, limit)))
+    return _build_events(tx, tx.all(SELECT_HISTORY, (ticket, after, limit)))
 
 
 # Each visible project, and each whole company, gives at most one page by its index; the page is merged of
 # those, so the cost doesn't grow with the number of events.
-VISIBLE_AFTER = f"""
-{VISIBLE},
+SELECT_VISIBLE_EVENTS = f"""
+{WITH_VISIBLE_PROJECTS},
 arm (project, company) AS (
   SELECT v.id, NULL FROM visible_project v WHERE v.within
   UNION ALL
@@ -79,7 +79,7 @@ arm (project, company) AS (
   WHERE m.user_id = :user AND m.all_projects AND NOT :restricted
     AND (:pinned IS NULL OR m.company_id = :pinned)
 )
-SELECT {_COLUMNS}
+SELECT {_EVENT_COLUMNS}
 WHERE e.id IN (
   SELECT x.value FROM arm CROSS JOIN json_each((
     SELECT json_group_array(id) FROM (
@@ -100,54 +100,56 @@ ORDER BY e.id LIMIT :limit
 """
 
 
-def visible_after(tx: Read, viewer: Viewer, after: int, types: list[str] | None, limit: int) -> list[tuple[int, Event]]:
+def list_visible_events(
+    tx: Read, viewer: Viewer, after: int, types: list[str] | None, limit: int
+) -> list[tuple[int, Event]]:
     """The events that the viewer may see after a number, oldest first, each with its number.
 
     Events of a company as a whole (members, settings) go to those who see all of its projects; those
     about tokens stand in the audit log alone.
     """
     wanted = None if types is None else msgspec.json.encode(types).decode()
-    return _events(tx, tx.all(VISIBLE_AFTER, {**viewer, "after": after, "types": wanted, "limit": limit}))
+    return _build_events(tx, tx.all(SELECT_VISIBLE_EVENTS, {**viewer, "after": after, "types": wanted, "limit": limit}))
 
 
-NEWEST = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"
+SELECT_NEWEST_KEY = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"
 
 
-def newest(tx: Read) -> int:
+def find_newest_key(tx: Read) -> int:
     """The number of the last event that was written, whatever became of it since; 0 before the first."""
-    return tx.value(NEWEST) or 0
+    return tx.value(SELECT_NEWEST_KEY) or 0
 
 
-BY_KEY = f"SELECT {_COLUMNS} WHERE e.id IN (SELECT value FROM json_each(?))"
+SELECT_EVENTS_BY_KEYS = f"SELECT {_EVENT_COLUMNS} WHERE e.id IN (SELECT value FROM json_each(?))"
 
 
-def by_key(tx: Read, keys: list[int]) -> dict[int, Event]:
+def load_events_by_key(tx: Read, keys: list[int]) -> dict[int, Event]:
     """The events with these numbers."""
-    return dict(_events(tx, tx.all(BY_KEY, (msgspec.json.encode(keys).decode(),)))) if keys else {}
+    return dict(_build_events(tx, tx.all(SELECT_EVENTS_BY_KEYS, (msgspec.json.encode(keys).decode(),)))) if keys else {}
 
 
-AUDIT = f"SELECT {_COLUMNS} WHERE e.company_id = ? AND e.id < ? ORDER BY e.id DESC LIMIT ?"
+SELECT_AUDIT_LOG = f"SELECT {_EVENT_COLUMNS} WHERE e.company_id = ? AND e.id < ? ORDER BY e.id DESC LIMIT ?"
 
 
-def audit(tx: Read, company: int, before: int, limit: int) -> list[tuple[int, Event]]:
+def list_audit_log(tx: Read, company: int, before: int, limit: int) -> list[tuple[int, Event]]:
     """All that happened in a company, newest first, each event with its number."""
-    return _events(tx, tx.all(AUDIT, (company, before, limit)))
+    return _build_events(tx, tx.all(SELECT_AUDIT_LOG, (company, before, limit)))
 
 
-def _events(tx: Read, rows: list[Row]) -> list[tuple[int, Event]]:
+def _build_events(tx: Read, rows: list[Row]) -> list[tuple[int, Event]]:
     bylines = Bylines(tx, [row[5] for row in rows])
     return [
         (
             row[0],
             Event(
-                id=event_id(row[0]),
+                id=encode_event_id(row[0]),
                 type=row[1],
                 company_id=row[2],
                 project_id=row[3],
                 ticket_id=row[4],
                 by=bylines.by(row[5], row[7]),
                 data=msgspec.json.decode(row[6]),
-                at=rfc3339(row[7]),
+                at=format_rfc3339(row[7]),
             ),
         )
         for row in rows

@@ -2,18 +2,18 @@
 
 import msgspec
 
-from ticketbox.domain.core.clock import DAY, rfc3339
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.clock import DAY, format_rfc3339
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.events.records import Webhook, WebhookFormat
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read, Row, Write
 
-MOST = 20
-OVERLAP_MS = DAY
+MAX_WEBHOOKS = 20
+SECRET_OVERLAP_MS = DAY
 
 
-class Held(msgspec.Struct, frozen=True):
+class WebhookKeys(msgspec.Struct, frozen=True):
     """A webhook's own keys, for those who may change it."""
 
     key: int
@@ -21,36 +21,36 @@ class Held(msgspec.Struct, frozen=True):
     enabled: bool
 
 
-FIND = "SELECT id, company_id, enabled FROM webhook WHERE public_id = ?"
+SELECT_WEBHOOK_KEYS = "SELECT id, company_id, enabled FROM webhook WHERE public_id = ?"
 
 
-def find(tx: Read, public_id: str) -> Held | None:
+def find_webhook(tx: Read, public_id: str) -> WebhookKeys | None:
     """A webhook by its public id."""
-    row = tx.one(FIND, (public_id,))
-    return None if row is None else Held(row[0], row[1], bool(row[2]))
+    row = tx.one(SELECT_WEBHOOK_KEYS, (public_id,))
+    return None if row is None else WebhookKeys(row[0], row[1], bool(row[2]))
 
 
-_SHOWN = """
+_SELECT_WEBHOOK = """
 SELECT w.id, w.public_id, co.public_id, w.name, w.url, w.format, w.types, w.enabled, w.disabled_reason,
   w.failing_since, w.created_by, w.created_at,
   (SELECT count(*) FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'pending'), w.old_until
 FROM webhook w JOIN company co ON co.id = w.company_id
 """
-OF_COMPANY = f"{_SHOWN} WHERE w.company_id = ? AND w.id > ? ORDER BY w.id LIMIT ?"
-GET = f"{_SHOWN} WHERE w.id = ?"
+SELECT_WEBHOOKS = f"{_SELECT_WEBHOOK} WHERE w.company_id = ? AND w.id > ? ORDER BY w.id LIMIT ?"
+SELECT_WEBHOOK = f"{_SELECT_WEBHOOK} WHERE w.id = ?"
 
 
-def of_company(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Webhook]]:
+def list_webhooks(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Webhook]]:
     """A company's webhooks, oldest first, each with its key."""
-    return _webhooks(tx, tx.all(OF_COMPANY, (company, after, limit)))
+    return _build_webhooks(tx, tx.all(SELECT_WEBHOOKS, (company, after, limit)))
 
 
-def get(tx: Read, key: int) -> Webhook:
+def load_webhook(tx: Read, key: int) -> Webhook:
     """A webhook that exists."""
-    return _webhooks(tx, tx.all(GET, (key,)))[0][1]
+    return _build_webhooks(tx, tx.all(SELECT_WEBHOOK, (key,)))[0][1]
 
 
-def _webhooks(tx: Read, rows: list[Row]) -> list[tuple[int, Webhook]]:
+def _build_webhooks(tx: Read, rows: list[Row]) -> list[tuple[int, Webhook]]:
     bylines = Bylines(tx, [row[10] for row in rows])
     return [
         (
@@ -64,9 +64,9 @@ def _webhooks(tx: Read, rows: list[Row]) -> list[tuple[int, Webhook]]:
                 types=None if row[6] is None else msgspec.json.decode(row[6], type=list[str]),
                 enabled=bool(row[7]),
                 disabled_reason=row[8],
-                failing_since=None if row[9] is None else rfc3339(row[9]),
+                failing_since=None if row[9] is None else format_rfc3339(row[9]),
                 pending=row[12],
-                old_secret_until=None if row[13] is None or row[13] <= tx.now else rfc3339(row[13]),
+                old_secret_until=None if row[13] is None or row[13] <= tx.now else format_rfc3339(row[13]),
                 created=bylines.by(row[10], row[11]),
             ),
         )
@@ -74,12 +74,12 @@ def _webhooks(tx: Read, rows: list[Row]) -> list[tuple[int, Webhook]]:
     ]
 
 
-def count(tx: Read, company: int) -> int:
+def count_webhooks(tx: Read, company: int) -> int:
     """How many webhooks a company has."""
     return tx.value("SELECT count(*) FROM webhook WHERE company_id = ?", (company,))
 
 
-class NewWebhook(msgspec.Struct, frozen=True):
+class NewWebhookRow(msgspec.Struct, frozen=True):
     """What is stored of a webhook at its creation."""
 
     company: int
@@ -91,21 +91,21 @@ class NewWebhook(msgspec.Struct, frozen=True):
     byline: int
 
 
-ADD = """
+INSERT_WEBHOOK = """
 INSERT INTO webhook (public_id, company_id, name, url, format, types, secret, enabled, seen, created_by, created_at)
 VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?, ?, ?)
 """
 
 
-def add(tx: Write, new: NewWebhook) -> tuple[int, str]:
+def insert_webhook(tx: Write, new: NewWebhookRow) -> tuple[int, str]:
     """Store a webhook, which is told of what happens from now on; returns its key and its public id."""
-    public_id = new_id(Prefix.WEBHOOK)
-    seen = events.newest(tx)
+    public_id = generate_id(Prefix.WEBHOOK)
+    seen = events.find_newest_key(tx)
     row = (
-        public_id, new.company, new.name, new.url, new.format.value, _packed(new.types), new.secret, seen,
+        public_id, new.company, new.name, new.url, new.format.value, _encode_types(new.types), new.secret, seen,
         new.byline, tx.now,
     )  # fmt: skip
-    return tx.insert(ADD, row), public_id
+    return tx.insert(INSERT_WEBHOOK, row), public_id
 
 
 CHANGE = """
@@ -115,7 +115,7 @@ WHERE id = :key
 """
 
 
-class Changes(msgspec.Struct, frozen=True):
+class WebhookChanges(msgspec.Struct, frozen=True):
     """What becomes different; None leaves as it is, but for `types` where `retyped` says so."""
 
     name: str | None
@@ -125,51 +125,53 @@ class Changes(msgspec.Struct, frozen=True):
     types: list[str] | None
 
 
-def change(tx: Write, key: int, changes: Changes) -> None:
+def update_webhook(tx: Write, key: int, changes: WebhookChanges) -> None:
     """Change a webhook."""
     values = msgspec.structs.asdict(changes)
     kind = changes.format
-    values |= {"key": key, "types": _packed(changes.types), "format": None if kind is None else kind.value}
+    values |= {"key": key, "types": _encode_types(changes.types), "format": None if kind is None else kind.value}
     tx.run(CHANGE, values)
 
 
-ENABLE = "UPDATE webhook SET enabled = TRUE, disabled_reason = NULL, failing_since = NULL, seen = ? WHERE id = ?"
-DISABLE = "UPDATE webhook SET enabled = FALSE, disabled_reason = ?, failing_since = NULL WHERE id = ?"
-GIVE_UP = """
+ENABLE_WEBHOOK = (
+    "UPDATE webhook SET enabled = TRUE, disabled_reason = NULL, failing_since = NULL, seen = ? WHERE id = ?"
+)
+DISABLE_WEBHOOK = "UPDATE webhook SET enabled = FALSE, disabled_reason = ?, failing_since = NULL WHERE id = ?"
+MARK_PENDING_DEAD = """
 UPDATE delivery SET state = 'dead', due_at = NULL, last_at = ifnull(last_at, ?), error = ifnull(error, ?)
 WHERE webhook_id = ? AND state = 'pending'
 """
 
 
-def enable(tx: Write, key: int) -> None:
+def enable_webhook(tx: Write, key: int) -> None:
     """Begin to tell a webhook of what happens from now on."""
-    tx.run(ENABLE, (events.newest(tx), key))
+    tx.run(ENABLE_WEBHOOK, (events.find_newest_key(tx), key))
 
 
-def disable(tx: Write, key: int, reason: str) -> None:
+def disable_webhook(tx: Write, key: int, reason: str) -> None:
     """Tell a webhook nothing more; what it wasn't told yet is dead, and can be replayed."""
-    tx.run(DISABLE, (reason, key))
-    tx.run(GIVE_UP, (tx.now, "the webhook was disabled", key))
+    tx.run(DISABLE_WEBHOOK, (reason, key))
+    tx.run(MARK_PENDING_DEAD, (tx.now, "the webhook was disabled", key))
 
 
-ROTATE = "UPDATE webhook SET old_secret = secret, old_until = :until, secret = :secret WHERE id = :key"
-FORGET = "UPDATE webhook SET old_secret = NULL, old_until = NULL WHERE old_until <= ?"
+ROTATE_SECRET = "UPDATE webhook SET old_secret = secret, old_until = :until, secret = :secret WHERE id = :key"
+DELETE_OLD_SECRETS = "UPDATE webhook SET old_secret = NULL, old_until = NULL WHERE old_until <= ?"
 
 
-def rotate(tx: Write, key: int, secret: bytes) -> None:
+def rotate_secret(tx: Write, key: int, secret: bytes) -> None:
     """Sign with a new secret, and for a day with the one before as well."""
-    tx.run(ROTATE, {"key": key, "secret": secret, "until": tx.now + OVERLAP_MS})
+    tx.run(ROTATE_SECRET, {"key": key, "secret": secret, "until": tx.now + SECRET_OVERLAP_MS})
 
 
-def forget_old_secrets(tx: Write) -> None:
+def delete_old_secrets(tx: Write) -> None:
     """Drop secrets that sign nothing any more."""
-    tx.run(FORGET, (tx.now,))
+    tx.run(DELETE_OLD_SECRETS, (tx.now,))
 
 
-def remove(tx: Write, key: int) -> None:
+def delete_webhook(tx: Write, key: int) -> None:
     """Remove a webhook with its deliveries."""
     tx.run("DELETE FROM webhook WHERE id = ?", (key,))
 
 
-def _packed(types: list[str] | None) -> str | None:
+def _encode_types(types: list[str] | None) -> str | None:
     return None if types is None else msgspec.json.encode(types).decode()

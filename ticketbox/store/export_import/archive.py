@@ -16,22 +16,22 @@ import msgspec
 
 FORMAT = 1
 MANIFEST = "manifest.json"
-MOST_LINE = 4 << 20
-MOST_BLOB = 64 << 20
-MOST_MANIFEST = 256 << 20
-MOST_RATIO = 250
+MAX_LINE = 4 << 20
+MAX_BLOB = 64 << 20
+MAX_MANIFEST = 256 << 20
+MAX_RATIO = 250
 # What zipfile raises for a damaged file.
-BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, RuntimeError)
+ZIP_ERRORS = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError, RuntimeError)
 _CHUNK = 1 << 18
-_NAME = re.compile(r"records/[a-z_]{1,40}\.ndjson|contents/[0-9a-f]{64}")
-_WHEN = (1980, 1, 1, 0, 0, 0)  # the same rows make the same bytes
+_ENTRY_NAME = re.compile(r"records/[a-z_]{1,40}\.ndjson|contents/[0-9a-f]{64}")
+_TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the same rows make the same bytes
 
 
-class BadArchive(Exception):
+class InvalidArchive(Exception):
     """The file is no export, or a damaged or newer one. The text says which."""
 
 
-class Entry(msgspec.Struct, frozen=True):
+class ArchiveEntry(msgspec.Struct, frozen=True):
     """What an entry must be."""
 
     sha256: str
@@ -46,98 +46,98 @@ class Manifest(msgspec.Struct, frozen=True):
     version: str
     schema: int
     company: str | None
-    entries: dict[str, Entry]
+    entries: dict[str, ArchiveEntry]
 
 
-class _Head(msgspec.Struct, frozen=True):
+class _FormatHeader(msgspec.Struct, frozen=True):
     format: int
 
 
-class Writer:
+class ArchiveWriter:
     """Writes an export, entry by entry; `close` writes the manifest."""
 
     def __init__(self, file: IO[bytes], version: str, schema: int, company: str | None) -> None:
         self._zip = zipfile.ZipFile(file, "w", allowZip64=True)
         self._about = (version, schema, company)
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, ArchiveEntry] = {}
 
     def records(self, table: str, rows: Iterable[dict[str, Any]]) -> int:
         """Write a table's records, a line of JSON each; returns their number."""
         name = f"records/{table}.ndjson"
         hashed, size, count = hashlib.sha256(), 0, 0
-        with self._zip.open(_info(name, zipfile.ZIP_DEFLATED), "w", force_zip64=True) as entry:
+        with self._zip.open(_build_zip_info(name, zipfile.ZIP_DEFLATED), "w", force_zip64=True) as entry:
             for row in rows:
                 line = msgspec.json.encode(row) + b"\n"
                 hashed.update(line)
                 entry.write(line)
                 size += len(line)
                 count += 1
-        self._entries[name] = Entry(hashed.hexdigest(), size, count)
+        self._entries[name] = ArchiveEntry(hashed.hexdigest(), size, count)
         return count
 
     def content(self, sha256: str, data: bytes, *, compress: bool) -> None:
         """Write a stored content under its hash."""
         name = f"contents/{sha256}"
-        self._zip.writestr(_info(name, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED), data)
-        self._entries[name] = Entry(sha256, len(data))
+        self._zip.writestr(_build_zip_info(name, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED), data)
+        self._entries[name] = ArchiveEntry(sha256, len(data))
 
     def close(self) -> Manifest:
         """Write the manifest and the directory."""
         manifest = Manifest(FORMAT, *self._about, self._entries)
-        self._zip.writestr(_info(MANIFEST, zipfile.ZIP_DEFLATED), msgspec.json.encode(manifest))
+        self._zip.writestr(_build_zip_info(MANIFEST, zipfile.ZIP_DEFLATED), msgspec.json.encode(manifest))
         self._zip.close()
         return manifest
 
 
-def _info(name: str, method: int) -> zipfile.ZipInfo:
-    info = zipfile.ZipInfo(name, _WHEN)
+def _build_zip_info(name: str, method: int) -> zipfile.ZipInfo:
+    info = zipfile.ZipInfo(name, _TIMESTAMP)
     info.compress_type = method
     info.external_attr = 0o600 << 16
     return info
 
 
-class Reader:
+class ArchiveReader:
     """Reads an export. Raises BadArchive wherever it isn't what it says."""
 
     def __init__(self, path: Path, newest_schema: int) -> None:
         try:
             self._zip = zipfile.ZipFile(path)
             self.manifest = self._read_manifest(newest_schema)
-        except BROKEN as error:
-            raise BadArchive(f"{path}: this is no export of ticketbox's, or a damaged one ({error})") from error
+        except ZIP_ERRORS as error:
+            raise InvalidArchive(f"{path}: this is no export of ticketbox's, or a damaged one ({error})") from error
 
     def _read_manifest(self, newest_schema: int) -> Manifest:
         infos = self._zip.infolist()
         names = [info.filename for info in infos]
         if len(set(names)) != len(names):
-            raise BadArchive("the export is damaged: an entry stands in it twice")
+            raise InvalidArchive("the export is damaged: an entry stands in it twice")
         if MANIFEST not in names:
-            raise BadArchive("this is no export of ticketbox's: it has no manifest")
-        data = self._bytes(MANIFEST, self._zip.getinfo(MANIFEST).file_size, MOST_MANIFEST)
+            raise InvalidArchive("this is no export of ticketbox's: it has no manifest")
+        data = self._bytes(MANIFEST, self._zip.getinfo(MANIFEST).file_size, MAX_MANIFEST)
         try:
-            found = msgspec.json.decode(data, type=_Head).format
+            found = msgspec.json.decode(data, type=_FormatHeader).format
             if found > FORMAT:
-                raise BadArchive(
+                raise InvalidArchive(
                     f"the export has format {found} and this version knows up to {FORMAT}; use a newer one"
                 )
             manifest = msgspec.json.decode(data, type=Manifest)
         except (msgspec.MsgspecError, RecursionError) as error:
-            raise BadArchive(f"the export is damaged: its manifest can't be read ({error})") from error
+            raise InvalidArchive(f"the export is damaged: its manifest can't be read ({error})") from error
         if manifest.schema > newest_schema:
-            raise BadArchive(
+            raise InvalidArchive(
                 f"the export has schema {manifest.schema:04} and this version knows up to {newest_schema:04}; "
                 "use a newer ticketbox"
             )
         if manifest.entries.keys() | {MANIFEST} != set(names):
-            raise BadArchive("the export is damaged: what it holds isn't what its manifest says")
+            raise InvalidArchive("the export is damaged: what it holds isn't what its manifest says")
         for name, entry in manifest.entries.items():
-            if not _NAME.fullmatch(name):
-                raise BadArchive(f"the export holds an entry that doesn't belong there: {name[:80]!r}")
+            if not _ENTRY_NAME.fullmatch(name):
+                raise InvalidArchive(f"the export holds an entry that doesn't belong there: {name[:80]!r}")
             info = self._zip.getinfo(name)
             if info.file_size != entry.bytes:
-                raise BadArchive(f"the export is damaged: {name} isn't as long as its manifest says")
-            if entry.bytes > (1 << 20) and entry.bytes > info.compress_size * MOST_RATIO:
-                raise BadArchive(f"{name} would unpack to more than {MOST_RATIO} times its size")
+                raise InvalidArchive(f"the export is damaged: {name} isn't as long as its manifest says")
+            if entry.bytes > (1 << 20) and entry.bytes > info.compress_size * MAX_RATIO:
+                raise InvalidArchive(f"{name} would unpack to more than {MAX_RATIO} times its size")
         return manifest
 
     def tables(self) -> set[str]:
@@ -164,39 +164,39 @@ class Reader:
             try:
                 yield msgspec.json.decode(line, type=dict[str, int | float | str | None])
             except (msgspec.MsgspecError, RecursionError) as error:
-                raise BadArchive(f"{name}, record {count}: {error}") from error
+                raise InvalidArchive(f"{name}, record {count}: {error}") from error
         if (hashed.hexdigest(), size, count) != (expected.sha256, expected.bytes, expected.records):
-            raise BadArchive(f"the export is damaged: {name} isn't what its manifest says")
+            raise InvalidArchive(f"the export is damaged: {name} isn't what its manifest says")
 
     def content(self, sha256: str) -> bytes:
         """A stored content."""
         name = f"contents/{sha256}"
         expected = self.manifest.entries.get(name)
         if expected is None:
-            raise BadArchive(f"the export is damaged: the content {sha256} is missing")
-        data = self._bytes(name, expected.bytes, MOST_BLOB)
+            raise InvalidArchive(f"the export is damaged: the content {sha256} is missing")
+        data = self._bytes(name, expected.bytes, MAX_BLOB)
         if hashlib.sha256(data).hexdigest() != sha256:
-            raise BadArchive(f"the export is damaged: the content {sha256} has another hash")
+            raise InvalidArchive(f"the export is damaged: the content {sha256} has another hash")
         return data
 
     def _lines(self, name: str) -> Iterator[bytes]:
         try:
             with self._zip.open(name) as entry:
-                while line := entry.readline(MOST_LINE):
-                    if len(line) == MOST_LINE:
-                        raise BadArchive(f"{name}: a record is longer than {MOST_LINE >> 20} MiB")
+                while line := entry.readline(MAX_LINE):
+                    if len(line) == MAX_LINE:
+                        raise InvalidArchive(f"{name}: a record is longer than {MAX_LINE >> 20} MiB")
                     yield line
-        except BROKEN as error:
-            raise BadArchive(f"the export is damaged: {name} can't be unpacked ({error})") from error
+        except ZIP_ERRORS as error:
+            raise InvalidArchive(f"the export is damaged: {name} can't be unpacked ({error})") from error
 
     def _bytes(self, name: str, size: int, most: int) -> bytes:
         if size > most:
-            raise BadArchive(f"{name}: more than {most >> 20} MiB")
+            raise InvalidArchive(f"{name}: more than {most >> 20} MiB")
         try:
             with self._zip.open(name) as entry:
                 data = entry.read(size + 1)
-        except BROKEN as error:
-            raise BadArchive(f"the export is damaged: {name} can't be unpacked ({error})") from error
+        except ZIP_ERRORS as error:
+            raise InvalidArchive(f"the export is damaged: {name} can't be unpacked ({error})") from error
         if len(data) != size:
-            raise BadArchive(f"the export is damaged: {name} isn't as long as it says")
+            raise InvalidArchive(f"the export is damaged: {name} isn't as long as it says")
         return data

@@ -13,10 +13,10 @@ import msgspec
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.store.core import blobs
-from ticketbox.store.export_import.archive import BadArchive, Manifest, Reader, Writer
+from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest
 
-Say = Callable[[str, int], None]  # what is being done, and how many records are
-TELL_EVERY = 100
+ReportCount = Callable[[str, int], None]  # what is being done, and how many records are
+REPORT_EVERY = 100
 
 # The tables in the order in which they are read back, each with the condition that picks a company's rows.
 _PROJECTS = "(SELECT id FROM project WHERE company_id = :company)"
@@ -40,7 +40,7 @@ TABLES: dict[str, str] = {
     "event": "company_id = :company",
 }
 # What stays, and why.
-LEFT_OUT = {
+EXCLUDED_TABLES = {
     "credential": "secret", "credential_project": "secret", "oauth_client": "secret", "oauth_grant": "secret",
     "oauth_request": "secret", "oauth_secret": "secret", "invitation": "secret", "invitation_project": "secret",
     "setup_key": "secret", "idempotency": "fleeting", "migration": "of the file itself", "preview": "made anew",
@@ -48,13 +48,13 @@ LEFT_OUT = {
     "notification": "fleeting", "mailbox": "a person's own", "mail": "fleeting", "ticket_mute": "a person's own",
     "project_mute": "a person's own",
 }  # fmt: skip
-_GATHERED = ("byline", "user", "blob")
-_COLUMNS = {
+_REFERENCED_TABLES = ("byline", "user", "blob")
+_EXPORTED_COLUMNS = {
     "ticket_assignee": ("ticket_id", "user_id"),
     "blob": ("id", "sha256", "encoding", "bytes"),
 }
-_KEPT_BACK = {"user": {"password_hash"}, "byline": {"credential_id"}}
-_JSON: dict[tuple[str, str], Any] = {
+_SECRET_COLUMNS = {"user": {"password_hash"}, "byline": {"credential_id"}}
+_JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("project", "url_patterns"): list[str],
     ("project", "extra_redactions"): list[str],
     ("ticket", "labels"): list[str],
@@ -68,50 +68,56 @@ _JSON: dict[tuple[str, str], Any] = {
 }
 
 
-class Shape(msgspec.Struct, frozen=True):
+class TableShape(msgspec.Struct, frozen=True):
     """A table's exported columns, and which of them are keys of which other table."""
 
     columns: tuple[str, ...]
     keys: dict[str, str]
 
 
-def shape(connection: sqlite3.Connection, table: str) -> Shape:
+def read_shape(connection: sqlite3.Connection, table: str) -> TableShape:
     """What of a table is exported."""
     every = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
     columns = tuple(
-        name for name in every if name in _COLUMNS.get(table, every) and name not in _KEPT_BACK.get(table, ())
+        name
+        for name in every
+        if name in _EXPORTED_COLUMNS.get(table, every) and name not in _SECRET_COLUMNS.get(table, ())
     )
     refs = {row[3]: row[2] for row in connection.execute(f'PRAGMA foreign_key_list("{table}")')}
-    return Shape(columns, {name: refs[name] for name in columns if name in refs})
+    return TableShape(columns, {name: refs[name] for name in columns if name in refs})
 
 
-CONTENT = "SELECT sha256, encoding, data FROM blob WHERE id = ?"
+SELECT_CONTENT = "SELECT sha256, encoding, data FROM blob WHERE id = ?"
 
 
-def dump(connection: sqlite3.Connection, writer: Writer, company: int | None, say: Say) -> Manifest:
+def export_records(
+    connection: sqlite3.Connection, writer: ArchiveWriter, company: int | None, say: ReportCount
+) -> Manifest:
     """Write a company, or everything, from one reading transaction."""
-    wanted: dict[str, set[int]] = {name: set() for name in _GATHERED}
+    wanted: dict[str, set[int]] = {name: set() for name in _REFERENCED_TABLES}
     for table, condition in TABLES.items():
-        if table not in _GATHERED:
+        if table not in _REFERENCED_TABLES:
             where = "" if company is None else f" WHERE {condition}"
-            rows = _rows(connection, table, where, {"company": company}, wanted)
-            writer.records(table, _told(rows, f"writing {table}", say))
-    for table in _GATHERED:
+            rows = _read_rows(connection, table, where, {"company": company}, wanted)
+            writer.records(table, _report_progress(rows, f"writing {table}", say))
+    for table in _REFERENCED_TABLES:
         every = company is None and table != "blob"  # contents that nothing points at stay behind
         where = "" if every else " WHERE id IN (SELECT value FROM json_each(:keys))"
         keys = {"keys": msgspec.json.encode(sorted(wanted[table])).decode()}
-        writer.records(table, _told(_rows(connection, table, where, keys, wanted), f"writing {table}", say))
+        writer.records(
+            table, _report_progress(_read_rows(connection, table, where, keys, wanted), f"writing {table}", say)
+        )
     for count, key in enumerate(sorted(wanted["blob"]), 1):
-        sha256, encoding, data = connection.execute(CONTENT, (key,)).fetchone()
+        sha256, encoding, data = connection.execute(SELECT_CONTENT, (key,)).fetchone()
         writer.content(sha256.hex(), blobs.unpack(encoding, data), compress=encoding != "identity")
         say("writing contents", count)
     return writer.close()
 
 
-def _rows(
+def _read_rows(
     connection: sqlite3.Connection, table: str, where: str, given: dict[str, Any], wanted: dict[str, set[int]]
 ) -> Iterator[dict[str, Any]]:
-    found = shape(connection, table)
+    found = read_shape(connection, table)
     order = "id" if "id" in found.columns else ", ".join(found.columns[:3])
     gathered = [(name, wanted[other]) for name, other in found.keys.items() if other in wanted]
     names = ", ".join(f'"{name}"' for name in found.columns)
@@ -125,16 +131,16 @@ def _rows(
         yield record
 
 
-def _told(records: Iterator[dict[str, Any]], doing: str, say: Say) -> Iterator[dict[str, Any]]:
+def _report_progress(records: Iterator[dict[str, Any]], doing: str, say: ReportCount) -> Iterator[dict[str, Any]]:
     """The same records, with a word now and then."""
     say(doing, 0)
     for count, record in enumerate(records, 1):
         yield record
-        if count % TELL_EVERY == 0:
+        if count % REPORT_EVERY == 0:
             say(doing, count)
 
 
-def load(connection: sqlite3.Connection, reader: Reader, say: Say) -> dict[str, int]:
+def import_records(connection: sqlite3.Connection, reader: ArchiveReader, say: ReportCount) -> dict[str, int]:
     """Read an export in, inside the caller's transaction; returns how many records each table had.
 
     Keys are counted on after those of the file; accounts are matched by id or e-mail address, contents by hash.
@@ -143,34 +149,34 @@ def load(connection: sqlite3.Connection, reader: Reader, say: Say) -> dict[str, 
     connection.execute("PRAGMA defer_foreign_keys = ON")
     strangers = reader.tables() - TABLES.keys()
     if strangers:
-        raise BadArchive(f"the export holds records of an unknown kind: {min(strangers)}")
-    loading = _Loading(connection, reader)
+        raise InvalidArchive(f"the export holds records of an unknown kind: {min(strangers)}")
+    loading = _Import(connection, reader)
     counts: dict[str, int] = {}
     for table in TABLES:
         counts[table] = loading.table(table, say)
     say("indexing words", 0)
     first = loading.offsets["ticket"]
-    connection.execute(ADD_LABELS, (first,))
-    connection.execute(UNINDEX, (first,))
-    connection.execute(INDEX, (first,))
+    connection.execute(INSERT_LABELS, (first,))
+    connection.execute(DELETE_INDEXED, (first,))
+    connection.execute(INSERT_INDEXED, (first,))
     say("following every reference", 0)
     for table in TABLES:
         if connection.execute(f'PRAGMA foreign_key_check("{table}")').fetchone():
-            raise BadArchive(f"the export is damaged: a record of {table} leads nowhere")
+            raise InvalidArchive(f"the export is damaged: a record of {table} leads nowhere")
     return counts
 
 
-ADD_LABELS = """
+INSERT_LABELS = """
 INSERT OR IGNORE INTO ticket_label (label, ticket_id)
 SELECT j.value, t.id FROM ticket t, json_each(t.labels) j WHERE t.id > ?
 """
 # The tickets were indexed as they came, before their captures did.
-UNINDEX = "DELETE FROM search WHERE rowid > ?"
-INDEX = """
+DELETE_INDEXED = "DELETE FROM search WHERE rowid > ?"
+INSERT_INDEXED = """
 INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
 SELECT * FROM searchable WHERE id > ?
 """
-_KNOWN = {
+_SELECT_EXISTING = {
     "user": "SELECT id FROM user WHERE public_id = :public_id OR email = :email ORDER BY public_id <> :public_id",
     "byline": "SELECT id FROM byline WHERE user_id = :user_id AND ifnull(token_id, '') = ifnull(:token_id, '')"
     " AND via = :via",
@@ -178,14 +184,14 @@ _KNOWN = {
 }
 
 
-class _Loading:
-    def __init__(self, connection: sqlite3.Connection, reader: Reader) -> None:
+class _Import:
+    def __init__(self, connection: sqlite3.Connection, reader: ArchiveReader) -> None:
         self._connection, self._reader = connection, reader
         self.offsets: dict[str, int] = {}
-        self._moved: dict[str, dict[int, int]] = {name: {} for name in _GATHERED}
+        self._moved: dict[str, dict[int, int]] = {name: {} for name in _REFERENCED_TABLES}
 
-    def table(self, table: str, say: Say) -> int:
-        found = shape(self._connection, table)
+    def table(self, table: str, say: ReportCount) -> int:
+        found = read_shape(self._connection, table)
         if "id" in found.columns:
             self.offsets[table] = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{table}"').fetchone()[0]
         for other in found.keys.values():  # a ticket names its capture, which comes after it
@@ -193,7 +199,7 @@ class _Loading:
                 held = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{other}"').fetchone()[0]
                 self.offsets[other] = held
         count = 0
-        for count, record in enumerate(_told(self._reader.records(table), f"reading {table}", say), 1):
+        for count, record in enumerate(_report_progress(self._reader.records(table), f"reading {table}", say), 1):
             try:
                 self._add(table, found, record)
             except (
@@ -206,14 +212,14 @@ class _Loading:
                 msgspec.MsgspecError,
                 ValueError,
             ) as error:
-                raise BadArchive(f"{table}, record {count}: {_plainly(error)}") from error
+                raise InvalidArchive(f"{table}, record {count}: {_describe_error(error)}") from error
         return count
 
-    def _add(self, table: str, found: Shape, record: dict[str, Any]) -> None:
+    def _add(self, table: str, found: TableShape, record: dict[str, Any]) -> None:
         if strangers := record.keys() - set(found.columns):
             raise ValueError(f"the field {min(strangers)} is unknown")
         row = dict(record)
-        for name, kind in _JSON.items():
+        for name, kind in _JSON_COLUMNS.items():
             if name[0] == table and row.get(name[1]):
                 msgspec.json.decode(row[name[1]], type=kind)
         for name, other in found.keys.items():
@@ -226,8 +232,8 @@ class _Loading:
             row["id"] = key + self.offsets[table]
         if table == "blob":
             self._add_content(row)
-        if table in _KNOWN:
-            known = self._connection.execute(_KNOWN[table], {"token_id": None, **row}).fetchone()
+        if table in _SELECT_EXISTING:
+            known = self._connection.execute(_SELECT_EXISTING[table], {"token_id": None, **row}).fetchone()
             self._moved[table][key or 0] = row["id"] if known is None else known[0]
             if known is not None:
                 return
@@ -252,7 +258,7 @@ class _Loading:
         row |= {"sha256": packed.sha256, "encoding": packed.encoding, "data": packed.data}
 
 
-def _plainly(error: Exception) -> str:
+def _describe_error(error: Exception) -> str:
     text = str(error)
     if isinstance(error, KeyError | sqlite3.ProgrammingError):
         return "a field is missing"

@@ -7,16 +7,16 @@ from pathlib import Path
 
 from ticketbox import __version__
 from ticketbox.store.export_import import records
-from ticketbox.store.export_import.archive import BadArchive, Manifest, Reader, Writer
+from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest
 from ticketbox.store.file.connection import connect
-from ticketbox.store.file.migrate import applied_number, newest_number, prepare
+from ticketbox.store.file.migrate import find_newest_number, prepare_file, read_applied_number
 
 
-class NoSuchCompany(Exception):
+class CompanyNotFound(Exception):
     """The file has no company with this id."""
 
 
-def export_to(db: Path, target: Path, company: str | None, say: records.Say) -> Manifest:
+def export_file(db: Path, target: Path, company: str | None, say: records.ReportCount) -> Manifest:
     """Write an export beside a running server. Only a whole one gets its name; until then it ends in `.part`.
 
     Raises NoSuchCompany, and OSError when the target can't be written.
@@ -28,14 +28,14 @@ def export_to(db: Path, target: Path, company: str | None, say: records.Say) -> 
         if company is not None:
             row = connection.execute("SELECT id FROM company WHERE public_id = ?", (company,)).fetchone()
             if row is None:
-                raise NoSuchCompany(company)
+                raise CompanyNotFound(company)
             key = row[0]
         try:
             part.unlink(missing_ok=True)
             part.touch(mode=0o600)
             with part.open("wb") as file:
-                writer = Writer(file, __version__, applied_number(connection), company)
-                manifest = records.dump(connection, writer, key, say)
+                writer = ArchiveWriter(file, __version__, read_applied_number(connection), company)
+                manifest = records.export_records(connection, writer, key, say)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(target)
@@ -44,23 +44,23 @@ def export_to(db: Path, target: Path, company: str | None, say: records.Say) -> 
     return manifest
 
 
-def import_from(db: Path, source: Path, say: records.Say) -> dict[str, int]:
+def import_file(db: Path, source: Path, say: records.ReportCount) -> dict[str, int]:
     """Read an export into a file, in one transaction; a file that isn't there is made, and only if all went well.
 
     Returns how many records of each kind there were. Raises BadArchive; the file is then as it was.
     """
-    reader = Reader(source, newest_number())
+    reader = ArchiveReader(source, find_newest_number())
     if db.exists():
-        return _load(db, reader, say, checkpoints=False)
+        return _import_records(db, reader, say, checkpoints=False)
     part = db.with_name(db.name + ".import.part")
     leftovers = [part, *(part.with_name(part.name + ending) for ending in ("-wal", "-shm"))]
     try:
         for leftover in leftovers:
             leftover.unlink(missing_ok=True)
-        prepare(part)
-        counts = _load(part, reader, say, checkpoints=True)
+        prepare_file(part)
+        counts = _import_records(part, reader, say, checkpoints=True)
         if db.exists():
-            raise BadArchive(f"{db}: somebody made this file meanwhile")
+            raise InvalidArchive(f"{db}: somebody made this file meanwhile")
         part.rename(db)
     finally:
         for leftover in leftovers:
@@ -68,11 +68,11 @@ def import_from(db: Path, source: Path, say: records.Say) -> dict[str, int]:
     return counts
 
 
-def _load(db: Path, reader: Reader, say: records.Say, *, checkpoints: bool) -> dict[str, int]:
+def _import_records(db: Path, reader: ArchiveReader, say: records.ReportCount, *, checkpoints: bool) -> dict[str, int]:
     with contextlib.closing(connect(db, writes=True, checkpoints=checkpoints)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            counts = records.load(connection, reader, say)
+            counts = records.import_records(connection, reader, say)
             connection.execute("COMMIT")
         except BaseException as error:
             if connection.in_transaction:

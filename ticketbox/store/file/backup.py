@@ -17,19 +17,19 @@ import msgspec
 
 from ticketbox.store.file.check import Inspection, inspected, opened_to_look
 from ticketbox.store.file.connection import connect
-from ticketbox.store.file.migrate import UnusableFile, newest_number
+from ticketbox.store.file.migrate import UnusableFile, find_newest_number
 
-FORM = "%Y%m%dT%H%M%SZ"
+NAME_FORMAT = "%Y%m%dT%H%M%SZ"
 STEP_PAGES = 64
 # What is written goes to the disk in small parts: one large flush would hold up the commits of a server
 # whose file is on the same disk.
 _FLUSH_PAGES = 128
-_MOST_REST_SECONDS = 0.1
+_MAX_REST_SECONDS = 0.1
 _CACHE_KIB = 2048
 _PROGRESS_STEPS = 50_000
 
 
-class Tell(Protocol):
+class ReportProgress(Protocol):
     """Hears how far the work is: what is being done, and the share of it that is done (None: unknown)."""
 
     def __call__(self, doing: str, share: float | None) -> None:
@@ -37,11 +37,11 @@ class Tell(Protocol):
         ...
 
 
-class Halted(Exception):
+class Cancelled(Exception):
     """The work was called off; nothing is left of it."""
 
 
-class Copy(msgspec.Struct, frozen=True):
+class FinishedCopy(msgspec.Struct, frozen=True):
     """A finished copy: where it is, its bytes, its schema's number, and how many rows each table has.
 
     `kept` is the file that a restore put aside.
@@ -60,22 +60,22 @@ def back_up(
     to: Path,
     *,
     replace: bool = False,
-    tell: Tell = lambda doing, share: None,
+    tell: ReportProgress = lambda doing, share: None,
     halted: Callable[[], bool] = lambda: False,
-) -> Copy:
+) -> FinishedCopy:
     """Copy `db` to the file `to`, beside a running server or without one, and read the copy back.
 
     Raises UnusableFile for a source that isn't sound, a target that is there already (unless `replace`) or
     can't be written, and Halted.
     """
     _check_target(db, to, replace=replace)
-    with _copied(db, to, tell, _at_half_speed(halted)) as (part, copy):
+    with _make_verified_copy(db, to, tell, _throttle(halted)) as (part, copy):
         part.replace(to)
-        _flush(to.parent)
+        _flush_folder(to.parent)
     return copy
 
 
-def _at_half_speed(halted: Callable[[], bool]) -> Callable[[], bool]:
+def _throttle(halted: Callable[[], bool]) -> Callable[[], bool]:
     """The same question, which first rests as long as was worked since it was asked last.
 
     It is asked all the time, so whoever writes beside a backup finds the disk and the cores free half of it.
@@ -84,26 +84,26 @@ def _at_half_speed(halted: Callable[[], bool]) -> Callable[[], bool]:
 
     def rested() -> bool:
         nonlocal since
-        time.sleep(min(time.monotonic() - since, _MOST_REST_SECONDS))
+        time.sleep(min(time.monotonic() - since, _MAX_REST_SECONDS))
         since = time.monotonic()
         return halted()
 
     return rested
 
 
-def fresh_name(db: Path) -> str:
+def make_backup_name(db: Path) -> str:
     """What a backup made now is called: `ticketbox-20261121T093000Z.db`, in UTC."""
-    return f"{db.stem}-{time.strftime(FORM, time.gmtime())}.db"
+    return f"{db.stem}-{time.strftime(NAME_FORMAT, time.gmtime())}.db"
 
 
-def restore(
+def restore_backup(
     source: Path,
     db: Path,
     *,
     force: bool = False,
-    tell: Tell = lambda doing, share: None,
+    tell: ReportProgress = lambda doing, share: None,
     halted: Callable[[], bool] = lambda: False,
-) -> Copy:
+) -> FinishedCopy:
     """Put a copy of `source` in the place of `db`, once it is read back. What stood there is kept beside it.
 
     The caller holds the file's lock. Raises UnusableFile for a source that isn't sound or is of a newer
@@ -113,11 +113,11 @@ def restore(
         raise UnusableFile(f"{db}: there is a file already; --force restores all the same, and keeps it beside")
     if db.exists() and db.samefile(source):
         raise UnusableFile(f"{source}: this is the very file that it would replace")
-    with _copied(source, db, tell, halted) as (part, copy):
+    with _make_verified_copy(source, db, tell, halted) as (part, copy):
         _give_to_owner(part, db)
         kept = _set_aside(db)
         part.replace(db)
-        _flush(db.parent)
+        _flush_folder(db.parent)
     return msgspec.structs.replace(copy, kept=str(kept) if kept else None)
 
 
@@ -127,7 +127,7 @@ def _check_target(db: Path, to: Path, *, replace: bool) -> None:
             raise UnusableFile(f"{to}: this is the file itself; name another for the backup")
         if not replace:
             raise UnusableFile(f"{to}: there is a file already; --force replaces it")
-    log, shared = _logs(to)
+    log, shared = _get_log_paths(to)
     lock = to.with_name(f"{to.name}.lock")
     if lock.exists() or (log.exists() and log.stat().st_size):
         raise UnusableFile(f"{to}: this file is or was in use; name another for the backup")
@@ -136,7 +136,9 @@ def _check_target(db: Path, to: Path, *, replace: bool) -> None:
 
 
 @contextlib.contextmanager
-def _copied(source: Path, to: Path, tell: Tell, halted: Callable[[], bool]) -> Generator[tuple[Path, Copy]]:
+def _make_verified_copy(
+    source: Path, to: Path, tell: ReportProgress, halted: Callable[[], bool]
+) -> Generator[tuple[Path, FinishedCopy]]:
     """A verified copy of a file beside where it will stand; gone afterwards unless it was moved."""
     started = time.monotonic()
     if not source.is_file():
@@ -144,15 +146,15 @@ def _copied(source: Path, to: Path, tell: Tell, halted: Callable[[], bool]) -> G
     part = to.with_name(f"{to.name}.part")
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
-        _check_room(source, to.parent)
+        _check_free_space(source, to.parent)
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)
-        schema, rows = _copy(source, part, tell, halted)
+        schema, rows = _copy_pages(source, part, tell, halted)
         _verify(source, part, rows, tell, halted)
-        yield part, Copy(str(to), part.stat().st_size, schema, rows, time.monotonic() - started)
+        yield part, FinishedCopy(str(to), part.stat().st_size, schema, rows, time.monotonic() - started)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-            raise Halted from None
+            raise Cancelled from None
         raise UnusableFile(f"{to}: writing failed ({error}); nothing was changed. Is the disk full?") from error
     except OSError as error:
         raise UnusableFile(f"{error.filename or to}: {error.strerror}; nothing was changed") from error
@@ -160,17 +162,19 @@ def _copied(source: Path, to: Path, tell: Tell, halted: Callable[[], bool]) -> G
         part.unlink(missing_ok=True)
 
 
-def _check_room(source: Path, folder: Path) -> None:
+def _check_free_space(source: Path, folder: Path) -> None:
     needed = source.stat().st_size
     free = shutil.disk_usage(folder).free
     if free < needed:
         raise UnusableFile(f"{folder}: {free:,} bytes of room aren't enough for a file of {needed:,}")
 
 
-def _copy(source: Path, part: Path, tell: Tell, halted: Callable[[], bool]) -> tuple[int, dict[str, int]]:
+def _copy_pages(
+    source: Path, part: Path, tell: ReportProgress, halted: Callable[[], bool]
+) -> tuple[int, dict[str, int]]:
     with (
-        _reading(source),
-        contextlib.closing(opened_to_look(source, alone=not _logs(source)[0].exists())) as reader,
+        _report_damage(source),
+        contextlib.closing(opened_to_look(source, alone=not _get_log_paths(source)[0].exists())) as reader,
         contextlib.closing(sqlite3.connect(part, isolation_level=None)) as writer,
         part.open("rb+") as written,
     ):
@@ -183,9 +187,9 @@ def _copy(source: Path, part: Path, tell: Tell, halted: Callable[[], bool]) -> t
         if not inspection.is_ours():
             raise UnusableFile(f"{source}: this is no file of ticketbox's")
         schema = inspection.schema()
-        if schema > newest_number():
+        if schema > find_newest_number():
             raise UnusableFile(
-                f"{source}: the file has schema {schema:04} and this version knows up to {newest_number():04}; "
+                f"{source}: the file has schema {schema:04} and this version knows up to {find_newest_number():04}; "
                 "use the newer ticketbox that wrote it"
             )
         steps = 0
@@ -194,7 +198,7 @@ def _copy(source: Path, part: Path, tell: Tell, halted: Callable[[], bool]) -> t
             nonlocal steps
             steps += 1
             if halted():
-                raise Halted
+                raise Cancelled
             if steps * STEP_PAGES % _FLUSH_PAGES == 0:
                 os.fsync(written.fileno())
             tell("copying", 1 - left / total if total else 1.0)
@@ -204,12 +208,12 @@ def _copy(source: Path, part: Path, tell: Tell, halted: Callable[[], bool]) -> t
         return schema, inspection.counts()
 
 
-def _verify(source: Path, part: Path, rows: dict[str, int], tell: Tell, halted: Callable[[], bool]) -> None:
+def _verify(source: Path, part: Path, rows: dict[str, int], tell: ReportProgress, halted: Callable[[], bool]) -> None:
     """Read a copy back: pages, references, rows, contents. What is wrong with it, is wrong with its source.
 
     Raises UnusableFile, and Halted.
     """
-    with _reading(source), inspected(part, alone=True) as copy:
+    with _report_damage(source), inspected(part, alone=True) as copy:
         copy.halt_when(halted, _PROGRESS_STEPS)
         tell("reading back", None)
         if faults := copy.pages() or copy.references():
@@ -219,7 +223,7 @@ def _verify(source: Path, part: Path, rows: dict[str, int], tell: Tell, halted: 
         done, total = 0, copy.blob_bytes()
         for blob in copy.blobs():
             if halted():
-                raise Halted
+                raise Cancelled
             if not blob.sound:
                 raise UnusableFile(f"the content {blob.key} isn't what its hash says")
             done += blob.stored
@@ -227,7 +231,7 @@ def _verify(source: Path, part: Path, rows: dict[str, int], tell: Tell, halted: 
 
 
 @contextlib.contextmanager
-def _reading(path: Path) -> Generator[None]:
+def _report_damage(path: Path) -> Generator[None]:
     """Tell damage apart from everything else that can go wrong."""
     try:
         yield
@@ -253,8 +257,8 @@ def _set_aside(db: Path) -> Path | None:
     """
     kept = db.with_name(f"{db.name}.before-restore-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
     if db.exists() and db.stat().st_size:
-        _fold_log(db)
-    log, shared = _logs(db)
+        _merge_log(db)
+    log, shared = _get_log_paths(db)
     if log.exists():
         log.rename(kept.with_name(f"{kept.name}-wal"))
     shared.unlink(missing_ok=True)
@@ -267,7 +271,7 @@ def _set_aside(db: Path) -> Path | None:
     return kept
 
 
-def _fold_log(db: Path) -> None:
+def _merge_log(db: Path) -> None:
     """Bring everything of a file into the file itself; a damaged one stays as it is.
 
     Leaving WAL needs the file for oneself, so it also tells whether another command works on it.
@@ -281,11 +285,11 @@ def _fold_log(db: Path) -> None:
             raise UnusableFile(f"{db}: another command works on the file; try again when it is done") from None
 
 
-def _logs(db: Path) -> tuple[Path, Path]:
+def _get_log_paths(db: Path) -> tuple[Path, Path]:
     return db.with_name(f"{db.name}-wal"), db.with_name(f"{db.name}-shm")
 
 
-def _flush(folder: Path) -> None:
+def _flush_folder(folder: Path) -> None:
     """Make a new name last: on POSIX that is the folder's to write."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)

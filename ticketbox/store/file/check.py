@@ -15,7 +15,7 @@ from pathlib import Path
 import msgspec
 
 from ticketbox.store.file.database import Row
-from ticketbox.store.file.migrate import APPLICATION_ID, UnusableFile, applied_number
+from ticketbox.store.file.migrate import APPLICATION_ID, UnusableFile, read_applied_number
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -71,7 +71,7 @@ class Inspection:
     def schema(self) -> int:
         """The number of the last migration that the file carries."""
         with _told():
-            return applied_number(self._connection)
+            return read_applied_number(self._connection)
 
     def pages(self) -> list[str]:
         """What SQLite finds wrong with pages, indexes and constraints; empty for a sound file. Slow."""

@@ -5,16 +5,16 @@ import sqlite3
 import time
 from pathlib import Path
 
-from ticketbox.store.file.backup import Tell
+from ticketbox.store.file.backup import ReportProgress
 from ticketbox.store.file.connection import MOST_LOG, connect
 from ticketbox.store.file.migrate import UnusableFile
 
 STEP_PAGES = 64
 _REST_SECONDS = 0.005
-_PATIENCE_SECONDS = 180
+_MAX_WAIT_SECONDS = 180
 
 
-def compact(db: Path, *, checkpoints: bool, tell: Tell = lambda doing, share: None) -> int:
+def compact_file(db: Path, *, checkpoints: bool, tell: ReportProgress = lambda doing, share: None) -> int:
     """Move what is at the file's end into its holes; returns the bytes that are given back.
 
     Each step is a transaction of milliseconds, so no writer waits for long. Beside a server (`checkpoints`
@@ -22,20 +22,20 @@ def compact(db: Path, *, checkpoints: bool, tell: Tell = lambda doing, share: No
     """
     try:
         with contextlib.closing(connect(db, writes=True, checkpoints=checkpoints)) as connection:
-            before = left = _value(connection, "PRAGMA freelist_count")
-            size = _value(connection, "PRAGMA page_size")
+            before = left = _read_value(connection, "PRAGMA freelist_count")
+            size = _read_value(connection, "PRAGMA page_size")
             while left:
                 tell("giving empty room back", 1 - left / before if left <= before else None)
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
                 connection.execute("COMMIT")
-                now = _value(connection, "PRAGMA freelist_count")
+                now = _read_value(connection, "PRAGMA freelist_count")
                 if now == left:
                     break
                 left = now
                 time.sleep(_REST_SECONDS)
                 if not checkpoints:
-                    _wait_for_the_server(db, tell)
+                    _wait_for_server(db, tell)
             if checkpoints:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             return max(before - left, 0) * size
@@ -43,14 +43,14 @@ def compact(db: Path, *, checkpoints: bool, tell: Tell = lambda doing, share: No
         raise UnusableFile(f"{db}: compacting stopped: {error}; the file is sound, and you can go on later") from error
 
 
-def _wait_for_the_server(db: Path, tell: Tell) -> None:
+def _wait_for_server(db: Path, tell: ReportProgress) -> None:
     """Let the server empty its log before it grows out of bounds."""
     log = db.with_name(f"{db.name}-wal")
-    deadline = time.monotonic() + _PATIENCE_SECONDS
+    deadline = time.monotonic() + _MAX_WAIT_SECONDS
     while log.exists() and log.stat().st_size > MOST_LOG and time.monotonic() < deadline:
         tell("waiting for the server to empty its log", None)
         time.sleep(1)
 
 
-def _value(connection: sqlite3.Connection, sql: str) -> int:
+def _read_value(connection: sqlite3.Connection, sql: str) -> int:
     return connection.execute(sql).fetchone()[0]

@@ -28,7 +28,7 @@ Row = tuple[Any, ...]
 Parameters = Mapping[str, Any] | Sequence[Any]
 
 READERS = 3
-MOST_UNITS = 128
+MAX_UNITS = 128
 READ_SECONDS = 5.0
 # A brief read has so many steps of SQLite's machine, about 5 ms, on the event loop's own thread. Steps and
 # not time: on a busy machine time runs out without a fault of the read's own. They are counted in strides,
@@ -36,19 +36,19 @@ READ_SECONDS = 5.0
 BRIEF_STRIDES = 25
 _STRIDE = 2_000
 _PROGRESS_STEPS = 20_000
-_FULL = {
+_DISK_FULL_CODES = {
     sqlite3.SQLITE_FULL,
     sqlite3.SQLITE_IOERR_WRITE,
     sqlite3.SQLITE_IOERR_FSYNC,
     sqlite3.SQLITE_IOERR_TRUNCATE,
 }
 
-_TRY_ELSEWHERE = {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
+_RETRY_ON_THREAD_CODES = {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 log = logging.getLogger("ticketbox.store")
 
 
-class Event(msgspec.Struct, frozen=True):
+class CommittedEvent(msgspec.Struct, frozen=True):
     """An event as it left its transaction, for those who listen; 0 as its id says that no row stands for it."""
 
     id: int
@@ -104,11 +104,13 @@ class Write(Read):
 
     def __init__(self, connection: sqlite3.Connection, now: int) -> None:
         super().__init__(connection, now)
-        self.events: list[Event] = []
+        self.events: list[CommittedEvent] = []
 
     def wake_jobs(self) -> None:
         """Make the jobs look at once, after the commit, for work that no event tells them of."""
-        self.events.append(Event(0, "work.waits", 0, None, None, None))  # of no company, so no listener's concern
+        self.events.append(
+            CommittedEvent(0, "work.waits", 0, None, None, None)
+        )  # of no company, so no listener's concern
 
     def run(self, sql: str, parameters: Parameters = ()) -> int:
         """Run a statement and return the number of rows that it changed."""
@@ -140,22 +142,22 @@ class Write(Read):
                 self.connection.execute("RELEASE step")
 
 
-class Unit(msgspec.Struct):
+class UnitOfWork(msgspec.Struct):
     """A unit of work that waits for the writer."""
 
     work: Callable[[Write], Any]
     future: asyncio.Future[Any]
 
 
-class Outcome(msgspec.Struct):
+class UnitResult(msgspec.Struct):
     """What became of a unit, before anyone is told."""
 
     value: Any = None
     error: BaseException | None = None
-    events: list[Event] = []
+    events: list[CommittedEvent] = []
 
 
-class Sizes(msgspec.Struct, frozen=True):
+class FileSizes(msgspec.Struct, frozen=True):
     """Bytes of the file, of its write-ahead log, and of free room on its disk."""
 
     file: int
@@ -166,7 +168,7 @@ class Sizes(msgspec.Struct, frozen=True):
 class Database:
     """The open file. Use `await Database.open(path)`, then `read` and `write`."""
 
-    def __init__(self, path: Path, clock: Clock, publish: Callable[[list[Event]], None]) -> None:
+    def __init__(self, path: Path, clock: Clock, publish: Callable[[list[CommittedEvent]], None]) -> None:
         self.path = path
         self.clock = clock
         self._publish = publish
@@ -176,7 +178,7 @@ class Database:
         self._here: sqlite3.Connection | None = None
         self._strides = 0
         self._writer: Connection | None = None
-        self._waiting: deque[Unit] = deque()
+        self._waiting: deque[UnitOfWork] = deque()
         self.written = self.commits = 0
         self._draining: asyncio.Task[None] | None = None
 
@@ -188,7 +190,7 @@ class Database:
         *,
         readers: int = READERS,
         checkpoints: bool = True,
-        publish: Callable[[list[Event]], None] = lambda _: None,
+        publish: Callable[[list[CommittedEvent]], None] = lambda _: None,
     ) -> Self:
         """Open a migrated file. `checkpoints` is for the one server; commands beside it never do."""
         self = cls(path, clock or Clock(), publish)
@@ -218,11 +220,11 @@ class Database:
         """How many units wait for the writer."""
         return len(self._waiting)
 
-    def sizes(self) -> Sizes:
+    def sizes(self) -> FileSizes:
         """What the file takes on its disk."""
         log = self.path.with_name(f"{self.path.name}-wal")
         taken = log.stat().st_size if log.exists() else 0
-        return Sizes(self.path.stat().st_size, taken, shutil.disk_usage(self.path.absolute().parent).free)
+        return FileSizes(self.path.stat().st_size, taken, shutil.disk_usage(self.path.absolute().parent).free)
 
     async def read(self, work: Callable[[Read], T], *, brief: bool = False) -> T:
         """Run a unit that only reads, on a free reading connection.
@@ -237,14 +239,14 @@ class Database:
             try:
                 return self._glance(work, self._here, self._allow_brief)
             except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in _TRY_ELSEWHERE:
-                    raise _problem(error) from error
+                if error.sqlite_errorcode & 0xFF not in _RETRY_ON_THREAD_CODES:
+                    raise _translate_error(error) from error
         async with self._vacant:
             reader = self._idle.pop()
             try:
                 return await reader.run(partial(self._look, work))
             except sqlite3.OperationalError as error:
-                raise _problem(error) from error
+                raise _translate_error(error) from error
             finally:
                 self._idle.append(reader)
 
@@ -290,7 +292,7 @@ class Database:
         A unit that raises leaves nothing behind. Cancelling the caller doesn't cut a unit in two: it
         is then done whole or not at all. Raises StorageFull when the disk is full.
         """
-        unit = Unit(work, asyncio.get_running_loop().create_future())
+        unit = UnitOfWork(work, asyncio.get_running_loop().create_future())
         self._waiting.append(unit)
         if self._draining is None:
             self._draining = asyncio.create_task(self._drain())
@@ -300,7 +302,7 @@ class Database:
         assert self._writer is not None
         try:
             while self._waiting:
-                count = min(len(self._waiting), MOST_UNITS)
+                count = min(len(self._waiting), MAX_UNITS)
                 taken = [self._waiting.popleft() for _ in range(count)]
                 units = [unit for unit in taken if not unit.future.done()]
                 if not units:
@@ -308,18 +310,18 @@ class Database:
                 try:
                     outcomes = await self._writer.run(partial(self._commit, units))
                 except Exception as error:
-                    problem = _problem(error)
+                    problem = _translate_error(error)
                     known = isinstance(problem, Problem)
                     log.log(logging.WARNING if known else logging.ERROR, "a group of %d writes failed: %s", len(units),
                             error, exc_info=not known)  # fmt: skip
-                    outcomes = [Outcome(error=problem) for _ in units]
+                    outcomes = [UnitResult(error=problem) for _ in units]
                 self.written += len(units)
                 self.commits += 1
                 self._answer(units, outcomes)
         finally:
             self._draining = None
 
-    def _commit(self, units: list[Unit], connection: sqlite3.Connection) -> list[Outcome]:
+    def _commit(self, units: list[UnitOfWork], connection: sqlite3.Connection) -> list[UnitResult]:
         connection.execute("BEGIN IMMEDIATE")
         try:
             outcomes = [self._attempt(unit, connection) for unit in units]
@@ -330,20 +332,20 @@ class Database:
             raise
         return outcomes
 
-    def _attempt(self, unit: Unit, connection: sqlite3.Connection) -> Outcome:
+    def _attempt(self, unit: UnitOfWork, connection: sqlite3.Connection) -> UnitResult:
         tx = Write(connection, self.clock.now())
         connection.execute("SAVEPOINT unit")
         try:
-            outcome = Outcome(value=unit.work(tx), events=tx.events)
+            outcome = UnitResult(value=unit.work(tx), events=tx.events)
         except Exception as error:
             if not connection.in_transaction:  # SQLite gave the whole group up, as on a full disk
                 raise
             connection.execute("ROLLBACK TO unit")
-            outcome = Outcome(error=_problem(error))
+            outcome = UnitResult(error=_translate_error(error))
         connection.execute("RELEASE unit")
         return outcome
 
-    def _answer(self, units: list[Unit], outcomes: list[Outcome]) -> None:
+    def _answer(self, units: list[UnitOfWork], outcomes: list[UnitResult]) -> None:
         events = [event for outcome in outcomes for event in outcome.events]
         try:
             if events:
@@ -359,12 +361,12 @@ class Database:
                 unit.future.set_result(outcome.value)
 
 
-def _problem(error: Exception) -> Exception:
+def _translate_error(error: Exception) -> Exception:
     """Turn SQLite's own errors that a caller can understand into problems; keep all others."""
     if isinstance(error, Problem) or not isinstance(error, sqlite3.OperationalError):
         return error
     code = getattr(error, "sqlite_errorcode", None)
-    if code in _FULL:
+    if code in _DISK_FULL_CODES:
         return StorageFull()
     if code == sqlite3.SQLITE_INTERRUPT:
         return Unavailable("the question took too long; narrow it by project, status or time")

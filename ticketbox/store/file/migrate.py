@@ -20,7 +20,7 @@ from ticketbox.store.file.migrations.functions import register_functions
 
 APPLICATION_ID = 0x74626F78  # "tbox"
 PAGE_SIZE = 8192
-LOOK_OVER_SECONDS = 1.0
+PAGE_CHECK_SECONDS = 1.0
 
 
 class UnusableFile(Exception):
@@ -35,7 +35,7 @@ class Migration(msgspec.Struct, frozen=True):
     sql: str
 
 
-def migrations() -> list[Migration]:
+def list_migrations() -> list[Migration]:
     """All steps, oldest first. The list only grows."""
     folder = resources.files("ticketbox.store.file") / "migrations"
     found: list[Migration] = []
@@ -46,7 +46,7 @@ def migrations() -> list[Migration]:
     return sorted(found, key=lambda migration: migration.number)
 
 
-def prepare(path: Path, say: Callable[[str], None] = lambda _: None) -> None:
+def prepare_file(path: Path, say: Callable[[str], None] = lambda _: None) -> None:
     """Make the file if it is missing, and bring it to the newest schema.
 
     Raises UnusableFile for a file that isn't ours, is damaged, or comes from a newer version; such a
@@ -54,43 +54,43 @@ def prepare(path: Path, say: Callable[[str], None] = lambda _: None) -> None:
     """
     try:
         if not path.exists() or path.stat().st_size == 0:
-            _create(path)
+            _create_file(path)
         else:
-            _inspect(path)
+            _check_existing(path)
         with contextlib.closing(connect(path, writes=True)) as connection:
             _migrate(connection, path, say)
     except sqlite3.DatabaseError as error:
-        raise UnusableFile(_unusable(path, error)) from error
+        raise UnusableFile(_explain_unusable(path, error)) from error
     except OSError as error:
         raise UnusableFile(f"{path}: can't make or open the file: {error.strerror}") from error
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, say: Callable[[str], None]) -> None:
-    applied = applied_number(connection)
+    applied = read_applied_number(connection)
     connection.execute("PRAGMA journal_mode = WAL")  # a copy that stood beside the file has left it
-    pending = [migration for migration in migrations() if migration.number > applied]
+    pending = [migration for migration in list_migrations() if migration.number > applied]
     if pending and applied:
-        _copy(connection, path, applied, say)
+        _copy_before_migrating(connection, path, applied, say)
     register_functions(connection, say)
     for migration in pending:
         if applied:
             say(f"applying migration {migration.number:04} {migration.name}")
-        _apply(connection, migration)
+        _apply_migration(connection, migration)
 
 
-def applied_number(connection: sqlite3.Connection) -> int:
+def read_applied_number(connection: sqlite3.Connection) -> int:
     """The number of the last migration that the file carries; 0 for an empty file."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone():
         return 0
     return connection.execute("SELECT ifnull(max(number), 0) FROM migration").fetchone()[0]
 
 
-def newest_number() -> int:
+def find_newest_number() -> int:
     """The number of the last migration that this version knows."""
-    return migrations()[-1].number
+    return list_migrations()[-1].number
 
 
-def _create(path: Path) -> None:
+def _create_file(path: Path) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.touch(mode=0o600)
     with contextlib.closing(sqlite3.connect(path, isolation_level=None)) as connection:
@@ -99,30 +99,30 @@ def _create(path: Path) -> None:
         connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
 
 
-def _inspect(path: Path) -> None:
+def _check_existing(path: Path) -> None:
     """Look at an existing file without changing a byte of it."""
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
-        applied = applied_number(connection)
+        applied = read_applied_number(connection)
         if ours and applied:
             connection.execute("SELECT count(*) FROM user").fetchone()
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             size = connection.execute("PRAGMA page_size").fetchone()[0]
             if path.stat().st_size < pages * size and not _has_wal(path):
-                raise UnusableFile(_damaged(path, "the file is shorter than it says"))
-            _look_over(connection, path)
+                raise UnusableFile(_explain_damage(path, "the file is shorter than it says"))
+            _check_pages(connection, path)
     if not ours:
         raise UnusableFile(f"{path}: this is an SQLite file of something else; name another with --db")
-    if applied > newest_number():
+    if applied > find_newest_number():
         raise UnusableFile(
-            f"{path}: the file has schema {applied:04} and this version knows up to {newest_number():04}; "
+            f"{path}: the file has schema {applied:04} and this version knows up to {find_newest_number():04}; "
             "run the newer ticketbox that wrote it"
         )
 
 
-def _look_over(connection: sqlite3.Connection, path: Path) -> None:
+def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
     """Check the file's pages for as long as a start may take; `ticketbox check` reads them all."""
-    deadline = time.monotonic() + LOOK_OVER_SECONDS
+    deadline = time.monotonic() + PAGE_CHECK_SECONDS
     connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
     try:
         verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -131,7 +131,7 @@ def _look_over(connection: sqlite3.Connection, path: Path) -> None:
             raise
     else:
         if verdict != "ok":
-            raise UnusableFile(_damaged(path, verdict))
+            raise UnusableFile(_explain_damage(path, verdict))
 
 
 def _has_wal(path: Path) -> bool:
@@ -139,7 +139,7 @@ def _has_wal(path: Path) -> bool:
     return wal.exists() and wal.stat().st_size > 0
 
 
-def _unusable(path: Path, error: sqlite3.DatabaseError) -> str:
+def _explain_unusable(path: Path, error: sqlite3.DatabaseError) -> str:
     """Why a file can't be used: not all that SQLite refuses is damage, and no backup would mend the rest."""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
@@ -149,23 +149,25 @@ def _unusable(path: Path, error: sqlite3.DatabaseError) -> str:
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
             return f"{path}: another command has the file locked; try again"
         case _:
-            return _damaged(path, error)
+            return _explain_damage(path, error)
 
 
-def _damaged(path: Path, error: object) -> str:
+def _explain_damage(path: Path, error: object) -> str:
     return (
         f"{path}: the file is damaged ({error}); it was left untouched. "
         "Put a backup in its place: ticketbox restore BACKUP --force (docs/operate/backups.md)"
     )
 
 
-def _copy(connection: sqlite3.Connection, path: Path, applied: int, say: Callable[[str], None]) -> None:
+def _copy_before_migrating(
+    connection: sqlite3.Connection, path: Path, applied: int, say: Callable[[str], None]
+) -> None:
     """Copy the file beside itself. Only a whole copy gets its name; until then it ends in `.part`."""
     copy = path.with_name(f"{path.name}.before-{applied + 1:04}-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
     part = path.with_name(f"{path.name}.copy.part")
     with contextlib.closing(connect(path, writes=True)) as guard:
         guard.execute("BEGIN IMMEDIATE")  # nothing is written meanwhile, and of two commands one copies at a time
-        if applied_number(guard) > applied:
+        if read_applied_number(guard) > applied:
             return
         say(f"copying the file to {copy}")
         part.unlink(missing_ok=True)
@@ -176,7 +178,7 @@ def _copy(connection: sqlite3.Connection, path: Path, applied: int, say: Callabl
         part.replace(copy)
 
 
-def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
+def _apply_migration(connection: sqlite3.Connection, migration: Migration) -> None:
     # executescript() would commit first; BEGIN inside the script keeps the whole step in one transaction.
     # The record comes first, so that of two commands that start at once the second stops there.
     table = (
@@ -192,5 +194,5 @@ def _apply(connection: sqlite3.Connection, migration: Migration) -> None:
     except sqlite3.Error:
         if connection.in_transaction:
             connection.execute("ROLLBACK")
-        if applied_number(connection) < migration.number:
+        if read_applied_number(connection) < migration.number:
             raise

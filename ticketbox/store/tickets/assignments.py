@@ -6,41 +6,43 @@ from ticketbox.domain.core.records import Person
 from ticketbox.store.file.database import Read, Write
 
 
-def assign(tx: Write, key: int, user: int) -> bool:
+def assign_user(tx: Write, key: int, user: int) -> bool:
     """Assign a user; says whether that changed anything."""
     return tx.run("INSERT OR IGNORE INTO ticket_assignee (ticket_id, user_id) VALUES (?, ?)", (key, user)) > 0
 
 
-def unassign(tx: Write, key: int, user: int) -> bool:
+def unassign_user(tx: Write, key: int, user: int) -> bool:
     """Unassign a user; says whether that changed anything."""
     return tx.run("DELETE FROM ticket_assignee WHERE ticket_id = ? AND user_id = ?", (key, user)) > 0
 
 
-ASSIGNEES = """
+SELECT_ASSIGNEES = """
 SELECT u.id, u.public_id, u.name FROM ticket_assignee a JOIN user u ON u.id = a.user_id WHERE a.ticket_id = ?
 """
 
 
-def assignees(tx: Read, key: int) -> dict[int, Person]:
+def list_assignees(tx: Read, key: int) -> dict[int, Person]:
     """Who is assigned, by key."""
-    return {row[0]: Person(row[1], row[2]) for row in tx.all(ASSIGNEES, (key,))}
+    return {row[0]: Person(row[1], row[2]) for row in tx.all(SELECT_ASSIGNEES, (key,))}
 
 
-OF_TICKETS = """
+SELECT_ASSIGNEES_OF_TICKETS = """
 SELECT a.ticket_id, u.public_id, u.name
 FROM json_each(?) k CROSS JOIN ticket_assignee a ON a.ticket_id = k.value JOIN user u ON u.id = a.user_id
 """
 
 
-def of_tickets(tx: Read, keys: list[int]) -> dict[int, list[Person]]:
+def list_assignees_of_tickets(tx: Read, keys: list[int]) -> dict[int, list[Person]]:
     """Who is assigned to each of these tickets; those of nobody are left out."""
     found: dict[int, list[Person]] = {}
-    for key, public_id, name in tx.all(OF_TICKETS, (msgspec.json.encode(keys).decode(),)) if keys else []:
+    for key, public_id, name in (
+        tx.all(SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode(keys).decode(),)) if keys else []
+    ):
         found.setdefault(key, []).append(Person(public_id, name))
     return found
 
 
-def drop(tx: Write, company: int, user: int) -> None:
+def unassign_from_company(tx: Write, company: int, user: int) -> None:
     """Take a user who leaves a company off its tickets."""
     tx.run(
         """DELETE FROM ticket_assignee WHERE user_id = ? AND ticket_id IN (

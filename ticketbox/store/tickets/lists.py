@@ -6,9 +6,9 @@ from operator import itemgetter
 import msgspec
 
 from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status, Ticket
-from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets.tickets import BESIDE, COLUMNS, made
+from ticketbox.store.tickets.tickets import TICKET_COLUMNS, TICKET_JOINS, build_tickets
 
 
 class Sort(StrEnum):
@@ -23,7 +23,7 @@ class Sort(StrEnum):
     POSITION = "position"
 
 
-_KEYS = {
+_SORT_COLUMNS = {
     "created": ("id",),
     "updated": ("updated_at", "id"),
     "priority": ("priority", "id"),
@@ -32,12 +32,12 @@ _KEYS = {
 _AT = {"id": 0, "updated_at": 22, "priority": 10, "position": 5}
 
 
-def width(sort: Sort) -> int:
+def count_sort_keys(sort: Sort) -> int:
     """How many figures make a place in this order."""
-    return len(_KEYS[sort.removeprefix("-")])
+    return len(_SORT_COLUMNS[sort.removeprefix("-")])
 
 
-class Filter(msgspec.Struct, frozen=True):
+class TicketFilter(msgspec.Struct, frozen=True):
     """What a list asks for; None asks for nothing. Ids are public, times epoch milliseconds."""
 
     statuses: tuple[Status, ...]
@@ -52,7 +52,7 @@ class Filter(msgspec.Struct, frozen=True):
     updated_since: int | None = None
 
 
-def sql(wanted: Filter, resumed: bool) -> str:
+def compose_query(wanted: TicketFilter, resumed: bool) -> str:
     """Compose the list's query from constant parts.
 
     Each visible project gives at most one page, from an index in the page's own order, and the page is
@@ -60,7 +60,7 @@ def sql(wanted: Filter, resumed: bool) -> str:
     whole, in any order: SQLite sorts whole rows slower than Python sorts their places.
     """
     down = wanted.sort.startswith("-")
-    keys = _KEYS[wanted.sort.removeprefix("-")]
+    keys = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
     # Labels and assignments carry the project, status and order of their tickets (0004).
     source, first = "ticket i", "i"
     where: list[str] = []
@@ -96,21 +96,21 @@ def sql(wanted: Filter, resumed: bool) -> str:
     arms = [
         f"SELECT i.id FROM {source} WHERE {of_project} AND {first}.status = s.value{more}{rest}"
         f" ORDER BY {inner_order} LIMIT :limit"
-        for rest in (_rest(inner, "<" if down else ">") if resumed else [""])
+        for rest in (_compose_resume_conditions(inner, "<" if down else ">") if resumed else [""])
     ]
     pages = arms[0] if len(arms) == 1 else " UNION ALL ".join(f"SELECT id FROM ({arm})" for arm in arms)
-    home = "" if wanted.column is None else f"AND v.id = {_COLUMNS_PROJECT}"
-    return f"""{VISIBLE}, chosen (id, company_id, public_id) AS MATERIALIZED (
+    home = "" if wanted.column is None else f"AND v.id = {_PROJECT_OF_COLUMN}"
+    return f"""{WITH_VISIBLE_PROJECTS}, chosen (id, company_id, public_id) AS MATERIALIZED (
   SELECT t.id, v.company_id, v.public_id
   FROM visible_project v CROSS JOIN json_each(:statuses) s CROSS JOIN ticket t
   WHERE v.within AND (:company IS NULL OR v.company_id = :company) AND (:project IS NULL OR v.public_id = :project)
     {home} AND t.id IN ({pages})
   ORDER BY {outer_order} LIMIT :limit
 )
-SELECT {COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {BESIDE}"""
+SELECT {TICKET_COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {TICKET_JOINS}"""
 
 
-def _rest(keys: list[str], beyond: str) -> list[str]:
+def _compose_resume_conditions(keys: list[str], beyond: str) -> list[str]:
     """What comes after a place, as one condition for each index range.
 
     A comparison of row values would walk all that is equal in the first key: SQLite seeks by the columns before
@@ -121,10 +121,12 @@ def _rest(keys: list[str], beyond: str) -> list[str]:
     return [f" AND {keys[0]} = :after0 AND {keys[1]} {beyond} :after1", f" AND {keys[0]} {beyond} :after0"]
 
 
-_COLUMNS_PROJECT = "(SELECT project_id FROM board_column WHERE public_id = :column)"
+_PROJECT_OF_COLUMN = "(SELECT project_id FROM board_column WHERE public_id = :column)"
 
 
-def parameters(viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, limit: int) -> dict[str, object]:
+def build_parameters(
+    viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
+) -> dict[str, object]:
     """The values that go with `sql`."""
     return {
         **viewer,
@@ -142,11 +144,11 @@ def parameters(viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, li
     }
 
 
-def listed(
-    tx: Read, viewer: Viewer, wanted: Filter, after: tuple[int, ...] | None, limit: int
+def list_tickets(
+    tx: Read, viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
 ) -> list[tuple[int | tuple[int, ...], Ticket]]:
     """A page of tickets, each with the place in the order that a cursor resumes after."""
-    rows = tx.all(sql(wanted, after is not None), parameters(viewer, wanted, after, limit))
-    place = itemgetter(*(_AT[key] for key in _KEYS[wanted.sort.removeprefix("-")]))
+    rows = tx.all(compose_query(wanted, after is not None), build_parameters(viewer, wanted, after, limit))
+    place = itemgetter(*(_AT[key] for key in _SORT_COLUMNS[wanted.sort.removeprefix("-")]))
     rows.sort(key=place, reverse=wanted.sort.startswith("-"))
-    return list(zip(map(place, rows), made(tx, rows), strict=True))
+    return list(zip(map(place, rows), build_tickets(tx, rows), strict=True))

@@ -7,17 +7,17 @@ import msgspec
 
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status
-from ticketbox.domain.tickets.search_filters import Facet, Moment, Place
-from ticketbox.domain.tickets.search_query import Choice, Period, Query
-from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.domain.tickets.search_filters import Facet, TextField, TimeField
+from ticketbox.domain.tickets.search_query import FacetTerm, SearchQuery, TimeTerm
+from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
 
-MOST_PROJECTS = 100
+MAX_PROJECTS = 100
 
-Names = Mapping[Choice, tuple[int, ...]]  # the internal keys of what a choice names
+KeysByTerm = Mapping[FacetTerm, tuple[int, ...]]  # the internal keys of what a choice names
 
 
-class Home(msgspec.Struct, frozen=True):
+class VisibleProject(msgspec.Struct, frozen=True):
     """A project that the viewer sees; `siblings` is how many projects its company has."""
 
     company: int
@@ -28,28 +28,30 @@ class Home(msgspec.Struct, frozen=True):
     siblings: int
 
 
-HOMES = f"""
-{VISIBLE}
+SELECT_PROJECTS = f"""
+{WITH_VISIBLE_PROJECTS}
 SELECT v.company, v.id, v.company_id, v.public_id, p.name
 FROM visible_project v JOIN project p ON p.id = v.id WHERE v.within
 """
 
 
-SIZES = f"""
-{VISIBLE}
+COUNT_PROJECTS = f"""
+{WITH_VISIBLE_PROJECTS}
 SELECT c.company, (SELECT count(*) FROM project p WHERE p.company_id = c.company)
 FROM (SELECT DISTINCT v.company FROM visible_project v) c
 """
 
 
-def homes(tx: Read, viewer: Viewer) -> list[Home]:
+def list_visible_projects(tx: Read, viewer: Viewer) -> list[VisibleProject]:
     """The projects that the viewer sees."""
-    sizes = dict(tx.all(SIZES, viewer))
-    return [Home(row[0], row[1], row[2], row[3], row[4], sizes[row[0]]) for row in tx.all(HOMES, viewer)]
+    sizes = dict(tx.all(COUNT_PROJECTS, viewer))
+    return [
+        VisibleProject(row[0], row[1], row[2], row[3], row[4], sizes[row[0]]) for row in tx.all(SELECT_PROJECTS, viewer)
+    ]
 
 
-PEOPLE = f"""
-{VISIBLE}
+SELECT_USERS_BY_NAME = f"""
+{WITH_VISIBLE_PROJECTS}
 SELECT DISTINCT u.id FROM (SELECT DISTINCT v.company FROM visible_project v WHERE v.within) c
 JOIN member m ON m.company_id = c.company JOIN user u ON u.id = m.user_id
 WHERE u.public_id = :name OR u.name = :name COLLATE NOCASE OR u.email = :name
@@ -57,51 +59,57 @@ WHERE u.public_id = :name OR u.name = :name COLLATE NOCASE OR u.email = :name
 """
 
 
-def people(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
+def find_users_by_name(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
     """The users of the viewer's companies with this id, name, first name or e-mail address."""
-    return tuple(key for (key,) in tx.all(PEOPLE, {**viewer, "name": name}))
+    return tuple(key for (key,) in tx.all(SELECT_USERS_BY_NAME, {**viewer, "name": name}))
 
 
-COLUMNS_CALLED = f"""
-{VISIBLE}
+SELECT_COLUMNS_BY_NAME = f"""
+{WITH_VISIBLE_PROJECTS}
 SELECT c.id FROM visible_project v JOIN board_column c ON c.project_id = v.id
 WHERE v.within AND (c.public_id = :name OR c.name = :name COLLATE NOCASE)
 """
 
 
-def columns_called(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
+def find_columns_by_name(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
     """The columns that the viewer sees with this id or name."""
-    return tuple(key for (key,) in tx.all(COLUMNS_CALLED, {**viewer, "name": name}))
+    return tuple(key for (key,) in tx.all(SELECT_COLUMNS_BY_NAME, {**viewer, "name": name}))
 
 
-def scope(where: Iterable[Home], statuses: Sequence[Status], query: Query, names: Names, now: int) -> str:
+def compose_scope(
+    where: Iterable[VisibleProject], statuses: Sequence[Status], query: SearchQuery, names: KeysByTerm, now: int
+) -> str:
     """The part of an index expression that narrows by everything but words."""
-    homes: dict[int, list[Home]] = {}
+    homes: dict[int, list[VisibleProject]] = {}
     for home in where:
         homes.setdefault(home.company, []).append(home)
     if not homes:
         return ""
-    parts = [[token for company, found in homes.items() for token in _places(company, found)]]
+    parts = [[token for company, found in homes.items() for token in _list_project_tokens(company, found)]]
     if len(statuses) == 1:
         parts.append([f"s{statuses[0].value}"])
-    if any(text.place is Place.ERROR and not text.negated for text in query.texts):
+    if any(text.place is TextField.ERROR and not text.negated for text in query.texts):
         parts.append(["herrors"])
-    parts += [months(period, now) for period in query.periods if period.moment is Moment.CREATED and not period.negated]
+    parts += [
+        list_month_tokens(period, now)
+        for period in query.periods
+        if period.moment is TimeField.CREATED and not period.negated
+    ]
     without: list[list[str]] = []
     for choice in query.choices:
         if choice.facet not in {Facet.STATUS, Facet.PROJECT, Facet.COLUMN}:
-            (without if choice.negated else parts).append(sorted(_tokens(choice, names)))
-    return joined([_either(part) for part in parts], [_either(part) for part in without])
+            (without if choice.negated else parts).append(sorted(_list_term_tokens(choice, names)))
+    return join_conditions([_compose_any(part) for part in parts], [_compose_any(part) for part in without])
 
 
-def _places(company: int, homes: list[Home]) -> list[str]:
+def _list_project_tokens(company: int, homes: list[VisibleProject]) -> list[str]:
     """The tokens of a company: itself where that is all of it, or too much to name."""
-    if len(homes) > MOST_PROJECTS or len(homes) == homes[0].siblings:
+    if len(homes) > MAX_PROJECTS or len(homes) == homes[0].siblings:
         return [f"c{company}"]
     return [f"p{home.project}" for home in homes]
 
 
-def months(period: Period, now: int) -> list[str]:
+def list_month_tokens(period: TimeTerm, now: int) -> list[str]:
     """The tokens of the years, and at both ends months, that hold a period."""
     least, most = (
         datetime.fromtimestamp(min(max(at, 0), now + DAY) / 1000, UTC)
@@ -117,7 +125,7 @@ def months(period: Period, now: int) -> list[str]:
     return found
 
 
-def _tokens(choice: Choice, names: Names) -> Iterable[str]:
+def _list_term_tokens(choice: FacetTerm, names: KeysByTerm) -> Iterable[str]:
     yield from (f"a{key}" for key in names.get(choice, ()))
     for value in choice.values:
         match choice.facet:
@@ -135,16 +143,16 @@ def _tokens(choice: Choice, names: Names) -> Iterable[str]:
                 pass
 
 
-def _either(tokens: Sequence[str]) -> str:
-    return f"{{scope}} : ({' OR '.join(quoted(token) for token in tokens) or quoted('nothing')})"
+def _compose_any(tokens: Sequence[str]) -> str:
+    return f"{{scope}} : ({' OR '.join(quote(token) for token in tokens) or quote('nothing')})"
 
 
-def quoted(text: str) -> str:
+def quote(text: str) -> str:
     """A text as the index's language takes it: between quotes nothing has a meaning."""
     return '"' + text.replace('"', '""') + '"'
 
 
-def joined(parts: Sequence[str], without: Sequence[str]) -> str:
+def join_conditions(parts: Sequence[str], without: Sequence[str]) -> str:
     """What fits all of the parts and none of the others."""
     found = " AND ".join(f"({part})" for part in parts)
     for part in without:

@@ -7,7 +7,7 @@ documentation of FTS5).
 
 from ticketbox.store.file.database import Read, Write
 
-COUNT = """
+COUNT_SEGMENTS = """
 WITH RECURSIVE segment (id) AS (
   SELECT min(segid) FROM search_idx
   UNION ALL
@@ -15,20 +15,20 @@ WITH RECURSIVE segment (id) AS (
 )
 SELECT count(id) FROM segment
 """
-MERGE = "INSERT INTO search (search, rank) VALUES ('merge', ?)"
+MERGE_SEGMENTS = "INSERT INTO search (search, rank) VALUES ('merge', ?)"
 
 
-def count(tx: Read) -> int:
+def count_segments(tx: Read) -> int:
     """How many segments the index has."""
-    return int(tx.value(COUNT))
+    return int(tx.value(COUNT_SEGMENTS))
 
 
-def merge(tx: Write, pages: int, *, begin: bool = False) -> bool:
+def merge_segments(tx: Write, pages: int, *, begin: bool = False) -> bool:
     """Write so many pages of a merge; returns whether anything was left to do.
 
     It goes on with a merge that was begun, then merges those of about the same size where there are four. `begin` has
     all merged into one.
     """
     before = tx.connection.total_changes
-    tx.run(MERGE, (-pages if begin else pages,))
+    tx.run(MERGE_SEGMENTS, (-pages if begin else pages,))
     return tx.connection.total_changes - before > 1  # the statement itself counts as one

@@ -4,12 +4,12 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ticketbox.domain.core.clock import rfc3339
-from ticketbox.domain.core.ids import Prefix, new_id
+from ticketbox.domain.core.clock import format_rfc3339
+from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.records import Person
 from ticketbox.domain.tickets.records import PRIORITIES, CaptureSummary, Claim, Priority, Status, Ticket
 from ticketbox.store.core.bylines import Bylines
-from ticketbox.store.core.visibility import VISIBLE, Viewer
+from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row, Write
 from ticketbox.store.tickets import assignments
 
@@ -17,26 +17,26 @@ _labels = msgspec.json.Decoder(list[str])
 _summary = msgspec.json.Decoder(CaptureSummary)
 _statuses = {status.value: status for status in Status}
 
-COLUMNS = """
+TICKET_COLUMNS = """
 t.id, t.public_id, v.company_id, v.public_id, c.public_id, t.position, t.title, t.description, t.status,
 t.resolved, t.priority, t.labels, t.branch, t.claimed_by, t.claimed_at, t.claimed_until, t.source_url,
 k.summary, t.comment_count, t.version, t.created_at, t.created_by, t.updated_at, t.updated_by,
 t.archived_at, t.archived_by
 """
-BESIDE = """
+TICKET_JOINS = """
 LEFT JOIN board_column c ON c.id = t.column_id
 LEFT JOIN capture k ON k.id = t.capture_id
 """
 
 
-def made(tx: Read, rows: list[Row]) -> list[Ticket]:
+def build_tickets(tx: Read, rows: list[Row]) -> list[Ticket]:
     """The tickets of rows of COLUMNS."""
     bylines = Bylines(tx, [key for row in rows for key in (row[13], row[21], row[23], row[25])])
-    assigned = assignments.of_tickets(tx, [row[0] for row in rows])
-    return [_ticket(row, bylines, assigned, tx.now) for row in rows]
+    assigned = assignments.list_assignees_of_tickets(tx, [row[0] for row in rows])
+    return [_build_ticket(row, bylines, assigned, tx.now) for row in rows]
 
 
-def _ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
+def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
     (
         key, public_id, company, project, column, position, title, description, status,
         resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until, source_url,
@@ -45,7 +45,7 @@ def _ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], no
     ) = row  # fmt: skip
     claim = None
     if claimed_until is not None and claimed_until > now:
-        claim = Claim(bylines.by(claimed_by, claimed_at), rfc3339(claimed_until))
+        claim = Claim(bylines.by(claimed_by, claimed_at), format_rfc3339(claimed_until))
     # In the record's order, because names cost as much as all the rest for a page of tickets.
     return Ticket(
         public_id,
@@ -72,33 +72,33 @@ def _ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], no
     )
 
 
-GET = f"""
-{VISIBLE}
-SELECT {COLUMNS} FROM ticket t JOIN visible_project v ON v.id = t.project_id {BESIDE}
+SELECT_TICKET = f"""
+{WITH_VISIBLE_PROJECTS}
+SELECT {TICKET_COLUMNS} FROM ticket t JOIN visible_project v ON v.id = t.project_id {TICKET_JOINS}
 WHERE t.public_id = :id AND v.within AND (:status IS NULL OR t.status = :status)
 """
 
 
-def get(tx: Read, viewer: Viewer, public_id: str, status: Status | None) -> tuple[int, Ticket] | None:
+def find_ticket(tx: Read, viewer: Viewer, public_id: str, status: Status | None) -> tuple[int, Ticket] | None:
     """A ticket that the viewer sees, with its key; `status` None takes either."""
-    row = tx.one(GET, {**viewer, "id": public_id, "status": status and status.value})
-    return None if row is None else (row[0], made(tx, [row])[0])
+    row = tx.one(SELECT_TICKET, {**viewer, "id": public_id, "status": status and status.value})
+    return None if row is None else (row[0], build_tickets(tx, [row])[0])
 
 
-OF_KEYS = f"""
-{VISIBLE}
-SELECT {COLUMNS} FROM json_each(:keys) j CROSS JOIN ticket t ON t.id = j.value
-CROSS JOIN visible_project v ON v.id = t.project_id {BESIDE}
+SELECT_TICKETS_BY_KEYS = f"""
+{WITH_VISIBLE_PROJECTS}
+SELECT {TICKET_COLUMNS} FROM json_each(:keys) j CROSS JOIN ticket t ON t.id = j.value
+CROSS JOIN visible_project v ON v.id = t.project_id {TICKET_JOINS}
 WHERE v.within ORDER BY j.key
 """
 
 
-def of_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Ticket]:
+def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Ticket]:
     """The tickets with these keys, in their order, as far as the viewer sees them."""
-    return made(tx, tx.all(OF_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()}))
+    return build_tickets(tx, tx.all(SELECT_TICKETS_BY_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()}))
 
 
-class State(msgspec.Struct, frozen=True):
+class TicketState(msgspec.Struct, frozen=True):
     """What a write must know of a ticket before it changes it. Keys are internal."""
 
     key: int
@@ -115,18 +115,18 @@ class State(msgspec.Struct, frozen=True):
     title: str
 
 
-STATE = """
+SELECT_STATE = """
 SELECT t.id, t.public_id, t.project_id, t.column_id, t.position, t.status, t.version, b.user_id, b.token_id,
   t.claimed_until, t.branch, t.title
 FROM ticket t LEFT JOIN byline b ON b.id = t.claimed_by WHERE t.id = ?
 """
 
 
-def state(tx: Read, key: int) -> State:
+def load_state(tx: Read, key: int) -> TicketState:
     """The present state of a ticket that exists."""
-    row = tx.one(STATE, (key,))
+    row = tx.one(SELECT_STATE, (key,))
     assert row is not None
-    return State(row[0], row[1], row[2], row[3], row[4], Status(row[5]), *row[6:])
+    return TicketState(row[0], row[1], row[2], row[3], row[4], Status(row[5]), *row[6:])
 
 
 class NewTicket(msgspec.Struct, frozen=True):
@@ -143,19 +143,19 @@ class NewTicket(msgspec.Struct, frozen=True):
     branch: str | None = None
 
 
-ADD = """
+INSERT_TICKET = """
 INSERT INTO ticket (public_id, project_id, column_id, position, title, description, priority, labels, branch,
   source_url, created_at, created_by, updated_at, updated_by)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def add(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
+def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
     """Store a ticket; returns its key and its public id."""
-    public_id = new_id(Prefix.TICKET)
+    public_id = generate_id(Prefix.TICKET)
     labels = msgspec.json.encode(new.labels).decode()
     key = tx.insert(
-        ADD,
+        INSERT_TICKET,
         (public_id, new.project, new.column, new.position, new.title, new.description,
          PRIORITIES.index(new.priority), labels, new.branch, new.source_url, tx.now, byline, tx.now, byline),
     )  # fmt: skip
@@ -182,7 +182,7 @@ WHERE id = :key
 """
 
 
-def edit(
+def update_ticket(
     tx: Write,
     key: int,
     title: str | None,
@@ -198,37 +198,37 @@ def edit(
     )
 
 
-TOUCH = "UPDATE ticket SET version = version + 1, updated_at = ?, updated_by = ? WHERE id = ?"
+INCREMENT_VERSION = "UPDATE ticket SET version = version + 1, updated_at = ?, updated_by = ? WHERE id = ?"
 
 
-def touch(tx: Write, key: int, byline: int) -> None:
+def mark_updated(tx: Write, key: int, byline: int) -> None:
     """Mark a ticket as changed: the next version, now, by this byline."""
-    tx.run(TOUCH, (tx.now, byline, key))
+    tx.run(INCREMENT_VERSION, (tx.now, byline, key))
 
 
-ARCHIVE = """
+ARCHIVE_TICKET = """
 UPDATE ticket SET status = 'archived', archived_at = ?, archived_by = ?, claimed_by = NULL, claimed_at = NULL,
   claimed_until = NULL WHERE id = ?
 """
 
 
-def archive(tx: Write, key: int, byline: int) -> None:
+def archive_ticket(tx: Write, key: int, byline: int) -> None:
     """Take a ticket off its board. It keeps its column and place; a claim on it ends."""
-    tx.run(ARCHIVE, (tx.now, byline, key))
+    tx.run(ARCHIVE_TICKET, (tx.now, byline, key))
 
 
-RESTORE = """
+RESTORE_TICKET = """
 UPDATE ticket SET status = 'active', archived_at = NULL, archived_by = NULL, column_id = ?, position = ?
 WHERE id = ?
 """
 
 
-def restore(tx: Write, key: int, column: int, position: int) -> None:
+def restore_ticket(tx: Write, key: int, column: int, position: int) -> None:
     """Put a ticket back on its board."""
-    tx.run(RESTORE, (column, position, key))
+    tx.run(RESTORE_TICKET, (column, position, key))
 
 
-def claim(tx: Write, key: int, byline: int, until: int, branch: str) -> None:
+def claim_ticket(tx: Write, key: int, byline: int, until: int, branch: str) -> None:
     """Record who works on a ticket, until when, and on which branch."""
     tx.run(
         "UPDATE ticket SET claimed_by = ?, claimed_at = ?, claimed_until = ?, branch = ? WHERE id = ?",
@@ -236,6 +236,6 @@ def claim(tx: Write, key: int, byline: int, until: int, branch: str) -> None:
     )
 
 
-def release(tx: Write, key: int) -> None:
+def release_claim(tx: Write, key: int) -> None:
     """End the claim on a ticket; the branch stays recorded."""
     tx.run("UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?", (key,))

@@ -14,8 +14,8 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.core.ids import ALPHABET
-from ticketbox.domain.core.patterns import whole
-from ticketbox.domain.core.problems import invalid
+from ticketbox.domain.core.patterns import match_whole
+from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.records import By
 
 MAX_ANNOTATIONS = 500
@@ -92,7 +92,7 @@ Color = Annotated[
         description="Red, green and blue as #rrggbb.",
         examples=[DEFAULT_COLOR],
     ),
-    whole("#[0-9a-fA-F]{6}"),
+    match_whole("#[0-9a-fA-F]{6}"),
 ]
 Text = Annotated[
     str,
@@ -108,7 +108,7 @@ class _Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
                 max_length=16,
                 description="The annotation that this replaces; without it, a new one is made.",
             ),
-            whole(f"ann_[{ALPHABET}]{{12}}"),
+            match_whole(f"ann_[{ALPHABET}]{{12}}"),
         ]
         | None
     ) = None
@@ -270,36 +270,36 @@ def check_within(annotations: Sequence[AnnotationInput], width: int, height: int
     drawing them may cost.
     """
     if len(annotations) > MAX_ANNOTATIONS:
-        raise invalid("annotations", f"at most {MAX_ANNOTATIONS} annotations on an image")
+        raise InvalidField("annotations", f"at most {MAX_ANNOTATIONS} annotations on an image")
     seen: set[str] = set()
     points, ink = 0, 0.0
     for number, mark in enumerate(annotations):
         path = f"annotations[{number}]"
         if mark.id in seen:
-            raise invalid(f"{path}.id", "the same annotation twice")
+            raise InvalidField(f"{path}.id", "the same annotation twice")
         if mark.id:
             seen.add(mark.id)
         if isinstance(mark, TextInput) and not mark.text.strip():
-            raise invalid(f"{path}.text", "a text needs words")
+            raise InvalidField(f"{path}.text", "a text needs words")
         _check_geometry(f"{path}.geometry", mark.geometry, width, height)
         points += len(mark.geometry.points) if isinstance(mark.geometry, PenGeometry) else 0
         ink += _ink(mark, width, height)
     if points > MAX_POINTS:
-        raise invalid("annotations", f"at most {MAX_POINTS} points in all pen lines together")
+        raise InvalidField("annotations", f"at most {MAX_POINTS} points in all pen lines together")
     if ink > MAX_COVERS * max(width * height, 1_000_000):
-        raise invalid("annotations", f"together they would cover the image more than {MAX_COVERS} times")
+        raise InvalidField("annotations", f"together they would cover the image more than {MAX_COVERS} times")
 
 
 def _check_geometry(path: str, geometry: Geometry, width: int, height: int) -> None:
     left, top, right, bottom = bounds(geometry)
     if not all(map(math.isfinite, (left, top, right, bottom))):
-        raise invalid(path, "figures must be finite")
+        raise InvalidField(path, "figures must be finite")
     if isinstance(geometry, BoxGeometry):
         for name in ("width", "height"):
             if getattr(geometry, name) < 1:
-                raise invalid(f"{path}.{name}", "must be at least 1 pixel")
+                raise InvalidField(f"{path}.{name}", "must be at least 1 pixel")
     elif left == right and top == bottom:
-        raise invalid(path, "a mark needs an extent")
+        raise InvalidField(path, "a mark needs an extent")
     match geometry:
         case ArrowGeometry():
             across, down = "x1", "y1"
@@ -309,9 +309,9 @@ def _check_geometry(path: str, geometry: Geometry, width: int, height: int) -> N
             across, down = "x", "y"
     solid = isinstance(geometry, BoxGeometry)  # a line has ink on both sides of its edge
     if right < 0 or (right == 0 and solid) or left >= width:
-        raise invalid(f"{path}.{across}", f"lies outside the image, which is {width} pixels wide")
+        raise InvalidField(f"{path}.{across}", f"lies outside the image, which is {width} pixels wide")
     if bottom < 0 or (bottom == 0 and solid) or top >= height:
-        raise invalid(f"{path}.{down}", f"lies outside the image, which is {height} pixels high")
+        raise InvalidField(f"{path}.{down}", f"lies outside the image, which is {height} pixels high")
 
 
 def _ink(mark: AnnotationInput, width: int, height: int) -> float:

@@ -18,7 +18,7 @@ import msgspec
 from ticketbox.domain.captures.images import drawing, image_format, media_types
 from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, BoxGeometry, bounds
 from ticketbox.domain.captures.images.image_format import Raster
-from ticketbox.domain.core.problems import Problem, Unavailable, invalid
+from ticketbox.domain.core.problems import InvalidField, Problem, Unavailable
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -259,7 +259,7 @@ def _pixel_box(number: int, box: BoxGeometry, source: Raster) -> tuple[int, int,
     block = 1 if source.lossless else _LOSSY_BLOCK
     left, top, right, bottom = bounds(box)
     if not (left < right and top < bottom and right > 0 and bottom > 0 and left < width and top < height):
-        raise invalid(f"rectangles[{number}]", "hits no pixel of the picture")
+        raise InvalidField(f"rectangles[{number}]", "hits no pixel of the picture")
     return (
         max(0, math.floor(left / block) * block),
         max(0, math.floor(top / block) * block),

@@ -18,13 +18,13 @@ from ticketbox.domain.captures.capture import (
     Page,
     Redaction,
 )
-from ticketbox.domain.captures.redaction.secret_names import REMOVED_HEADERS, shows_header
-from ticketbox.domain.captures.redaction.secret_scanner import REDACTED, Scrubber
+from ticketbox.domain.captures.redaction.secret_names import REMOVED_HEADERS, is_harmless_header
+from ticketbox.domain.captures.redaction.secret_scanner import REDACTED, SecretScanner
 
 HEADER_VALUE = 16_384
 
-_REMEMBERED_LENGTH = 512
-_REMEMBERED = 10_000
+_MAX_CLEAN_LENGTH = 512
+_MAX_CLEAN_TEXTS = 10_000
 
 
 class Redactor:
@@ -35,7 +35,7 @@ class Redactor:
 
     def __init__(self, extra: Sequence[str] = ()) -> None:
         self.counts = Redaction()
-        self._scrubber = Scrubber(extra)
+        self._scrubber = SecretScanner(extra)
         self._clean: set[str] = set()
 
     def text(self, text: str, limit: int = TEXT) -> str:
@@ -43,7 +43,7 @@ class Redactor:
         if text in self._clean:
             return text
         clean = self._scrubber.scrub(text, self.counts)
-        if clean is text and len(text) <= _REMEMBERED_LENGTH and len(self._clean) < _REMEMBERED:
+        if clean is text and len(text) <= _MAX_CLEAN_LENGTH and len(self._clean) < _MAX_CLEAN_TEXTS:
             self._clean.add(text)
         return clean[:limit]
 
@@ -122,7 +122,7 @@ class Redactor:
         return removes
 
     def _header(self, name: str, value: str) -> str:
-        if shows_header(name):
+        if is_harmless_header(name):
             return self.text(value, HEADER_VALUE)
         self.counts.headers += value not in ("", REDACTED)
         return value and REDACTED
@@ -131,4 +131,4 @@ class Redactor:
 def redact_text(text: str) -> tuple[str, int]:
     """A text without its secrets, and how many were taken out."""
     counts = Redaction()
-    return Scrubber().scrub(text, counts), counts.total
+    return SecretScanner().scrub(text, counts), counts.total

@@ -4,21 +4,21 @@ import re
 from functools import lru_cache
 
 
-def words(text: str) -> frozenset[str]:
+def split_words(text: str) -> frozenset[str]:
     """The words of a text, as a set."""
     return frozenset(text.split())
 
 
-_CONTAINS = words(
+_CONTAINS = split_words(
     """password passwd passphrase passcode secret apikey accesskey privatekey authorization credential
     sessionid sessid sessiontoken csrf xsrf jwt creditcard cardnumber ccnumber cardno securitycode cvv
     socialsecurity samlresponse assertion setcookie"""
 )
-_LAST = words(
+_LAST = split_words(
     """token tokens session auth pwd pw pass cookie cookies otp totp pin ssn sid sig signature card cvc cvn
     cred creds verifier"""
 )
-_ASKED = words("key code")
+_QUERY_NAMES = split_words("key code")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
 # every secret name holds one of these, so a search for them finds all candidates
@@ -27,8 +27,8 @@ STEMS = (
     r"|c(?:red|srf|ard|cn|v[vcn]|o(?:okie|de))|xsrf|jwt|otp"
 )
 
-REMOVED_HEADERS = words("cookie set-cookie cookie2 set-cookie2 authorization proxy-authorization x-authorization")
-_SHOWN_HEADERS = words(
+REMOVED_HEADERS = split_words("cookie set-cookie cookie2 set-cookie2 authorization proxy-authorization x-authorization")
+_HARMLESS_HEADERS = split_words(
     """accept age allow alt-svc cache-control connection date dnt etag expect expect-ct expires host
     keep-alive last-modified link location nel origin origin-agent-cluster permissions-policy pragma
     priority proxy-authenticate range referer referrer-policy report-to reporting-endpoints retry-after
@@ -39,18 +39,18 @@ _SHOWN_HEADERS = words(
     x-request-id x-requested-with x-response-time x-robots-tag x-runtime x-sourcemap x-trace-id
     x-xss-protection"""
 )
-_SHOWN_FAMILIES = (
+_HARMLESS_PREFIXES = (
     "accept-", "access-control-", "content-", "cross-origin-", "if-", "ratelimit", "sec-ch-", "sec-fetch-",
     "x-ratelimit-",
 )  # fmt: skip
 
 
-def shows_header(name: str) -> bool:
+def is_harmless_header(name: str) -> bool:
     """Whether a header's value is harmless by its lower-case name; all others are blanked."""
-    return name in _SHOWN_HEADERS or name.startswith(_SHOWN_FAMILIES)
+    return name in _HARMLESS_HEADERS or name.startswith(_HARMLESS_PREFIXES)
 
 
-def compact(name: str) -> str:
+def normalize_name(name: str) -> str:
     """A name without case and separators: `Customer-Ref`, `customerRef` and `customer_ref` are one."""
     return "".join(filter(str.isalnum, name)).lower()
 
@@ -64,4 +64,4 @@ def is_secret_key(key: str, *, asked: bool) -> bool:
         return True
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] == "value"):
         parts.pop()
-    return bool(parts) and (parts[-1] in _LAST or (asked and whole in _ASKED))
+    return bool(parts) and (parts[-1] in _LAST or (asked and whole in _QUERY_NAMES))

@@ -14,15 +14,15 @@ import re
 from collections.abc import Sequence
 
 from ticketbox.domain.captures.capture import Redaction
-from ticketbox.domain.captures.redaction.secret_names import STEMS, compact, is_secret_key, words
+from ticketbox.domain.captures.redaction.secret_names import STEMS, is_secret_key, normalize_name, split_words
 
 REDACTED = "[redacted]"
-MOST_RULES = 100
+MAX_RULES = 100
 
 _WHOLE_LINE = frozenset(("cookie", "setcookie", "authorization", "proxyauthorization"))
 _STRONG = ("pass", "pwd", "secret")
 _HARMLESS = frozenset(("", "null", "undefined", "true", "false", "none", "nan", "[redacted]", "%5bredacted%5d"))
-_PROSE = words("auth authentication authorization error is realm scheme token tokens tokentype with")
+_PROSE = split_words("auth authentication authorization error is realm scheme token tokens tokentype with")
 
 _QUOTE = r"(?:\\{0,32}+(?:[\"'`]|u002[27])|%(?:25){0,3}2[27]|&quot;|&#3[49];)"
 _AFTER_STEM = (
@@ -32,9 +32,9 @@ _AFTER_STEM = (
 )
 # a search for a short literal is some ten times as fast as one for a choice of them
 _TOKEN_MARKS = (
-    ("", words("eyj akia asia aiza bearer basic")),
-    ("_", words("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ k_live_ k_test_ npm_ tok_ whsec_")),
-    ("-", words("xox xapp- sk-ant- sk-proj- sk-svcacct- pypi- -----begin glpat- gldt- glrt-")),
+    ("", split_words("eyj akia asia aiza bearer basic")),
+    ("_", split_words("ghp_ gho_ ghu_ ghs_ ghr_ github_pat_ k_live_ k_test_ npm_ tok_ whsec_")),
+    ("-", split_words("xox xapp- sk-ant- sk-proj- sk-svcacct- pypi- -----begin glpat- gldt- glrt-")),
 )
 _TOKENS = re.compile(
     r"(?:AKIA|ASIA)[A-Z0-9]{16}|AIza[\w-]{30,}|gh[pousr]_[A-Za-z0-9]{20,}|github_pat_\w{20,}"
@@ -68,7 +68,7 @@ _ELEMENT_OPENS = re.compile(r"<(?:[\w.-]{1,40}:)?\Z")
 _SEGMENTS = re.compile(r"[\s.\[\]]+")
 
 
-class Scrubber:
+class SecretScanner:
     """Takes secrets out of texts. `extra` are a project's own rules.
 
     A rule is the name of a key, whose values are taken out like a password's (`customer_ref`; case
@@ -78,13 +78,13 @@ class Scrubber:
     """
 
     def __init__(self, extra: Sequence[str] = ()) -> None:
-        rules = [rule.strip() for rule in extra[:MOST_RULES]]
+        rules = [rule.strip() for rule in extra[:MAX_RULES]]
         names = [rule for rule in rules if rule and not rule.startswith("text:")]
-        self._names = frozenset(compact(name) for name in names) - {""}
+        self._names = frozenset(normalize_name(name) for name in names) - {""}
         self._literals = [
-            literal for rule in rules if rule.startswith("text:") for literal in _literals(rule[5:].strip())
+            literal for rule in rules if rule.startswith("text:") for literal in _compile_literal(rule[5:].strip())
         ]
-        stems = "|".join([STEMS, *sorted({re.escape(_stem(name)) for name in names if compact(name)})])
+        stems = "|".join([STEMS, *sorted({re.escape(_find_stem(name)) for name in names if normalize_name(name)})])
         self._assignment = re.compile(f"(?:{stems}){_AFTER_STEM}")
 
     def scrub(self, text: str, counts: Redaction) -> str:
@@ -101,13 +101,13 @@ class Scrubber:
                 counts.extra += hits
         seen, lowered = clean, _lower(clean)
         if any(gate in clean and any(mark in lowered for mark in marks) for gate, marks in _TOKEN_MARKS):
-            clean = _without_key_blocks(clean, counts)
+            clean = _remove_key_blocks(clean, counts)
             clean, hits = _TOKENS.subn(REDACTED, clean)
             counts.patterns += hits
-            clean = _JWT.sub(lambda match: _jwt(match, counts), clean)
-            clean = _SCHEMES.sub(lambda match: _credential(match, counts), clean)
+            clean = _JWT.sub(lambda match: _redact_jwt(match, counts), clean)
+            clean = _SCHEMES.sub(lambda match: _redact_credential(match, counts), clean)
         if ("@" in clean or "%" in clean) and _LOGIN.search(clean):
-            clean = _LOGIN.sub(lambda match: _login(match, counts), clean)
+            clean = _LOGIN.sub(lambda match: _redact_login(match, counts), clean)
         clean = self._values(clean, lowered if clean is seen else _lower(clean), counts)
         return clean if counts.total > before else text
 
@@ -117,17 +117,17 @@ class Scrubber:
         done = position = 0
         while match := self._assignment.search(lowered, position):
             position = match.end()
-            key_start = match.start() - _key_before(text, match.start())
+            key_start = match.start() - _measure_key_before(text, match.start())
             quote, sign = match["quote"] or "", match["sign"]
             key = _SEPARATOR.sub(" ", text[key_start : match.start("quote" if quote else "sign")])
             before = text[key_start - 1] if key_start else ""
             asked = not quote and (before in ("?", "&", "#", ";") or key[:1] == " " or (sign == "=" and not before))
-            own = bool(self._names) and compact(_SEGMENTS.split(key.strip(" .[]"))[-1]) in self._names
+            own = bool(self._names) and normalize_name(_SEGMENTS.split(key.strip(" .[]"))[-1]) in self._names
             if not own and not is_secret_key(key, asked=asked):
                 continue
             if not _is_sign(sign, quote, text, key_start):
                 continue
-            span = _value(text, position, key, quote, sign)
+            span = _find_value(text, position, key, quote, sign)
             if not span:
                 continue
             parts += text[done : span[0]], span[2]
@@ -138,7 +138,7 @@ class Scrubber:
         return "".join((*parts, text[done:])) if done else text
 
 
-def _key_before(text: str, end: int) -> int:
+def _measure_key_before(text: str, end: int) -> int:
     """How many characters of a key stand before the part that was recognised."""
     match = _KEY_BACKWARDS.match(text[max(0, end - 64) : end][::-1])
     return match.end() if match else 0
@@ -161,12 +161,12 @@ def _lower(text: str) -> str:
     return lowered if len(lowered) == len(text) else text.replace("İ", "i").lower()
 
 
-def _stem(name: str) -> str:
+def _find_stem(name: str) -> str:
     first = re.split(r"[\W_]+", name.strip("_-.[]$ ").lower())[0]
     return first[:3]
 
 
-def _literals(rule: str) -> list[tuple[str, re.Pattern[str]]]:
+def _compile_literal(rule: str) -> list[tuple[str, re.Pattern[str]]]:
     plain = rule.rstrip("*")
     if not plain:
         return []
@@ -174,24 +174,24 @@ def _literals(rule: str) -> list[tuple[str, re.Pattern[str]]]:
     return [(plain, re.compile(re.escape(plain) + rest))]
 
 
-def _value(text: str, start: int, key: str, quote: str, sign: str) -> tuple[int, int, str] | None:
+def _find_value(text: str, start: int, key: str, quote: str, sign: str) -> tuple[int, int, str] | None:
     """Where the value that begins here starts and ends, and what replaces it; None to leave it."""
     while text[start : start + 1] in (" ", "\t") and start < len(text):
         start += 1
     spaced = text[start - 1] in " \t"
     if opening := _OPENING.match(text, start):
         start = opening.end()
-        end = _closing(text, start, opening[0])
+        end = _find_closing_quote(text, start, opening[0])
         return None if text[start:end].strip().lower() in _HARMLESS else (start, end, REDACTED)
     replacement = REDACTED if sign.isspace() else f"{quote}{REDACTED}{quote}"
-    name = compact(key)
+    name = normalize_name(key)
     whole_line = not quote and name in _WHOLE_LINE
     plain = _ELEMENT if sign == ">" else _LINE if whole_line else _BARE
     if text.startswith(REDACTED, start):
         rest = plain.match(text, start + len(REDACTED))
         return (start, rest.end(), replacement) if rest else None
     if text[start : start + 1] in ("{", "["):
-        end = _nested_end(text, start, quote)
+        end = _find_nested_end(text, start, quote)
         rest = None if quote else plain.match(text, end)
         return start, rest.end() if rest else end, replacement
     bare = plain.match(text, start)
@@ -208,7 +208,7 @@ def _value(text: str, start: int, key: str, quote: str, sign: str) -> tuple[int,
     return start, bare.end(), replacement
 
 
-def _closing(text: str, start: int, opening: str) -> int:
+def _find_closing_quote(text: str, start: int, opening: str) -> int:
     """Where a quoted value ends. Each layer of JSON doubles the backslashes before a quote."""
     mark = opening[-1]
     if mark not in "\"'`":
@@ -222,7 +222,7 @@ def _closing(text: str, start: int, opening: str) -> int:
     return len(text)
 
 
-def _nested_end(text: str, start: int, quote: str) -> int:
+def _find_nested_end(text: str, start: int, quote: str) -> int:
     """Where an object or array ends; at the end of the text when it was cut."""
     layer = len(quote) if quote[-1:] in ("'", '"') else 1
     marks = '"' if quote.endswith('"') else "\"'`"
@@ -237,12 +237,12 @@ def _nested_end(text: str, start: int, quote: str) -> int:
         elif mark in marks:
             if len(match[1]) < layer - 1:
                 return match.start()
-            end = _closing(text, position, match[0])
+            end = _find_closing_quote(text, position, match[0])
             position = max(position, end + len(match[0]))
     return len(text)
 
 
-def _without_key_blocks(text: str, counts: Redaction) -> str:
+def _remove_key_blocks(text: str, counts: Redaction) -> str:
     parts: list[str] = []
     done = 0
     while begin := _PEM.search(text, done):
@@ -253,22 +253,22 @@ def _without_key_blocks(text: str, counts: Redaction) -> str:
     return "".join((*parts, text[done:])) if done else text
 
 
-def _jwt(match: re.Match[str], counts: Redaction) -> str:
+def _redact_jwt(match: re.Match[str], counts: Redaction) -> str:
     if "." not in match[0]:
         return match[0]  # base64 of some JSON, as cursors are
     counts.patterns += 1
     return REDACTED
 
 
-def _credential(match: re.Match[str], counts: Redaction) -> str:
+def _redact_credential(match: re.Match[str], counts: Redaction) -> str:
     scheme, value = match[1], match[2]
-    if value.lower().rstrip(".=") in _PROSE or (scheme[1] in "aA" and not _is_login(value)):
+    if value.lower().rstrip(".=") in _PROSE or (scheme[1] in "aA" and not _is_basic_credential(value)):
         return match[0]
     counts.patterns += 1
     return scheme + REDACTED
 
 
-def _is_login(value: str) -> bool:
+def _is_basic_credential(value: str) -> bool:
     """Whether this is what follows `Basic`: base64 of a name, a colon and a password."""
     bare = value.replace("%3D", "=").replace("%3d", "=").rstrip("=.")
     bare = bare[:-1] if len(bare) % 4 == 1 else bare + "=" * (-len(bare) % 4)
@@ -278,7 +278,7 @@ def _is_login(value: str) -> bool:
         return False
 
 
-def _login(match: re.Match[str], counts: Redaction) -> str:
+def _redact_login(match: re.Match[str], counts: Redaction) -> str:
     text, start = match.string, match.start()
     login = match["plain"] or match["quoted"]
     scheme = _SCHEME.match(text[max(0, start - 8) : start][::-1])
