@@ -17,7 +17,7 @@ from ticketbox.cli import main
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.captures import capture, streams
 from ticketbox.domain.captures.images import annotations, image_format, processing
-from ticketbox.domain.captures.redaction.secret_names import _HARMLESS_PREFIXES, _HARMLESS_HEADERS, REMOVED_HEADERS
+from ticketbox.domain.captures.redaction.secret_names import _HARMLESS_HEADERS, _HARMLESS_PREFIXES, REMOVED_HEADERS
 from ticketbox.domain.core import limits
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.core.ids import Prefix
