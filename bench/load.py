@@ -29,7 +29,7 @@ from bench.seed import Seeded, seed
 from bench.serving import Server, ticketbox
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.operations.catalogue import registry
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events.events import encode_event_id
@@ -124,7 +124,7 @@ async def _issued(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
     database = await Database.open(db, readers=1)
     services = Services(database, RateLimiter(time.monotonic), "")
     issue, dispatcher = registry()["issue_token"], Dispatcher(services)
-    made = await asyncio.gather(*(dispatcher.dispatch(issue, given, Call(operator=True)) for given in wanted))
+    made = await asyncio.gather(*(dispatcher.dispatch(issue, given, RequestContext(operator=True)) for given in wanted))
     services.close()
     await database.close()
     return [token.secret for token in made]

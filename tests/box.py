@@ -24,7 +24,7 @@ from ticketbox.domain.accounts import passwords
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.policy import ANONYMOUS
 from ticketbox.operations.accounts.issued_tokens import IssueToken, issue_token
-from ticketbox.operations.accounts.sessions import started
+from ticketbox.operations.accounts.sessions import start_session
 from ticketbox.store.accounts import users
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Write
@@ -177,7 +177,7 @@ class Person:
     def _start(self, tx: Write) -> Any:
         account = users.find_account_by_email(tx, self.email)
         assert account is not None
-        return started(tx, account, self.web.headers["X-Forwarded-For"], "the tests")
+        return start_session(tx, account, self.web.headers["X-Forwarded-For"], "the tests")
 
     def _sign_in(self, session: Any) -> None:
         name = "__Host-ticketbox" if self.box.url.startswith("https:") else "ticketbox"

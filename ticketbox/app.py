@@ -22,7 +22,7 @@ from ticketbox.mcp.endpoint import Endpoint
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.listeners import Listeners
-from ticketbox.operations.core.services import Fetch, Fetched, Services
+from ticketbox.operations.core.services import Fetch, FetchedResponse, Services
 from ticketbox.settings import Settings
 from ticketbox.store.file.database import Database
 from ticketbox.store.file.migrate import UnusableFile, prepare_file
@@ -103,7 +103,7 @@ def _plan(settings: Settings) -> Plan:
 def _way_out(settings: Settings) -> Fetch:
     """The guarded way to other servers; its HTTP client loads with the first request."""
 
-    async def fetch(url: str, **options: Any) -> Fetched:
+    async def fetch(url: str, **options: Any) -> FetchedResponse:
         from ticketbox.edge.outbound import Fetcher
 
         return await Fetcher(allow_private=settings.allow_private_addresses)(url, **options)

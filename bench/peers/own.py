@@ -20,7 +20,7 @@ from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.jobs import search_merge
 from ticketbox.operations.catalogue import registry
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
@@ -113,7 +113,7 @@ async def _fill(db: Path, token: str, project: str, tickets: int) -> None:
     services = Services(database, RateLimiter(time.monotonic), "")
     dispatcher, create, digest = Dispatcher(services), registry()["create_ticket"], secrets.hash_secret(token)
     made = [
-        dispatcher.dispatch(create, {"project_id": project, **text._asdict()}, Call(secret_hash=digest))
+        dispatcher.dispatch(create, {"project_id": project, **text._asdict()}, RequestContext(secret_hash=digest))
         for text in texts(tickets)
     ]
     await asyncio.gather(*made)

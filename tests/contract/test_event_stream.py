@@ -10,7 +10,7 @@ from tests.box import Box, Person, World, eventually, ok, refused, set_up, ticke
 from tests.contract.cases import alter
 from tests.fault.seed import Launched
 from tests.sse import listen, turned_away
-from ticketbox.operations.core.listeners import MOST_EACH
+from ticketbox.operations.core.listeners import MAX_LISTENERS_PER_CREDENTIAL
 
 LIVELY = """
 from ticketbox.operations.core import listeners
@@ -287,7 +287,7 @@ def test_a_stream_costs_one_read_however_long_it_lasts(company: World) -> None:
 
 def test_too_many_streams_of_one_credential_are_refused_and_a_closed_one_makes_room(world: World) -> None:
     client, spare = world.owner.client("read"), world.owner.client("read")
-    opened = [listen(client) for _ in range(MOST_EACH)]
+    opened = [listen(client) for _ in range(MAX_LISTENERS_PER_CREDENTIAL)]
     try:
         problem = turned_away(client, 429, "rate_limited")
         assert "20 event streams" in problem["detail"]

@@ -22,13 +22,13 @@ from tests.contract.cases import (
 )
 from ticketbox.operations.core.registry import Operation
 
-TAKING = [each for each in operations() if each.takes_key]
-REST = [each for each in operations() if not each.takes_key]
+TAKING = [each for each in operations() if each.accepts_idempotency_key]
+REST = [each for each in operations() if not each.accepts_idempotency_key]
 
 
 def test_these_take_a_key() -> None:
     """Every create does, but those whose answer holds a secret that is kept nowhere."""
-    without = {each.name for each in operations() if each.creates and not each.takes_key}
+    without = {each.name for each in operations() if each.creates and not each.accepts_idempotency_key}
     assert without == {"create_token", "create_invitation", "accept_invitation", "create_session", "create_webhook"}
 
 
@@ -158,7 +158,7 @@ def test_a_key_where_none_is_taken_is_refused_rather_than_ignored(stage: Stage, 
     assert problem["errors"][0]["field"] == "Idempotency-Key"
 
 
-UNGUARDED = [each for each in operations() if each.writes and not each.takes_version]
+UNGUARDED = [each for each in operations() if each.writes and not each.accepts_expected_version]
 
 
 @pytest.mark.parametrize("declared", UNGUARDED, ids=[each.name for each in UNGUARDED])

@@ -24,7 +24,7 @@ from tests.box import Box, World, ok, serving
 from tests.contract.cases import alter
 from tests.contract.oauth import CALLBACK, App, browser_of, challenge_of, handle_in
 from ticketbox.edge.outbound import Fetcher
-from ticketbox.operations.core.services import Unreachable
+from ticketbox.operations.core.services import FetchError
 
 
 class Publisher(http.server.ThreadingHTTPServer):
@@ -231,11 +231,11 @@ def test_without_the_operators_word_nothing_on_this_machine_is_connected_to(publ
     publisher.publish("/inside", {})
     port = publisher.server_port
     for host in ("localhost", "127.0.0.1", "127.1", "2130706433", "0x7f.1", "0.0.0.0", "[::ffff:127.0.0.1]"):
-        with pytest.raises(Unreachable, match=r"public internet|resolved"):
+        with pytest.raises(FetchError, match=r"public internet|resolved"):
             fetch(f"https://{host}:{port}/inside")
     assert "/inside" not in publisher.asked
     assert fetch(f"https://localhost:{port}/inside", allow_private=True).status == 200
-    with pytest.raises(Unreachable, match="only https"):
+    with pytest.raises(FetchError, match="only https"):
         fetch(f"http://localhost:{port}/inside", allow_private=True)
 
 
@@ -256,7 +256,7 @@ def test_a_name_is_resolved_once_and_every_address_of_it_counts(
         monkeypatch.setattr(loop, "getaddrinfo", resolve)
         return await Fetcher(allow_private=allow_private)(f"https://localhost:{publisher.server_port}/rebound")
 
-    with pytest.raises(Unreachable, match="public internet"):
+    with pytest.raises(FetchError, match="public internet"):
         asyncio.run(run([["1.1.1.1", "127.0.0.1"]], allow_private=False))
     assert asyncio.run(run([["127.0.0.1"], ["192.0.2.1"]], allow_private=True)).status == 200
     assert asked == ["localhost", "localhost"]

@@ -11,7 +11,7 @@ import pytest
 from tests.box import World, ok, refused
 from ticketbox.domain.accounts.oauth import CHALLENGE
 from ticketbox.operations.catalogue import registry
-from ticketbox.operations.core.schemas import schemas
+from ticketbox.operations.core.schemas import build_schemas
 
 MANY_LINES = r"^[^\x00]*$"
 SAMPLES = ("correct horse", "active", "4xx", "GET", "a" * 43, "ann_000000000000")
@@ -39,7 +39,7 @@ FOUND = dict(
 def test_a_text_with_a_line_feed_at_its_end_is_taken_as_its_schema_says(field: str) -> None:
     """jsonschema-rs reads the patterns as ECMA-262 does; only texts of many lines may end in a line feed."""
     kind = FOUND[field]
-    ((schema,), _) = schemas([kind], "#/$defs/{name}")
+    ((schema,), _) = build_schemas([kind], "#/$defs/{name}")
     validator = jsonschema_rs.validator_for(schema)
     text = next(each for each in (*schema.get("examples", ()), *SAMPLES) if validator.is_valid(each))
     assert msgspec.convert(text, kind) == text

@@ -9,7 +9,7 @@ from tests.box import World, ok
 from tests.contract.cases import capture_arguments, parts
 from tests.fault.test_secrets import texts_of
 from ticketbox.domain.accounts.secrets import generate_secret
-from ticketbox.operations.captures.captures import Envelope
+from ticketbox.operations.captures.captures import CaptureInput
 
 
 def test_no_text_of_an_envelope_brings_a_secret_in(world: World) -> None:
@@ -22,7 +22,7 @@ def test_no_text_of_an_envelope_brings_a_secret_in(world: World) -> None:
         "environment": dict.fromkeys(("browser", "os", "language", "timezone"), f"it {secret}"),
     }
     plain = {"id", "health", "captured_at", "redaction", "ticket_id", "project_id", "column_id", "priority"}
-    assert texts.keys() | plain == {field.name for field in msgspec.structs.fields(Envelope)}
+    assert texts.keys() | plain == {field.name for field in msgspec.structs.fields(CaptureInput)}
     made = ok(world.api.post("/captures", files=parts(capture_arguments(world.project, **texts))))
     ticket = ok(world.api.get(f"/tickets/{made['ticket_id']}"))
     assert (ticket["title"], ticket["description"]) == ("Cart [redacted]", "My token is [redacted].")

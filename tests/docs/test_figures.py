@@ -101,8 +101,8 @@ def test_limits_page_matches_the_code() -> None:
             f"{bucket_limit(sessions.check_password, 'sign-in-account')} a minute",
         "attempts to sign in to one account, from unknown addresses":
             f"{bucket_limit(sessions.check_password, 'sign-in-strangers')} a minute",
-        "attempts to change one's password": f"{bucket_limit(profile.hash_new, 'password')} a minute",
-        "attempts to set up, from an address": f"{bucket_limit(setup.hash_if_key_holds, 'set-up')} a minute",
+        "attempts to change one's password": f"{bucket_limit(profile.hash_new_password, 'password')} a minute",
+        "attempts to set up, from an address": f"{bucket_limit(setup.check_key_and_hash_password, 'set-up')} a minute",
         "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",
     }  # fmt: skip
     bounds = msgspec.json.schema(Limit)
@@ -150,8 +150,8 @@ def test_captures_page_lists_parts_and_fields() -> None:
     parts, fields = tables(CAPTURES, "Send a capture")
     taken = captures.CreateCapture.__struct_fields__
     assert words([row[0] for row in parts]) == [name for name in taken if name != "idempotency_key"]
-    needed = {field.name for field in msgspec.structs.fields(captures.Envelope) if field.required}
-    assert set(words([row[0] for row in fields])) == set(captures.Envelope.__struct_fields__)
+    needed = {field.name for field in msgspec.structs.fields(captures.CaptureInput) if field.required}
+    assert set(words([row[0] for row in fields])) == set(captures.CaptureInput.__struct_fields__)
     assert {row[0].strip("`") for row in fields if row[2] == "yes"} == needed
 
 
@@ -193,7 +193,7 @@ def test_pages_list_ids_channels_idempotent_operations_and_events() -> None:
     (creates,) = re.findall(
         r"These operations accept an `Idempotency-Key` of up to 200 characters: (.*?)\.", prose(API)
     )
-    assert sorted(words([creates])) == sorted(each.name for each in registry() if each.takes_key)
+    assert sorted(words([creates])) == sorted(each.name for each in registry() if each.accepts_idempotency_key)
     listed = words([row[1] for row in table(EVENTS, "Event types")])
     assert sorted(listed) == sorted(kind.value for kind in events.EventType)
 

@@ -12,7 +12,7 @@ from ticketbox.domain.core.clock import DAY, Clock
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import NotFound, RateLimited, Unauthorized
 from ticketbox.operations.catalogue import registry
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
@@ -39,11 +39,11 @@ def test_a_jump_neither_grants_nor_takes_calls(seed: Seed, tmp_path: Path, jump:
         database, dispatcher = await opened(seed.copy(tmp_path), hands)
 
         async def comment() -> None:
-            call = Call(secret_hash=secrets.hash_secret(seed.token))
+            call = RequestContext(secret_hash=secrets.hash_secret(seed.token))
             await dispatcher.dispatch(registry()["add_comment"], {"ticket_id": ticket.id, "body": "x"}, call)
 
         await database.write(lambda tx: tx.run("UPDATE company SET writes_per_minute = 5"))
-        call = Call(secret_hash=secrets.hash_secret(seed.token))
+        call = RequestContext(secret_hash=secrets.hash_secret(seed.token))
         given = {"project_id": seed.project, "title": "T"}
         ticket = await dispatcher.dispatch(registry()["create_ticket"], given, call)
         for _ in range(4):
@@ -71,7 +71,7 @@ def test_what_was_revoked_stays_revoked(seed: Seed, tmp_path: Path, jump: int) -
         database, dispatcher = await opened(seed.copy(tmp_path), hands)
 
         async def ask(name: str, given: dict[str, Any], **call: Any) -> Any:
-            return await dispatcher.dispatch(registry()[name], given, Call(**call))
+            return await dispatcher.dispatch(registry()[name], given, RequestContext(**call))
 
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 30}
         made = await ask("issue_token", wanted, operator=True)
@@ -101,12 +101,16 @@ def test_a_token_expires_by_the_wall_clock(seed: Seed, tmp_path: Path) -> None:
         hands = Hands()
         database, dispatcher = await opened(seed.copy(tmp_path), hands)
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 1}
-        made = await dispatcher.dispatch(registry()["issue_token"], wanted, Call(operator=True))
+        made = await dispatcher.dispatch(registry()["issue_token"], wanted, RequestContext(operator=True))
         hands.wall += DAY - 1
-        await dispatcher.dispatch(registry()["get_me"], {}, Call(secret_hash=secrets.hash_secret(made.secret)))
+        await dispatcher.dispatch(
+            registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(made.secret))
+        )
         hands.wall += 1
         with pytest.raises(Unauthorized):
-            await dispatcher.dispatch(registry()["get_me"], {}, Call(secret_hash=secrets.hash_secret(made.secret)))
+            await dispatcher.dispatch(
+                registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(made.secret))
+            )
         dispatcher.services.close()
         await database.close()
 

@@ -27,9 +27,9 @@ from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, Unsu
 from ticketbox.domain.tickets import search_query
 from ticketbox.domain.tickets.tracker_formats import Tracker, read_tickets
 from ticketbox.http.uploads import _decoded
-from ticketbox.operations.captures.captures import CreateCapture, _make_ready
+from ticketbox.operations.captures.captures import CreateCapture, _prepare
 from ticketbox.operations.catalogue import registry
-from ticketbox.operations.core.dispatch import decode
+from ticketbox.operations.core.dispatch import decode_arguments
 from ticketbox.operations.tickets.comments import AddComment
 from ticketbox.operations.tickets.tickets import CreateTicket
 
@@ -42,9 +42,9 @@ NOW = 1_795_253_400_000
 def envelope(data: bytes, **streams: bytes) -> None:
     """A capture's envelope, all the way to what is stored."""
     given = {"capture": _decoded(data), **streams}
-    args = decode(registry()["create_capture"], given)
+    args = decode_arguments(registry()["create_capture"], given)
     assert isinstance(args, CreateCapture)
-    ready = _make_ready(args, None, CapturePolicy(Bodies.ON, ["customer_ref"]), "http://localhost")
+    ready = _prepare(args, None, CapturePolicy(Bodies.ON, ["customer_ref"]), "http://localhost")
     msgspec.json.encode([ready.capture.page, ready.capture.environment, ready.title])
 
 

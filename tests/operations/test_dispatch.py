@@ -23,8 +23,8 @@ from ticketbox.domain.core.problems import (
 )
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.catalogue import registry
-from ticketbox.operations.core.context import Call
-from ticketbox.operations.core.dispatch import Dispatcher, describe
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.dispatch import Dispatcher, describe_fault
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
 from ticketbox.store.file.migrate import prepare_file
@@ -44,11 +44,13 @@ class House:
 
     async def shell(self, name: str, /, **arguments: Any) -> Any:
         """Call as the machine's shell does."""
-        return await self.dispatcher.dispatch(registry()[name], arguments, Call(operator=True))
+        return await self.dispatcher.dispatch(registry()[name], arguments, RequestContext(operator=True))
 
     async def ask(self, secret: str, name: str, /, **arguments: Any) -> Any:
         """Call with a token."""
-        return await self.dispatcher.dispatch(registry()[name], arguments, Call(secret_hash=hash_secret(secret)))
+        return await self.dispatcher.dispatch(
+            registry()[name], arguments, RequestContext(secret_hash=hash_secret(secret))
+        )
 
     async def token(self, *scopes: str, **more: Any) -> str:
         """The secret of a new token of the owner's."""
@@ -153,7 +155,7 @@ async def test_the_level_is_told_for_a_refusal_too(here: House) -> None:
     for _ in range(60):
         with pytest.raises(InvalidRequest):
             await here.ask(secret, "create_ticket", title="")
-    call = Call(secret_hash=hash_secret(secret))
+    call = RequestContext(secret_hash=hash_secret(secret))
     with pytest.raises(RateLimited) as refused:
         await here.dispatcher.dispatch(operation, {"title": ""}, call)
     assert call.level is not None
@@ -175,7 +177,11 @@ async def test_nobody_but_the_shell_gets_at_what_is_its_alone(here: House) -> No
     """Even if a surface offered one by mistake: not with a token of every scope, and not without any."""
     secret = await here.token("tickets:write", "tickets:assign")
     for name in SHELL_ONLY:
-        for call in (Call(), Call(secret_hash=hash_secret(secret)), Call(secret_hash=hash_secret(secret), cookie=True)):
+        for call in (
+            RequestContext(),
+            RequestContext(secret_hash=hash_secret(secret)),
+            RequestContext(secret_hash=hash_secret(secret), cookie=True),
+        ):
             with pytest.raises((NotFound, Unauthorized, InvalidRequest)) as refused:
                 await here.dispatcher.admit(registry()[name], call)
             assert not isinstance(refused.value, InvalidRequest)
@@ -217,5 +223,5 @@ class Outer(msgspec.Struct, forbid_unknown_fields=True):
 def test_a_refusal_points_at_the_field(given: dict[str, Any], field: str, message: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.convert(given, Outer)
-    (error,) = describe(refused.value).extra["errors"]
+    (error,) = describe_fault(refused.value).extra["errors"]
     assert (error.field, error.message) == (field, message)

@@ -161,13 +161,13 @@ async def _set_up_address(appliance: "object") -> str | None:
     """The one-time address of a file that isn't set up yet."""
     from ticketbox.app import Appliance
     from ticketbox.operations.catalogue import registry
-    from ticketbox.operations.core.context import Call
+    from ticketbox.operations.core.context import RequestContext
 
     assert isinstance(appliance, Appliance)
     dispatch, operations = appliance.dispatcher.dispatch, registry()
-    if (await dispatch(operations["get_set_up"], {}, Call(operator=True))).done:
+    if (await dispatch(operations["get_set_up"], {}, RequestContext(operator=True))).done:
         return None
-    made = await dispatch(operations["open_set_up"], {}, Call(operator=True))
+    made = await dispatch(operations["open_set_up"], {}, RequestContext(operator=True))
     return f"{appliance.settings.public_url}/setup/{made.secret}"
 
 

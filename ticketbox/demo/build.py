@@ -18,7 +18,7 @@ from ticketbox.domain.core.clock import HOUR, MINUTE, Clock
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.policy import Via
 from ticketbox.operations.catalogue import registry
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
@@ -68,7 +68,7 @@ class Builder:
         self._hands = hands
         self._end = hands.now
         self._people: dict[str, str] = {}
-        self._credentials: dict[str, Call] = {}
+        self._credentials: dict[str, RequestContext] = {}
         self._columns: dict[tuple[str, str], str] = {}
         self._projects: dict[str, str] = {}
 
@@ -119,15 +119,15 @@ class Builder:
 
     async def _sign_in(self, name: str, password: str) -> None:
         email = EMAIL if name == "dana" else f"{name}@example.org"
-        call = Call(address=f"192.0.2.{len(self._credentials)}", user_agent="Mozilla/5.0 (demo)")
+        call = RequestContext(address=f"192.0.2.{len(self._credentials)}", user_agent="Mozilla/5.0 (demo)")
         given = {"email": email, "password": password}
         session = await self._dispatch(self._operations["create_session"], given, call)
-        self._credentials[f"{name}/web"] = Call(
+        self._credentials[f"{name}/web"] = RequestContext(
             secret_hash=secrets.hash_secret(session.secret), cookie=True, via=Via.WEB
         )
 
     async def _as_operator(self, name: str, given: dict[str, Any]) -> Any:
-        return await self._dispatch(self._operations[name], given, Call(operator=True))
+        return await self._dispatch(self._operations[name], given, RequestContext(operator=True))
 
     async def _as(self, by: str, name: str, given: dict[str, Any]) -> Any:
         if by not in self._credentials:
@@ -135,7 +135,7 @@ class Builder:
             label, via = TOKENS[way]
             wanted = {"user": self._people[_owner(person)], "label": label, "scopes": SCOPES}
             made = await self._as_operator("issue_token", wanted)
-            self._credentials[by] = Call(secret_hash=secrets.hash_secret(made.secret), via=via)
+            self._credentials[by] = RequestContext(secret_hash=secrets.hash_secret(made.secret), via=via)
         call = msgspec.structs.replace(self._credentials[by])
         return await self._dispatch(self._operations[name], given, call)
 

@@ -31,7 +31,7 @@ from ticketbox.domain.core.problems import (
 from ticketbox.edge.asgi import ASGIApp, ClientGone, Message, Receive, Scope, Send, has_body, header, headers_named
 from ticketbox.edge.compression import packing
 from ticketbox.edge.responses import Headers, problem_answer
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 
 log = logging.getLogger("ticketbox.access")
 
@@ -104,7 +104,7 @@ class Edge:
         send = packing(scope, send)
         started = time.perf_counter()
         request_id = randomness.token_hex(8)
-        call = scope["call"] = Call(address=self._address(scope))
+        call = scope["call"] = RequestContext(address=self._address(scope))
         status = 0
         taken = not has_body(scope)
 
@@ -148,15 +148,15 @@ class Edge:
                 self._observe(scope, status, seconds)
             self._log(scope, call, request_id, status, seconds)
 
-    def _limit_anonymous(self, call: Call) -> None:
+    def _limit_anonymous(self, call: RequestContext) -> None:
         level = call.level = self._address_level(call, 1)
         if level.retry_after:
             raise RateLimited(level.retry_after, "too many requests without a credential from this address")
 
-    def _address_level(self, call: Call, cost: int) -> BucketState:
+    def _address_level(self, call: RequestContext, cost: int) -> BucketState:
         return self._limiter.draw(("address", _network(call.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost)
 
-    def _check(self, scope: Scope, call: Call) -> None:
+    def _check(self, scope: Scope, call: RequestContext) -> None:
         target = scope["raw_path"] + b"?" + scope["query_string"]
         if len(target) > MAX_TARGET:
             raise InvalidRequest(f"the address is longer than {MAX_TARGET} bytes")
@@ -170,7 +170,7 @@ class Edge:
         call.user_agent = (header(scope, b"user-agent") or "")[:300]
         self._take_credential(scope, call)
 
-    def _take_credential(self, scope: Scope, call: Call) -> None:
+    def _take_credential(self, scope: Scope, call: RequestContext) -> None:
         authorizations = headers_named(scope, b"authorization")
         if len(authorizations) > 1:
             raise Unauthorized("several Authorization headers")
@@ -248,7 +248,7 @@ class Edge:
             return address == "local"
         return any(parsed in network for network in self._site.proxies)
 
-    def _dress(self, message: Message, request_id: str, call: Call) -> None:
+    def _dress(self, message: Message, request_id: str, call: RequestContext) -> None:
         headers: Headers = list(message.get("headers", ()))
         names = {name for name, _ in headers}
         headers += [each for each in self._own_headers if each[0] not in names]
@@ -258,7 +258,7 @@ class Edge:
         headers.append((b"ratelimit", level.state.encode()))
         message["headers"] = headers
 
-    def _log(self, scope: Scope, call: Call, request_id: str, status: int, seconds: float) -> None:
+    def _log(self, scope: Scope, call: RequestContext, request_id: str, status: int, seconds: float) -> None:
         line: dict[str, object] = {
             "request": request_id,
             "method": scope["method"],
@@ -272,7 +272,7 @@ class Edge:
         logs.tell("ticketbox.access", "request", line)
 
 
-def slow_down(limiter: RateLimiter, problem: Problem, call: Call) -> Problem:
+def slow_down(limiter: RateLimiter, problem: Problem, call: RequestContext) -> Problem:
     """Turn one bad credential too many from an address into a 429; keep every other problem.
 
     Only refusals draw on this bucket, so guessing from an address never locks out who knows better.

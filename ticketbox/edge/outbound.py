@@ -17,7 +17,7 @@ from httpcore2 import AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStre
 
 from ticketbox import __version__
 from ticketbox.domain.core.outbound_addresses import is_public_address
-from ticketbox.operations.core.services import Fetched, Unreachable
+from ticketbox.operations.core.services import FetchedResponse, FetchError
 
 _REFUSED = "its address isn't one of the public internet's"
 
@@ -43,16 +43,16 @@ class Guard(AsyncNetworkBackend):
                 return await self._backend.connect_tcp(address, port, timeout, local_address, socket_options)
             except httpcore2.ConnectError:
                 continue
-        raise Unreachable("it can't be connected to")
+        raise FetchError("it can't be connected to")
 
     async def _resolve(self, host: str, port: int) -> list[str]:
         try:
             found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
-            raise Unreachable("its name can't be resolved") from None
+            raise FetchError("its name can't be resolved") from None
         addresses = list(dict.fromkeys(cast(str, each[4][0]) for each in found))
         if not self._allow_private and not all(is_public_address(address) for address in addresses):
-            raise Unreachable(_REFUSED)
+            raise FetchError(_REFUSED)
         return addresses
 
 
@@ -79,22 +79,22 @@ class Fetcher:
         most: int = 64 * 1024,
         seconds: float = 5.0,
         plain: bool = False,
-    ) -> Fetched:
+    ) -> FetchedResponse:
         """Send one request. Raises Unreachable for every reason that there is no answer to use."""
         if not url.startswith("https://") and not (plain and self._allow_private and url.startswith("http://")):
-            raise Unreachable("only https is fetched")
+            raise FetchError("only https is fetched")
         sent = {"User-Agent": f"ticketbox/{__version__}", "Accept-Encoding": "identity", **(headers or {})}
         try:
             async with asyncio.timeout(seconds):
                 return await self._send(url, method, sent, body, most)
         except TimeoutError:
-            raise Unreachable(f"it didn't answer within {seconds:g} s") from None
+            raise FetchError(f"it didn't answer within {seconds:g} s") from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, ssl.SSLError, OSError):
-            raise Unreachable("it can't be connected to, or its certificate isn't trusted") from None
+            raise FetchError("it can't be connected to, or its certificate isn't trusted") from None
         except ValueError:
-            raise Unreachable("it is no address") from None
+            raise FetchError("it is no address") from None
 
-    async def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes, most: int) -> Fetched:
+    async def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes, most: int) -> FetchedResponse:
         trusted = await asyncio.to_thread(_trusted)
         async with (
             AsyncConnectionPool(ssl_context=trusted, network_backend=self._guard) as pool,
@@ -105,7 +105,7 @@ class Fetcher:
                 async for part in answer.aiter_stream():
                     parts.append(part)
                     if sum(map(len, parts)) > most:
-                        raise Unreachable(f"its answer has more than {most:,} bytes")
+                        raise FetchError(f"its answer has more than {most:,} bytes")
             kind = next((value for name, value in answer.headers if name.lower() == b"content-type"), b"")
             media_type = kind.decode("latin-1").partition(";")[0].strip().lower()
-            return Fetched(answer.status, media_type, b"".join(parts))
+            return FetchedResponse(answer.status, media_type, b"".join(parts))

@@ -16,7 +16,7 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.core.problems import Forbidden, Unauthorized
 from ticketbox.edge.asgi import Scope, header
 from ticketbox.edge.responses import Answer
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 from ticketbox.store.events import email_outbox, webhook_deliveries
@@ -71,7 +71,7 @@ def route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) -> HTTPR
     @get("/metrics")
     async def handle(request: Request[Any, Any, Any]) -> Answer:
         scope = typing.cast(Scope, request.scope)
-        call: Call = scope["call"]
+        call: RequestContext = scope["call"]
         if call.secret_hash is not None:
             me = await dispatcher.dispatch(registry["get_me"], {}, call)
             if me.token is not None and me.token.company_id is not None:
@@ -88,7 +88,7 @@ def route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) -> HTTPR
     return handle
 
 
-def is_local(scope: Scope, call: Call) -> bool:
+def is_local(scope: Scope, call: RequestContext) -> bool:
     """Whether somebody on this machine asks, and no proxy for somebody else."""
     if any(header(scope, name) is not None for name in FORWARDED):
         return False

@@ -29,8 +29,8 @@ from ticketbox.edge.asgi import Receive, Scope, header, query, whole_body
 from ticketbox.edge.edge import METADATA, Site
 from ticketbox.edge.responses import Answer, json_answer
 from ticketbox.http.pages.rendering import form_pairs, page, refuse_foreign, sign_in_page
-from ticketbox.operations.accounts.oauth_authorizations import Answered, Consent, SignInFirst
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.accounts.oauth_authorizations import Consent, ConsentAnswer, SignInFirst
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Operation, Registry
 
@@ -38,14 +38,14 @@ MAX_REGISTRATION = 32 * 1024
 MAX_FIELDS = 1_200
 BODY_SECONDS = 30.0
 
-Parts = tuple[Scope, Receive, Call]
-Ask = Callable[[str, dict[str, Any], Call], Awaitable[Any]]
+Parts = tuple[Scope, Receive, RequestContext]
+Ask = Callable[[str, dict[str, Any], RequestContext], Awaitable[Any]]
 
 
 def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
     """The authorization server's routes, and the metadata of the resources that it guards."""
 
-    async def ask(name: str, given: dict[str, Any], call: Call) -> Any:
+    async def ask(name: str, given: dict[str, Any], call: RequestContext) -> Any:
         call.via = Via.WEB
         return await dispatcher.dispatch(registry[name], given, call)
 
@@ -272,7 +272,7 @@ def _consent_page(
     )
 
 
-def _back(answered: Answered, site: Site) -> Answer:
+def _back(answered: ConsentAnswer, site: Site) -> Answer:
     error = "access_denied" if answered.code is None else None
     return _redirect(answered.redirect_uri, site, code=answered.code, error=error, state=answered.state)
 

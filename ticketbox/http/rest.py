@@ -25,7 +25,7 @@ from ticketbox.http.routing import Paths
 from ticketbox.http.sse import Stream
 from ticketbox.http.uploads import read_upload
 from ticketbox.operations.core.content import Content, WithSession
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Body, Operation, Registry
 
@@ -76,7 +76,7 @@ def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpo
     tells_no_secret = operation.scope is scopes.Scope.READ and not operation.writes
 
     async def handle(scope: Scope, receive: Receive) -> Answer | Stream:
-        call: Call = scope["call"]
+        call: RequestContext = scope["call"]
         if tells_no_secret:
             may_pack(scope)
         if operation.body is Body.MULTIPART:

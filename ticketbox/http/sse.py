@@ -7,7 +7,7 @@ from collections.abc import AsyncGenerator, Callable
 import msgspec
 
 from ticketbox.edge.asgi import Receive, Scope, Send
-from ticketbox.operations.core.listeners import Batch
+from ticketbox.operations.core.listeners import EventBatch
 
 WRITE_SECONDS = 20.0
 MOST_AT_ONCE = 64 * 1024
@@ -30,7 +30,7 @@ class _Slow(Exception):
 class Stream:
     """An answer that goes on until its batches end or the client goes away."""
 
-    def __init__(self, batches: AsyncGenerator[Batch]) -> None:
+    def __init__(self, batches: AsyncGenerator[EventBatch]) -> None:
         self._batches = batches
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -68,7 +68,7 @@ async def _disconnect(receive: Receive) -> None:
         pass
 
 
-async def _write(send: Send, batch: Batch) -> None:
+async def _write(send: Send, batch: EventBatch) -> None:
     """Send a batch in parts; an empty one moves the client's place on, and shows that somebody is there."""
     waiting = bytearray(b"event: reset\ndata: {}\n\n" if batch.reset else b"")
     for event in batch.items:

@@ -22,7 +22,7 @@ from ticketbox.edge.asgi import Scope, encodings
 from ticketbox.edge.compression import may_pack
 from ticketbox.edge.responses import Answer, Headers
 from ticketbox.http.pages.rendering import page
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
@@ -56,7 +56,7 @@ class Boot(msgspec.Struct, frozen=True):
 def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:
     """The app's files and pages."""
 
-    async def who(call: Call) -> Any:
+    async def who(call: RequestContext) -> Any:
         if call.cookie:
             with contextlib.suppress(Unauthorized):
                 return await dispatcher.dispatch(registry["get_me"], {}, call)
@@ -70,7 +70,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         if me is not None:
             may_pack(scope)
             return _shell(Boot(__version__, public_url, me), scope["path"])
-        if not (await dispatcher.dispatch(registry["get_set_up"], {}, Call(operator=True))).done:
+        if not (await dispatcher.dispatch(registry["get_set_up"], {}, RequestContext(operator=True))).done:
             return page("unset.html")
         return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
 

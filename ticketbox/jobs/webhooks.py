@@ -5,7 +5,7 @@ import logging
 
 from ticketbox.domain.events import webhook_payload, webhook_signature
 from ticketbox.jobs.periodic import FAULT_SECONDS, IDLE_SECONDS, Waker, go_round, until
-from ticketbox.operations.core.services import Services, Unreachable
+from ticketbox.operations.core.services import FetchError, Services
 from ticketbox.store.events import webhook_deliveries
 from ticketbox.store.events.webhook_deliveries import AttemptOutcome, DueDelivery
 
@@ -95,6 +95,6 @@ class Deliverer:
             status = answer.status
             if not 200 <= status < 300:
                 error = f"its receiver answered {status}"
-        except Unreachable as unreachable:
+        except FetchError as unreachable:
             error = str(unreachable)
         return AttemptOutcome(status, error, round((clock.monotonic() - started) * 1000))

@@ -28,7 +28,7 @@ from ticketbox.edge.edge import Site, slow_down
 from ticketbox.edge.responses import Answer, problem_answer
 from ticketbox.mcp import tools
 from ticketbox.mcp.handlers import Handlers
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Operation, Registry
 
@@ -110,7 +110,7 @@ class Endpoint:
         if origin is not None and origin != self._site.public_url:
             raise Forbidden("the Origin header names another site")
         body = await whole_body(scope, receive, MAX_MESSAGE, MESSAGE_SECONDS)
-        call: Call = scope["call"]
+        call: RequestContext = scope["call"]
         call.via = Via.MCP
         if call.cookie:
             call.secret_hash, call.cookie = None, False

@@ -14,7 +14,7 @@ from ticketbox.domain.core.problems import Problem
 from ticketbox.mcp import prompts, tools
 from ticketbox.mcp.tools import ToolCard
 from ticketbox.operations.core.content import Content
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 from ticketbox.operations.tickets.ticket_detail import TicketDetail
@@ -110,14 +110,14 @@ class Handlers:
         ]
         return types.CallToolResult(content=content, structured_content=told.structured, is_error=told.is_error)
 
-    async def carry_out(self, card: ToolCard, arguments: dict[str, Any], call: Call) -> Told:
+    async def carry_out(self, card: ToolCard, arguments: dict[str, Any], call: RequestContext) -> Told:
         """Call a tool. Raises Problem."""
         result = await self._dispatcher.dispatch(card.operation, arguments, call)
         pictures = [result] if isinstance(result, Content) else await self._pictures(result, call)
         structured = tools.structured(result)
         return Told(msgspec.json.encode(structured).decode(), structured, pictures)
 
-    async def _pictures(self, result: Any, call: Call) -> list[Content]:
+    async def _pictures(self, result: Any, call: RequestContext) -> list[Content]:
         """The screenshot that comes along with a ticket, small enough for a model to look at."""
         if not isinstance(result, TicketDetail) or result.capture is None or result.capture.screenshot is None:
             return []
@@ -214,7 +214,7 @@ def guarded(handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[A
     return guarded
 
 
-def _call(context: Any) -> Call:
+def _call(context: Any) -> RequestContext:
     return context.request.scope["call"]
 
 

@@ -24,7 +24,7 @@ from ticketbox.edge.asgi import Message, Scope, Send
 from ticketbox.edge.responses import Answer
 from ticketbox.mcp import tools
 from ticketbox.mcp.handlers import BROKEN, Handlers, Told, log, refused
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
@@ -99,7 +99,7 @@ class Shortcut:
             return None
         return Ask(cast(int | str, identity), method, params["name"], params.get("arguments") or {})
 
-    async def answer(self, asked: Ask, call: Call) -> Answer | None:
+    async def answer(self, asked: Ask, call: RequestContext) -> Answer | None:
         """The answer, or None for a list that the SDK hasn't answered yet.
 
         Raises Unauthorized, InsufficientScope and RateLimited.
@@ -110,7 +110,7 @@ class Shortcut:
         known = self._lists.get(actor.scopes)
         return None if known is None else Answer(200, _before(asked) + known, "application/json")
 
-    async def _call(self, asked: Ask, call: Call) -> Answer:
+    async def _call(self, asked: Ask, call: RequestContext) -> Answer:
         try:
             told = await self._handlers.carry_out(tools.cards(self._registry)[asked.name], asked.arguments, call)
         except (Unauthorized, InsufficientScope, RateLimited):
@@ -124,7 +124,7 @@ class Shortcut:
             return _answer({"jsonrpc": "2.0", "id": asked.id, "error": error}, ERROR_CODE_HTTP_STATUS[INTERNAL_ERROR])
         return _answer({"jsonrpc": "2.0", "id": asked.id, "result": self._result(told)})
 
-    def learning(self, asked: Ask, call: Call, send: Send) -> Send:
+    def learning(self, asked: Ask, call: RequestContext, send: Send) -> Send:
         """Pass the SDK's answer on, and keep it but for the message's id."""
         assert call.actor is not None
         scopes, before = call.actor.scopes, _before(asked)

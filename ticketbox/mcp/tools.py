@@ -17,7 +17,7 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Operation, Registry
-from ticketbox.operations.core.schemas import answer_types, schemas
+from ticketbox.operations.core.schemas import answer_types, build_schemas
 
 Json = dict[str, Any]
 
@@ -105,7 +105,7 @@ def _output(operation: Operation) -> Json:
 
 
 def _inlined(shape: Any) -> Json:
-    (schema,), components = schemas([shape], _REF)
+    (schema,), components = build_schemas([shape], _REF)
     return typing.cast(Json, _resolved(schema, components))
 
 

@@ -16,7 +16,7 @@ from ticketbox.http.openapi.links import links
 from ticketbox.http.openapi.refusals import answers, by_status
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Body, Operation, Registry, Route
-from ticketbox.operations.core.schemas import answer_types, schemas
+from ticketbox.operations.core.schemas import answer_types, build_schemas
 
 Json = dict[str, Any]
 
@@ -47,7 +47,7 @@ def document(registry: Registry, public_url: str) -> Json:
     for _, operation in routes:
         shapes.append(operation.arguments)
         shapes += [shape for shape in answer_types(operation) if shape not in {Content, types.NoneType}]
-    made, components = schemas(shapes, _REF)
+    made, components = build_schemas(shapes, _REF)
     known = dict(zip([_key(shape) for shape in shapes], made, strict=True))
     cookie = "__Host-ticketbox" if public_url.startswith("https://") else "ticketbox"
     paths: dict[str, Json] = {}

@@ -42,9 +42,9 @@ def refusals(route: Route, operation: Operation) -> list[type[Problem]]:
         possible.add(Forbidden)
     if route.parameters:
         possible.add(NotFound)
-    if operation.takes_version:
+    if operation.accepts_expected_version:
         possible.add(VersionConflict)
-    if operation.takes_key:
+    if operation.accepts_idempotency_key:
         possible.add(Conflict)
     if operation.body is not Body.NONE:
         possible |= {PayloadTooLarge, RequestTimeout, UnsupportedMediaType}

@@ -15,7 +15,7 @@ from ticketbox.edge.asgi import Receive, Scope
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
 from ticketbox.http.pages.rendering import form_pairs, page, refuse_foreign
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 from ticketbox.operations.events.email import MailChoice
@@ -25,7 +25,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
     """The page's routes."""
 
     async def ask(name: str, scope: Scope, **arguments: object) -> MailChoice | None:
-        call: Call = scope["call"]
+        call: RequestContext = scope["call"]
         call.via = Via.WEB
         try:
             return await dispatcher.dispatch(registry[name], arguments, call)

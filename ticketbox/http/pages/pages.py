@@ -21,7 +21,7 @@ from ticketbox.http.openapi import document, reference
 from ticketbox.http.pages.rendering import form_pairs, own_path, page, refuse_foreign, sign_in_page
 from ticketbox.operations.accounts.sessions import SignedIn
 from ticketbox.operations.core.content import WithSession
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
@@ -32,7 +32,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
     """The pages' routes."""
 
     async def ask(name: str, **arguments: object) -> Any:
-        return await dispatcher.dispatch(registry[name], arguments, Call(operator=True))
+        return await dispatcher.dispatch(registry[name], arguments, RequestContext(operator=True))
 
     async def problem_of(secret: str) -> Problem | None:
         if (await ask("get_set_up")).done or not (await ask("check_set_up", secret=secret)).done:
@@ -52,7 +52,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
         refuse_foreign(scope, site)
         form = dict(await form_pairs(scope, receive))
         given = {name: form.get(name, "") for name in _ASKED}
-        call: Call = scope["call"]
+        call: RequestContext = scope["call"]
         call.via = Via.WEB
         try:
             if form.get("password") != form.pop("password_again", None):
@@ -109,7 +109,7 @@ def _sign_in_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> l
         form = dict(await form_pairs(scope, receive))
         given = {"email": form.get("email", ""), "password": form.get("password", "")}
         then = own_path(form.get("next", "/"))
-        call: Call = scope["call"]
+        call: RequestContext = scope["call"]
         call.via = Via.WEB
         try:
             session: WithSession[SignedIn] = await dispatcher.dispatch(registry["create_session"], given, call)

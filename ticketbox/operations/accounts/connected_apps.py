@@ -7,9 +7,9 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Access
-from ticketbox.operations.accounts.oauth_grants import ended
-from ticketbox.operations.core.lookups import Id
-from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
+from ticketbox.operations.accounts.oauth_grants import revoke_app_grant
+from ticketbox.operations.core.lookups import AppId
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import operation
 from ticketbox.store.accounts import oauth_grants
 from ticketbox.store.file.database import Read, Write
@@ -25,14 +25,14 @@ class ListConnectedApps(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 @operation("list_connected_apps", scope=Access.SESSION, budget=Budget.READ, rest="GET /connected-apps")
 def list_connected_apps(tx: Read, actor: Actor, args: ListConnectedApps) -> Page[ConnectedApp]:
     """List the apps that the caller let in, newest first."""
-    (before,) = resume(actor, args) or (NEWEST,)
-    return page(actor, args, oauth_grants.list_connected_apps(tx, actor.user, before, args.limit + 1))
+    (before,) = decode_cursor(actor, args) or (NEWEST,)
+    return build_page(actor, args, oauth_grants.list_connected_apps(tx, actor.user, before, args.limit + 1))
 
 
 class RevokeConnectedApp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One of the caller's own grants."""
 
-    app_id: Id
+    app_id: AppId
 
 
 @operation(
@@ -40,5 +40,5 @@ class RevokeConnectedApp(msgspec.Struct, forbid_unknown_fields=True, frozen=True
 )  # fmt: skip
 def revoke_connected_app(tx: Write, actor: Actor, args: RevokeConnectedApp) -> None:
     """Take back what an app was granted: the next request that it sends is refused."""
-    if not ended(tx, actor, args.app_id):
+    if not revoke_app_grant(tx, actor, args.app_id):
         raise NotFound("connected app")

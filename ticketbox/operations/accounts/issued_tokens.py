@@ -7,8 +7,8 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind, Via
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Access
-from ticketbox.operations.accounts.oauth_grants import ended
-from ticketbox.operations.accounts.tokens import CreatedToken, TokenInput, made, revoked
+from ticketbox.operations.accounts.oauth_grants import revoke_app_grant
+from ticketbox.operations.accounts.tokens import CreatedToken, TokenInput, create_api_token, revoke_api_token
 from ticketbox.operations.accounts.users import find_account
 from ticketbox.operations.core.paging import NEWEST
 from ticketbox.operations.core.registry import operation
@@ -25,10 +25,10 @@ class IssueToken(TokenInput, forbid_unknown_fields=True, frozen=True, kw_only=Tr
 @operation("issue_token", scope=Access.OPERATOR, budget=Budget.NONE)
 def issue_token(tx: Write, actor: Actor, args: IssueToken) -> CreatedToken:
     """Make an API token for an account, within what its owner may do."""
-    return made(tx, _as_user(tx, args.user), args)
+    return create_api_token(tx, _load_actor(tx, args.user), args)
 
 
-class UserTokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ListIssuedTokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """An account by its id or e-mail address; left out: all accounts."""
 
     user: str | None = None
@@ -47,7 +47,7 @@ class Tokens(msgspec.Struct, frozen=True):
 
 
 @operation("list_issued_tokens", scope=Access.OPERATOR, budget=Budget.NONE)
-def list_issued_tokens(tx: Read, actor: Actor, args: UserTokens) -> Tokens:
+def list_issued_tokens(tx: Read, actor: Actor, args: ListIssuedTokens) -> Tokens:
     """List the tokens of an account, or of all."""
     owners = users.list_accounts(tx) if args.user is None else [find_account(tx, args.user)]
     return Tokens([
@@ -57,24 +57,24 @@ def list_issued_tokens(tx: Read, actor: Actor, args: UserTokens) -> Tokens:
     ])  # fmt: skip
 
 
-class RevokeIssued(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class RevokeIssuedToken(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Any account's token, by its public id."""
 
     token_id: str
 
 
 @operation("revoke_issued_token", scope=Access.OPERATOR, budget=Budget.NONE)
-def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssued) -> None:
+def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssuedToken) -> None:
     """Revoke any account's token, or what it granted to an app."""
     found = credentials.find_credential(tx, args.token_id)
     if found is None or found[2] is Kind.SESSION:
         raise NotFound("token")
     owner = credentials.load_user_as_actor(tx, found[1], Via.CLI)
     if found[2] is Kind.OAUTH:
-        ended(tx, owner, args.token_id)
+        revoke_app_grant(tx, owner, args.token_id)
     else:
-        revoked(tx, owner, args.token_id)
+        revoke_api_token(tx, owner, args.token_id)
 
 
-def _as_user(tx: Read, text: str) -> Actor:
+def _load_actor(tx: Read, text: str) -> Actor:
     return credentials.load_user_as_actor(tx, find_account(tx, text).key, Via.CLI)

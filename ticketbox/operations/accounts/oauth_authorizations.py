@@ -15,11 +15,11 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access, Role, Scope
-from ticketbox.operations.accounts.oauth_clients import Document, fetch_document, keep_document
-from ticketbox.operations.accounts.tokens import Scopes, restriction
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.accounts.oauth_clients import ClientDocument, fetch_document, store_document
+from ticketbox.operations.accounts.tokens import Scopes, resolve_restriction
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Secret
-from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.lookups import CompanyId, Id
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import oauth_grants
@@ -46,28 +46,28 @@ class Authorize(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     resource: Parameter | None = None
 
 
-class Looked(msgspec.Struct, frozen=True):
+class ClientLookup(msgspec.Struct, frozen=True):
     """What was looked up before the request's transaction: the app's document if it was fetched, our address."""
 
-    document: Document | None
+    document: ClientDocument | None
     public_url: str
 
 
-async def look_up_client(services: Services, actor: Actor, args: Authorize, call: Call) -> Looked:
+async def look_up_client(services: Services, actor: Actor, args: Authorize, context: RequestContext) -> ClientLookup:
     """Fetch the app's document where its id is an address, at most once an hour, and only for somebody signed in.
 
     Raises RateLimited, and OAuthError for a document that can't be had or won't do.
     """
-    services.limit(call.address, "oauth-authorize", 120, "too many authorization requests from this address")
+    services.limit(context.address, "oauth-authorize", 120, "too many authorization requests from this address")
     asked = args.client_id or ""
     if actor.kind is not Kind.SESSION or not oauth.is_metadata_address(asked):
-        return Looked(None, services.public_url)
+        return ClientLookup(None, services.public_url)
     now = services.database.clock.now()
     known = await services.read(lambda tx: oauth_grants.find_client(tx, asked))
     if known is not None and known.fetched_at is not None and now - DOCUMENT_LIFETIME < known.fetched_at <= now:
-        return Looked(None, services.public_url)
+        return ClientLookup(None, services.public_url)
     services.limit(actor.user, "oauth-documents", 10, "too many new apps in a minute")
-    return Looked(await fetch_document(services, asked), services.public_url)
+    return ClientLookup(await fetch_document(services, asked), services.public_url)
 
 
 class ProjectChoice(msgspec.Struct, frozen=True):
@@ -110,45 +110,47 @@ class Declined(msgspec.Struct, frozen=True):
     error: OAuthError
 
 
-async def tell(services: Services, args: Authorize, result: Consent | SignInFirst | Declined) -> Consent | SignInFirst:
+async def raise_if_declined(
+    services: Services, args: Authorize, result: Consent | SignInFirst | Declined
+) -> Consent | SignInFirst:
     """Raise the OAuthError of a refusal."""
     if isinstance(result, Declined):
         raise result.error
     return result
 
 
-@operation("authorize", scope=Access.PUBLIC, budget=Budget.NONE, prepare=look_up_client, finish=tell)
-def authorize(tx: Write, actor: Actor, args: Authorize, looked: Looked) -> Consent | SignInFirst | Declined:
+@operation("authorize", scope=Access.PUBLIC, budget=Budget.NONE, prepare=look_up_client, finish=raise_if_declined)
+def authorize(tx: Write, actor: Actor, args: Authorize, looked: ClientLookup) -> Consent | SignInFirst | Declined:
     """Take an authorization request, and say what to ask the person; a session's user alone is asked.
 
     Raises OAuthError. Without its `redirect_uri` the person is told, because the address isn't known to be the
     client's. Nobody is redirected before signing in, so the address is of no use to a phisher (RFC 9700, 4.11.2).
     """
     if looked.document is not None:
-        keep_document(tx, looked.document)
+        store_document(tx, looked.document)
     try:
-        return _question(tx, actor, args, looked.public_url)
+        return _build_question(tx, actor, args, looked.public_url)
     except OAuthError as error:
         return Declined(error)
 
 
-def _question(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
+def _build_question(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
     signed_in = actor.kind is Kind.SESSION
     client = oauth_grants.find_client(tx, args.client_id or "")
     if client is None and not signed_in and oauth.is_metadata_address(args.client_id or ""):
         return SignInFirst(None)
     if client is None:
         raise OAuthError("invalid_client", "this app isn't known here, or not any more; connect it anew from the app")
-    redirect_uri = _redirect_uri(client, args.redirect_uri)
+    redirect_uri = _resolve_redirect_uri(client, args.redirect_uri)
     if not signed_in:
         return SignInFirst(redirect_uri)
-    asked = _asked(actor, client, redirect_uri, args, public_url)
+    asked = _check_request(actor, client, redirect_uri, args, public_url)
     handle = oauth.generate_code()
     oauth_grants.insert_request(tx, asked, secrets.hash_secret(handle), tx.now + CONSENT_LIFETIME)
-    return _consent(tx, actor, asked, handle)
+    return _build_consent(tx, actor, asked, handle)
 
 
-def _redirect_uri(client: OAuthClient, given: str | None) -> str:
+def _resolve_redirect_uri(client: OAuthClient, given: str | None) -> str:
     """The address that a request names, if it is the client's. It may be left out where there is but one."""
     if given is None and len(client.redirect_uris) == 1:
         return client.redirect_uris[0]
@@ -157,7 +159,7 @@ def _redirect_uri(client: OAuthClient, given: str | None) -> str:
     return given
 
 
-def _asked(
+def _check_request(
     actor: Actor, client: OAuthClient, redirect_uri: str, args: Authorize, public_url: str
 ) -> AuthorizationRequest:
     def refusal(error: str, detail: str) -> OAuthError:
@@ -171,7 +173,7 @@ def _asked(
         msgspec.convert(args.code_challenge, Annotated[str, CHALLENGE])
     except msgspec.ValidationError:
         raise refusal("invalid_request", "code_challenge must be a SHA-256 in base64url, 43 characters") from None
-    audience = audience_of(args.resource, public_url)
+    audience = parse_audience(args.resource, public_url)
     if audience is None:
         raise refusal("invalid_target", f"resource must be {public_url}/mcp")
     # offline_access is what some clients say for a refresh token, which every grant has here
@@ -182,14 +184,14 @@ def _asked(
     return AuthorizationRequest(actor.user, client.key, redirect_uri, args.state, args.code_challenge, audience, scopes)
 
 
-def audience_of(resource: str | None, public_url: str) -> Audience | None:
+def parse_audience(resource: str | None, public_url: str) -> Audience | None:
     """The resource that a client names, or the MCP endpoint; None when it isn't one of ours (RFC 8707, 2)."""
     if resource is None:
         return Audience.MCP
     return next((each for each in Audience if resource == f"{public_url}/{each.value}"), None)
 
 
-def _consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: str) -> Consent:
+def _build_consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: str) -> Consent:
     client = oauth_grants.load_client(tx, asked.client)
     listed = [project for _, project in projects.list_projects(tx, actor.viewer, None, 0, MOST_SHOWN)]
     companies = [
@@ -215,35 +217,35 @@ def _consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: str) -
     )
 
 
-class Handle(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ConsentHandle(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The handle of a consent page."""
 
     handle: Secret
 
 
 @operation("show_consent", scope=Access.SESSION, budget=Budget.NONE)
-def show_consent(tx: Read, actor: Actor, args: Handle) -> Consent:
+def show_consent(tx: Read, actor: Actor, args: ConsentHandle) -> Consent:
     """Say once more what a request asks of the caller. Raises NotFound."""
-    return _consent(tx, actor, _open(tx, actor, args.handle), args.handle)
+    return _build_consent(tx, actor, _find_open_request(tx, actor, args.handle), args.handle)
 
 
-def _open(tx: Read, actor: Actor, handle: str) -> AuthorizationRequest:
+def _find_open_request(tx: Read, actor: Actor, handle: str) -> AuthorizationRequest:
     asked = oauth_grants.find_open_request(tx, secrets.hash_secret(handle), actor.user)
     if asked is None:
         raise NotFound("request", "this question was answered, is too old, or is somebody else's")
     return asked
 
 
-class Approve(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ApproveRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What a person grants; without a company, in all of theirs."""
 
     handle: Secret
     scopes: Scopes
-    company_id: Id | None = None
+    company_id: CompanyId | None = None
     project_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
 
 
-class Answered(msgspec.Struct, frozen=True):
+class ConsentAnswer(msgspec.Struct, frozen=True):
     """Where the person goes with the answer: to the client's address, with a code or without one."""
 
     redirect_uri: str
@@ -253,29 +255,29 @@ class Answered(msgspec.Struct, frozen=True):
 
 
 @operation("approve_request", scope=Access.SESSION, budget=Budget.NONE)
-def approve_request(tx: Write, actor: Actor, args: Approve) -> Answered:
+def approve_request(tx: Write, actor: Actor, args: ApproveRequest) -> ConsentAnswer:
     """Grant a request, within what it asks and what the caller may do; the answer holds the code.
 
     Raises NotFound for a handle that isn't open to the caller, and what `restriction` raises.
     """
-    asked = _open(tx, actor, args.handle)
+    asked = _find_open_request(tx, actor, args.handle)
     if not set(args.scopes) <= set(asked.scopes):
         raise InvalidField("scopes", "the app didn't ask for that")
-    restriction(tx, actor, args.company_id, args.project_ids)
+    resolve_restriction(tx, actor, args.company_id, args.project_ids)
     code = oauth.generate_code()
     scopes: list[Any] = [scope for scope in asked.scopes if scope in args.scopes]
     end = tx.now + CODE_LIFETIME
     oauth_grants.grant_request(tx, asked.key, secrets.hash_secret(code), scopes, args.company_id, args.project_ids, end)
-    return _answer(tx, asked, code)
+    return _build_answer(tx, asked, code)
 
 
 @operation("deny_request", scope=Access.SESSION, budget=Budget.NONE)
-def deny_request(tx: Write, actor: Actor, args: Handle) -> Answered:
+def deny_request(tx: Write, actor: Actor, args: ConsentHandle) -> ConsentAnswer:
     """Refuse a request. Raises NotFound."""
-    asked = _open(tx, actor, args.handle)
+    asked = _find_open_request(tx, actor, args.handle)
     oauth_grants.delete_request(tx, asked.key)
-    return _answer(tx, asked, None)
+    return _build_answer(tx, asked, None)
 
 
-def _answer(tx: Read, asked: AuthorizationRequest, code: str | None) -> Answered:
-    return Answered(asked.redirect_uri, asked.state, code, oauth_grants.load_client(tx, asked.client).name)
+def _build_answer(tx: Read, asked: AuthorizationRequest, code: str | None) -> ConsentAnswer:
+    return ConsentAnswer(asked.redirect_uri, asked.state, code, oauth_grants.load_client(tx, asked.client).name)

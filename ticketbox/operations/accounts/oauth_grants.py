@@ -14,9 +14,9 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind, Via
 from ticketbox.domain.core.problems import Problem
 from ticketbox.domain.core.scopes import Access, Scope, expand_scopes
-from ticketbox.operations.accounts.oauth_authorizations import Parameter, audience_of
-from ticketbox.operations.accounts.tokens import announce, restriction
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.accounts.oauth_authorizations import Parameter, parse_audience
+from ticketbox.operations.accounts.tokens import record_token_event, resolve_restriction
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, oauth_grants, users
@@ -47,7 +47,7 @@ class RefreshGrant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     resource: Parameter | None = None
 
 
-class Issued(msgspec.Struct, frozen=True):
+class IssuedPair(msgspec.Struct, frozen=True):
     """A new pair of secrets (RFC 6749, 5.1)."""
 
     access_token: str
@@ -57,36 +57,38 @@ class Issued(msgspec.Struct, frozen=True):
     scope: str
 
 
-class Refused(msgspec.Struct, frozen=True):
+class Refusal(msgspec.Struct, frozen=True):
     """A refusal whose transaction must hold all the same, because it ended a grant."""
 
     error: str
     detail: str
 
 
-async def before_tokens(services: Services, actor: Actor, args: Any, call: Call) -> str:
+async def limit_token_requests(services: Services, actor: Actor, args: Any, context: RequestContext) -> str:
     """Let an address ask so often a minute; the answer is our own address. Raises RateLimited."""
-    services.limit(call.address, "oauth-token", 60, "too many requests for tokens from this address")
+    services.limit(context.address, "oauth-token", 60, "too many requests for tokens from this address")
     return services.public_url
 
 
-async def tell(services: Services, args: Any, result: Issued | Refused) -> Issued:
+async def raise_if_refused(services: Services, args: Any, result: IssuedPair | Refusal) -> IssuedPair:
     """Turn a refusal that was committed into the error that it is. Raises OAuthError."""
-    if isinstance(result, Refused):
+    if isinstance(result, Refusal):
         raise OAuthError(result.error, result.detail)
     return result
 
 
-@operation("redeem_code", scope=Access.PUBLIC, budget=Budget.NONE, prepare=before_tokens, finish=tell)
-def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> Issued | Refused:
+@operation(
+    "redeem_code", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_token_requests, finish=raise_if_refused
+)
+def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> IssuedPair | Refusal:
     """Exchange a code for the first pair. A code that comes twice ends what it gave (RFC 6749, 4.1.2)."""
-    client = _known(tx, args.client_id)
+    client = _find_client(tx, args.client_id)
     request = oauth_grants.find_request_by_code(tx, secrets.hash_secret(args.code))
     if request is None:
         raise OAuthError("invalid_grant", WRONG_CODE)
     if request.credential is not None:
-        _end(tx, request.credential, request.user, "code used twice")
-        return Refused("invalid_grant", WRONG_CODE)
+        _revoke_grant(tx, request.credential, request.user, "code used twice")
+        return Refusal("invalid_grant", WRONG_CODE)
     if (
         request.client != client
         or request.expires_at <= tx.now
@@ -94,31 +96,31 @@ def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> I
         or not oauth.matches_challenge(args.code_verifier, request.challenge)
     ):
         raise OAuthError("invalid_grant", WRONG_CODE)
-    _same_resource(args.resource, request.audience, public_url)
-    credential = _granted(tx, request)
-    return _pair(tx, credential, request.scopes)
+    _require_same_resource(args.resource, request.audience, public_url)
+    credential = _insert_grant(tx, request)
+    return _issue_pair(tx, credential, request.scopes)
 
 
-def _known(tx: Read, client_id: str) -> int:
+def _find_client(tx: Read, client_id: str) -> int:
     client = oauth_grants.find_client(tx, client_id)
     if client is None:
         raise OAuthError("invalid_client", "this client_id isn't known here, or not any more; register again")
     return client.key
 
 
-def _same_resource(resource: str | None, audience: oauth.Audience, public_url: str) -> None:
-    if resource is not None and audience_of(resource, public_url) is not audience:
+def _require_same_resource(resource: str | None, audience: oauth.Audience, public_url: str) -> None:
+    if resource is not None and parse_audience(resource, public_url) is not audience:
         raise OAuthError("invalid_target", f"this grant is for {public_url}/{audience.value}")
 
 
-def _granted(tx: Write, request: AuthorizationRequest) -> int:
+def _insert_grant(tx: Write, request: AuthorizationRequest) -> int:
     """Store the grant's credential, as its user may still give it; returns its key. Raises OAuthError."""
     account = users.find_account_by_key(tx, request.user)
     if account is None or account.disabled:
         raise OAuthError("invalid_grant", WRONG_CODE)
     owner = credentials.load_user_as_actor(tx, request.user, Via.WEB)
     try:
-        company, projects = restriction(tx, owner, request.company, request.projects)
+        company, projects = resolve_restriction(tx, owner, request.company, request.projects)
     except Problem as problem:
         raise OAuthError("invalid_grant", f"what was granted can't be given any more: {problem.detail}") from None
     label = oauth_grants.load_client(tx, request.client).name
@@ -142,43 +144,45 @@ def _granted(tx: Write, request: AuthorizationRequest) -> int:
         "user_id": owner.user_id,
         "kind": Kind.OAUTH.value,
     }
-    announce(tx, owner, "token.created", key, company, told)
+    record_token_event(tx, owner, "token.created", key, company, told)
     return key
 
 
-def _pair(tx: Write, credential: int, scopes: list[str], narrowed: list[str] | None = None) -> Issued:
+def _issue_pair(tx: Write, credential: int, scopes: list[str], narrowed: list[str] | None = None) -> IssuedPair:
     access, refresh = secrets.generate_secret(), secrets.generate_secret()
     oauth_grants.insert_secret(
         tx, credential, "access", secrets.hash_secret(access), tx.now + ACCESS_LIFETIME, narrowed
     )
     oauth_grants.insert_secret(tx, credential, "refresh", secrets.hash_secret(refresh), tx.now + REFRESH_LIFETIME)
     told = " ".join(scope for scope in Scope if scope in (scopes if narrowed is None else narrowed))
-    return Issued(access, "Bearer", ACCESS_LIFETIME // 1000, refresh, told)
+    return IssuedPair(access, "Bearer", ACCESS_LIFETIME // 1000, refresh, told)
 
 
-@operation("refresh_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=before_tokens, finish=tell)
-def refresh_grant(tx: Write, actor: Actor, args: RefreshGrant, public_url: str) -> Issued | Refused:
+@operation(
+    "refresh_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_token_requests, finish=raise_if_refused
+)
+def refresh_grant(tx: Write, actor: Actor, args: RefreshGrant, public_url: str) -> IssuedPair | Refusal:
     """Exchange a refresh token for a new pair. It holds for 60 seconds more, in case the answer gets lost.
 
     Later use ends the grant, because two parties hold the token then (RFC 9700, 4.14.2).
     """
-    _known(tx, args.client_id)
+    _find_client(tx, args.client_id)
     secret_hash = secrets.hash_secret(args.refresh_token)
     held = oauth_grants.find_secret(tx, secret_hash)
     if held is None or held.opens != "refresh" or held.client_id != args.client_id or not held.live:
         raise OAuthError("invalid_grant", WRONG_REFRESH)
     if held.rotated_at is not None and abs(tx.now - held.rotated_at) > REFRESH_GRACE:
-        _end(tx, held.credential, held.user, "refresh token used twice")
-        return Refused("invalid_grant", WRONG_REFRESH)
+        _revoke_grant(tx, held.credential, held.user, "refresh token used twice")
+        return Refusal("invalid_grant", WRONG_REFRESH)
     if held.expires_at <= tx.now:
         raise OAuthError("invalid_grant", WRONG_REFRESH)
-    _same_resource(args.resource, held.audience, public_url)
-    narrowed = _narrowed(held, args.scope)
+    _require_same_resource(args.resource, held.audience, public_url)
+    narrowed = _narrow_scopes(held, args.scope)
     oauth_grants.rotate_refresh_token(tx, secret_hash, held.credential, tx.now + REFRESH_LIFETIME)
-    return _pair(tx, held.credential, held.scopes, narrowed)
+    return _issue_pair(tx, held.credential, held.scopes, narrowed)
 
 
-def _narrowed(held: GrantSecret, scope: str | None) -> list[str] | None:
+def _narrow_scopes(held: GrantSecret, scope: str | None) -> list[str] | None:
     """The scopes of one access token, which are the grant's or fewer (RFC 6749, 6)."""
     words = [word for word in dict.fromkeys((scope or "").split()) if word != "offline_access"]
     if not words or set(words) == set(held.scopes):
@@ -196,7 +200,7 @@ class RevokeGrant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     client_id: Parameter | None = None
 
 
-@operation("revoke_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=before_tokens)
+@operation("revoke_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_token_requests)
 def revoke_grant(tx: Write, actor: Actor, args: RevokeGrant, _: str) -> None:
     """End a grant by either of its secrets. One that isn't known is as good as ended (RFC 7009, 2.2)."""
     held = oauth_grants.find_secret(tx, secrets.hash_secret(args.token))
@@ -204,21 +208,21 @@ def revoke_grant(tx: Write, actor: Actor, args: RevokeGrant, _: str) -> None:
         return
     if args.client_id is not None and args.client_id != held.client_id:
         raise OAuthError("invalid_grant", "that token is another client's")
-    _end(tx, held.credential, held.user, "ended by the app")
+    _revoke_grant(tx, held.credential, held.user, "ended by the app")
 
 
-def _end(tx: Write, credential: int, user: int, why: str) -> None:
-    ended(
+def _revoke_grant(tx: Write, credential: int, user: int, why: str) -> None:
+    revoke_app_grant(
         tx, credentials.load_user_as_actor(tx, user, Via.MCP), credentials.load_credential_id(tx, credential), why=why
     )
 
 
-def ended(tx: Write, actor: Actor, token_id: str, **more: str) -> bool:
+def revoke_app_grant(tx: Write, actor: Actor, token_id: str, **more: str) -> bool:
     """Revoke a grant of the actor's, and record it. False when there is none that holds."""
     found = credentials.revoke_credential(tx, actor.user, token_id, Kind.OAUTH)
     if found is None:
         return False
     key, label, company = found
     told = {"token_id": token_id, "label": label, "user_id": actor.user_id, "kind": Kind.OAUTH.value, **more}
-    announce(tx, actor, "token.revoked", key, company, told)
+    record_token_event(tx, actor, "token.revoked", key, company, told)
     return True

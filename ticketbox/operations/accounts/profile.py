@@ -13,7 +13,7 @@ from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, RateLimited
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access, RoleName
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
@@ -99,7 +99,7 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
     )
 
 
-async def sends_mail(services: Services, actor: Actor, args: msgspec.Struct, call: Call) -> bool:
+async def sends_mail(services: Services, actor: Actor, args: msgspec.Struct, context: RequestContext) -> bool:
     """Whether the operator named a mail server."""
     return services.mails
 
@@ -179,7 +179,9 @@ class NewPassword(msgspec.Struct, frozen=True):
     password_hash: str
 
 
-async def hash_new(services: Services, actor: Actor, args: ChangePassword, call: Call) -> NewPassword:
+async def hash_new_password(
+    services: Services, actor: Actor, args: ChangePassword, context: RequestContext
+) -> NewPassword:
     """Check the present password and hash the new one, at a bounded rate."""
     services.limit(actor.user, "password", 10, "too many attempts to change the password")
     account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user))
@@ -189,7 +191,8 @@ async def hash_new(services: Services, actor: Actor, args: ChangePassword, call:
 
 
 @operation(
-    "change_password", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /profile/password", prepare=hash_new,
+    "change_password", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /profile/password",
+    prepare=hash_new_password,
     example={"current_password": "correct horse battery", "new_password": "a better one, longer"},
 )  # fmt: skip
 def change_password(tx: Write, actor: Actor, args: ChangePassword, new: NewPassword) -> None:

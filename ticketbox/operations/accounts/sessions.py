@@ -11,9 +11,9 @@ from ticketbox.domain.core.problems import NotFound, Unauthorized
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.core.content import WithSession
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Nothing, Secret
-from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.lookups import SessionId
 from ticketbox.operations.core.paging import Page
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
@@ -41,7 +41,7 @@ class SignIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     password: Secret
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class SignInAttempt(msgspec.Struct, frozen=True):
     """A sign-in whose password was checked outside the transaction."""
 
     account: Account | None
@@ -49,7 +49,7 @@ class Attempt(msgspec.Struct, frozen=True):
     user_agent: str
 
 
-async def check_password(services: Services, actor: Actor, args: SignIn, call: Call) -> Attempt:
+async def check_password(services: Services, actor: Actor, args: SignIn, context: RequestContext) -> SignInAttempt:
     """Check a password at a bounded rate.
 
     Guessing is slowed for each address, for each account from each address, and for each account as a
@@ -57,34 +57,34 @@ async def check_password(services: Services, actor: Actor, args: SignIn, call: C
     lock the owner out. Raises RateLimited.
     """
     email, wait = args.email.strip().lower(), "too many attempts to sign in"
-    services.limit(call.address, "sign-in", 30, wait)
-    services.limit((call.address, email), "sign-in-account", 10, wait)
+    services.limit(context.address, "sign-in", 30, wait)
+    services.limit((context.address, email), "sign-in-account", 10, wait)
     account = await services.read(lambda tx: users.find_account_by_email(tx, email))
     known = account is not None and await services.read(
-        lambda tx: credentials.has_signed_in_from(tx, account.key, call.address)
+        lambda tx: credentials.has_signed_in_from(tx, account.key, context.address)
     )
     if not known:
         services.limit(email, "sign-in-strangers", 20, wait)
     stored = None if account is None or account.disabled else account.password_hash
     fits = await services.work(passwords.verify_password, stored, args.password)
-    return Attempt(account if fits else None, call.address, call.user_agent)
+    return SignInAttempt(account if fits else None, context.address, context.user_agent)
 
 
 @operation(
     "create_session", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /session", creates=True,
     prepare=check_password, example={"email": "ann@example.org", "password": "correct horse battery"},
 )  # fmt: skip
-def create_session(tx: Write, actor: Actor, args: SignIn, attempt: Attempt) -> WithSession[SignedIn]:
+def create_session(tx: Write, actor: Actor, args: SignIn, attempt: SignInAttempt) -> WithSession[SignedIn]:
     """Sign in with a password; the answer sets the session's cookie. A session that was open ends."""
     account = None if attempt.account is None else users.find_account_by_key(tx, attempt.account.key)
     if account is None or account.disabled or account.password_hash != attempt.account.password_hash:  # type: ignore[union-attr]
         raise Unauthorized(WRONG)
     if actor.kind is Kind.SESSION and actor.token_id is not None:
         credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
-    return started(tx, account, attempt.address, attempt.user_agent)
+    return start_session(tx, account, attempt.address, attempt.user_agent)
 
 
-def started(tx: Write, account: Account, address: str, user_agent: str) -> WithSession[SignedIn]:
+def start_session(tx: Write, account: Account, address: str, user_agent: str) -> WithSession[SignedIn]:
     """Store a new session for an account."""
     secret = secrets.generate_secret()
     expires = tx.now + LIFETIME
@@ -120,7 +120,7 @@ def list_sessions(tx: Read, actor: Actor, args: Nothing) -> Page[Session]:
 class RevokeSession(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One of the caller's own sessions."""
 
-    session_id: Id
+    session_id: SessionId
 
 
 @operation("revoke_session", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /sessions/{session_id}")

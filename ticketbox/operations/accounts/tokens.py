@@ -13,9 +13,9 @@ from ticketbox.domain.core.policy import Actor, Kind, require_role
 from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
-from ticketbox.operations.core.lookups import Id
-from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
-from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.lookups import Id, TokenId
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.store.accounts import credentials
 from ticketbox.store.accounts.credentials import NewCredential
@@ -33,8 +33,8 @@ class ListTokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("list_tokens", scope=Access.SESSION, budget=Budget.READ, rest="GET /tokens")
 def list_tokens(tx: Read, actor: Actor, args: ListTokens) -> Page[Token]:
     """List the caller's API tokens, newest first."""
-    (before,) = resume(actor, args) or (NEWEST,)
-    return page(actor, args, credentials.list_tokens(tx, actor.user, before, args.limit + 1))
+    (before,) = decode_cursor(actor, args) or (NEWEST,)
+    return build_page(actor, args, credentials.list_tokens(tx, actor.user, before, args.limit + 1))
 
 
 Scopes = Annotated[
@@ -78,10 +78,10 @@ class CreatedToken(Token, frozen=True):
 )  # fmt: skip
 def create_token(tx: Write, actor: Actor, args: CreateToken) -> CreatedToken:
     """Make an API token; the answer is the only time its secret is shown."""
-    return made(tx, actor, args)
+    return create_api_token(tx, actor, args)
 
 
-def made(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
+def create_api_token(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
     """Store a token of the actor's, within what the actor may do.
 
     Raises NotFound for a company or project that the actor can't see, Forbidden for a viewer, and
@@ -89,7 +89,7 @@ def made(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
     """
     if len(set(args.scopes)) < len(args.scopes):
         raise InvalidField("scopes", "a scope stands twice in the list")
-    company, projects = restriction(tx, actor, args.company_id, args.project_ids)
+    company, projects = resolve_restriction(tx, actor, args.company_id, args.project_ids)
     secret = secrets.generate_secret()
     key, public_id = credentials.insert_credential(
         tx,
@@ -112,22 +112,22 @@ def made(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
         "scopes": token.scopes,
         "user_id": actor.user_id,
     }
-    announce(tx, actor, "token.created", key, company, told)
+    record_token_event(tx, actor, "token.created", key, company, told)
     return CreatedToken(**msgspec.structs.asdict(token), secret=secret)
 
 
-def restriction(
+def resolve_restriction(
     tx: Read, actor: Actor, company_id: str | None, project_ids: list[str] | None
 ) -> tuple[int | None, tuple[int, ...] | None]:
     """The keys of the company and the projects that a credential of the actor's is to be pinned to.
 
     Raises NotFound, Forbidden for a viewer, and InvalidRequest for projects of several companies.
     """
-    projects = None if project_ids is None else _projects(tx, actor, project_ids)
-    return _company(actor, company_id, projects), None if projects is None else tuple(projects)
+    projects = None if project_ids is None else _find_projects(tx, actor, project_ids)
+    return _find_company(actor, company_id, projects), None if projects is None else tuple(projects)
 
 
-def _projects(tx: Read, actor: Actor, project_ids: list[str]) -> dict[int, int]:
+def _find_projects(tx: Read, actor: Actor, project_ids: list[str]) -> dict[int, int]:
     """The keys of the named projects, each with its company's."""
     found = {project_id: find_visible_row(tx, actor.viewer, "project", project_id) for project_id in project_ids}
     if len(found) < len(project_ids):
@@ -140,7 +140,7 @@ def _projects(tx: Read, actor: Actor, project_ids: list[str]) -> dict[int, int]:
     return keys
 
 
-def _company(actor: Actor, company_id: str | None, projects: dict[int, int] | None) -> int | None:
+def _find_company(actor: Actor, company_id: str | None, projects: dict[int, int] | None) -> int | None:
     """The key of the company to pin to; projects alone pin to theirs."""
     if company_id is None and projects is None:
         if all(membership.role < Role.MEMBER for membership in actor.memberships):
@@ -165,27 +165,29 @@ def _company(actor: Actor, company_id: str | None, projects: dict[int, int] | No
 class RevokeToken(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One of the caller's own tokens."""
 
-    token_id: Id
+    token_id: TokenId
 
 
 @operation("revoke_token", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /tokens/{token_id}")
 def revoke_token(tx: Write, actor: Actor, args: RevokeToken) -> None:
     """Revoke a token: the next request that carries it is refused."""
-    revoked(tx, actor, args.token_id)
+    revoke_api_token(tx, actor, args.token_id)
 
 
-def revoked(tx: Write, actor: Actor, token_id: str) -> None:
+def revoke_api_token(tx: Write, actor: Actor, token_id: str) -> None:
     """Revoke a token of the actor's. Raises NotFound."""
     found = credentials.revoke_credential(tx, actor.user, token_id, Kind.API)
     if found is None:
         raise NotFound("token")
     key, label, company = found
     told = {"token_id": token_id, "label": label, "user_id": actor.user_id}
-    announce(tx, actor, "token.revoked", key, company, told)
+    record_token_event(tx, actor, "token.revoked", key, company, told)
 
 
-def announce(tx: Write, actor: Actor, type_: str, credential: int, company: int | None, told: dict[str, Any]) -> None:
+def record_token_event(
+    tx: Write, actor: Actor, type_: str, credential: int, company: int | None, told: dict[str, Any]
+) -> None:
     """Write the event into the audit log of every company that the token reaches."""
     reached = [membership.company for membership in actor.memberships] if company is None else [company]
     for each in reached:
-        company_event(tx, actor, type_, each, credential=credential, **told)
+        record_company_event(tx, actor, type_, each, credential=credential, **told)

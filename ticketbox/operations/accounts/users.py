@@ -8,10 +8,10 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import Conflict, NotFound
 from ticketbox.domain.core.scopes import Access, RoleName
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password
-from ticketbox.operations.core.lookups import Id
-from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.lookups import CompanyId
+from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, users
@@ -33,16 +33,18 @@ class AddUser(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     email: Email
     name: Name
     password: Password
-    company_id: Id | None = None
+    company_id: CompanyId | None = None
     role: RoleName = RoleName.MEMBER
 
 
-async def hash_users(services: Services, actor: Actor, args: "AddUser | SetPassword", call: Call) -> PasswordHash:
+async def hash_new_password(
+    services: Services, actor: Actor, args: "AddUser | SetPassword", context: RequestContext
+) -> PasswordHash:
     """Hash an account's password."""
     return PasswordHash(await services.work(passwords.hash_password, args.password))
 
 
-@operation("add_user", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_users)
+@operation("add_user", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_new_password)
 def add_user(tx: Write, actor: Actor, args: AddUser, hash_: PasswordHash) -> User:
     """Make an account from the shell."""
     email = args.email.strip().lower()
@@ -55,7 +57,7 @@ def add_user(tx: Write, actor: Actor, args: AddUser, hash_: PasswordHash) -> Use
             raise NotFound("company")
         new = credentials.load_user_as_actor(tx, account.key, Via.CLI)
         members.insert_member(tx, company, account.key, args.role.role, None, bylines.ensure_byline(tx, new))
-        company_event(tx, new, "member.joined", company, user_id=account.user.id, role=args.role)
+        record_company_event(tx, new, "member.joined", company, user_id=account.user.id, role=args.role)
     return account.user
 
 
@@ -87,7 +89,7 @@ class SetPassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     password: Password
 
 
-@operation("set_password", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_users)
+@operation("set_password", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_new_password)
 def set_password(tx: Write, actor: Actor, args: SetPassword, hash_: PasswordHash) -> User:
     """Give an account a new password; its sessions end."""
     account = find_account(tx, args.user)

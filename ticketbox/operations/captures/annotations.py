@@ -18,11 +18,11 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Conflict, InvalidField, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Status
-from ticketbox.operations.core.context import Call
-from ticketbox.operations.core.lookups import Id, readable, writable
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.lookups import AssetId, find_readable, find_writable
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
-from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.captures import assets
 from ticketbox.store.core import blobs, bylines
 from ticketbox.store.core.blobs import Packed
@@ -34,7 +34,7 @@ from ticketbox.store.tickets import tickets
 class ListAnnotations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Annotations stay readable when their ticket is archived."""
 
-    asset_id: Id
+    asset_id: AssetId
 
 
 class Annotations(msgspec.Struct, frozen=True):
@@ -58,17 +58,17 @@ class Annotations(msgspec.Struct, frozen=True):
 )
 def list_annotations(tx: Read, actor: Actor, args: ListAnnotations) -> Annotations:
     """List the marks on a picture, from the bottom up."""
-    return Annotations(assets.annotations(tx, readable(tx, actor, "asset", args.asset_id).key), None)
+    return Annotations(assets.annotations(tx, find_readable(tx, actor, "asset", args.asset_id).key), None)
 
 
 class SaveAnnotations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """All marks of the picture. What isn't in the list is removed; a redaction's pixels stay burnt."""
 
-    asset_id: Id
+    asset_id: AssetId
     annotations: Annotated[list[AnnotationInput], Meta(max_length=MAX_ANNOTATIONS)]
 
 
-class Burnt(msgspec.Struct, frozen=True):
+class RedactedImage(msgspec.Struct, frozen=True):
     """A picture with new redactions burnt in, and the blob that it was made from."""
 
     origin: int
@@ -78,9 +78,11 @@ class Burnt(msgspec.Struct, frozen=True):
     height: int
 
 
-async def burn(services: Services, actor: Actor, args: SaveAnnotations, call: Call) -> Burnt | None:
+async def burn_redactions(
+    services: Services, actor: Actor, args: SaveAnnotations, context: RequestContext
+) -> RedactedImage | None:
     """Check the marks' places, and burn the redactions that are new."""
-    blob, width, height, done = await services.read(lambda tx: _picture(tx, actor, args))
+    blob, width, height, done = await services.read(lambda tx: _load_image(tx, actor, args))
     check_within(args.annotations, width, height)
     fresh = [
         mark.geometry
@@ -92,19 +94,19 @@ async def burn(services: Services, actor: Actor, args: SaveAnnotations, call: Ca
     data = await services.read(lambda tx: blobs.read(tx, blob))
     picture = await services.work(processing.burn, data, fresh)
     packed = await services.work(lambda: blobs.pack(picture.data, compress=False))
-    return Burnt(blob, packed, picture.media_type, picture.width, picture.height)
+    return RedactedImage(blob, packed, picture.media_type, picture.width, picture.height)
 
 
-def _picture(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int, int, set[str]]:
-    found = _annotatable(tx, actor, args.asset_id)
+def _load_image(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int, int, set[str]]:
+    found = _find_image(tx, actor, args.asset_id)
     blob, asset = assets.get(tx, found.key)
     if asset.width is None or asset.height is None:
         raise InvalidField("asset_id", "only pictures can be annotated")
     return blob, asset.width, asset.height, assets.burnt(tx, found.key)
 
 
-def _annotatable(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:
-    found = writable(tx, actor, "asset", asset_id)
+def _find_image(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:
+    found = find_writable(tx, actor, "asset", asset_id)
     if tickets.load_state(tx, assets.ticket_of(tx, found.key)).status is Status.ARCHIVED:
         raise TicketArchived
     return found
@@ -112,7 +114,7 @@ def _annotatable(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:
 
 @operation(
     "save_annotations", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="PUT /assets/{asset_id}/annotations",
-    refuses=(Conflict, TicketArchived), prepare=burn,
+    refuses=(Conflict, TicketArchived), prepare=burn_redactions,
     example={
         "asset_id": "asset_6n9q2t5w8z1c",
         "annotations": [
@@ -120,28 +122,28 @@ def _annotatable(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:
         ],
     },
 )  # fmt: skip
-def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Burnt | None) -> Annotations:
+def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: RedactedImage | None) -> Annotations:
     """Put these marks in place of all earlier ones.
 
     A redaction that is new destroys its pixels in the stored picture; removing it later doesn't bring
     them back.
     """
-    found = _annotatable(tx, actor, args.asset_id)
-    _check_ids(tx, found.key, args.annotations)
+    found = _find_image(tx, actor, args.asset_id)
+    _require_unique_ids(tx, found.key, args.annotations)
     if burnt is not None:
         if assets.get(tx, found.key)[0] != burnt.origin:
             raise Conflict("somebody else redacted this picture at the same moment; try again")
         assets.replace(tx, found.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
     assets.save_annotations(tx, found.key, args.annotations, bylines.ensure_byline(tx, actor))
     ticket = VisibleRow(assets.ticket_of(tx, found.key), found.project, found.company, found.role, within=True)
-    ticket_event(
+    record_ticket_event(
         tx, actor, ticket, "annotations.saved",
         asset_id=args.asset_id, count=len(args.annotations), redacted=burnt is not None,
     )  # fmt: skip
     return Annotations(assets.annotations(tx, found.key), None)
 
 
-def _check_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:
+def _require_unique_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:
     given = [mark.id for mark in marks if mark.id is not None]
     if len(set(given)) < len(given):
         raise InvalidField("annotations", "an id stands twice in the list")

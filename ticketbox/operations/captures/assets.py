@@ -15,15 +15,15 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Conflict, NotFound, Problem, TicketArchived
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.operations.captures.captures import Upload, attachment
+from ticketbox.operations.captures.captures import Upload, prepare_upload
 from ticketbox.operations.core.content import Content
-from ticketbox.operations.core.context import Call
-from ticketbox.operations.core.lookups import Id, Key, TicketId, readable, readable_ticket
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.lookups import AssetId, Key, TicketId, find_readable, find_readable_ticket
 from ticketbox.operations.core.paging import Page
 from ticketbox.operations.core.registry import Body, Tool, operation
 from ticketbox.operations.core.services import Services
-from ticketbox.operations.tickets.lookups import writable_ticket
-from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.operations.tickets.lookups import find_writable_ticket
+from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.captures import assets, previews
 from ticketbox.store.captures.assets import NewAsset
 from ticketbox.store.captures.previews import Preview
@@ -36,13 +36,13 @@ MOST_ATTACHMENTS = 100
 class GetAsset(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A file stays readable when its ticket is archived."""
 
-    asset_id: Id
+    asset_id: AssetId
 
 
 @operation("get_asset", scope=Scope.READ, budget=Budget.READ, brief=True, rest="GET /assets/{asset_id}")
 def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
     """What a stored file is, without its bytes."""
-    return assets.get(tx, readable(tx, actor, "asset", args.asset_id).key)[1]
+    return assets.get(tx, find_readable(tx, actor, "asset", args.asset_id).key)[1]
 
 
 @operation(
@@ -51,7 +51,7 @@ def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
 )  # fmt: skip
 def get_asset_content(tx: Read, actor: Actor, args: GetAsset) -> Content:
     """The bytes of a stored file. Only raster pictures are shown by browsers; all else is a download."""
-    blob, asset = assets.get(tx, readable(tx, actor, "asset", args.asset_id).key)
+    blob, asset = assets.get(tx, find_readable(tx, actor, "asset", args.asset_id).key)
     return Content(
         media_type=asset.media_type,
         data=blobs.read(tx, blob),
@@ -72,7 +72,7 @@ class ListAttachments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("list_attachments", scope=Scope.READ, budget=Budget.READ, rest="GET /tickets/{ticket_id}/attachments")
 def list_attachments(tx: Read, actor: Actor, args: ListAttachments) -> Page[Asset]:
     """List the files attached to a ticket, oldest first."""
-    return Page(assets.attachments(tx, readable_ticket(tx, actor, args.ticket_id).key), None)
+    return Page(assets.attachments(tx, find_readable_ticket(tx, actor, args.ticket_id).key), None)
 
 
 class AddAttachment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -83,23 +83,25 @@ class AddAttachment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     idempotency_key: Key | None = None
 
 
-async def make_ready(services: Services, actor: Actor, args: AddAttachment, call: Call) -> NewAsset:
+async def prepare_attachment(
+    services: Services, actor: Actor, args: AddAttachment, context: RequestContext
+) -> NewAsset:
     """Sniff and hash a file."""
-    return await services.work(attachment, args.file)
+    return await services.work(prepare_upload, args.file)
 
 
 @operation(
     "add_attachment", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /tickets/{ticket_id}/attachments",
-    refuses=(Conflict, TicketArchived), creates=True, prepare=make_ready, body=Body.MULTIPART,
+    refuses=(Conflict, TicketArchived), creates=True, prepare=prepare_attachment, body=Body.MULTIPART,
 )  # fmt: skip
 def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:
     """Attach a file to a ticket. Its type is sniffed, not believed."""
-    found, _ = writable_ticket(tx, actor, args.ticket_id)
+    found, _ = find_writable_ticket(tx, actor, args.ticket_id)
     if len(assets.attachments(tx, found.key)) >= MOST_ATTACHMENTS:
         raise Conflict(f"a ticket has at most {MOST_ATTACHMENTS} attachments")
     key, _ = assets.add(tx, found.key, None, new, bylines.ensure_byline(tx, actor))
     _, asset = assets.get(tx, key)
-    ticket_event(tx, actor, found, "attachment.added", asset_id=asset.id, name=asset.name)
+    record_ticket_event(tx, actor, found, "attachment.added", asset_id=asset.id, name=asset.name)
     return asset
 
 
@@ -117,7 +119,7 @@ class GetScreenshot(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ) = None
 
 
-class Shot(msgspec.Struct, frozen=True):
+class StoredScreenshot(msgspec.Struct, frozen=True):
     """A screenshot as it is stored, with the marks to draw; `ready` says that there is nothing to do."""
 
     asset: int
@@ -128,7 +130,7 @@ class Shot(msgspec.Struct, frozen=True):
     ready: bool = False
 
 
-async def draw(services: Services, args: GetScreenshot, shot: Shot) -> Content:
+async def render_screenshot(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
     """Draw the annotations and scale the picture, as asked. What a model looks at is kept for the next time."""
     if shot.ready:
         return shot.content
@@ -170,7 +172,7 @@ def _as_content(picture: processing.Picture) -> Content:
     scope=Scope.READ,
     budget=Budget.READ,
     rest="GET /tickets/{ticket_id}/screenshot",
-    finish=draw,
+    finish=render_screenshot,
     media=("image/png", "image/jpeg", "image/webp"),
     tool=Tool(
         "See a ticket's screenshot",
@@ -178,9 +180,9 @@ def _as_content(picture: processing.Picture) -> Content:
         {"ticket_id": "t-4k7m2q9x", "annotated": True, "max_side": 1568},
     ),
 )
-def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> Shot:
+def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:
     """The screenshot of a ticket's newest capture, annotated and scaled down as asked."""
-    found = readable_ticket(tx, actor, args.ticket_id)
+    found = find_readable_ticket(tx, actor, args.ticket_id)
     key = assets.screenshot_of(tx, found.key)
     if key is None:
         raise NotFound("screenshot")
@@ -190,7 +192,7 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> Shot:
     kept = previews.find_preview(tx, key, made_of) if _is_for_models(args) else None
     if kept is not None:
         picture = processing.Picture(blobs.read(tx, kept.blob), kept.media_type, kept.width, kept.height)
-        return Shot(key, blob, made_of, _as_content(picture), [], ready=True)
+        return StoredScreenshot(key, blob, made_of, _as_content(picture), [], ready=True)
     content = Content(
         media_type=asset.media_type,
         data=blobs.read(tx, blob),
@@ -200,4 +202,4 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> Shot:
         width=asset.width,
         height=asset.height,
     )
-    return Shot(key, blob, made_of, content, marks)
+    return StoredScreenshot(key, blob, made_of, content, marks)

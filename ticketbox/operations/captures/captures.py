@@ -25,14 +25,14 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, NotFound, PayloadTooLarge, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import CaptureSummary, Priority, StreamCounts
-from ticketbox.operations.core.context import Call
-from ticketbox.operations.core.inputs import MOST_LABEL, MOST_MARKDOWN, Labels, Markdown, Title, tidy_labels
-from ticketbox.operations.core.lookups import Id, Key, TicketId, readable, writable
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.inputs import MOST_LABEL, MOST_MARKDOWN, Labels, Markdown, Title, normalize_labels
+from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, TicketId, find_readable, find_writable
 from ticketbox.operations.core.registry import Body, operation
 from ticketbox.operations.core.services import Services
-from ticketbox.operations.tickets.lookups import writable_ticket
-from ticketbox.operations.tickets.recording import changed, ticket_event
-from ticketbox.operations.tickets.tickets import created, target
+from ticketbox.operations.tickets.lookups import find_writable_ticket
+from ticketbox.operations.tickets.recording import record_change, record_ticket_event
+from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
 from ticketbox.store.captures import assets, captures
 from ticketbox.store.captures.assets import NewAsset
 from ticketbox.store.captures.captures import NewCapture
@@ -48,7 +48,7 @@ MAX_ATTACHMENTS = 20
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffd]")  # U+FFFD stands for what was broken already
 
 
-class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class CaptureInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What a client says of its capture.
 
     Without `project_id` and `ticket_id` the page's address picks the project, by the projects' patterns.
@@ -74,8 +74,8 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         default_factory=Redaction
     )
     ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket and make no new one.")] | None = None
-    project_id: Id | None = None
-    column_id: Id | None = None
+    project_id: ProjectId | None = None
+    column_id: ColumnId | None = None
     title: Annotated[Title, Meta(description="Left out: the page's title or address.")] | None = None
     description: Markdown = ""
     priority: Priority = Priority.NONE
@@ -92,7 +92,7 @@ class Upload(msgspec.Struct, frozen=True):
 class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The parts of the request. Streams are JSON arrays, each of them may be compressed with gzip."""
 
-    capture: Envelope
+    capture: CaptureInput
     screenshot: Annotated[bytes, Meta(description="PNG, JPEG or WebP; up to 10 MB and 50 megapixels.")] | None = None
     console: bytes = b"[]"
     network: bytes = b"[]"
@@ -117,7 +117,7 @@ class RepeatedReceipt(Receipt, frozen=True):
     repeated: ClassVar[bool] = True
 
 
-class Intake(msgspec.Struct, frozen=True):
+class PreparedCapture(msgspec.Struct, frozen=True):
     """A capture made ready outside the transaction."""
 
     capture: NewCapture
@@ -132,41 +132,43 @@ class Intake(msgspec.Struct, frozen=True):
     public_url: str
 
 
-async def take_in(services: Services, actor: Actor, args: CreateCapture, call: Call) -> Intake | str:
+async def prepare_capture(
+    services: Services, actor: Actor, args: CreateCapture, context: RequestContext
+) -> PreparedCapture | str:
     """Decode, redact, cut and pack a capture; for one that is there already, only the public address.
 
     Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for parts that can't be what they say.
     """
     if await services.read(lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id)):
         return services.public_url
-    project_id, policy = await services.read(lambda tx: _project(tx, actor, args.capture))
-    return await services.work(_make_ready, args, project_id, policy, services.public_url)
+    project_id, policy = await services.read(lambda tx: _find_project(tx, actor, args.capture))
+    return await services.work(_prepare, args, project_id, policy, services.public_url)
 
 
-def _project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | None, CapturePolicy]:
+def _find_project(tx: Read, actor: Actor, envelope: CaptureInput) -> tuple[str | None, CapturePolicy]:
     """The project that a capture goes to, and what may be in it. Raises InvalidRequest when none fits."""
     project_id = envelope.project_id
     if envelope.ticket_id is not None:
         if project_id is not None or envelope.column_id is not None:
             raise InvalidField("capture.ticket_id", "give ticket_id, or project_id and column_id, not both")
-        found, _ = writable_ticket(tx, actor, envelope.ticket_id)
+        found, _ = find_writable_ticket(tx, actor, envelope.ticket_id)
     elif envelope.column_id is not None:
-        found, _ = target(tx, actor, project_id, envelope.column_id)
+        found, _ = resolve_target(tx, actor, project_id, envelope.column_id)
     else:
         project_id = project_id or choose_best_match(projects.list_url_patterns(tx, actor.viewer), envelope.page.url)
         if project_id is None:
             raise InvalidField("capture.project_id", "no project's address patterns fit this page; give project_id")
-        found = writable(tx, actor, "project", project_id)
+        found = find_writable(tx, actor, "project", project_id)
     return project_id, projects.load_project(tx, actor.viewer, found.project).capture_policy
 
 
-def _in_lines(page: Page) -> Page:
+def _listed(page: Page) -> Page:
     """The page without control characters: its visitor can't help them, but no line of a ticket has any."""
     url, title = _CONTROL.sub("", page.url), _CONTROL.sub(" ", page.title)
     return Page(url, title, None if page.referrer is None else _CONTROL.sub("", page.referrer))
 
 
-def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePolicy, public_url: str) -> Intake:
+def _prepare(args: CreateCapture, project_id: str | None, policy: CapturePolicy, public_url: str) -> PreparedCapture:
     envelope = args.capture
     redactor = Redactor(policy.extra_redactions)
     # Redaction can lengthen a text, so every cut comes after it.
@@ -182,7 +184,7 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
     errors = streams.decode_stream(Stream.ERRORS, args.errors)
     redactor.errors(errors)
     errors, errors_dropped = streams.cut_stream(errors)
-    page = _in_lines(envelope.page)
+    page = _listed(envelope.page)
     redactor.page(page)
     redactor.environment(envelope.environment)
     health = envelope.health
@@ -203,7 +205,7 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
     title = redactor.text(envelope.title or page.title.strip() or page.url)
     description = redactor.text(envelope.description, MOST_MARKDOWN)
     labels = [redactor.text(label, MOST_LABEL) for label in envelope.labels]
-    return Intake(
+    return PreparedCapture(
         capture=NewCapture(
             public_id=public_id,
             client_id=envelope.id,
@@ -229,13 +231,13 @@ def _make_ready(args: CreateCapture, project_id: str | None, policy: CapturePoli
         labels=labels,
         counts=counts,
         prints=[*fingerprint_errors(errors), *filter(None, [fingerprint_page(page.url)])],
-        screenshot=None if args.screenshot is None else _picture(args.screenshot),
-        attachments=[attachment(part) for part in args.attachments],
+        screenshot=None if args.screenshot is None else _prepare_screenshot(args.screenshot),
+        attachments=[prepare_upload(part) for part in args.attachments],
         public_url=public_url,
     )
 
 
-def _picture(data: bytes) -> NewAsset:
+def _prepare_screenshot(data: bytes) -> NewAsset:
     if len(data) > processing.MAX_SCREENSHOT_BYTES:
         raise PayloadTooLarge("screenshot: more than 10 MB")
     info = processing.inspect(data)
@@ -244,7 +246,7 @@ def _picture(data: bytes) -> NewAsset:
     return NewAsset(AssetKind.SCREENSHOT, packed, info.media_type, info.width, info.height, name)
 
 
-def attachment(part: Upload) -> NewAsset:
+def prepare_upload(part: Upload) -> NewAsset:
     """A file as it will be stored: its type sniffed, its name made safe, its size in pixels if it is a picture."""
     if not part.data:
         raise InvalidRequest("the attached file is empty")
@@ -259,7 +261,7 @@ def attachment(part: Upload) -> NewAsset:
 
 @operation(
     "create_capture", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /captures", creates=True,
-    refuses=(NotFound, TicketArchived), prepare=take_in, body=Body.MULTIPART,
+    refuses=(NotFound, TicketArchived), prepare=prepare_capture, body=Body.MULTIPART,
     example={
         "capture": {
             "id": "5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11",
@@ -270,7 +272,7 @@ def attachment(part: Upload) -> NewAsset:
         }
     },
 )  # fmt: skip
-def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake | str) -> Receipt:
+def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: PreparedCapture | str) -> Receipt:
     """Store a capture and make its ticket, or attach it to `ticket_id`: all of it, or nothing.
 
     Sending the same `capture.id` again answers 200 with the same ids and changes nothing, so an offline
@@ -278,12 +280,12 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake 
     """
     known = captures.find_capture_by_client_id(tx, actor.user, args.capture.id)
     if known is not None:
-        readable(tx, actor, "ticket", known.ticket_id)
+        find_readable(tx, actor, "ticket", known.ticket_id)
         public_url = intake if isinstance(intake, str) else intake.public_url
         return RepeatedReceipt(known.ticket_id, known.public_id, f"{public_url}/tickets/{known.ticket_id}")
     if isinstance(intake, str):
         raise InvalidRequest("the capture was removed while it was sent again; send it once more")
-    found, public_id = _ticket(tx, actor, args.capture, intake)
+    found, public_id = _find_or_create_ticket(tx, actor, args.capture, intake)
     byline = bylines.ensure_byline(tx, actor)
     key = captures.insert_capture(tx, actor.user, found.key, intake.capture, byline)
     similar.insert_fingerprints(tx, found.key, intake.prints)
@@ -302,18 +304,20 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Intake 
     captures.set_newest_capture(tx, found.key, key, summary)
     told = {"capture_id": intake.capture.public_id, "attachments": len(intake.attachments)}
     if args.capture.ticket_id is None:
-        ticket_event(tx, actor, found, "capture.attached", **told)
+        record_ticket_event(tx, actor, found, "capture.attached", **told)
     else:
-        changed(tx, actor, found, public_id, "capture.attached", **told)
+        record_change(tx, actor, found, public_id, "capture.attached", **told)
     return Receipt(public_id, intake.capture.public_id, f"{intake.public_url}/tickets/{public_id}")
 
 
-def _ticket(tx: Write, actor: Actor, envelope: Envelope, intake: Intake) -> tuple[VisibleRow, str]:
+def _find_or_create_ticket(
+    tx: Write, actor: Actor, envelope: CaptureInput, intake: PreparedCapture
+) -> tuple[VisibleRow, str]:
     """The ticket that the capture belongs to, made if need be."""
     if envelope.ticket_id is not None:
-        found, state = writable_ticket(tx, actor, envelope.ticket_id)
+        found, state = find_writable_ticket(tx, actor, envelope.ticket_id)
         return found, state.id
-    found, column = target(tx, actor, intake.project_id, envelope.column_id)
+    found, column = resolve_target(tx, actor, intake.project_id, envelope.column_id)
     new = NewTicket(
         project=found.project,
         column=column,
@@ -321,8 +325,8 @@ def _ticket(tx: Write, actor: Actor, envelope: Envelope, intake: Intake) -> tupl
         title=intake.title,
         description=intake.description,
         priority=envelope.priority,
-        labels=tidy_labels(intake.labels),
+        labels=normalize_labels(intake.labels),
         source_url=intake.capture.page.url,
     )
-    at, ticket = created(tx, actor, found, new)
+    at, ticket = insert_ticket(tx, actor, found, new)
     return at, ticket.id

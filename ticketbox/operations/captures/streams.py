@@ -23,8 +23,8 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.operations.core.content import Content
-from ticketbox.operations.core.lookups import Id, readable
-from ticketbox.operations.core.paging import Cursor, Limit, page, resume
+from ticketbox.operations.core.lookups import CaptureId, find_readable
+from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.captures import captures
 from ticketbox.store.captures.captures import StoredCapture
@@ -57,7 +57,7 @@ class StreamPage(msgspec.Struct, Generic[T], frozen=True):
 class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Filters join with and."""
 
-    capture_id: Id
+    capture_id: CaptureId
     level: Annotated[Level, Meta(description="This level and worse.")] | None = None
     contains: Contains | None = None
     around: Around | None = None
@@ -78,15 +78,15 @@ class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def get_console(tx: Read, actor: Actor, args: GetConsole) -> StreamPage[ConsoleEntry]:
     """Read a capture's console, oldest first."""
-    stored, entries = _entries(tx, actor, args.capture_id, Stream.CONSOLE, ConsoleEntry)
+    stored, entries = _load_entries(tx, actor, args.capture_id, Stream.CONSOLE, ConsoleEntry)
     kept = streams.find_console(entries, level=args.level, contains=args.contains, around=args.around)
-    return _page(actor, args, stored, Stream.CONSOLE, len(entries), kept)
+    return _build_page(actor, args, stored, Stream.CONSOLE, len(entries), kept)
 
 
 class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Filters join with and."""
 
-    capture_id: Id
+    capture_id: CaptureId
     failures_only: Annotated[bool, Meta(description="Only status 400 and above, or no answer at all.")] = False
     status: (
         Annotated[
@@ -117,7 +117,7 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkEntry]:
     """Read a capture's network requests, oldest first."""
-    stored, entries = _entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
+    stored, entries = _load_entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
     kept = streams.find_network(
         entries,
         contains=args.contains,
@@ -127,13 +127,13 @@ def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkE
         host=args.host,
         around=args.around,
     )
-    return _page(actor, args, stored, Stream.NETWORK, len(entries), kept)
+    return _build_page(actor, args, stored, Stream.NETWORK, len(entries), kept)
 
 
 class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Filters join with and."""
 
-    capture_id: Id
+    capture_id: CaptureId
     contains: Contains | None = None
     around: Around | None = None
     limit: Limit = 50
@@ -153,15 +153,15 @@ class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def get_errors(tx: Read, actor: Actor, args: GetErrors) -> StreamPage[ErrorEntry]:
     """Read a capture's errors, oldest first."""
-    stored, entries = _entries(tx, actor, args.capture_id, Stream.ERRORS, ErrorEntry)
+    stored, entries = _load_entries(tx, actor, args.capture_id, Stream.ERRORS, ErrorEntry)
     kept = streams.find_errors(entries, contains=args.contains, around=args.around)
-    return _page(actor, args, stored, Stream.ERRORS, len(entries), kept)
+    return _build_page(actor, args, stored, Stream.ERRORS, len(entries), kept)
 
 
 class GetNetworkRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """`entry` is the request's own id in its capture."""
 
-    capture_id: Id
+    capture_id: CaptureId
     entry: Annotated[str, Meta(min_length=1, max_length=64, description="The `id` of a network entry.")]
 
 
@@ -178,7 +178,7 @@ class GetNetworkRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 )
 def get_network_request(tx: Read, actor: Actor, args: GetNetworkRequest) -> NetworkEntry:
     """Read one network request of a capture."""
-    _, entries = _entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
+    _, entries = _load_entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
     for entry in entries:
         if entry.id == args.entry:
             return entry
@@ -188,7 +188,7 @@ def get_network_request(tx: Read, actor: Actor, args: GetNetworkRequest) -> Netw
 class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """All of the capture's requests."""
 
-    capture_id: Id
+    capture_id: CaptureId
 
 
 @operation(
@@ -197,17 +197,19 @@ class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def get_har(tx: Read, actor: Actor, args: GetHar) -> Content:
     """A capture's network requests as HAR 1.2, for the tools that read it."""
-    stored, entries = _entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
+    stored, entries = _load_entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
     archive = har.build_har(stored.capture.page, captures.load_capture_time(tx, stored.key), entries, __version__)
     return Content("application/json", msgspec.json.encode(archive), f"{stored.capture.ticket_id}.har")
 
 
-def _entries(tx: Read, actor: Actor, capture_id: str, stream: Stream, kind: type[T]) -> tuple[StoredCapture, list[T]]:
-    stored = captures.load_capture(tx, readable(tx, actor, "capture", capture_id).key)
+def _load_entries(
+    tx: Read, actor: Actor, capture_id: str, stream: Stream, kind: type[T]
+) -> tuple[StoredCapture, list[T]]:
+    stored = captures.load_capture(tx, find_readable(tx, actor, "capture", capture_id).key)
     return stored, msgspec.json.decode(blobs.read(tx, stored.streams[stream]), type=list[kind])
 
 
-def _page(
+def _build_page(
     actor: Actor,
     args: GetConsole | GetNetwork | GetErrors,
     stored: StoredCapture,
@@ -215,8 +217,8 @@ def _page(
     total: int,
     kept: list[tuple[int, T]],
 ) -> StreamPage[T]:
-    (after,) = resume(actor, args) or (-1,)
-    found = page(actor, args, streams.slice_page(kept, after, args.limit + 1)[0])
+    (after,) = decode_cursor(actor, args) or (-1,)
+    found = build_page(actor, args, streams.slice_page(kept, after, args.limit + 1)[0])
     health = stored.capture.health
     return StreamPage(
         found.items,

@@ -11,11 +11,11 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
-from ticketbox.operations.core.lookups import Id, Key, readable, writable
+from ticketbox.operations.core.lookups import ColumnId, Id, Key, ProjectId, find_readable, find_writable
 from ticketbox.operations.core.paging import Page
-from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
@@ -29,7 +29,7 @@ Position = Annotated[int, Meta(ge=0, lt=MOST_COLUMNS, description="Counted from 
 class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """All columns come at once: a board has at most 50."""
 
-    project_id: Id
+    project_id: ProjectId
 
 
 @operation(
@@ -46,14 +46,14 @@ class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_columns(tx: Read, actor: Actor, args: ListColumns) -> Page[Column]:
     """List a project's columns from left to right."""
-    found = readable(tx, actor, "project", args.project_id)
+    found = find_readable(tx, actor, "project", args.project_id)
     return Page([column for _, column in columns.list_columns(tx, found.project)], None)
 
 
 class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Without a position the column goes to the right end."""
 
-    project_id: Id
+    project_id: ProjectId
     name: Name
     position: Position | None = None
     idempotency_key: Key | None = None
@@ -65,18 +65,20 @@ class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def create_column(tx: Write, actor: Actor, args: CreateColumn) -> Column:
     """Add a column to a board; for admins."""
-    found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     if len(columns.list_columns(tx, found.key)) >= MOST_COLUMNS:
         raise Conflict(f"a board has at most {MOST_COLUMNS} columns")
     column = columns.load_column(tx, columns.insert_column(tx, found.key, args.name.strip(), args.position))
-    company_event(tx, actor, "column.created", found.company, found.project, column_id=column.id, name=column.name)
+    record_company_event(
+        tx, actor, "column.created", found.company, found.project, column_id=column.id, name=column.name
+    )
     return column
 
 
 class UpdateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What is left out stays as it is."""
 
-    column_id: Id
+    column_id: ColumnId
     name: Name | UnsetType = UNSET
     position: Position | UnsetType = UNSET
 
@@ -89,12 +91,12 @@ def update_column(tx: Write, actor: Actor, args: UpdateColumn) -> Column:
     """Rename a column or put it at another place; for admins."""
     if args.name is UNSET and args.position is UNSET:
         raise InvalidRequest("nothing to change: give name or position")
-    found = writable(tx, actor, "column", args.column_id, Role.ADMIN)
+    found = find_writable(tx, actor, "column", args.column_id, Role.ADMIN)
     name = None if args.name is UNSET else args.name.strip()
     position = None if args.position is UNSET else args.position
     columns.update_column(tx, found.key, found.project, name, position)
     column = columns.load_column(tx, found.key)
-    company_event(
+    record_company_event(
         tx, actor, "column.changed", found.company, found.project,
         column_id=column.id, name=column.name, position=column.position,
     )  # fmt: skip
@@ -104,7 +106,7 @@ def update_column(tx: Write, actor: Actor, args: UpdateColumn) -> Column:
 class DeleteColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A column that holds tickets needs `move_to`, another column of the same project."""
 
-    column_id: Id
+    column_id: ColumnId
     move_to: Id | None = None
 
 
@@ -113,20 +115,20 @@ class DeleteColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def delete_column(tx: Write, actor: Actor, args: DeleteColumn) -> None:
     """Remove a column; for admins. A board keeps at least one."""
-    found = writable(tx, actor, "column", args.column_id, Role.ADMIN)
+    found = find_writable(tx, actor, "column", args.column_id, Role.ADMIN)
     if len(columns.list_columns(tx, found.project)) == 1:
         raise Conflict("a board keeps at least one column")
     held = columns.list_active_tickets(tx, found.key)
     if held and args.move_to is None:
         raise Conflict(f"the column holds {len(held)} tickets; say with move_to where they go")
     if args.move_to is not None:
-        _move_all(tx, actor, found, held, args.move_to)
+        _move_tickets(tx, actor, found, held, args.move_to)
     columns.delete_column(tx, found.key, found.project)
-    company_event(tx, actor, "column.removed", found.company, found.project, column_id=args.column_id)
+    record_company_event(tx, actor, "column.removed", found.company, found.project, column_id=args.column_id)
 
 
-def _move_all(tx: Write, actor: Actor, column: VisibleRow, held: list[int], move_to: str) -> None:
-    target = writable(tx, actor, "column", move_to, Role.ADMIN)
+def _move_tickets(tx: Write, actor: Actor, column: VisibleRow, held: list[int], move_to: str) -> None:
+    target = find_writable(tx, actor, "column", move_to, Role.ADMIN)
     if target.project != column.project or target.key == column.key:
         raise InvalidField("move_to", "name another column of the same project")
     byline = bylines.ensure_byline(tx, actor)
@@ -136,4 +138,4 @@ def _move_all(tx: Write, actor: Actor, column: VisibleRow, held: list[int], move
         tickets.mark_updated(tx, key, byline)
         at = VisibleRow(key, target.project, target.company, target.role, within=True)
         told = {"from": {"column_id": origin}, "to": {"column_id": move_to}}
-        ticket_event(tx, actor, at, "ticket.moved", **told)
+        record_ticket_event(tx, actor, at, "ticket.moved", **told)

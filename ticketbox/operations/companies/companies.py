@@ -11,9 +11,9 @@ from ticketbox.domain.core.policy import Actor, Membership
 from ticketbox.domain.core.problems import InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
 from ticketbox.operations.core.inputs import Name
-from ticketbox.operations.core.lookups import Id, Key, company
-from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
-from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.lookups import CompanyId, Key, find_membership
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.companies import companies, members
 from ticketbox.store.core import bylines
@@ -39,8 +39,8 @@ class ListCompanies(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_companies(tx: Read, actor: Actor, args: ListCompanies) -> Page[Company]:
     """List the caller's companies, with the role in each."""
-    (after,) = resume(actor, args) or (0,)
-    return page(actor, args, companies.list_companies(tx, actor.viewer, after, args.limit + 1))
+    (after,) = decode_cursor(actor, args) or (0,)
+    return build_page(actor, args, companies.list_companies(tx, actor.viewer, after, args.limit + 1))
 
 
 class CreateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -56,15 +56,15 @@ class CreateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def create_company(tx: Write, actor: Actor, args: CreateCompany) -> Company:
     """Make a company, owned by the caller."""
-    return founded(tx, actor, args.name.strip())
+    return insert_company(tx, actor, args.name.strip())
 
 
-def founded(tx: Write, actor: Actor, name: str) -> Company:
+def insert_company(tx: Write, actor: Actor, name: str) -> Company:
     """Store a company whose owner is the actor."""
     byline = bylines.ensure_byline(tx, actor)
     key = companies.insert_company(tx, name, byline)
     members.insert_member(tx, key, actor.user, Role.OWNER, None, byline)
-    company_event(tx, actor, "member.joined", key, user_id=actor.user_id, role=RoleName.OWNER)
+    record_company_event(tx, actor, "member.joined", key, user_id=actor.user_id, role=RoleName.OWNER)
     return companies.load_company(tx, actor.viewer, key)
 
 
@@ -78,7 +78,7 @@ class NewLimits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class UpdateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What is left out stays as it is."""
 
-    company_id: Id
+    company_id: CompanyId
     name: Name | UnsetType = UNSET
     limits: NewLimits | UnsetType = UNSET
 
@@ -91,20 +91,20 @@ def update_company(tx: Write, actor: Actor, args: UpdateCompany) -> Company:
     """Change a company's name or limits; for admins."""
     if args.name is UNSET and args.limits is UNSET:
         raise InvalidRequest("nothing to change: give name or limits")
-    key = company(actor, args.company_id, Role.ADMIN).company
+    key = find_membership(actor, args.company_id, Role.ADMIN).company
     if args.name is not UNSET:
         companies.rename_company(tx, key, args.name.strip())
-        company_event(tx, actor, "company.changed", key, name=args.name.strip())
+        record_company_event(tx, actor, "company.changed", key, name=args.name.strip())
     if args.limits is not UNSET:
         companies.set_company_limits(tx, key, args.limits.reads_per_minute, args.limits.writes_per_minute)
-        company_event(tx, actor, "company.changed", key, limits=args.limits)
+        record_company_event(tx, actor, "company.changed", key, limits=args.limits)
     return companies.load_company(tx, actor.viewer, key)
 
 
 class DeleteCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """This can't be undone; a client that shows people a button should send `confirm_name`."""
 
-    company_id: Id
+    company_id: CompanyId
     confirm_name: (
         Annotated[str, Meta(max_length=100, description="Refuse unless this is the company's name.")] | None
     ) = None
@@ -113,7 +113,7 @@ class DeleteCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("delete_company", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /companies/{company_id}")
 def delete_company(tx: Write, actor: Actor, args: DeleteCompany) -> None:
     """Remove a company with all its projects, tickets and tokens; for owners."""
-    membership: Membership = company(actor, args.company_id, Role.OWNER)
+    membership: Membership = find_membership(actor, args.company_id, Role.OWNER)
     if args.confirm_name not in {None, membership.company_name}:
         raise InvalidRequest("confirm_name isn't the company's name, so nothing was removed")
     companies.delete_company(tx, membership.company)

@@ -9,14 +9,14 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, Unauthorized
 from ticketbox.domain.core.scopes import Access, Role, RoleName
-from ticketbox.operations.accounts.sessions import SignedIn, started
-from ticketbox.operations.companies.members import ProjectIds, may_grant, project_keys
+from ticketbox.operations.accounts.sessions import SignedIn, start_session
+from ticketbox.operations.companies.members import ProjectIds, find_project_keys, require_may_grant
 from ticketbox.operations.core.content import WithSession
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Password, Secret
-from ticketbox.operations.core.lookups import Id, company
-from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
-from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.lookups import CompanyId, InvitationId, find_membership
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, users
@@ -32,7 +32,7 @@ LIFETIME = 14 * DAY
 class ListInvitations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Only open ones: not accepted, withdrawn or expired."""
 
-    company_id: Id
+    company_id: CompanyId
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -45,15 +45,15 @@ class ListInvitations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_invitations(tx: Read, actor: Actor, args: ListInvitations) -> Page[Invitation]:
     """List a company's open invitations; for admins."""
-    key = company(actor, args.company_id, Role.ADMIN).company
-    (after,) = resume(actor, args) or (0,)
-    return page(actor, args, invitations.list_invitations(tx, key, after, args.limit + 1))
+    key = find_membership(actor, args.company_id, Role.ADMIN).company
+    (after,) = decode_cursor(actor, args) or (0,)
+    return build_page(actor, args, invitations.list_invitations(tx, key, after, args.limit + 1))
 
 
 class CreateInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """With an e-mail address, only an account of that address can accept."""
 
-    company_id: Id
+    company_id: CompanyId
     email: Email | None = None
     role: RoleName = RoleName.MEMBER
     project_ids: ProjectIds | None = None
@@ -72,8 +72,8 @@ class CreatedInvitation(Invitation, frozen=True):
 )  # fmt: skip
 def create_invitation(tx: Write, actor: Actor, args: CreateInvitation) -> CreatedInvitation:
     """Make a single-use link into a company; for admins. Only owners invite owners."""
-    key = company(actor, args.company_id, Role.ADMIN).company
-    may_grant(actor, key, args.role.role)
+    key = find_membership(actor, args.company_id, Role.ADMIN).company
+    require_may_grant(actor, key, args.role.role)
     email = None if args.email is None else args.email.strip().lower()
     secret = secrets.generate_secret()
     public_id = invitations.insert_invitation(
@@ -81,14 +81,14 @@ def create_invitation(tx: Write, actor: Actor, args: CreateInvitation) -> Create
         key,
         email,
         args.role.role,
-        project_keys(tx, key, args.project_ids),
+        find_project_keys(tx, key, args.project_ids),
         secrets.hash_secret(secret),
         bylines.ensure_byline(tx, actor),
         tx.now + LIFETIME,
     )
     offer = invitations.find_invitation_by_id(tx, public_id)
     assert offer is not None
-    company_event(tx, actor, "member.invited", key, invitation_id=public_id, email=email, role=args.role)
+    record_company_event(tx, actor, "member.invited", key, invitation_id=public_id, email=email, role=args.role)
     shown = msgspec.structs.asdict(offer.invitation)
     return CreatedInvitation(**shown, secret=secret, path=f"/invitations/{secret}")
 
@@ -96,7 +96,7 @@ def create_invitation(tx: Write, actor: Actor, args: CreateInvitation) -> Create
 class DeleteInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """An open invitation."""
 
-    invitation_id: Id
+    invitation_id: InvitationId
 
 
 @operation("delete_invitation", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /invitations/{invitation_id}")
@@ -105,7 +105,7 @@ def delete_invitation(tx: Write, actor: Actor, args: DeleteInvitation) -> None:
     offer = invitations.find_invitation_by_id(tx, args.invitation_id)
     if offer is None or actor.membership(offer.company) is None:
         raise NotFound("invitation")
-    may_grant(actor, offer.company, Role.ADMIN)
+    require_may_grant(actor, offer.company, Role.ADMIN)
     invitations.delete_invitation(tx, offer.key)
 
 
@@ -125,18 +125,18 @@ class Welcome(msgspec.Struct, frozen=True):
     signed_in: bool
 
 
-async def slow_down(services: Services, actor: Actor, args: ShowInvitation, call: Call) -> None:
+async def limit_attempts(services: Services, actor: Actor, args: ShowInvitation, context: RequestContext) -> None:
     """Keep an address from trying links out. Raises RateLimited."""
-    services.limit(call.address, "invitation", 60, "too many invitation links tried")
+    services.limit(context.address, "invitation", 60, "too many invitation links tried")
 
 
 @operation(
     "get_invitation", scope=Access.PUBLIC, budget=Budget.NONE, rest="GET /invitations/accept/{secret}",
-    prepare=slow_down,
+    prepare=limit_attempts,
 )  # fmt: skip
 def get_invitation(tx: Read, actor: Actor, args: ShowInvitation, _: None) -> Welcome:
     """Say what an invitation link leads to, before anybody signs in."""
-    offer = _offer(tx, args.secret)
+    offer = _find_invitation(tx, args.secret)
     return Welcome(
         company_name=offer.company_name,
         role=RoleName(offer.role.label),
@@ -155,7 +155,7 @@ class AcceptInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     password: Password | None = None
 
 
-class Acceptance(msgspec.Struct, frozen=True):
+class PreparedAcceptance(msgspec.Struct, frozen=True):
     """The hash of a new account's password, made outside the transaction."""
 
     password_hash: str | None
@@ -163,28 +163,32 @@ class Acceptance(msgspec.Struct, frozen=True):
     user_agent: str
 
 
-async def hash_if_new(services: Services, actor: Actor, args: AcceptInvitation, call: Call) -> Acceptance:
+async def prepare_acceptance(
+    services: Services, actor: Actor, args: AcceptInvitation, context: RequestContext
+) -> PreparedAcceptance:
     """Hash a new account's password, for a link that holds. Raises RateLimited and NotFound."""
-    services.limit(call.address, "invitation", 60, "too many invitation links tried")
-    await services.read(lambda tx: _offer(tx, args.secret))
+    services.limit(context.address, "invitation", 60, "too many invitation links tried")
+    await services.read(lambda tx: _find_invitation(tx, args.secret))
     hashed = None
     if args.password is not None and actor.kind is not Kind.SESSION:
         hashed = await services.work(passwords.hash_password, args.password)
-    return Acceptance(hashed, call.address, call.user_agent)
+    return PreparedAcceptance(hashed, context.address, context.user_agent)
 
 
 @operation(
     "accept_invitation", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /invitations/accept/{secret}",
-    refuses=(Conflict,), creates=True, prepare=hash_if_new,
+    refuses=(Conflict,), creates=True, prepare=prepare_acceptance,
     example={"secret": "tok_…", "name": "Bob", "email": "bob@example.org", "password": "correct horse battery"},
 )  # fmt: skip
-def accept_invitation(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: Acceptance) -> WithSession[SignedIn]:
+def accept_invitation(
+    tx: Write, actor: Actor, args: AcceptInvitation, acceptance: PreparedAcceptance
+) -> WithSession[SignedIn]:
     """Join a company by an invitation link, with the account that is signed in or a new one.
 
     The answer sets a session's cookie.
     """
-    offer = _offer(tx, args.secret)
-    account = _account(tx, actor, args, acceptance)
+    offer = _find_invitation(tx, args.secret)
+    account = _find_or_create_account(tx, actor, args, acceptance)
     if offer.invitation.email is not None and account.user.email.lower() != offer.invitation.email:
         raise InvalidRequest("this invitation is for another e-mail address")
     if members.find_member(tx, offer.company, account.user.id) is not None:
@@ -193,13 +197,13 @@ def accept_invitation(tx: Write, actor: Actor, args: AcceptInvitation, acceptanc
     invitations.accept_invitation(tx, offer.key)
     joined = credentials.load_user_as_actor(tx, account.key, actor.via)
     role = RoleName(offer.role.label)
-    company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
+    record_company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
     if actor.kind is Kind.SESSION and actor.token_id is not None:
         credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
-    return started(tx, account, acceptance.address, acceptance.user_agent)
+    return start_session(tx, account, acceptance.address, acceptance.user_agent)
 
 
-def _account(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: Acceptance) -> Account:
+def _find_or_create_account(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: PreparedAcceptance) -> Account:
     if actor.kind is Kind.SESSION:
         account = users.find_account_by_key(tx, actor.user)
         assert account is not None
@@ -212,7 +216,7 @@ def _account(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: Accept
     return users.insert_account(tx, email, args.name.strip(), acceptance.password_hash)
 
 
-def _offer(tx: Read, secret: str) -> OpenInvitation:
+def _find_invitation(tx: Read, secret: str) -> OpenInvitation:
     offer = invitations.find_invitation_by_secret(tx, secrets.hash_secret(secret))
     if offer is None:
         raise NotFound("invitation")

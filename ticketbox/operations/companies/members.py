@@ -10,9 +10,9 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, require_role
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, NotFound
 from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
-from ticketbox.operations.core.lookups import Id, company, readable
-from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
-from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.lookups import CompanyId, Id, MemberId, ProjectId, find_membership, find_readable
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.accounts import credentials
 from ticketbox.store.companies import members, projects
@@ -29,8 +29,8 @@ ProjectIds = Annotated[
 class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """With a project: only members who can see it."""
 
-    company_id: Id
-    project_id: Id | None = None
+    company_id: CompanyId
+    project_id: ProjectId | None = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -49,22 +49,22 @@ class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:
     """List a company's members, in the order they joined."""
-    key = company(actor, args.company_id).company
+    key = find_membership(actor, args.company_id).company
     project = None
     if args.project_id is not None:
-        found = readable(tx, actor, "project", args.project_id)
+        found = find_readable(tx, actor, "project", args.project_id)
         if found.company != key:
             raise NotFound("project")
         project = found.project
-    (after,) = resume(actor, args) or (0,)
-    return page(actor, args, members.list_members(tx, key, project, after, args.limit + 1))
+    (after,) = decode_cursor(actor, args) or (0,)
+    return build_page(actor, args, members.list_members(tx, key, project, after, args.limit + 1))
 
 
 class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What is left out stays as it is."""
 
-    company_id: Id
-    user_id: Id
+    company_id: CompanyId
+    user_id: MemberId
     role: RoleName | UnsetType = UNSET
     project_ids: ProjectIds | UnsetType | None = UNSET
 
@@ -77,18 +77,18 @@ def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
     """Change a member's role or projects; for admins. Only owners make or unmake owners."""
     if args.role is UNSET and args.project_ids is UNSET:
         raise InvalidRequest("nothing to change: give role or project_ids")
-    key = company(actor, args.company_id, Role.ADMIN).company
-    place = _place(tx, key, args.user_id)
+    key = find_membership(actor, args.company_id, Role.ADMIN).company
+    place = _find_member(tx, key, args.user_id)
     role = place.role if args.role is UNSET else args.role.role
-    may_grant(actor, key, max(place.role, role))
-    _keep_an_owner(tx, key, place, role)
+    require_may_grant(actor, key, max(place.role, role))
+    _require_another_owner(tx, key, place, role)
     if args.project_ids is UNSET:
         kept = None if place.member.project_ids is None else members.list_project_keys(tx, place.key)
     else:
-        kept = project_keys(tx, key, args.project_ids)
+        kept = find_project_keys(tx, key, args.project_ids)
     members.update_member(tx, place.key, role, kept)
-    after = _place(tx, key, args.user_id).member
-    company_event(
+    after = _find_member(tx, key, args.user_id).member
+    record_company_event(
         tx, actor, "member.changed", key,
         user_id=after.id, role=after.role, project_ids=after.project_ids,
     )  # fmt: skip
@@ -98,8 +98,8 @@ def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
 class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One may always remove oneself."""
 
-    company_id: Id
-    user_id: Id
+    company_id: CompanyId
+    user_id: MemberId
 
 
 @operation(
@@ -112,18 +112,18 @@ class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
     """Take somebody out of a company, or leave it; tickets and tokens for it are let go of."""
     leaving = args.user_id == actor.user_id
-    key = company(actor, args.company_id, Role.VIEWER if leaving else Role.ADMIN).company
-    place = _place(tx, key, args.user_id)
+    key = find_membership(actor, args.company_id, Role.VIEWER if leaving else Role.ADMIN).company
+    place = _find_member(tx, key, args.user_id)
     if not leaving:
-        may_grant(actor, key, place.role)
-    _keep_an_owner(tx, key, place, Role.VIEWER)
-    company_event(tx, actor, "member.removed", key, user_id=place.member.id)
+        require_may_grant(actor, key, place.role)
+    _require_another_owner(tx, key, place, Role.VIEWER)
+    record_company_event(tx, actor, "member.removed", key, user_id=place.member.id)
     members.delete_member(tx, place.key)
     assignments.unassign_from_company(tx, key, place.user)
     credentials.revoke_credentials_in_company(tx, place.user, key)
 
 
-def may_grant(actor: Actor, company: int, role: Role) -> None:
+def require_may_grant(actor: Actor, company: int, role: Role) -> None:
     """Refuse to touch an owner without being one. Raises Forbidden."""
     membership = actor.membership(company)
     if membership is None:
@@ -133,7 +133,7 @@ def may_grant(actor: Actor, company: int, role: Role) -> None:
         raise Forbidden("only an owner can make or change an owner")
 
 
-def project_keys(tx: Read, company: int, project_ids: list[str] | None) -> list[int] | None:
+def find_project_keys(tx: Read, company: int, project_ids: list[str] | None) -> list[int] | None:
     """The keys of a company's projects; None stays None. Raises NotFound."""
     if project_ids is None:
         return None
@@ -143,13 +143,13 @@ def project_keys(tx: Read, company: int, project_ids: list[str] | None) -> list[
     return [key for key in keys if key is not None]
 
 
-def _place(tx: Read, company: int, user_id: str) -> MemberWithKeys:
+def _find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys:
     place = members.find_member(tx, company, user_id)
     if place is None:
         raise NotFound("member")
     return place
 
 
-def _keep_an_owner(tx: Read, company: int, place: MemberWithKeys, role: Role) -> None:
+def _require_another_owner(tx: Read, company: int, place: MemberWithKeys, role: Role) -> None:
     if place.role is Role.OWNER and role is not Role.OWNER and members.count_owners(tx, company) == 1:
         raise Conflict("the last owner can't leave or be demoted; make another owner first")

@@ -12,9 +12,9 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
-from ticketbox.operations.core.lookups import Id, Key, company, writable
-from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
-from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, find_membership, find_writable
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.companies import members, projects
 from ticketbox.store.core import bylines
@@ -57,7 +57,7 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Only projects within the token's restriction."""
 
-    company_id: Id | None = None
+    company_id: CompanyId | None = None
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -76,14 +76,14 @@ class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_projects(tx: Read, actor: Actor, args: ListProjects) -> Page[Project]:
     """List the projects that the caller can see."""
-    (after,) = resume(actor, args) or (0,)
-    return page(actor, args, projects.list_projects(tx, actor.viewer, args.company_id, after, args.limit + 1))
+    (after,) = decode_cursor(actor, args) or (0,)
+    return build_page(actor, args, projects.list_projects(tx, actor.viewer, args.company_id, after, args.limit + 1))
 
 
 class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A new project gets the columns To do, In progress and Done."""
 
-    company_id: Id
+    company_id: CompanyId
     name: Name
     url_patterns: UrlPatterns = []
     capture_policy: PolicyInput = PolicyInput()
@@ -97,23 +97,25 @@ class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
     """Make a project in a company; for admins."""
-    key = company(actor, args.company_id, Role.ADMIN).company
-    return started(tx, actor, key, args.name.strip(), args.url_patterns, args.capture_policy.policy())
+    key = find_membership(actor, args.company_id, Role.ADMIN).company
+    return insert_project(tx, actor, key, args.name.strip(), args.url_patterns, args.capture_policy.policy())
 
 
-def started(tx: Write, actor: Actor, company: int, name: str, patterns: list[str], policy: CapturePolicy) -> Project:
+def insert_project(
+    tx: Write, actor: Actor, company: int, name: str, patterns: list[str], policy: CapturePolicy
+) -> Project:
     """Store a project with its event. An admin who is kept to some projects is let into this one too."""
     key = projects.insert_project(tx, company, name, patterns, policy, bylines.ensure_byline(tx, actor))
     members.grant_project(tx, company, actor.user, key)
     project = projects.load_project(tx, actor.viewer, key)
-    company_event(tx, actor, "project.created", company, key, project_id=project.id, name=name)
+    record_company_event(tx, actor, "project.created", company, key, project_id=project.id, name=name)
     return project
 
 
 class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What is left out stays as it is."""
 
-    project_id: Id
+    project_id: ProjectId
     name: Name | UnsetType = UNSET
     url_patterns: UrlPatterns | UnsetType = UNSET
     capture_policy: PolicyInput | UnsetType = UNSET
@@ -128,7 +130,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
     given = [name for name in ("name", "url_patterns", "capture_policy") if getattr(args, name) is not UNSET]
     if not given:
         raise InvalidRequest("nothing to change: give name, url_patterns or capture_policy")
-    found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     projects.update_project(
         tx,
         found.key,
@@ -136,14 +138,14 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         None if args.url_patterns is UNSET else args.url_patterns,
         None if args.capture_policy is UNSET else args.capture_policy.policy(),
     )
-    company_event(tx, actor, "project.changed", found.company, found.key, fields=given)
+    record_company_event(tx, actor, "project.changed", found.company, found.key, fields=given)
     return projects.load_project(tx, actor.viewer, found.key)
 
 
 class DeleteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """This can't be undone; a client that shows people a button should send `confirm_name`."""
 
-    project_id: Id
+    project_id: ProjectId
     confirm_name: (
         Annotated[str, Meta(max_length=100, description="Refuse unless this is the project's name.")] | None
     ) = None
@@ -152,9 +154,9 @@ class DeleteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("delete_project", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /projects/{project_id}")
 def delete_project(tx: Write, actor: Actor, args: DeleteProject) -> None:
     """Remove a project with its board, tickets and captures; for admins."""
-    found = writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     project = projects.load_project(tx, actor.viewer, found.key)
     if args.confirm_name not in {None, project.name}:
         raise InvalidRequest("confirm_name isn't the project's name, so nothing was removed")
     projects.delete_project(tx, found.key)
-    company_event(tx, actor, "project.removed", found.company, project_id=project.id, name=project.name)
+    record_company_event(tx, actor, "project.removed", found.company, project_id=project.id, name=project.name)

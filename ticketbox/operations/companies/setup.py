@@ -8,11 +8,11 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import Conflict, NotFound
 from ticketbox.domain.core.scopes import Access
-from ticketbox.operations.accounts.sessions import SignedIn, started
-from ticketbox.operations.companies.companies import founded
-from ticketbox.operations.companies.projects import started as started_project
+from ticketbox.operations.accounts.sessions import SignedIn, start_session
+from ticketbox.operations.companies.companies import insert_company
+from ticketbox.operations.companies.projects import insert_project
 from ticketbox.operations.core.content import WithSession
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
@@ -22,7 +22,7 @@ from ticketbox.store.companies import columns, projects
 from ticketbox.store.file.database import Read, Write
 
 
-class Hashed(msgspec.Struct, frozen=True):
+class PreparedOwner(msgspec.Struct, frozen=True):
     """A password's hash, made outside the transaction."""
 
     password_hash: str
@@ -56,15 +56,17 @@ class ColumnName(msgspec.Struct, frozen=True):
     name: str
 
 
-async def hash_owners(services: Services, actor: Actor, args: SetUp, call: Call) -> Hashed:
+async def hash_owner_password(services: Services, actor: Actor, args: SetUp, context: RequestContext) -> PreparedOwner:
     """Hash the owner's password."""
-    return Hashed(await services.work(passwords.hash_password, args.password), call.address, call.user_agent)
+    return PreparedOwner(
+        await services.work(passwords.hash_password, args.password), context.address, context.user_agent
+    )
 
 
-@operation("initialize", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_owners)
-def initialize(tx: Write, actor: Actor, args: SetUp, hashed: Hashed) -> FirstRecords:
+@operation("initialize", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_owner_password)
+def initialize(tx: Write, actor: Actor, args: SetUp, hashed: PreparedOwner) -> FirstRecords:
     """Set a new file up from the shell. Raises Conflict for one that is set up."""
-    return _set_up(tx, args, hashed, Via.CLI)[1]
+    return _create_first_records(tx, args, hashed, Via.CLI)[1]
 
 
 class SetUpWithKey(SetUp, forbid_unknown_fields=True, frozen=True):
@@ -73,35 +75,37 @@ class SetUpWithKey(SetUp, forbid_unknown_fields=True, frozen=True):
     secret: Secret
 
 
-async def hash_if_key_holds(services: Services, actor: Actor, args: SetUpWithKey, call: Call) -> Hashed:
+async def check_key_and_hash_password(
+    services: Services, actor: Actor, args: SetUpWithKey, context: RequestContext
+) -> PreparedOwner:
     """Hash the owner's password, for a set-up address that holds. Raises RateLimited and NotFound."""
-    services.limit(call.address, "set-up", 20, "too many attempts to set up")
-    await services.read(lambda tx: _check_key(tx, args.secret))
-    return await hash_owners(services, actor, args, call)
+    services.limit(context.address, "set-up", 20, "too many attempts to set up")
+    await services.read(lambda tx: _require_valid_key(tx, args.secret))
+    return await hash_owner_password(services, actor, args, context)
 
 
-@operation("set_up", scope=Access.PUBLIC, budget=Budget.NONE, prepare=hash_if_key_holds)
-def set_up(tx: Write, actor: Actor, args: SetUpWithKey, hashed: Hashed) -> WithSession[SignedIn]:
+@operation("set_up", scope=Access.PUBLIC, budget=Budget.NONE, prepare=check_key_and_hash_password)
+def set_up(tx: Write, actor: Actor, args: SetUpWithKey, hashed: PreparedOwner) -> WithSession[SignedIn]:
     """Set a new file up through the one-time address that `ticketbox serve` printed, and sign in."""
-    _check_key(tx, args.secret)
-    account, _ = _set_up(tx, args, hashed, Via.WEB)
+    _require_valid_key(tx, args.secret)
+    account, _ = _create_first_records(tx, args, hashed, Via.WEB)
     users.delete_setup_key(tx)
-    return started(tx, account, hashed.address, hashed.user_agent)
+    return start_session(tx, account, hashed.address, hashed.user_agent)
 
 
-def _check_key(tx: Read, secret: str) -> None:
+def _require_valid_key(tx: Read, secret: str) -> None:
     if users.has_accounts(tx) or not users.is_setup_key_valid(tx, secrets.hash_secret(secret)):
         raise NotFound("set-up address")
 
 
-def _set_up(tx: Write, args: SetUp, hashed: Hashed, via: Via) -> tuple[Account, FirstRecords]:
+def _create_first_records(tx: Write, args: SetUp, hashed: PreparedOwner, via: Via) -> tuple[Account, FirstRecords]:
     if users.has_accounts(tx):
         raise Conflict("this file is set up already")
     account = users.insert_account(tx, args.email.strip().lower(), args.name.strip(), hashed.password_hash)
-    company: Company = founded(tx, credentials.load_user_as_actor(tx, account.key, via), args.company.strip())
+    company: Company = insert_company(tx, credentials.load_user_as_actor(tx, account.key, via), args.company.strip())
     owner = credentials.load_user_as_actor(tx, account.key, via)
     (key,) = [membership.company for membership in owner.memberships]
-    project: Project = started_project(tx, owner, key, args.project.strip(), [], CapturePolicy(Bodies.OFF, []))
+    project: Project = insert_project(tx, owner, key, args.project.strip(), [], CapturePolicy(Bodies.OFF, []))
     project_key = projects.find_project_key(tx, project.id, key)
     assert project_key is not None
     made: list[Column] = [column for _, column in columns.list_columns(tx, project_key)]

@@ -6,7 +6,7 @@ from ticketbox.domain.core.limits import BucketState
 from ticketbox.domain.core.policy import Actor, Via
 
 
-class Call(msgspec.Struct):
+class RequestContext(msgspec.Struct):
     """One call of an operation, as a surface hands it over and reads it back.
 
     `secret_hash` is the credential as it travels (None: no credential); `cookie` says that a cookie carried it;

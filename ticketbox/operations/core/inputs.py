@@ -70,7 +70,7 @@ class Nothing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """No input."""
 
 
-def tidy_labels(labels: list[str]) -> list[str]:
+def normalize_labels(labels: list[str]) -> list[str]:
     """Labels without white space around them, each once whatever its case, in the order given."""
     known: dict[str, str] = {}
     for label in labels:

@@ -18,12 +18,12 @@ from ticketbox.store.file import database
 HEARTBEAT_SECONDS = 20.0
 # Between two readings of one listener. The first event is read at once; what follows it so closely comes together.
 PAUSE_SECONDS = 0.1
-MOST = 500
-MOST_EACH = 20
+MAX_LISTENERS = 500
+MAX_LISTENERS_PER_CREDENTIAL = 20
 _RETRY_SECONDS = 10
 
 
-class Batch(msgspec.Struct, frozen=True):
+class EventBatch(msgspec.Struct, frozen=True):
     """What is new. `last` is the id to go on after; `more` says that there is more right now.
 
     `reset` says that the id that was asked for is still to come: the file was restored from a backup since, and
@@ -41,7 +41,7 @@ class Listener:
 
     def __init__(self, actor: Actor) -> None:
         self.credential = actor.credential
-        self.companies = companies_of(actor)
+        self.companies = company_keys(actor)
         self.ended = False
         self._woken = asyncio.Event()
         self._rested = 0.0
@@ -100,10 +100,14 @@ class Listeners:
         """Listen for a while. Raises RateLimited and Unavailable when too many do, and Unavailable at the stop."""
         if self._closed:
             raise Unavailable("the server is stopping; try again")
-        if len(self._open) >= MOST:
-            raise Unavailable(f"{MOST} event streams are open, and that is all that this server keeps; try again later")
-        if self._of[actor.credential] >= MOST_EACH:
-            raise RateLimited(_RETRY_SECONDS, f"{MOST_EACH} event streams are open with this credential; close one")
+        if len(self._open) >= MAX_LISTENERS:
+            raise Unavailable(
+                f"{MAX_LISTENERS} event streams are open, and that is all that this server keeps; try again later"
+            )
+        if self._of[actor.credential] >= MAX_LISTENERS_PER_CREDENTIAL:
+            raise RateLimited(
+                _RETRY_SECONDS, f"{MAX_LISTENERS_PER_CREDENTIAL} event streams are open with this credential; close one"
+            )
         listener = Listener(actor)
         self._open.add(listener)
         self._of[listener.credential] += 1
@@ -122,6 +126,6 @@ class Listeners:
             listener.end()
 
 
-def companies_of(actor: Actor) -> frozenset[int]:
+def company_keys(actor: Actor) -> frozenset[int]:
     """The companies that an actor's events can come from."""
     return frozenset(membership.company for membership in actor.within)

@@ -24,6 +24,20 @@ TicketId = Annotated[
     ),
 ]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
+CompanyId = Annotated[Id, Meta(description="A company's id.")]
+ProjectId = Annotated[Id, Meta(description="A project's id.")]
+ColumnId = Annotated[Id, Meta(description="A column's id.")]
+CaptureId = Annotated[Id, Meta(description="A capture's id.")]
+AssetId = Annotated[Id, Meta(description="A stored file's id: a screenshot or an attachment.")]
+CommentId = Annotated[Id, Meta(description="A comment's id.")]
+AppId = Annotated[Id, Meta(description="A connected app's id.")]
+DeliveryId = Annotated[Id, Meta(description="A delivery's id.")]
+InvitationId = Annotated[Id, Meta(description="An invitation's id.")]
+NotificationId = Annotated[Id, Meta(description="A notification's id.")]
+SessionId = Annotated[Id, Meta(description="A web session's id.")]
+TokenId = Annotated[Id, Meta(description="An API token's id.")]
+WebhookId = Annotated[Id, Meta(description="A webhook's id.")]
+MemberId = Annotated[Id, Meta(description="A member's user id.")]
 Version = Annotated[
     int,
     Meta(ge=1, le=2**53, description="Refuse with version_conflict unless the ticket still has this version."),
@@ -34,7 +48,7 @@ Key = Annotated[
 ]
 
 
-def readable(tx: Read, actor: Actor, noun: str, public_id: str) -> VisibleRow:
+def find_readable(tx: Read, actor: Actor, noun: str, public_id: str) -> VisibleRow:
     """A row that the caller may read. Raises NotFound."""
     found = find_visible_row(tx, actor.viewer, noun, public_id)
     if found is None or not found.within:
@@ -42,7 +56,7 @@ def readable(tx: Read, actor: Actor, noun: str, public_id: str) -> VisibleRow:
     return found
 
 
-def writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Role.MEMBER) -> VisibleRow:
+def find_writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Role.MEMBER) -> VisibleRow:
     """A row that the caller may write. Raises NotFound or Forbidden."""
     found = find_visible_row(tx, actor.viewer, noun, public_id)
     if found is None:
@@ -53,12 +67,12 @@ def writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Ro
     return found
 
 
-def readable_ticket(tx: Read, actor: Actor, text: str) -> VisibleRow:
+def find_readable_ticket(tx: Read, actor: Actor, text: str) -> VisibleRow:
     """A ticket of any status that the caller may read. Raises NotFound."""
-    return readable(tx, actor, "ticket", parse_ticket_id(text) or "")
+    return find_readable(tx, actor, "ticket", parse_ticket_id(text) or "")
 
 
-def company(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:
+def find_membership(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:
     """A company of the caller's. Raises NotFound, or Forbidden for a role below `least`."""
     for membership in actor.within:
         if membership.company_id == public_id:

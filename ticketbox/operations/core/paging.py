@@ -40,7 +40,7 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
     next_cursor: str | None
 
 
-Place = int | tuple[int, ...]
+Position = int | tuple[int, ...]
 
 
 class Paged(Protocol):
@@ -57,15 +57,15 @@ class Paged(Protocol):
         ...
 
 
-class _Place(msgspec.Struct, array_like=True):
+class _CursorPosition(msgspec.Struct, array_like=True):
     question: bytes
     place: tuple[int, ...]
 
 
-_decoder = msgspec.msgpack.Decoder(_Place)
+_decoder = msgspec.msgpack.Decoder(_CursorPosition)
 
 
-def resume(actor: Actor, args: Paged, width: int = 1) -> tuple[int, ...] | None:
+def decode_cursor(actor: Actor, args: Paged, width: int = 1) -> tuple[int, ...] | None:
     """The place that the cursor in `args` goes on after; None on the first page.
 
     Raises InvalidRequest for a cursor that is garbled, or belongs to another caller or question.
@@ -77,14 +77,14 @@ def resume(actor: Actor, args: Paged, width: int = 1) -> tuple[int, ...] | None:
         found = _decoder.decode(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
     except (binascii.Error, ValueError, msgspec.DecodeError):
         found = None
-    if found is None or found.question != _question(actor, args) or len(found.place) != width:
+    if found is None or found.question != _digest_of_question(actor, args) or len(found.place) != width:
         raise InvalidField("cursor", "this cursor belongs to another question; start again without it")
     if any(abs(value) >= 2**63 for value in found.place):
         raise InvalidField("cursor", "this cursor is damaged; start again without it")
     return found.place
 
 
-def page(actor: Actor, args: Paged, found: Sequence[tuple[Place, T]]) -> Page[T]:
+def build_page(actor: Actor, args: Paged, found: Sequence[tuple[Position, T]]) -> Page[T]:
     """Make a page of up to `limit` items from places and items, of which one more was asked for."""
     limit = args.limit
     kept = found[:limit]
@@ -92,11 +92,11 @@ def page(actor: Actor, args: Paged, found: Sequence[tuple[Place, T]]) -> Page[T]
         return Page([item for _, item in kept], None)
     last = kept[-1][0]
     place = (last,) if isinstance(last, int) else last
-    packed = msgspec.msgpack.encode(_Place(_question(actor, args), place))
+    packed = msgspec.msgpack.encode(_CursorPosition(_digest_of_question(actor, args), place))
     return Page([item for _, item in kept], base64.urlsafe_b64encode(packed).rstrip(b"=").decode())
 
 
-def _question(actor: Actor, args: Paged) -> bytes:
+def _digest_of_question(actor: Actor, args: Paged) -> bytes:
     asked = msgspec.structs.asdict(typing.cast(msgspec.Struct, args))
     for part in ("cursor", "limit"):
         asked.pop(part, None)

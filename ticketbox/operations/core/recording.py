@@ -8,7 +8,7 @@ from ticketbox.store.events import events
 from ticketbox.store.file.database import Write
 
 
-def company_event(
+def record_company_event(
     tx: Write,
     actor: Actor,
     type_: str,

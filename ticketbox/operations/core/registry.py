@@ -84,12 +84,12 @@ class Operation(msgspec.Struct, frozen=True):
     examples: dict[str, Any]
 
     @property
-    def takes_key(self) -> bool:
+    def accepts_idempotency_key(self) -> bool:
         """Whether an Idempotency-Key makes a repeat return the first answer."""
         return "idempotency_key" in self.arguments.__struct_fields__
 
     @property
-    def takes_version(self) -> bool:
+    def accepts_expected_version(self) -> bool:
         """Whether If-Match (in MCP: expected_version) guards the write."""
         return "expected_version" in self.arguments.__struct_fields__
 

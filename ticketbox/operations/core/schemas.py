@@ -14,19 +14,19 @@ from ticketbox.operations.core.registry import Operation
 Json = dict[str, Any]
 
 
-def schemas(shapes: Iterable[Any], template: str) -> tuple[list[Json], Json]:
+def build_schemas(shapes: Iterable[Any], template: str) -> tuple[list[Json], Json]:
     """The schema of each type, and by their names those that they refer to as the template says."""
     found, components = msgspec.json.schema_components(shapes, ref_template=template)
-    return [_shown(each) for each in found], _shown(components)
+    return [_with_portable_patterns(each) for each in found], _with_portable_patterns(components)
 
 
-def _shown(node: Any) -> Any:
+def _with_portable_patterns(node: Any) -> Any:
     if isinstance(node, list):
-        return [_shown(each) for each in cast(list[Any], node)]
+        return [_with_portable_patterns(each) for each in cast(list[Any], node)]
     if not isinstance(node, dict):
         return node
     return {
-        key: to_schema_pattern(value) if key == "pattern" and isinstance(value, str) else _shown(value)
+        key: to_schema_pattern(value) if key == "pattern" and isinstance(value, str) else _with_portable_patterns(value)
         for key, value in cast(Json, node).items()
     }
 

@@ -16,7 +16,7 @@ from ticketbox.store.file.database import Database, Read
 T = TypeVar("T")
 
 
-class Fetched(msgspec.Struct, frozen=True):
+class FetchedResponse(msgspec.Struct, frozen=True):
     """The answer of another server."""
 
     status: int
@@ -24,7 +24,7 @@ class Fetched(msgspec.Struct, frozen=True):
     body: bytes
 
 
-class Unreachable(Exception):
+class FetchError(Exception):
     """Another server can't be asked, or mustn't be, or its answer breaks a bound. The text says which."""
 
 
@@ -41,7 +41,7 @@ class Fetch(Protocol):
         most: int = 64 * 1024,
         seconds: float = 5.0,
         plain: bool = False,
-    ) -> Fetched:
+    ) -> FetchedResponse:
         """Send one request; the answer has at most `most` bytes, and comes within `seconds`.
 
         With `most` 0 nothing is read of its body. `plain` allows http where private addresses are allowed.
@@ -49,9 +49,9 @@ class Fetch(Protocol):
         ...
 
 
-async def fetch_nothing(url: str, **_: Any) -> Fetched:
+async def refuse_to_fetch(url: str, **_: Any) -> FetchedResponse:
     """The way out of a command line: there is none."""
-    raise Unreachable("this doesn't fetch")
+    raise FetchError("this doesn't fetch")
 
 
 class Services:
@@ -62,7 +62,7 @@ class Services:
         database: Database,
         limiter: RateLimiter,
         public_url: str,
-        fetch: Fetch = fetch_nothing,
+        fetch: Fetch = refuse_to_fetch,
         listeners: Listeners | None = None,
         *,
         allow_private: bool = False,

@@ -17,9 +17,9 @@ from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.domain.events.records import Event
 from ticketbox.operations.core.content import Content
-from ticketbox.operations.core.listeners import Batch
-from ticketbox.operations.core.lookups import Id, TicketId, company, readable_ticket
-from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.listeners import EventBatch
+from ticketbox.operations.core.lookups import CompanyId, Id, TicketId, find_membership, find_readable_ticket
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read
@@ -85,9 +85,9 @@ class TicketHistory(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def get_ticket_history(tx: Read, actor: Actor, args: TicketHistory) -> Page[Event]:
     """List what happened to a ticket, oldest first."""
-    found = readable_ticket(tx, actor, args.ticket_id)
-    (after,) = resume(actor, args) or (0,)
-    return page(actor, args, events.list_history(tx, found.key, after, args.limit + 1))
+    found = find_readable_ticket(tx, actor, args.ticket_id)
+    (after,) = decode_cursor(actor, args) or (0,)
+    return build_page(actor, args, events.list_history(tx, found.key, after, args.limit + 1))
 
 
 After = Annotated[Id, Meta(description="The id of the last event that is known.")]
@@ -106,8 +106,10 @@ class ListEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("list_events", scope=Scope.READ, budget=Budget.READ, rest="GET /events")
 def list_events(tx: Read, actor: Actor, args: ListEvents) -> Page[Event]:
     """List the events of what the caller can see, oldest first."""
-    (after,) = resume(actor, args) or (0 if args.after is None else _number("after", args.after),)
-    return page(actor, args, events.list_visible_events(tx, actor.viewer, after, _values(args.types), args.limit + 1))
+    (after,) = decode_cursor(actor, args) or (0 if args.after is None else _event_number("after", args.after),)
+    return build_page(
+        actor, args, events.list_visible_events(tx, actor.viewer, after, _parse_types(args.types), args.limit + 1)
+    )
 
 
 class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -122,28 +124,28 @@ class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "stream_events", scope=Scope.READ, budget=Budget.READ, rest="GET /events/stream", live=True,
     media=("text/event-stream",),
 )  # fmt: skip
-def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> Batch:
+def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> EventBatch:
     """Follow the events of what the caller can see as they happen, as server-sent events."""
     newest = events.find_newest_key(tx)
     after = newest
     if args.last_event is not None:
-        after = _number("Last-Event-ID", args.last_event)
+        after = _event_number("Last-Event-ID", args.last_event)
     elif args.after is not None:
-        after = _number("after", args.after)
-    found = events.list_visible_events(tx, actor.viewer, min(after, newest), _values(args.types), BATCH)
+        after = _event_number("after", args.after)
+    found = events.list_visible_events(tx, actor.viewer, min(after, newest), _parse_types(args.types), BATCH)
     more = len(found) == BATCH
     last = found[-1][0] if more else newest
-    return Batch([event for _, event in found], events.encode_event_id(last), more, reset=after > newest)
+    return EventBatch([event for _, event in found], events.encode_event_id(last), more, reset=after > newest)
 
 
-def _number(field: str, event_id: str) -> int:
+def _event_number(field: str, event_id: str) -> int:
     key = events.decode_event_id(event_id)
     if key is None:
         raise InvalidField(field, "this is no event's id")
     return key
 
 
-def _values(types: list[EventType] | None) -> list[str] | None:
+def _parse_types(types: list[EventType] | None) -> list[str] | None:
     return None if types is None else [kind.value for kind in types]
 
 
@@ -157,7 +159,7 @@ class AuditFormat(StrEnum):
 class Audit(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Newest first; `format=csv` gives the same page as a table."""
 
-    company_id: Id
+    company_id: CompanyId
     format: AuditFormat = AuditFormat.JSON
     limit: Limit = 50
     cursor: Cursor | None = None
@@ -169,13 +171,13 @@ class Audit(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[Event] | Content:
     """A company's audit log, newest first; for admins. As CSV, the next page's cursor is in `X-Next-Cursor`."""
-    key = company(actor, args.company_id, Role.ADMIN).company
-    (before,) = resume(actor, args) or (NEWEST,)
-    found = page(actor, args, events.list_audit_log(tx, key, before, args.limit + 1))
-    return found if args.format is AuditFormat.JSON else _table(found)
+    key = find_membership(actor, args.company_id, Role.ADMIN).company
+    (before,) = decode_cursor(actor, args) or (NEWEST,)
+    found = build_page(actor, args, events.list_audit_log(tx, key, before, args.limit + 1))
+    return found if args.format is AuditFormat.JSON else _to_csv(found)
 
 
-def _table(found: Page[Event]) -> Content:
+def _to_csv(found: Page[Event]) -> Content:
     text = io.StringIO(newline="")
     rows = csv.writer(text)
     rows.writerow(
@@ -187,11 +189,11 @@ def _table(found: Page[Event]) -> Content:
             event.id, event.at, event.type, by.user.id, by.user.name, by.token_id, by.token_label, by.via,
             event.project_id, event.ticket_id, msgspec.json.encode(event.data).decode(),
         ]  # fmt: skip
-        rows.writerow([_inert(cell) for cell in row])
+        rows.writerow([_neutralize_cell(cell) for cell in row])
     return Content("text/csv; charset=utf-8", text.getvalue().encode(), "audit.csv", next_cursor=found.next_cursor)
 
 
-def _inert(cell: str | None) -> str:
+def _neutralize_cell(cell: str | None) -> str:
     """A cell that no spreadsheet takes for a formula (OWASP, CSV injection)."""
     text = cell or ""
     return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

@@ -8,8 +8,14 @@ from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Access
 from ticketbox.domain.events.records import Mutes, Notification
 from ticketbox.operations.core.inputs import Nothing
-from ticketbox.operations.core.lookups import Id, TicketId, readable, readable_ticket
-from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.lookups import (
+    NotificationId,
+    ProjectId,
+    TicketId,
+    find_readable,
+    find_readable_ticket,
+)
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import operation
 from ticketbox.store.events import notifications
 from ticketbox.store.file.database import Read, Write
@@ -26,8 +32,8 @@ class ListNotifications(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 @operation("list_notifications", scope=Access.SESSION, budget=Budget.READ, rest="GET /notifications")
 def list_notifications(tx: Read, actor: Actor, args: ListNotifications) -> Page[Notification]:
     """List what concerns the caller, newest first: mentions, assignments, replies."""
-    (before,) = resume(actor, args) or (NEWEST,)
-    return page(
+    (before,) = decode_cursor(actor, args) or (NEWEST,)
+    return build_page(
         actor, args, notifications.list_notifications(tx, actor.viewer, before, args.limit + 1, unread=args.unread)
     )  # fmt: skip
 
@@ -50,7 +56,7 @@ def count_unread_notifications(tx: Read, actor: Actor, args: Nothing) -> Unread:
 class ReadNotification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One of the caller's own."""
 
-    notification_id: Id
+    notification_id: NotificationId
 
 
 @operation(
@@ -85,28 +91,32 @@ class MuteTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("mute_ticket", scope=Access.SESSION, budget=Budget.WRITE, rest="PUT /tickets/{ticket_id}/mute")
 def mute_ticket(tx: Write, actor: Actor, args: MuteTicket) -> None:
     """Hear nothing more of a ticket."""
-    notifications.set_ticket_muted(tx, actor.user, readable_ticket(tx, actor, args.ticket_id).key, muted=True)
+    notifications.set_ticket_muted(tx, actor.user, find_readable_ticket(tx, actor, args.ticket_id).key, muted=True)
 
 
 @operation("unmute_ticket", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /tickets/{ticket_id}/mute")
 def unmute_ticket(tx: Write, actor: Actor, args: MuteTicket) -> None:
     """Hear of a ticket again."""
-    notifications.set_ticket_muted(tx, actor.user, readable_ticket(tx, actor, args.ticket_id).key, muted=False)
+    notifications.set_ticket_muted(tx, actor.user, find_readable_ticket(tx, actor, args.ticket_id).key, muted=False)
 
 
 class MuteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """For the caller alone."""
 
-    project_id: Id
+    project_id: ProjectId
 
 
 @operation("mute_project", scope=Access.SESSION, budget=Budget.WRITE, rest="PUT /projects/{project_id}/mute")
 def mute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
     """Hear nothing more of a project."""
-    notifications.set_project_muted(tx, actor.user, readable(tx, actor, "project", args.project_id).key, muted=True)
+    notifications.set_project_muted(
+        tx, actor.user, find_readable(tx, actor, "project", args.project_id).key, muted=True
+    )
 
 
 @operation("unmute_project", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /projects/{project_id}/mute")
 def unmute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
     """Hear of a project again."""
-    notifications.set_project_muted(tx, actor.user, readable(tx, actor, "project", args.project_id).key, muted=False)
+    notifications.set_project_muted(
+        tx, actor.user, find_readable(tx, actor, "project", args.project_id).key, muted=False
+    )

@@ -15,11 +15,11 @@ from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidReques
 from ticketbox.domain.core.scopes import Access, Role
 from ticketbox.domain.events import webhook_signature
 from ticketbox.domain.events.records import Attempt, Delivery, DeliveryState, Webhook, WebhookFormat
-from ticketbox.operations.core.context import Call
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Name
-from ticketbox.operations.core.lookups import Id, Key, company
-from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, page, resume
-from ticketbox.operations.core.recording import company_event
+from ticketbox.operations.core.lookups import CompanyId, DeliveryId, Key, WebhookId, find_membership
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.events.events import EventType
@@ -47,7 +47,7 @@ Types = Annotated[
 class ListWebhooks(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A company's webhooks."""
 
-    company_id: Id
+    company_id: CompanyId
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -57,15 +57,15 @@ class ListWebhooks(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def list_webhooks(tx: Read, actor: Actor, args: ListWebhooks) -> Page[Webhook]:
     """List a company's webhooks, oldest first. For admins."""
-    key = company(actor, args.company_id, Role.ADMIN).company
-    (after,) = resume(actor, args) or (0,)
-    return page(actor, args, webhooks.list_webhooks(tx, key, after, args.limit + 1))
+    key = find_membership(actor, args.company_id, Role.ADMIN).company
+    (after,) = decode_cursor(actor, args) or (0,)
+    return build_page(actor, args, webhooks.list_webhooks(tx, key, after, args.limit + 1))
 
 
 class CreateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What happens from now on is told; `format` says how the body looks."""
 
-    company_id: Id
+    company_id: CompanyId
     url: Address
     name: Name
     types: Types | None = None
@@ -75,7 +75,7 @@ class CreateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 class UpdateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What is left out stays as it is. `enabled` true begins again with what happens from now on."""
 
-    webhook_id: Id
+    webhook_id: WebhookId
     url: Address | UnsetType = UNSET
     name: Name | UnsetType = UNSET
     types: Types | UnsetType | None = UNSET
@@ -90,7 +90,9 @@ class NewWebhook(msgspec.Struct, frozen=True):
     secret: str
 
 
-async def check_address(services: Services, actor: Actor, args: CreateWebhook | UpdateWebhook, call: Call) -> None:
+async def require_allowed_address(
+    services: Services, actor: Actor, args: CreateWebhook | UpdateWebhook, context: RequestContext
+) -> None:
     """Refuse an address that would never be connected to; names are looked at when they are. Raises InvalidRequest."""
     if args.url is UNSET:
         return
@@ -105,11 +107,11 @@ async def check_address(services: Services, actor: Actor, args: CreateWebhook | 
         return
     if parts.scheme != "https":
         raise InvalidField("url", "give an https address")
-    if _is_address(host) and not is_public_address(host):
+    if _is_ip_address(host) and not is_public_address(host):
         raise InvalidField("url", "this isn't an address of the public internet; see --allow-private-addresses")
 
 
-def _is_address(host: str) -> bool:
+def _is_ip_address(host: str) -> bool:
     try:
         ip_address(host)
     except ValueError:
@@ -119,12 +121,12 @@ def _is_address(host: str) -> bool:
 
 @operation(
     "create_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/webhooks",
-    refuses=(Conflict,), creates=True, prepare=check_address,
+    refuses=(Conflict,), creates=True, prepare=require_allowed_address,
     example={"url": "https://hooks.example/ticketbox", "name": "Build server", "types": ["ticket.created"]},
 )  # fmt: skip
 def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> NewWebhook:
     """Tell an address of a company's events. For admins. The answer's `secret` is the only time it is shown."""
-    key = company(actor, args.company_id, Role.ADMIN).company
+    key = find_membership(actor, args.company_id, Role.ADMIN).company
     if webhooks.count_webhooks(tx, key) >= webhooks.MAX_WEBHOOKS:
         raise Conflict(f"a company has up to {webhooks.MAX_WEBHOOKS} webhooks; remove one first")
     secret = webhook_signature.generate_key()
@@ -133,17 +135,19 @@ def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> New
         key, args.name.strip(), args.url, args.format, types, secret, bylines.ensure_byline(tx, actor)
     )
     webhook, public_id = webhooks.insert_webhook(tx, new)
-    company_event(tx, actor, "webhook.created", key, webhook_id=public_id, name=new.name, host=_host(args.url))
+    record_company_event(
+        tx, actor, "webhook.created", key, webhook_id=public_id, name=new.name, host=_host_of(args.url)
+    )
     return NewWebhook(webhooks.load_webhook(tx, webhook), webhook_signature.format_key(secret))
 
 
 @operation(
     "update_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /webhooks/{webhook_id}",
-    prepare=check_address, example={"enabled": True},
+    prepare=require_allowed_address, example={"enabled": True},
 )  # fmt: skip
 def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Webhook:
     """Change, disable or enable a webhook. For admins."""
-    found = _webhook(tx, actor, args.webhook_id)
+    found = _find_webhook(tx, actor, args.webhook_id)
     given = {name: value for name, value in msgspec.structs.asdict(args).items() if value is not UNSET}
     del given["webhook_id"]
     if not given:
@@ -161,8 +165,8 @@ def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Web
         webhooks.enable_webhook(tx, found.key)
     elif args.enabled is False and found.enabled:
         webhooks.disable_webhook(tx, found.key, f"{actor.name} disabled it")
-    host = {} if args.url is UNSET else {"host": _host(args.url)}
-    company_event(
+    host = {} if args.url is UNSET else {"host": _host_of(args.url)}
+    record_company_event(
         tx, actor, "webhook.changed", found.company, None, None,
         webhook_id=args.webhook_id, fields=sorted(given), **host,
     )  # fmt: skip
@@ -172,7 +176,7 @@ def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Web
 class RotateSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Whose secret."""
 
-    webhook_id: Id
+    webhook_id: WebhookId
 
 
 @operation(
@@ -183,10 +187,10 @@ def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWeb
 
     The answer's `secret` is the only time it is shown.
     """
-    found = _webhook(tx, actor, args.webhook_id)
+    found = _find_webhook(tx, actor, args.webhook_id)
     secret = webhook_signature.generate_key()
     webhooks.rotate_secret(tx, found.key, secret)
-    company_event(
+    record_company_event(
         tx, actor, "webhook.changed", found.company, webhook_id=args.webhook_id, fields=["secret"]
     )  # fmt: skip
     return NewWebhook(webhooks.load_webhook(tx, found.key), webhook_signature.format_key(secret))
@@ -195,21 +199,21 @@ def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWeb
 class DeleteWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Its deliveries go with it."""
 
-    webhook_id: Id
+    webhook_id: WebhookId
 
 
 @operation("delete_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /webhooks/{webhook_id}")
 def delete_webhook(tx: Write, actor: Actor, args: DeleteWebhook) -> None:
     """Remove a webhook. For admins."""
-    found = _webhook(tx, actor, args.webhook_id)
+    found = _find_webhook(tx, actor, args.webhook_id)
     webhooks.delete_webhook(tx, found.key)
-    company_event(tx, actor, "webhook.removed", found.company, webhook_id=args.webhook_id)
+    record_company_event(tx, actor, "webhook.removed", found.company, webhook_id=args.webhook_id)
 
 
 class ListDeliveries(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The log of a webhook."""
 
-    webhook_id: Id
+    webhook_id: WebhookId
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -219,15 +223,15 @@ class ListDeliveries(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def list_deliveries(tx: Read, actor: Actor, args: ListDeliveries) -> Page[Delivery]:
     """List what a webhook was told and is to be told, newest first. For admins."""
-    found = _webhook(tx, actor, args.webhook_id)
-    (before,) = resume(actor, args) or (NEWEST,)
-    return page(actor, args, webhook_deliveries.list_deliveries(tx, found.key, before, args.limit + 1))
+    found = _find_webhook(tx, actor, args.webhook_id)
+    (before,) = decode_cursor(actor, args) or (NEWEST,)
+    return build_page(actor, args, webhook_deliveries.list_deliveries(tx, found.key, before, args.limit + 1))
 
 
 class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One that is delivered or dead."""
 
-    delivery_id: Id
+    delivery_id: DeliveryId
     idempotency_key: Key | None = None
 
 
@@ -237,7 +241,7 @@ class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def replay_delivery(tx: Write, actor: Actor, args: ReplayDelivery) -> Delivery:
     """Deliver an event once more; the receiver knows it by the same `webhook-id`. For admins."""
-    kept, webhook = _delivery(tx, actor, args.delivery_id)
+    kept, webhook = _find_delivery(tx, actor, args.delivery_id)
     if kept.state is DeliveryState.PENDING:
         raise Conflict("this delivery is still on its way")
     if not webhook.enabled:
@@ -248,7 +252,7 @@ def replay_delivery(tx: Write, actor: Actor, args: ReplayDelivery) -> Delivery:
 class ListAttempts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Of one delivery."""
 
-    delivery_id: Id
+    delivery_id: DeliveryId
 
 
 class Attempts(msgspec.Struct, frozen=True):
@@ -262,33 +266,33 @@ class Attempts(msgspec.Struct, frozen=True):
 )  # fmt: skip
 def list_attempts(tx: Read, actor: Actor, args: ListAttempts) -> Attempts:
     """List the attempts at a delivery, oldest first. For admins."""
-    kept, _ = _delivery(tx, actor, args.delivery_id)
+    kept, _ = _find_delivery(tx, actor, args.delivery_id)
     return Attempts(webhook_deliveries.list_attempts(tx, kept))
 
 
-def _delivery(tx: Read, actor: Actor, public_id: str) -> tuple[DeliveryKeys, WebhookKeys]:
+def _find_delivery(tx: Read, actor: Actor, public_id: str) -> tuple[DeliveryKeys, WebhookKeys]:
     """A delivery of a company where the caller is an admin, and its webhook. Raises NotFound and Forbidden."""
     kept = webhook_deliveries.find_delivery(tx, public_id)
-    if kept is not None and _reaches(actor, webhook := webhook_deliveries.load_webhook_keys(tx, kept)):
+    if kept is not None and _is_reachable(actor, webhook := webhook_deliveries.load_webhook_keys(tx, kept)):
         return kept, webhook
     raise NotFound("delivery")
 
 
-def _webhook(tx: Read, actor: Actor, public_id: str) -> WebhookKeys:
+def _find_webhook(tx: Read, actor: Actor, public_id: str) -> WebhookKeys:
     """A webhook of a company where the caller is an admin. Raises NotFound and Forbidden."""
     found = webhooks.find_webhook(tx, public_id)
-    if found is None or not _reaches(actor, found):
+    if found is None or not _is_reachable(actor, found):
         raise NotFound("webhook")
     return found
 
 
-def _reaches(actor: Actor, webhook: WebhookKeys) -> bool:
+def _is_reachable(actor: Actor, webhook: WebhookKeys) -> bool:
     membership = actor.membership(webhook.company)
     if membership is not None:
         require_role(membership.role, Role.ADMIN)
     return membership is not None
 
 
-def _host(url: str) -> str:
+def _host_of(url: str) -> str:
     """What the audit log shows of an address: the rest may be a secret."""
     return urlsplit(url).hostname or ""

@@ -15,9 +15,9 @@ from ticketbox.operations.core.lookups import Id, TicketId, Version
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_assigned
-from ticketbox.operations.tickets.lookups import shown, writable_ticket
-from ticketbox.operations.tickets.moves import BulkResults, TicketIds, in_turn
-from ticketbox.operations.tickets.recording import changed
+from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
+from ticketbox.operations.tickets.moves import BulkResults, TicketIds, apply_to_each
+from ticketbox.operations.tickets.recording import record_change
 from ticketbox.store.companies import members
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
@@ -27,7 +27,7 @@ from ticketbox.store.tickets.tickets import TicketState
 UserId = Annotated[Id, Meta(description="A member's id, or `me`.", examples=["usr_3f6h9k2m5p8r"])]
 
 
-class Assign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class AssignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The user must be a member of the company who can see the project."""
 
     ticket_id: TicketId
@@ -48,14 +48,14 @@ class Assign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         idempotent=True,
     ),
 )
-def assign_ticket(tx: Write, actor: Actor, args: Assign) -> Ticket:
+def assign_ticket(tx: Write, actor: Actor, args: AssignTicket) -> Ticket:
     """Assign a member to a ticket; assigning somebody twice changes nothing."""
-    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    user = _member(tx, actor, found, args.user_id)
-    return _assigned(tx, actor, found, state, [user], [])
+    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    user = _find_member(tx, actor, found, args.user_id)
+    return _change_assignees(tx, actor, found, state, [user], [])
 
 
-class Unassign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Unassigning somebody who isn't assigned changes nothing."""
 
     ticket_id: TicketId
@@ -76,11 +76,11 @@ class Unassign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         idempotent=True,
     ),
 )
-def unassign_ticket(tx: Write, actor: Actor, args: Unassign) -> Ticket:
+def unassign_ticket(tx: Write, actor: Actor, args: UnassignTicket) -> Ticket:
     """Take a member off a ticket."""
-    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    user = _member(tx, actor, found, args.user_id)
-    return _assigned(tx, actor, found, state, [], [user])
+    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    user = _find_member(tx, actor, found, args.user_id)
+    return _change_assignees(tx, actor, found, state, [], [user])
 
 
 class Mode(StrEnum):
@@ -91,7 +91,7 @@ class Mode(StrEnum):
     REPLACE = "replace"
 
 
-class BulkAssign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class BulkAssignTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """`replace` with no users unassigns everybody."""
 
     ticket_ids: TicketIds
@@ -111,7 +111,7 @@ class BulkAssign(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         idempotent=True,
     ),
 )
-def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssign, meter: Meter) -> BulkResults:
+def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter: Meter) -> BulkResults:
     """Add, remove or replace assignees on up to 50 tickets, one after the other."""
     if len(set(args.user_ids)) < len(args.user_ids):
         raise InvalidField("user_ids", "a user stands twice in the list")
@@ -119,18 +119,18 @@ def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssign, meter: Meter)
         raise InvalidField("user_ids", "name at least one user")
 
     def assign(public_id: str) -> Ticket:
-        found, state = writable_ticket(tx, actor, public_id)
-        users = [_member(tx, actor, found, user_id) for user_id in args.user_ids]
+        found, state = find_writable_ticket(tx, actor, public_id)
+        users = [_find_member(tx, actor, found, user_id) for user_id in args.user_ids]
         if args.mode is Mode.REMOVE:
-            return _assigned(tx, actor, found, state, [], users)
+            return _change_assignees(tx, actor, found, state, [], users)
         present = assignments.list_assignees(tx, found.key)
         surplus = [key for key in present if key not in users] if args.mode is Mode.REPLACE else []
-        return _assigned(tx, actor, found, state, users, surplus)
+        return _change_assignees(tx, actor, found, state, users, surplus)
 
-    return in_turn(tx, meter, args.ticket_ids, assign)
+    return apply_to_each(tx, meter, args.ticket_ids, assign)
 
 
-def _member(tx: Write, actor: Actor, found: VisibleRow, user_id: str) -> int:
+def _find_member(tx: Write, actor: Actor, found: VisibleRow, user_id: str) -> int:
     """The key of a member who can see the ticket's project. Raises NotFound."""
     public_id = actor.user_id if user_id == "me" else user_id
     user = members.find_user_who_sees(tx, found.project, public_id)
@@ -139,17 +139,19 @@ def _member(tx: Write, actor: Actor, found: VisibleRow, user_id: str) -> int:
     return user
 
 
-def _assigned(
+def _change_assignees(
     tx: Write, actor: Actor, found: VisibleRow, state: TicketState, wanted: list[int], unwanted: list[int]
 ) -> Ticket:
     before = assignments.list_assignees(tx, found.key)
     added = [user for user in wanted if assignments.assign_user(tx, found.key, user)]
     removed = [user for user in unwanted if assignments.unassign_user(tx, found.key, user)]
     people = before | assignments.list_assignees(tx, found.key)
-    ticket = shown(tx, actor, state.id)
+    ticket = load_ticket(tx, actor, state.id)
     if added:
-        ticket = changed(tx, actor, found, state.id, "ticket.assigned", users=[people[user] for user in added])
+        ticket = record_change(tx, actor, found, state.id, "ticket.assigned", users=[people[user] for user in added])
         notify_assigned(tx, actor, found, added)
     if removed:
-        ticket = changed(tx, actor, found, state.id, "ticket.unassigned", users=[people[user] for user in removed])
+        ticket = record_change(
+            tx, actor, found, state.id, "ticket.unassigned", users=[people[user] for user in removed]
+        )
     return ticket

@@ -8,12 +8,12 @@ from ticketbox.domain.core.problems import Forbidden, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Comment, Status
 from ticketbox.operations.core.inputs import CommentBody
-from ticketbox.operations.core.lookups import Id, Key, TicketId, readable_ticket, writable
-from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.lookups import CommentId, Key, TicketId, find_readable_ticket, find_writable
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_mentioned, notify_of_comment
-from ticketbox.operations.tickets.lookups import writable_ticket
-from ticketbox.operations.tickets.recording import ticket_event
+from ticketbox.operations.tickets.lookups import find_writable_ticket
+from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
@@ -42,9 +42,9 @@ class ListComments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_comments(tx: Read, actor: Actor, args: ListComments) -> Page[Comment]:
     """List a ticket's comments, oldest first."""
-    found = readable_ticket(tx, actor, args.ticket_id)
-    (after,) = resume(actor, args) or (0,)
-    return page(actor, args, comments.list_comments(tx, found.key, after, args.limit + 1))
+    found = find_readable_ticket(tx, actor, args.ticket_id)
+    (after,) = decode_cursor(actor, args) or (0,)
+    return build_page(actor, args, comments.list_comments(tx, found.key, after, args.limit + 1))
 
 
 class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -70,10 +70,10 @@ class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
     """Post a comment on a ticket."""
-    found, _ = writable_ticket(tx, actor, args.ticket_id)
+    found, _ = find_writable_ticket(tx, actor, args.ticket_id)
     key = comments.insert_comment(tx, found.key, args.body, bylines.ensure_byline(tx, actor))
     comment = comments.load_comment(tx, key)
-    ticket_event(tx, actor, found, "comment.created", comment_id=comment.id)
+    record_ticket_event(tx, actor, found, "comment.created", comment_id=comment.id)
     notify_of_comment(tx, actor, found, args.body)
     return comment
 
@@ -81,7 +81,7 @@ def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
 class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Only one's own comments can be edited."""
 
-    comment_id: Id
+    comment_id: CommentId
     body: CommentBody
 
 
@@ -91,10 +91,10 @@ class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
     """Replace the text of one's own comment."""
-    found, ticket = _own(tx, actor, args.comment_id)
+    found, ticket = _find_own_comment(tx, actor, args.comment_id)
     before = comments.load_comment(tx, found.key).body
     comments.update_comment(tx, found.key, args.body)
-    ticket_event(tx, actor, ticket, "comment.updated", comment_id=args.comment_id)
+    record_ticket_event(tx, actor, ticket, "comment.updated", comment_id=args.comment_id)
     notify_mentioned(tx, actor, ticket, args.body, before)
     return comments.load_comment(tx, found.key)
 
@@ -102,7 +102,7 @@ def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
 class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Only one's own comments can be deleted."""
 
-    comment_id: Id
+    comment_id: CommentId
 
 
 @operation(
@@ -114,14 +114,14 @@ class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def delete_comment(tx: Write, actor: Actor, args: DeleteComment) -> None:
     """Remove one's own comment; the history keeps that it was there."""
-    found, ticket = _own(tx, actor, args.comment_id)
+    found, ticket = _find_own_comment(tx, actor, args.comment_id)
     comments.delete_comment(tx, found.key, ticket.key)
-    ticket_event(tx, actor, ticket, "comment.deleted", comment_id=args.comment_id)
+    record_ticket_event(tx, actor, ticket, "comment.deleted", comment_id=args.comment_id)
 
 
-def _own(tx: Write, actor: Actor, comment_id: str) -> tuple[VisibleRow, VisibleRow]:
+def _find_own_comment(tx: Write, actor: Actor, comment_id: str) -> tuple[VisibleRow, VisibleRow]:
     """The caller's own comment, and its ticket. Raises Forbidden for somebody else's."""
-    found = writable(tx, actor, "comment", comment_id)
+    found = find_writable(tx, actor, "comment", comment_id)
     place = comments.load_comment_keys(tx, found.key)
     if place.user != actor.user:
         raise Forbidden("only its author can change a comment")

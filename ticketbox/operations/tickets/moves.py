@@ -19,11 +19,11 @@ from ticketbox.domain.core.problems import (
 )
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
-from ticketbox.operations.core.lookups import Id, TicketId, Version, writable
+from ticketbox.operations.core.lookups import ColumnId, TicketId, Version, find_writable
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.lookups import writable_ticket
-from ticketbox.operations.tickets.recording import changed
+from ticketbox.operations.tickets.lookups import find_writable_ticket
+from ticketbox.operations.tickets.recording import record_change
 from ticketbox.store.companies import columns
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
@@ -35,7 +35,7 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """At most one of `before` and `after`; without either the ticket goes to the column's end."""
 
     ticket_id: TicketId
-    column_id: Id
+    column_id: ColumnId
     before: Annotated[TicketId, Meta(description="A ticket of that column to stand right before.")] | None = None
     after: Annotated[TicketId, Meta(description="A ticket of that column to stand right after.")] | None = None
     expected_version: Version | None = None
@@ -57,21 +57,21 @@ def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
     """Move a ticket to a place in a column, of its project or another project of its company."""
     if args.before is not None and args.after is not None:
         raise InvalidField("after", "give before or after, not both")
-    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    column = _column(tx, actor, found, args.column_id)
-    position = _position(tx, column.key, state, args.before, args.after)
-    return _moved(tx, actor, found, state, column, position)
+    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    column = _find_column(tx, actor, found, args.column_id)
+    position = _choose_position(tx, column.key, state, args.before, args.after)
+    return _move(tx, actor, found, state, column, position)
 
 
-def _column(tx: Write, actor: Actor, ticket: VisibleRow, column_id: str) -> VisibleRow:
+def _find_column(tx: Write, actor: Actor, ticket: VisibleRow, column_id: str) -> VisibleRow:
     """The column to move to. Another company's is refused as such whoever asks, before anything else."""
     company = columns.find_company_of_column(tx, column_id)
     if company is not None and company != ticket.company:
         raise CrossCompanyMove
-    return writable(tx, actor, "column", column_id)
+    return find_writable(tx, actor, "column", column_id)
 
 
-def _position(tx: Write, column: int, state: TicketState, before: str | None, after: str | None) -> int:
+def _choose_position(tx: Write, column: int, state: TicketState, before: str | None, after: str | None) -> int:
     anchor = before if before is not None else after
     if anchor is None:
         return positions.find_end_position(tx, column)
@@ -84,12 +84,12 @@ def _position(tx: Write, column: int, state: TicketState, before: str | None, af
     return positions.allocate_position(tx, column, neighbour, state.key, after=before is None)
 
 
-def _moved(tx: Write, actor: Actor, found: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
+def _move(tx: Write, actor: Actor, found: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
     origin = None if state.column is None else columns.load_column_id(tx, state.column)
     positions.place_ticket(tx, found.key, column.project, column.key, position)
     there = VisibleRow(found.key, column.project, column.company, column.role, within=True)
     told = {"from": {"column_id": origin}, "to": {"column_id": columns.load_column_id(tx, column.key)}}
-    return changed(tx, actor, there, state.id, "ticket.moved", **told)
+    return record_change(tx, actor, there, state.id, "ticket.moved", **told)
 
 
 TicketIds = Annotated[
@@ -120,7 +120,7 @@ class BulkResults(msgspec.Struct, frozen=True):
     results: list[BulkResult]
 
 
-def in_turn(tx: Write, meter: Meter, ticket_ids: list[str], change: Callable[[str], Ticket]) -> BulkResults:
+def apply_to_each(tx: Write, meter: Meter, ticket_ids: list[str], change: Callable[[str], Ticket]) -> BulkResults:
     """Carry a change out on one ticket after the other, each costing one write.
 
     A refused ticket leaves the others as they are. When the budget runs out midway the rest are refused
@@ -150,11 +150,11 @@ def in_turn(tx: Write, meter: Meter, ticket_ids: list[str], change: Callable[[st
     return BulkResults(results)
 
 
-class BulkMove(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class BulkMoveTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The tickets go to the column's end, in the order given."""
 
     ticket_ids: TicketIds
-    column_id: Id
+    column_id: ColumnId
 
 
 @operation(
@@ -169,14 +169,14 @@ class BulkMove(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "column_id": "col_5d8x1v6b2g7h"},
     ),
 )
-def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMove, meter: Meter) -> BulkResults:
+def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMoveTickets, meter: Meter) -> BulkResults:
     """Move up to 50 tickets to the end of a column, one after the other."""
     if columns.find_company_of_column(tx, args.column_id) is None:
         raise NotFound("column")
 
     def move(public_id: str) -> Ticket:
-        found, state = writable_ticket(tx, actor, public_id)
-        column = _column(tx, actor, found, args.column_id)
-        return _moved(tx, actor, found, state, column, positions.find_end_position(tx, column.key))
+        found, state = find_writable_ticket(tx, actor, public_id)
+        column = _find_column(tx, actor, found, args.column_id)
+        return _move(tx, actor, found, state, column, positions.find_end_position(tx, column.key))
 
-    return in_turn(tx, meter, args.ticket_ids, move)
+    return apply_to_each(tx, meter, args.ticket_ids, move)

@@ -4,7 +4,7 @@ from typing import Any
 
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.tickets.records import Ticket
-from ticketbox.operations.tickets.lookups import shown
+from ticketbox.operations.tickets.lookups import load_ticket
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.events import events
@@ -12,13 +12,13 @@ from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import tickets
 
 
-def ticket_event(tx: Write, actor: Actor, found: VisibleRow, type_: str, **data: Any) -> None:
+def record_ticket_event(tx: Write, actor: Actor, found: VisibleRow, type_: str, **data: Any) -> None:
     """Record an event about a ticket that leaves the ticket itself as it was, such as a comment."""
     events.record_event(tx, type_, bylines.ensure_byline(tx, actor), found.company, found.project, found.key, **data)
 
 
-def changed(tx: Write, actor: Actor, found: VisibleRow, public_id: str, type_: str, **data: Any) -> Ticket:
+def record_change(tx: Write, actor: Actor, found: VisibleRow, public_id: str, type_: str, **data: Any) -> Ticket:
     """Give a ticket its next version, record the event, and return the ticket as it is now."""
     tickets.mark_updated(tx, found.key, bylines.ensure_byline(tx, actor))
-    ticket_event(tx, actor, found, type_, **data)
-    return shown(tx, actor, public_id)
+    record_ticket_event(tx, actor, found, type_, **data)
+    return load_ticket(tx, actor, public_id)

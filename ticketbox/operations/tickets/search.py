@@ -13,10 +13,10 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Hit, Status
 from ticketbox.domain.tickets.search_filters import FILTERS, Facet
 from ticketbox.domain.tickets.search_query import FacetTerm, SearchQuery, build_term_error, parse_query
-from ticketbox.operations.core.lookups import Id
-from ticketbox.operations.core.paging import Cursor, Limit, page, resume
+from ticketbox.operations.core.lookups import CompanyId, ProjectId
+from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.tickets import StatusFilter, statuses
+from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import search as index
 from ticketbox.store.tickets import search_scope, tickets
@@ -37,9 +37,9 @@ class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         ),
         match_whole(r"[^\x00-\x1f\x7f]*"),
     ]
-    company_id: Id | None = None
-    project_id: Id | None = None
-    status: StatusFilter = "active"
+    company_id: CompanyId | None = None
+    project_id: ProjectId | None = None
+    status: TicketStatus = StatusFilter.ACTIVE
     typing: Annotated[bool, Meta(description="Whether the last word may go on, as while it is being typed.")] = False
     limit: Limit = 50
     cursor: Cursor | None = None
@@ -72,10 +72,10 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
     """
     id_ = parse_ticket_id(args.q)
     query = parse_query(args.q if id_ is None else f'"{id_}"', tx.now, typing=args.typing)
-    question = _question(tx, actor, args, query)
-    found, whole = index.find_matches(tx, actor.viewer, question, resume(actor, args, 3), args.limit + 1)
+    question = _build_question(tx, actor, args, query)
+    found, whole = index.find_matches(tx, actor.viewer, question, decode_cursor(actor, args, 3), args.limit + 1)
     shown = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in found])
-    kept = page(
+    kept = build_page(
         actor,
         args,
         [
@@ -86,14 +86,14 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
     return Found(kept.items, kept.next_cursor, bounded=not whole)
 
 
-def _question(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> IndexQuery:
+def _build_question(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> IndexQuery:
     """Look up what the query names. Raises InvalidRequest for a name that nothing visible has."""
     homes = [
         home
         for home in search_scope.list_visible_projects(tx, actor.viewer)
         if args.company_id in {None, home.company_id} and args.project_id in {None, home.project_id}
     ]
-    wanted = statuses(args.status)
+    wanted = args.status.statuses
     people: dict[FacetTerm, tuple[int, ...]] = {}
     columns: list[tuple[bool, tuple[int, ...]]] = []
     for choice in query.choices:
@@ -101,11 +101,11 @@ def _question(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> Index
             case Facet.STATUS:
                 wanted = tuple(Status) if "all" in choice.values else tuple(Status(value) for value in choice.values)
             case Facet.PROJECT:
-                homes = _in_projects(homes, choice)
+                homes = _limit_to_projects(homes, choice)
             case Facet.ASSIGNEE:
-                people[choice] = tuple(key for value in choice.values for key in _people(tx, actor, choice, value))
+                people[choice] = tuple(key for value in choice.values for key in _find_people(tx, actor, choice, value))
             case Facet.COLUMN:
-                keys = tuple(key for value in choice.values for key in _columns(tx, actor, choice, value))
+                keys = tuple(key for value in choice.values for key in _find_columns(tx, actor, choice, value))
                 columns.append((choice.negated, keys))
             case _:
                 pass
@@ -118,18 +118,18 @@ def _question(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> Index
     )
 
 
-def _in_projects(homes: list[VisibleProject], choice: FacetTerm) -> list[VisibleProject]:
+def _limit_to_projects(homes: list[VisibleProject], choice: FacetTerm) -> list[VisibleProject]:
     for value in choice.values:
-        if not any(_is_called(home, value) for home in homes):
+        if not any(_has_name(home, value) for home in homes):
             raise build_term_error(choice.span, f"no project is called {value}")
-    return [home for home in homes if any(_is_called(home, value) for value in choice.values) != choice.negated]
+    return [home for home in homes if any(_has_name(home, value) for value in choice.values) != choice.negated]
 
 
-def _is_called(home: VisibleProject, name: str) -> bool:
+def _has_name(home: VisibleProject, name: str) -> bool:
     return name == home.project_id or name.casefold() == home.name.casefold()
 
 
-def _people(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
+def _find_people(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
     if name == "none":
         return ()
     found = (actor.user,) if name == "me" else search_scope.find_users_by_name(tx, actor.viewer, name)
@@ -138,7 +138,7 @@ def _people(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, 
     return found
 
 
-def _columns(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
+def _find_columns(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
     found = search_scope.find_columns_by_name(tx, actor.viewer, name)
     if not found:
         raise build_term_error(choice.span, f"no column is called {name}")

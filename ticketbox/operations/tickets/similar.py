@@ -12,9 +12,9 @@ from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Likeness, Resemblance, SimilarTicket
 from ticketbox.operations.core.inputs import Text, Url
-from ticketbox.operations.core.lookups import TicketId, readable_ticket
+from ticketbox.operations.core.lookups import TicketId, find_readable_ticket
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.tickets import StatusFilter, statuses
+from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import similar, tickets
 from ticketbox.store.tickets.similar import SimilarMatch
@@ -26,7 +26,7 @@ class FindSimilarTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True
     ticket_id: TicketId | None = None
     url: Annotated[Url, Meta(description="A page's address; ids in its path are left open.")] | None = None
     error: Annotated[Text, Meta(description="`TypeError: cart is undefined`; the first line counts.")] | None = None
-    status: StatusFilter = "active"
+    status: TicketStatus = StatusFilter.ACTIVE
     limit: Annotated[int, Meta(ge=1, le=50, description="How many tickets at the most.")] = 10
 
 
@@ -53,23 +53,23 @@ def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> Si
 
     Figures, ids and hashes don't count when they are compared.
     """
-    key, prints = _asked(tx, actor, args)
-    found, whole = similar.find_similar(tx, actor.viewer, prints, statuses(args.status), key)
+    key, prints = _fingerprints_to_compare(tx, actor, args)
+    found, whole = similar.find_similar(tx, actor.viewer, prints, args.status.statuses, key)
     kept = found[: args.limit]
     shown = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in kept])
     items = [
-        SimilarTicket(**msgspec.structs.asdict(ticket), reasons=_reasons(each))
+        SimilarTicket(**msgspec.structs.asdict(ticket), reasons=_list_reasons(each))
         for each, ticket in zip(kept, shown, strict=True)
     ]
     return SimilarTickets(items, bounded=not whole)
 
 
-def _asked(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[Fingerprint]]:
+def _fingerprints_to_compare(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[Fingerprint]]:
     """The key of the ticket that was asked for, if any, and the fingerprints to look for. Raises InvalidRequest."""
     if args.ticket_id is not None:
         if args.url is not None or args.error is not None:
             raise InvalidField("ticket_id", "give a ticket, or url and error, not both")
-        key = readable_ticket(tx, actor, args.ticket_id).key
+        key = find_readable_ticket(tx, actor, args.ticket_id).key
         return key, similar.list_fingerprints(tx, key)
     if args.url is None and args.error is None:
         raise InvalidField("url", "give url or error")
@@ -83,7 +83,7 @@ def _asked(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[
     return 0, prints
 
 
-def _reasons(alike: SimilarMatch) -> list[Resemblance]:
+def _list_reasons(alike: SimilarMatch) -> list[Resemblance]:
     """Each once: where the error is the same, so is its message."""
     told = {each.label for each in alike.prints if each.likeness is Likeness.ERROR}
     order = list(Likeness)

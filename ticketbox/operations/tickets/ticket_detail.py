@@ -28,7 +28,7 @@ from ticketbox.domain.events.records import Event
 from ticketbox.domain.tickets.records import CaptureSummary, Comment, Status, Ticket
 from ticketbox.operations.core.lookups import TicketId
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.tickets import StatusFilter
+from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
 from ticketbox.store.captures import captures
 from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs
@@ -59,7 +59,7 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """An archived ticket is found only with status `archived` or `all`."""
 
     ticket_id: TicketId
-    status: StatusFilter = "active"
+    status: TicketStatus = StatusFilter.ACTIVE
     include: Annotated[
         list[Part],
         Meta(
@@ -109,34 +109,34 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
 )
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     """Read a ticket with its newest capture, cut to what matters first."""
-    status = None if args.status == "all" else Status(args.status)
+    status = None if args.status is StatusFilter.ALL else Status(args.status.value)
     found = tickets.find_ticket(tx, actor.viewer, parse_ticket_id(args.ticket_id) or "", status)
     if found is None:
         raise NotFound("ticket")
     key, ticket = found
     shown = msgspec.structs.asdict(ticket)
-    shown["capture"] = None if ticket.capture is None else _capture(tx, key, args)
+    shown["capture"] = None if ticket.capture is None else _load_capture(tx, key, args)
     return TicketDetail(
         **shown,
-        comments=_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
-        history=_history(tx, key) if Part.HISTORY in args.include else UNSET,
+        comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
+        history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,
     )
 
 
-def _comments(tx: Read, ticket: int) -> list[Comment]:
+def _list_comments(tx: Read, ticket: int) -> list[Comment]:
     return [comment for _, comment in comments.list_comments(tx, ticket, 0, MOST_BESIDE)]
 
 
-def _history(tx: Read, ticket: int) -> list[Event]:
+def _list_history(tx: Read, ticket: int) -> list[Event]:
     return [event for _, event in events.list_history(tx, ticket, 0, MOST_BESIDE)]
 
 
-def _capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | None:
+def _load_capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | None:
     key = captures.find_newest_capture(tx, ticket)
     if key is None:
         return None
     stored = captures.load_capture(tx, key)
-    cut = _excerpt(tx, stored, args.detail) if Part.CAPTURE in args.include else None
+    cut = _load_excerpt(tx, stored, args.detail) if Part.CAPTURE in args.include else None
     capture = stored.capture
     pictures = [asset for asset in capture.assets if asset.kind is AssetKind.SCREENSHOT]
     return CaptureDetail(
@@ -154,7 +154,7 @@ def _capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | None:
     )
 
 
-def _excerpt(tx: Read, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
+def _load_excerpt(tx: Read, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
     if detail is Detail.SUMMARY:
         return msgspec.json.decode(blobs.read(tx, stored.excerpt), type=CaptureExcerpt)
     console = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.CONSOLE]), type=list[ConsoleEntry])

@@ -1,6 +1,7 @@
 """Tickets: listing, making, editing, archiving."""
 
 from datetime import datetime
+from enum import StrEnum
 from typing import Annotated
 
 import msgspec
@@ -9,18 +10,17 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.captures.fingerprints import fingerprint_page
 from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Priority, Status, Ticket
-from ticketbox.operations.core.inputs import Branch, Label, Labels, Markdown, Title, Url, tidy_labels
-from ticketbox.operations.core.lookups import Id, Key, TicketId, Version, writable
-from ticketbox.operations.core.paging import Cursor, Limit, Page, page, resume
+from ticketbox.operations.core.inputs import Branch, Label, Labels, Markdown, Title, Url, normalize_labels
+from ticketbox.operations.core.lookups import ColumnId, CompanyId, Id, Key, ProjectId, TicketId, Version, find_writable
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_mentioned
-from ticketbox.operations.tickets.lookups import shown, writable_ticket
-from ticketbox.operations.tickets.recording import changed, ticket_event
+from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
+from ticketbox.operations.tickets.recording import record_change, record_ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
@@ -29,25 +29,30 @@ from ticketbox.store.tickets import lists, positions, similar, tickets
 from ticketbox.store.tickets.lists import Sort, TicketFilter
 from ticketbox.store.tickets.tickets import NewTicket
 
-StatusFilter = Annotated[
-    str,
-    Meta(description="`active` (the default), `archived` or `all`."),
-    match_whole("(active|archived|all)"),
-]
+
+class StatusFilter(StrEnum):
+    """Which tickets a list or a look-up includes."""
+
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+    ALL = "all"
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """The statuses that the filter includes."""
+        return tuple(Status) if self is StatusFilter.ALL else (Status(self.value),)
 
 
-def statuses(wanted: str) -> tuple[Status, ...]:
-    """The statuses that a status filter lets through."""
-    return tuple(Status) if wanted == "all" else (Status(wanted),)
+TicketStatus = Annotated[StatusFilter, Meta(description="`active` (the default), `archived` or `all`.")]
 
 
 class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Filters join with and; every one may be left out."""
 
-    company_id: Id | None = None
-    project_id: Id | None = None
-    column_id: Id | None = None
-    status: StatusFilter = "active"
+    company_id: CompanyId | None = None
+    project_id: ProjectId | None = None
+    column_id: ColumnId | None = None
+    status: TicketStatus = StatusFilter.ACTIVE
     assignee: Annotated[Id, Meta(description="A user's id, or `me`.")] | None = None
     label: Label | None = None
     priority: Priority | None = None
@@ -78,7 +83,7 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
     if args.sort is Sort.POSITION and args.column_id is None:
         raise InvalidField("sort", "position is a place in one column; give column_id too")
     wanted = TicketFilter(
-        statuses=statuses(args.status),
+        statuses=args.status.statuses,
         sort=args.sort,
         company=args.company_id,
         project=args.project_id,
@@ -89,8 +94,8 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
         resolved=args.resolved,
         updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
     )
-    after = resume(actor, args, lists.count_sort_keys(wanted.sort))
-    return page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
+    after = decode_cursor(actor, args, lists.count_sort_keys(wanted.sort))
+    return build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
 
 
 class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -98,7 +103,7 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     title: Title
     project_id: Annotated[Id, Meta(description="May be left out where column_id is given.")] | None = None
-    column_id: Id | None = None
+    column_id: ColumnId | None = None
     description: Markdown = ""
     priority: Priority = Priority.NONE
     labels: Labels = []
@@ -122,7 +127,7 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
     """Make a ticket at the end of a column."""
-    found, column = target(tx, actor, args.project_id, args.column_id)
+    found, column = resolve_target(tx, actor, args.project_id, args.column_id)
     new = NewTicket(
         project=found.project,
         column=column,
@@ -130,14 +135,14 @@ def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
         title=args.title.strip(),
         description=args.description,
         priority=args.priority,
-        labels=tidy_labels(args.labels),
+        labels=normalize_labels(args.labels),
         source_url=args.source_url,
         branch=args.branch,
     )
-    return created(tx, actor, found, new)[1]
+    return insert_ticket(tx, actor, found, new)[1]
 
 
-def target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None) -> tuple[VisibleRow, int]:
+def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None) -> tuple[VisibleRow, int]:
     """Where a new ticket goes: its project, and the key of its column.
 
     Raises InvalidRequest when neither is given or the two don't fit, NotFound and Forbidden as a write does.
@@ -145,26 +150,26 @@ def target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None
     if column_id is None and project_id is None:
         raise InvalidField("project_id", "give project_id or column_id")
     if column_id is None:
-        found = writable(tx, actor, "project", project_id or "")
+        found = find_writable(tx, actor, "project", project_id or "")
         first = columns.find_first_column(tx, found.project)
         if first is None:
             raise NotFound("column")
         return found, first
-    found = writable(tx, actor, "column", column_id)
-    if project_id is not None and writable(tx, actor, "project", project_id).project != found.project:
+    found = find_writable(tx, actor, "column", column_id)
+    if project_id is not None and find_writable(tx, actor, "project", project_id).project != found.project:
         raise InvalidField("column_id", "the column belongs to another project")
     return found, found.key
 
 
-def created(tx: Write, actor: Actor, found: VisibleRow, new: NewTicket) -> tuple[VisibleRow, Ticket]:
+def insert_ticket(tx: Write, actor: Actor, found: VisibleRow, new: NewTicket) -> tuple[VisibleRow, Ticket]:
     """Store a new ticket with its event; returns where it stands and the ticket."""
     key, public_id = tickets.insert_ticket(tx, new, bylines.ensure_byline(tx, actor))
     if new.source_url is not None:
         similar.insert_fingerprints(tx, key, filter(None, [fingerprint_page(new.source_url)]))
     at = VisibleRow(key, found.project, found.company, found.role, within=True)
-    ticket_event(tx, actor, at, "ticket.created", title=new.title)
+    record_ticket_event(tx, actor, at, "ticket.created", title=new.title)
     notify_mentioned(tx, actor, at, new.description)
-    return at, shown(tx, actor, public_id)
+    return at, load_ticket(tx, actor, public_id)
 
 
 class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -204,9 +209,9 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     if "title" in given:
         given["title"] = given["title"].strip()
     if "labels" in given:
-        given["labels"] = tidy_labels(given["labels"])
-    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    before = shown(tx, actor, state.id)
+        given["labels"] = normalize_labels(given["labels"])
+    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    before = load_ticket(tx, actor, state.id)
     changes = {name: value for name, value in given.items() if getattr(before, name) != value}
     if not changes:
         return before
@@ -223,7 +228,7 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     told = {
         name: {"from": getattr(before, name), "to": value} for name, value in changes.items() if name != "description"
     }
-    ticket = changed(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=told)
+    ticket = record_change(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=told)
     notify_mentioned(tx, actor, found, changes.get("description", ""), before.description)
     return ticket
 
@@ -257,11 +262,11 @@ class ArchivedOrRestored(Ticket, frozen=True):
 )
 def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRestored:
     """Take a ticket off its board. Lists and reads then show it only with the archived status filter."""
-    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
+    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ARCHIVED:
-        return _told(shown(tx, actor, state.id), changed=False, note="the ticket was archived already")
+        return _told(load_ticket(tx, actor, state.id), changed=False, note="the ticket was archived already")
     tickets.archive_ticket(tx, found.key, bylines.ensure_byline(tx, actor))
-    ticket = changed(tx, actor, found, state.id, "ticket.archived")
+    ticket = record_change(tx, actor, found, state.id, "ticket.archived")
     return _told(ticket, changed=True, note="the ticket is archived")
 
 
@@ -289,9 +294,9 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
 
     If that column is gone, it goes to the end of the project's first column.
     """
-    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
+    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ACTIVE:
-        return _told(shown(tx, actor, state.id), changed=False, note="the ticket was active already")
+        return _told(load_ticket(tx, actor, state.id), changed=False, note="the ticket was active already")
     column, position = state.column, state.position
     if column is None:
         column = columns.find_first_column(tx, state.project)
@@ -299,7 +304,7 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
             raise NotFound("column")
         position = positions.find_end_position(tx, column)
     tickets.restore_ticket(tx, found.key, column, position)
-    ticket = changed(tx, actor, found, state.id, "ticket.restored")
+    ticket = record_change(tx, actor, found, state.id, "ticket.restored")
     return _told(ticket, changed=True, note="the ticket is back on its board")
 
 

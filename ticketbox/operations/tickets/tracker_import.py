@@ -12,10 +12,10 @@ from ticketbox.domain.core.scopes import Access
 from ticketbox.domain.tickets.records import Priority
 from ticketbox.domain.tickets.tracker_formats import ImportedTicket, Tracker, read_tickets
 from ticketbox.operations.core.inputs import Email
-from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.lookups import ProjectId
 from ticketbox.operations.core.registry import operation
-from ticketbox.operations.tickets.recording import ticket_event
-from ticketbox.operations.tickets.tickets import created, target
+from ticketbox.operations.tickets.recording import record_ticket_event
+from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
 from ticketbox.store.accounts import credentials, users
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
@@ -25,17 +25,17 @@ from ticketbox.store.tickets import comments, positions, tickets
 from ticketbox.store.tickets.tickets import NewTicket
 
 
-class TakeOver(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class ImportTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The tickets are written in the name of a member who may write."""
 
     tracker: Tracker
     data: bytes
-    project_id: Id
+    project_id: ProjectId
     user: Annotated[Email, Meta(description="Who brings them.")]
     dry_run: bool = False
 
 
-class Mapped(msgspec.Struct, frozen=True):
+class UserMapping(msgspec.Struct, frozen=True):
     """A state of the other tracker: how many tickets have it, and the column that they go to."""
 
     state: str
@@ -44,19 +44,19 @@ class Mapped(msgspec.Struct, frozen=True):
     resolved: bool
 
 
-class TakenOver(msgspec.Struct, frozen=True):
+class ImportedTickets(msgspec.Struct, frozen=True):
     """What was taken over, or would be."""
 
     tickets: int
     comments: int
-    states: list[Mapped]
+    states: list[UserMapping]
     priorities: dict[str, int]
     labels: list[str]
     done: bool
 
 
 @operation("take_over", scope=Access.OPERATOR, budget=Budget.NONE)
-def take_over(tx: Write, actor: Actor, args: TakeOver) -> TakenOver:
+def take_over(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
     """Make tickets of another tracker's file, all or none; with `dry_run` only tell what would be made.
 
     A state goes to the column of that name; one without to the first column, or to the last if it is a resolved one.
@@ -65,7 +65,7 @@ def take_over(tx: Write, actor: Actor, args: TakeOver) -> TakenOver:
     if account is None:
         raise NotFound("account")
     owner = credentials.load_user_as_actor(tx, account.key, Via.CLI)
-    found, first = target(tx, owner, args.project_id, None)
+    found, first = resolve_target(tx, owner, args.project_id, None)
     board = columns.list_columns(tx, found.project)
     named = {column.name.casefold(): key for key, column in board}
     names = {key: column.name for key, column in board}
@@ -80,18 +80,18 @@ def take_over(tx: Write, actor: Actor, args: TakeOver) -> TakenOver:
         states[at] = states.get(at, 0) + 1
     if not args.dry_run:
         for ticket in foreign:
-            _make(tx, owner, found, place(ticket), ticket)
-    return TakenOver(
+            _import_ticket(tx, owner, found, place(ticket), ticket)
+    return ImportedTickets(
         tickets=len(foreign),
         comments=sum(len(ticket.comments) for ticket in foreign),
-        states=[Mapped(state, count, names[key], resolved) for (state, key, resolved), count in states.items()],
+        states=[UserMapping(state, count, names[key], resolved) for (state, key, resolved), count in states.items()],
         priorities={level.value: n for level in Priority if (n := sum(each.priority is level for each in foreign))},
         labels=sorted({label for ticket in foreign for label in ticket.labels}, key=str.casefold),
         done=not args.dry_run,
     )
 
 
-def _make(tx: Write, owner: Actor, found: VisibleRow, column: int, ticket: ImportedTicket) -> None:
+def _import_ticket(tx: Write, owner: Actor, found: VisibleRow, column: int, ticket: ImportedTicket) -> None:
     new = NewTicket(
         project=found.project,
         column=column,
@@ -102,10 +102,10 @@ def _make(tx: Write, owner: Actor, found: VisibleRow, column: int, ticket: Impor
         labels=ticket.labels,
         source_url=ticket.url,
     )
-    at, _ = created(tx, owner, found, new)
+    at, _ = insert_ticket(tx, owner, found, new)
     byline = bylines.ensure_byline(tx, owner)
     if ticket.resolved:
         tickets.update_ticket(tx, at.key, None, None, None, True)
     for body in ticket.comments:
         key = comments.insert_comment(tx, at.key, body, byline)
-        ticket_event(tx, owner, at, "comment.created", comment_id=comments.load_comment(tx, key).id)
+        record_ticket_event(tx, owner, at, "comment.created", comment_id=comments.load_comment(tx, key).id)

@@ -16,8 +16,8 @@ from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.inputs import Branch
 from ticketbox.operations.core.lookups import TicketId, Version
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.lookups import shown, writable_ticket
-from ticketbox.operations.tickets.recording import changed
+from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
+from ticketbox.operations.tickets.recording import record_change
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import tickets
@@ -51,13 +51,13 @@ class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def start_work(tx: Write, actor: Actor, args: StartWork) -> Ticket:
     """Claim a ticket for a while and record the branch; others who start meanwhile are refused."""
-    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    if _claimed(tx, state) and not _is_callers(state, actor):
-        raise _refusal(tx, actor, state)
-    branch = args.branch or state.branch or f"{state.id}-{slug(state.title)}"
+    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    if _claim(tx, state) and not _is_held_by(state, actor):
+        raise _already_claimed(tx, actor, state)
+    branch = args.branch or state.branch or f"{state.id}-{slugify(state.title)}"
     until = tx.now + args.lease_minutes * MINUTE
     tickets.claim_ticket(tx, found.key, bylines.ensure_byline(tx, actor), until, branch)
-    return changed(tx, actor, found, state.id, "ticket.work_started", branch=branch, until=format_rfc3339(until))
+    return record_change(tx, actor, found, state.id, "ticket.work_started", branch=branch, until=format_rfc3339(until))
 
 
 class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -83,32 +83,32 @@ class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
     """End the claim on a ticket: one's own (whatever the token), or as an admin anybody's."""
-    found, state = writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    if not _claimed(tx, state):
-        return shown(tx, actor, state.id)
+    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    if not _claim(tx, state):
+        return load_ticket(tx, actor, state.id)
     if state.claimed_user != actor.user and found.role < Role.ADMIN:
-        raise _refusal(tx, actor, state)
+        raise _already_claimed(tx, actor, state)
     tickets.release_claim(tx, found.key)
-    return changed(tx, actor, found, state.id, "ticket.work_stopped")
+    return record_change(tx, actor, found, state.id, "ticket.work_stopped")
 
 
-def slug(title: str) -> str:
+def slugify(title: str) -> str:
     """A title as a part of a branch's name: `The cart's empty!` becomes `the-cart-s-empty`."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-") or "work"
 
 
-def _claimed(tx: Write, state: TicketState) -> bool:
+def _claim(tx: Write, state: TicketState) -> bool:
     return state.claimed_until is not None and state.claimed_until > tx.now
 
 
-def _is_callers(state: TicketState, actor: Actor) -> bool:
+def _is_held_by(state: TicketState, actor: Actor) -> bool:
     token = None if actor.kind is Kind.SESSION else actor.token_id
     return state.claimed_user == actor.user and state.claimed_token == token
 
 
-def _refusal(tx: Write, actor: Actor, state: TicketState) -> AlreadyClaimed:
-    claim = shown(tx, actor, state.id).claim
+def _already_claimed(tx: Write, actor: Actor, state: TicketState) -> AlreadyClaimed:
+    claim = load_ticket(tx, actor, state.id).claim
     assert claim is not None
     token = f" with {claim.by.token_label}" if claim.by.token_label else ""
     return AlreadyClaimed(f"{claim.by.user.name}{token} works on this until {claim.until}", claim=claim)
