@@ -206,7 +206,7 @@ class Board:
 
 
 async def repeat(seconds: float, sample: Callable[[], object], stop: asyncio.Event) -> None:
-    """Call a function every so many seconds until `stop` is set."""
+    """Call a function at an interval until `stop` is set."""
     while not stop.is_set():
         sample()
         await _pause(stop, seconds)

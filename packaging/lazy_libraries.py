@@ -1,8 +1,8 @@
 """Unpack a large library of the executable when something that needs it is first imported.
 
-PyInstaller's boot loader unpacks everything beside it at every start, which was most of what `ticketbox version`
-cost. `packaging/ticketbox.spec` puts the large libraries into `libraries.zip` instead, and lists in `libraries.txt`
-which of them each package or module needs. This file runs in the executable before the program does.
+PyInstaller's boot loader unpacks all other files at every start, which was most of the cost of `ticketbox version`.
+`packaging/ticketbox.spec` puts the large libraries into `libraries.zip` instead, and lists in `libraries.txt` which of
+them each package or module needs. This file runs in the executable before the program does.
 """
 
 

@@ -1,4 +1,4 @@
-"""Write the exact version of every package in the closure into pyproject.toml, or check that it is there.
+"""Write the exact versions of all packages, indirect ones included, into pyproject.toml, or check them.
 
     uv run --group dev python packaging/pin.py          after a dependency changed
     uv run --group dev python packaging/pin.py --check  in CI
