@@ -10,6 +10,7 @@ executable contains one of its modules or libraries. The same executable gets th
 # pyright: reportArgumentType=false, reportAttributeAccessIssue=false, reportCallIssue=false
 
 import hashlib
+import json
 import os
 import re
 import sqlite3
@@ -34,6 +35,9 @@ from PyInstaller.archive.readers import CArchiveReader
 LICENSE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 BUILD_TOOLS = {"pyinstaller", "pyinstaller-hooks-contrib", "setuptools"}
 RULE = "=" * 100
+PACKAGE_LOCK = Path(__file__).parent.parent / "web" / "package-lock.json"
+# The font for annotations. The npm package's metadata says OFL-1.1; the font's LICENSE file is Bitstream Vera's.
+FONT_NAMESPACE, FONT_NAME, FONT_LICENSE = "@fontsource", "dejavu-sans", "Bitstream-Vera"
 
 
 def main() -> int:
@@ -82,6 +86,8 @@ def build_bom(packages: list[Distribution], digest: str) -> Bom:
     }
     components = [Component(name=name, version=version, bom_ref=name) for name, version in runtime.items()]
     components += [describe_package(package) for package in packages if package.metadata["Name"] != "ticketbox"]
+    if (font := describe_font()) is not None:
+        components.append(font)
     built_at = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "1")), UTC)
     bom = Bom(
         serial_number=uuid5(NAMESPACE_URL, f"urn:sha256:{digest}"),
@@ -99,6 +105,22 @@ def describe_package(package: Distribution) -> Component:
     return Component(
         name=name, version=package.version, bom_ref=str(purl), purl=purl, licenses=find_licenses(package)
     )  # fmt: skip
+
+
+def describe_font() -> Component | None:
+    """Describe the font that the build copies from npm, or return None if ticketbox contains none."""
+    if not font_license().exists():
+        return None
+    packages = json.loads(PACKAGE_LOCK.read_text("utf-8"))["packages"]
+    version = packages[f"node_modules/{FONT_NAMESPACE}/{FONT_NAME}"]["version"]
+    purl = PackageURL("npm", FONT_NAMESPACE, FONT_NAME, version)
+    licenses = [LicenseFactory().make_with_id(FONT_LICENSE)]
+    return Component(name=FONT_NAME, version=version, bom_ref=str(purl), purl=purl, licenses=licenses)
+
+
+def font_license() -> Path:
+    """Return the path of the font's licence text."""
+    return Path(str(distribution("ticketbox").locate_file("ticketbox/fonts/LICENSE")))
 
 
 def find_licenses(package: Distribution) -> list[License]:
@@ -128,6 +150,8 @@ def license_texts(packages: list[Distribution]) -> Iterator[str]:
             yield f"Licence: {package.metadata['License-Expression'] or package.metadata['License'] or 'unknown'}\n"
         for file in files:
             yield Path(file.locate()).read_text("utf-8", errors="replace")
+    if (font := describe_font()) is not None:
+        yield from (RULE, f"{font.name} {font.version}", RULE, font_license().read_text("utf-8"))
 
 
 if __name__ == "__main__":
