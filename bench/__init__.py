@@ -1,1 +1,1 @@
-"""Reproducible benchmarks; bench/RESULTS.md says how to run them and what came out."""
+"""Reproducible benchmarks. bench/RESULTS.md has the commands and the results."""

@@ -1,7 +1,7 @@
-"""Backups: how long one takes, and how long it holds writers up: `uv run --group dev python -m bench.backup`.
+"""Duration of a backup, and how much it delays writes: `uv run --group dev python -m bench.backup`.
 
-One client makes a ticket every 10 ms and waits for each. The same is measured with nothing beside it, with
-`ticketbox backup` beside the server, and with the backup that `serve` makes itself.
+One client creates a ticket 10 ms after the other. Measured without a backup, with `ticketbox backup` running beside the
+server, and with a scheduled backup inside `serve`.
 """
 
 import argparse
@@ -19,26 +19,26 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from bench.machine import SERVER_CORE, describe, percentile, pinned, table
-from bench.seed import Seeded, seed
-from bench.serving import ROOT, Server, running
+from bench.launch import ROOT, Server, launch
+from bench.machine import SERVER_CORE, describe_machine, format_table, percentile, pin_to_core
+from bench.seed import SeededFile, seed
 
 EVERY_SECONDS = 0.01
 CONTENT_BYTES = 1_000_000
-AIM_MS = 50
+LIMIT_MS = 50
 
 
 class Writer(threading.Thread):
-    """Makes tickets until it is told to stop; `times` are the milliseconds that each took."""
+    """Creates tickets until `stopping` is set; `times` has the milliseconds of each."""
 
-    def __init__(self, server: Server, seeded: Seeded) -> None:
+    def __init__(self, server: Server, seeded: SeededFile) -> None:
         super().__init__()
         self.times: list[float] = []
         self.stopping = threading.Event()
         self._server, self._seeded = server, seeded
 
     def run(self) -> None:
-        """Write."""
+        """Create tickets."""
         connection = http.client.HTTPConnection(self._server.host)
         headers = {"Authorization": f"Bearer {self._seeded.token}", "Content-Type": "application/json"}
         body = json.dumps({"project_id": self._seeded.project, "title": "A ticket"})
@@ -52,7 +52,7 @@ class Writer(threading.Thread):
 
 
 def enlarge(db: Path, megabytes: int) -> None:
-    """Add attachments of random bytes."""
+    """Add attachments of random bytes to a file."""
     connection = sqlite3.connect(db)
     with connection:
         for number in range(megabytes * 1_000_000 // CONTENT_BYTES):
@@ -69,12 +69,12 @@ def enlarge(db: Path, megabytes: int) -> None:
     connection.close()
 
 
-def measure(server: Server, seeded: Seeded, during: Callable[[], object]) -> tuple[float, list[float]]:
-    """Seconds that something takes, and how long each write took meanwhile."""
+def measure(server: Server, seeded: SeededFile, action: Callable[[], object]) -> tuple[float, list[float]]:
+    """Run an action beside a writer: its seconds, and the milliseconds of each write."""
     writer = Writer(server, seeded)
     writer.start()
     started = time.perf_counter()
-    during()
+    action()
     seconds = time.perf_counter() - started
     writer.stopping.set()
     writer.join()
@@ -86,44 +86,48 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, default=Path("/tmp/ticketbox-bench"))
     parser.add_argument("--tickets", type=int, default=100_000)
-    parser.add_argument("--megabytes", type=int, default=500, help="of attachments")
+    parser.add_argument("--megabytes", type=int, default=500, help="size of the attachments")
     parser.add_argument("--rounds", type=int, default=3)
-    given = parser.parse_args()
-    original = seed(given.folder / f"{given.tickets}.db", given.tickets)
-    db = given.folder / "backup-bench.db"
+    options = parser.parse_args()
+    original = seed(options.folder / f"{options.tickets}.db", options.tickets)
+    db = options.folder / "backup-bench.db"
     shutil.copyfile(original.db, db)
     seeded = original._replace(db=db)
-    enlarge(db, given.megabytes)
-    copies = given.folder / "backup-bench"
+    enlarge(db, options.megabytes)
+    copies = options.folder / "backup-bench"
     shutil.rmtree(copies, ignore_errors=True)
     serve = ["-m", "ticketbox", "serve", "--db", str(db), "--port", "0", "--no-open"]
     command = [sys.executable, "-m", "ticketbox", "backup", str(copies / "one.db"), "--db", str(db), "--force"]
 
-    def beside() -> None:
-        with pinned(SERVER_CORE):
+    def run_backup() -> None:
+        with pin_to_core(SERVER_CORE):
             subprocess.run(command, check=True, capture_output=True, cwd=ROOT)
 
-    def inside() -> None:
+    def wait_for_scheduled_backup() -> None:
         while not list(copies.glob("backup-bench-*.db")):
             time.sleep(0.05)
 
-    found: dict[str, list[tuple[float, list[float]]]] = {}
-    for _ in range(given.rounds):
-        with running(serve, ROOT) as server:
-            found.setdefault("nothing beside", []).append(measure(server, seeded, lambda: time.sleep(8)))
-            found.setdefault("`ticketbox backup` beside", []).append(measure(server, seeded, beside))
+    results: dict[str, list[tuple[float, list[float]]]] = {}
+    for _ in range(options.rounds):
+        with launch(serve, ROOT) as server:
+            results.setdefault("none", []).append(measure(server, seeded, lambda: time.sleep(8)))
+            results.setdefault("`ticketbox backup`", []).append(measure(server, seeded, run_backup))
         for old in copies.glob("backup-bench-*.db"):
             old.unlink()
-        with running([*serve, "--backup-every", "1d", "--backup-dir", str(copies)], ROOT) as server:
-            found.setdefault("inside `serve`", []).append(measure(server, seeded, inside))
+        with launch([*serve, "--backup-every", "1d", "--backup-dir", str(copies)], ROOT) as server:
+            results.setdefault("scheduled, inside `serve`", []).append(
+                measure(server, seeded, wait_for_scheduled_backup)
+            )
     rows: list[list[object]] = []
-    for what, runs in found.items():
+    for backup, runs in results.items():
         times = [each for _, run in runs for each in run]
-        taken = statistics.median(seconds for seconds, _ in runs)
-        late = sum(each > AIM_MS for each in times) / len(times) * 100
-        rows.append([what, taken, len(times), percentile(times, 0.5), percentile(times, 0.99), max(times), late])
-    print(describe(), f"{db.stat().st_size / 1e6:,.0f} MB, {given.tickets:,} tickets\n", sep="\n")
-    print(table(("what", "seconds", "writes", "p50 ms", "p99 ms", "longest ms", f"% over {AIM_MS} ms"), rows))
+        duration = statistics.median(seconds for seconds, _ in runs)
+        late = sum(each > LIMIT_MS for each in times) / len(times) * 100
+        rows.append([backup, duration, len(times), percentile(times, 0.5), percentile(times, 0.99), max(times), late])
+    print(describe_machine(), f"{db.stat().st_size / 1e6:,.0f} MB, {options.tickets:,} tickets\n", sep="\n")
+    print(
+        format_table(("backup", "seconds", "writes", "p50 ms", "p99 ms", "longest ms", f"% over {LIMIT_MS} ms"), rows)
+    )
     shutil.rmtree(copies)
     db.unlink()
 

@@ -1,7 +1,7 @@
-"""A small HTTP/1.1 client for load: keep-alive, one process, one epoll loop, nothing it can leave out.
+"""A minimal HTTP/1.1 load generator: one process, one epoll loop, connections that are kept alive.
 
-It answers with what it saw: requests a second, latencies, and how many answers weren't 2xx. Its own cost is
-about 15 microseconds for a request, so it isn't what limits a Python server (bench/RESULTS.md).
+It measures requests a second, latencies, and how many responses weren't 2xx. A request costs it about 15
+microseconds, so it isn't what limits a Python server (bench/RESULTS.md).
 """
 
 import re
@@ -21,7 +21,7 @@ _CLOSES = re.compile(rb"\r\nconnection: *close", re.IGNORECASE)
 
 
 class Sample(NamedTuple):
-    """What one round of load showed; times in milliseconds."""
+    """The results of one round of load; times in milliseconds."""
 
     rate: float
     p50: float
@@ -33,10 +33,10 @@ class Sample(NamedTuple):
 
 
 class _Connection:
-    """A connection; `over` says that the server closes it after the answer that came last."""
+    """A connection. `closes` is set when the server closes it after the last response."""
 
     def __init__(self, address: tuple[str, int]) -> None:
-        self.over = False
+        self.closes = False
         self.socket = socket.create_connection(address)
         self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.socket.setblocking(False)
@@ -50,11 +50,11 @@ class _Connection:
         self.socket.sendall(request)
         self.socket.setblocking(False)
 
-    def take(self) -> bytes | None:
-        """Read what is there; the whole answer once it is complete."""
+    def receive(self) -> bytes | None:
+        """Read what has arrived; return the response once it is complete."""
         data = self.socket.recv(262_144)
         if not data:
-            if self.parts and self.over:  # an answer without a length ends so
+            if self.parts and self.closes:  # the end of a response without a length
                 return b"".join(self.parts)
             raise ConnectionError("the server closed the connection")
         self.parts.append(data)
@@ -64,10 +64,10 @@ class _Connection:
             end = data.find(b"\r\n\r\n")
             if end < 0:
                 return None
-            self.over = data[7:8] == b"0" or _CLOSES.search(data, 0, end + 2) is not None
+            self.closes = data[7:8] == b"0" or _CLOSES.search(data, 0, end + 2) is not None
             length = _LENGTH.search(data, 0, end + 2)
-            if length is None and (self.over or _CHUNKED.search(data, 0, end + 2)):
-                if self.over or not data.endswith(b"\r\n0\r\n\r\n"):
+            if length is None and (self.closes or _CHUNKED.search(data, 0, end + 2)):
+                if self.closes or not data.endswith(b"\r\n0\r\n\r\n"):
                     return None
                 self.missing = 0
             else:
@@ -81,15 +81,15 @@ class _Connection:
         return whole
 
 
-def get(path: str, host: str, token: str | None, *, packed: bool = False) -> bytes:
-    """A GET request as bytes; with `packed` it takes gzip."""
+def get(path: str, host: str, token: str | None, *, gzip: bool = False) -> bytes:
+    """Build a GET request; with `gzip` it accepts that encoding."""
     credential = f"Authorization: Bearer {token}\r\n" if token else ""
-    encoding = "Accept-Encoding: gzip\r\n" if packed else ""
+    encoding = "Accept-Encoding: gzip\r\n" if gzip else ""
     return f"GET {path} HTTP/1.1\r\nHost: {host}\r\n{credential}{encoding}Accept: */*\r\n\r\n".encode()
 
 
 def post(path: str, host: str, token: str, body: bytes) -> bytes:
-    """A POST of JSON as bytes."""
+    """Build a POST request with a JSON body."""
     head = (
         f"POST {path} HTTP/1.1\r\nHost: {host}\r\nAuthorization: Bearer {token}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
@@ -100,15 +100,15 @@ def post(path: str, host: str, token: str, body: bytes) -> bytes:
 def load(
     url: str, requests: Sequence[bytes] | Callable[[], bytes], connections: int, seconds: float, good: bytes = b"2"
 ) -> Sample:
-    """Keep so many connections busy for a time, each with one request at a time.
+    """Keep a number of connections busy for a time, each with one request at a time.
 
-    `good` are the first figures of the statuses that aren't failures. A connection that the server closes after an
-    answer is opened anew, and that counts.
+    A status that begins with one of the digits in `good` isn't a failure. A connection that the server closes is
+    opened again; that time is part of the result.
     """
     parts = urlsplit(url)
     assert parts.hostname == "127.0.0.1", "loopback only"
     assert parts.port is not None
-    following = requests if callable(requests) else cycle(requests).__next__
+    next_request = requests if callable(requests) else cycle(requests).__next__
     poll = select.epoll()
     opened: dict[int, _Connection] = {}
     for _ in range(connections):
@@ -121,23 +121,23 @@ def load(
     started = time.perf_counter()
     stop = started + seconds
     for connection in opened.values():
-        connection.send(following())
+        connection.send(next_request())
     busy = connections
     while busy:
         ready = poll.poll(30)
         if not ready:
-            raise TimeoutError("the server doesn't answer")
+            raise TimeoutError("the server doesn't respond")
         for number, _ in ready:
             connection = opened[number]
-            answer = connection.take()
-            if answer is None:
+            response = connection.receive()
+            if response is None:
                 continue
             now = time.perf_counter()
             latencies.append(now - connection.sent_at)
-            if answer[9:10] not in good:
+            if response[9:10] not in good:
                 failed += 1
-                refusal = answer
-            if connection.over:
+                refusal = response
+            if connection.closes:
                 poll.unregister(number)
                 opened.pop(number).socket.close()
                 if now < stop:
@@ -145,10 +145,10 @@ def load(
                     opened[connection.socket.fileno()] = connection
                     poll.register(connection.socket.fileno(), select.EPOLLIN)
             if now < stop:
-                connection.send(following())
+                connection.send(next_request())
             else:
                 busy -= 1
-                body = len(answer) - answer.find(b"\r\n\r\n") - 4
+                body = len(response) - response.find(b"\r\n\r\n") - 4
     ended = time.perf_counter()
     for connection in opened.values():
         connection.socket.close()
@@ -163,16 +163,16 @@ def load(
     )
 
 
-def once(url: str, request: bytes) -> bytes:
-    """The body of one answer."""
+def fetch(url: str, request: bytes) -> bytes:
+    """Send one request and return the body of its response. Raises RuntimeError unless the status is 2xx."""
     parts = urlsplit(url)
     connection = _Connection((parts.hostname or "", parts.port or 0))
     connection.socket.settimeout(60)
     connection.send(request)
     connection.socket.settimeout(60)
-    while (answer := connection.take()) is None:
+    while (response := connection.receive()) is None:
         pass
     connection.socket.close()
-    if answer[9:10] != b"2":
-        raise RuntimeError(answer[:2000].decode("latin-1"))
-    return answer[answer.find(b"\r\n\r\n") + 4 :]
+    if response[9:10] != b"2":
+        raise RuntimeError(response[:2000].decode("latin-1"))
+    return response[response.find(b"\r\n\r\n") + 4 :]

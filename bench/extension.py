@@ -1,10 +1,10 @@
-"""What the extension's recorder costs a page: `uv run --group dev python -m bench.extension`, about seven minutes.
+"""The cost of the extension's recorder to a page: `uv run --group dev python -m bench.extension`, about seven minutes.
 
-Two frames that are alike but for their host, in one process, so that they share what differs from process to process.
-One of the hosts is recorded. The frames work in turns: they ask for rows, render them and log, as fast as they can. Two
-turns are a pair. Half of the browsers record the first frame and half the second, because the one place isn't like
-the other. No debugger is attached, as with people. `cpu` is the processor time of the process
-(/proc/…/schedstat), which other work on the machine changes little; `time` is what passed.
+Two frames that differ only in their host run in one process, so that differences between processes don't matter; one of
+the hosts is recorded. The frames work alternately: they fetch rows, render them and log, as fast as they can. Two turns
+are a pair. Half of the browsers record the first frame and half the second, because the position matters. No debugger
+is attached. `cpu` is the processor time of the process (/proc/…/schedstat), which other work on the machine hardly
+changes; `time` is the elapsed time.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any, NamedTuple
 
-from bench.machine import cpu_seconds, describe, table
+from bench.machine import cpu_seconds, describe_machine, format_table
 from tests.e2e.browser import ARGUMENTS, find_chromium
 from tests.e2e.extension import Extended
 from ticketbox.http.webapp import EXTENSION
@@ -29,7 +29,7 @@ from ticketbox.http.webapp import EXTENSION
 ROWS = 120
 SECONDS = 300
 HOSTS = ("127.0.0.1", "127.0.0.2")
-# both hosts in one process, and none beside that is held ready for the next page
+# both hosts in one process, and no spare process for the next page
 ALONE = ["--disable-site-isolation-trials", "--renderer-process-limit=1",
          "--disable-features=BackForwardCache,SpareRendererForSitePerProcess"]  # fmt: skip
 FRAME = """<!doctype html><meta charset="utf-8"><title>hard work</title><link rel="icon" href="data:,"><table></table>
@@ -47,7 +47,7 @@ async function work(rounds, lines) {
     for (let line = 0; line < lines; line += 1) console.log("rendered", round, line, { rows: rows.length, ok: true });
   }
 }
-// the recorder reads an address once more than the browser
+// the recorder reads a URL once more than the browser does
 async function isRecorded() {
   let read = 0;
   await fetch({ toString: () => { read += 1; return "/rows"; } });
@@ -76,7 +76,7 @@ async function turn(frame, rounds, lines) {
 }
 onload = async () => {
   const recorded = await Promise.all([0, 1].map((at) => ask(frames[at], 0)));
-  // a browser that has just started may not have its extensions yet
+  // the browser may not have loaded its extensions yet
   if (recorded[0] === recorded[1]) return setTimeout(() => location.reload(), 500);
   for (;;) {
     const { pairs, rounds, lines } = await (await fetch("/next")).json();
@@ -99,19 +99,19 @@ RECORD = """(site) => new Promise((done, fail) => {
 })"""
 
 
-class Spent(NamedTuple):
-    """What a turn took, in milliseconds."""
+class TurnCost(NamedTuple):
+    """The cost of a turn in milliseconds."""
 
     time: float
     cpu: float
 
 
-Pairs = list[tuple[Spent, Spent]]  # the recorded turn, and the plain one
+Pairs = list[tuple[TurnCost, TurnCost]]  # each a recorded turn and a plain one
 
 
 class _Handler(BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
-    wbufsize = 1 << 16  # one packet for each answer, or the client waits 40 ms for the second
+    wbufsize = 1 << 16  # one packet for each response, or the client waits 40 ms for the second
     rows = json.dumps({"rows": [{"id": n, "name": f"product {n}", "price": n / 7} for n in range(ROWS)]}).encode()
     profile: Path
     orders: "queue.Queue[dict[str, int]]"
@@ -128,19 +128,19 @@ class _Handler(BaseHTTPRequestHandler):
             case "/next":
                 self._send("application/json", json.dumps(self.orders.get()).encode())
             case "/begin":
-                type(self).before = _taken(self.profile)
+                type(self).before = _renderer_cpu_seconds(self.profile)
                 self._send("text/plain", b"")
             case "/end":
-                after = _taken(self.profile)
-                took = max(seconds - self.before.get(process, 0) for process, seconds in after.items())
-                self._send("application/json", json.dumps(took * 1000).encode())
+                after = _renderer_cpu_seconds(self.profile)
+                cpu = max(seconds - self.before.get(process, 0) for process, seconds in after.items())
+                self._send("application/json", json.dumps(cpu * 1000).encode())
             case _:
                 self._send("application/json", self.rows)
 
     def do_POST(self) -> None:
         found = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self._send("text/plain", b"")
-        turns = ([Spent(*turn) for turn in found[kind]] for kind in ("recorded", "plain"))
+        turns = ([TurnCost(*turn) for turn in found[kind]] for kind in ("recorded", "plain"))
         self.done.put(list(zip(*turns, strict=True)))
 
     def _send(self, kind: str, body: bytes) -> None:
@@ -151,44 +151,44 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: Any, **__: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
-def _taken(profile: Path) -> dict[int, float]:
-    """The processor time of a browser's pages, by process; those of extensions aren't counted."""
-    found: dict[int, float] = {}
+def _renderer_cpu_seconds(profile: Path) -> dict[int, float]:
+    """Return the processor time of a browser's page processes, by process id. Extensions aren't included."""
+    seconds: dict[int, float] = {}
     for path in Path("/proc").glob("[0-9]*"):
         try:
             command = (path / "cmdline").read_text()
             if "--type=renderer" in command and "--extension-process" not in command and str(profile) in command:
-                found[int(path.name)] = cpu_seconds(int(path.name))
+                seconds[int(path.name)] = cpu_seconds(int(path.name))
         except OSError:
             continue
-    return found
+    return seconds
 
 
-class Course:
-    """A browser whose frames work when they are told to, one of them recorded."""
+class RecordingBrowser:
+    """A browser with two frames, one of them recorded, that work on request."""
 
     def __init__(self, handler: type[_Handler]) -> None:
         self._handler = handler
 
     def run(self, pairs: int, rounds: int, lines: int) -> Pairs:
-        """Let the frames work in turns, so many requests in each; gives what the turns took."""
+        """Let the frames work alternately, `rounds` requests in each turn; return the cost of the turns."""
         self._handler.orders.put({"pairs": pairs, "rounds": rounds, "lines": lines})
         return self._handler.done.get(timeout=SECONDS)
 
 
 @contextmanager
-def course(executable: str, recorded: str) -> Iterator[Course]:
-    """Start the site and a browser, without a debugger, that records one of its hosts."""
+def start_browser(executable: str, recorded: str) -> Iterator[RecordingBrowser]:
+    """Start the site, and a browser without a debugger that records one of its hosts."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
         with Extended(executable, (EXTENSION / "chromium.zip").read_bytes(), folder) as extended:
             extended.run(_record(extended, f"http://{recorded}/*"))
             extended.stop()
-            given = {"profile": folder / "profile", "orders": queue.Queue(), "done": queue.Queue(), "before": {}}
-            handler = type("Handler", (_Handler,), given)
+            attributes = {"profile": folder / "profile", "orders": queue.Queue(), "done": queue.Queue(), "before": {}}
+            handler = type("Handler", (_Handler,), attributes)
             server = ThreadingHTTPServer(("", 0), handler)
             Thread(target=server.serve_forever, daemon=True).start()
             loaded = [f"--load-extension={folder}/extension", f"--disable-extensions-except={folder}/extension"]
@@ -197,7 +197,7 @@ def course(executable: str, recorded: str) -> Iterator[Course]:
             command = [executable, *ARGUMENTS, *ALONE, *root, f"--user-data-dir={folder}/profile", *loaded, address]
             running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             try:
-                yield Course(handler)
+                yield RecordingBrowser(handler)
             finally:
                 running.terminate()
                 running.wait(15)
@@ -211,40 +211,42 @@ async def _record(extended: Extended, site: str) -> None:
     await options.close()
 
 
-def more(pairs: Pairs, at: int) -> float:
-    """How much longer the recorded turns took, as a part of the plain ones: the median of the pairs."""
+def median_overhead(pairs: Pairs, at: int) -> float:
+    """Return the median overhead of the recorded turns, as a fraction of the plain ones."""
     return statistics.median(recorded[at] / plain[at] for recorded, plain in pairs) - 1
 
 
 def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--couples", type=int, default=6, help="browsers that record the first frame, and the second")
-    parser.add_argument("--pairs", type=int, default=120, help="pairs of turns, after a tenth that isn't counted")
+    parser.add_argument("--couples", type=int, default=6, help="pairs of browsers, one for each recorded frame")
+    parser.add_argument("--pairs", type=int, default=120, help="pairs of turns, besides a tenth as many to warm up")
     parser.add_argument("--rounds", type=int, default=5, help="requests in a turn")
     options = parser.parse_args()
-    print(describe(), flush=True)
+    print(describe_machine(), flush=True)
     executable = find_chromium()
-    assert executable is not None, "there is no Chromium on the PATH"
-    found: dict[int, list[list[Pairs]]] = {1: [], 5: []}
+    assert executable is not None, "Chromium isn't on the PATH"
+    results: dict[int, list[list[Pairs]]] = {1: [], 5: []}
     for _ in range(options.couples):
-        for couples in found.values():
+        for couples in results.values():
             couples.append([])
         for recorded in HOSTS:
-            with course(executable, recorded) as running:
-                for lines, couples in found.items():
+            with start_browser(executable, recorded) as running:
+                for lines, couples in results.items():
                     running.run(options.pairs // 10, options.rounds, lines)
                     couples[-1].append(running.run(options.pairs, options.rounds, lines))
     rows: list[list[object]] = []
-    for lines, couples in found.items():
-        for at, what in enumerate(Spent._fields):
+    for lines, couples in results.items():
+        for at, measure in enumerate(TurnCost._fields):
             plain = statistics.median(pair[1][at] for couple in couples for pairs in couple for pair in pairs)
-            each = sorted(statistics.fmean(more(pairs, at) for pairs in couple) for couple in couples)
+            each = sorted(statistics.fmean(median_overhead(pairs, at) for pairs in couple) for couple in couples)
             mean, span = statistics.fmean(each), f"{_percent(each[0])} to {_percent(each[-1])}"
             error = statistics.stdev(each) / len(each) ** 0.5
             cost = plain / options.rounds * 1000
-            rows.append([lines, what, f"{cost:.0f}", _percent(mean), f"{error * 100:.1f}", span, f"{mean * cost:+.0f}"])
-    print(table(["lines a request", "of", "µs a request", "more", "±", "of the couples", "µs more"], rows))
+            rows.append(
+                [lines, measure, f"{cost:.0f}", _percent(mean), f"{error * 100:.1f}", span, f"{mean * cost:+.0f}"]
+            )
+    print(format_table(["lines per request", "measure", "µs per request", "overhead", "±", "range", "µs more"], rows))
 
 
 def _percent(part: float) -> str:

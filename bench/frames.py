@@ -1,4 +1,4 @@
-"""How smoothly the web app moves: a drag over 1,000 cards, and a scroll through a long console."""
+"""Frame rates of the web app: a drag over 1,000 cards, and a scroll through a long console."""
 
 import contextlib
 import itertools
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from playwright.sync_api import Browser
 
-from bench.browsing import QUIET_S, Prepared, Tab
+from bench.browser import QUIET_S, Tab, Target
 from bench.machine import percentile
 
 TURNS = 150
@@ -28,7 +28,7 @@ SCROLL_LANES = """() => {
 
 
 class Frames(NamedTuple):
-    """When frames were drawn, in ms, and when each part of what was done began; the main thread's ms beside."""
+    """The times at which frames were drawn and parts of the action began, and the main thread's time, in ms."""
 
     at: list[float]
     parts: list[tuple[str, float]]
@@ -36,42 +36,42 @@ class Frames(NamedTuple):
 
     @property
     def gaps(self) -> list[float]:
-        """How long each frame took."""
+        """The duration of each frame."""
         return [late - early for early, late in itertools.pairwise(self.at)]
 
     @property
     def mean(self) -> float:
-        """Frames a second over all of it."""
+        """The mean of frames per second."""
         return len(self.gaps) / (self.at[-1] - self.at[0]) * 1000
 
     @property
     def least(self) -> int:
-        """The fewest frames within any one second."""
+        """The fewest frames within one second."""
         ends = [now for now in self.at if now - 1000 >= self.at[0]]
         return min((sum(end - 1000 < now <= end for now in self.at) for end in ends), default=round(self.mean))
 
-    def slow(self) -> Counter[str]:
-        """How many frames took longer than 33 ms, by the part in which they ended."""
+    def count_slow(self) -> Counter[str]:
+        """Count the frames that took longer than 33 ms, by the part in which they ended."""
         late = [end for end, gap in zip(self.at[1:], self.gaps, strict=True) if gap > SMOOTH_MS + 1]
         return Counter(next(name for name, begun in reversed(self.parts) if begun <= end) for end in late)
 
 
 @contextlib.contextmanager
-def recorded(tab: Tab, found: list[Frames]) -> Generator[Callable[[str], None]]:
-    """Record what is drawn meanwhile; tell what is given that another part begins."""
+def record_frames(tab: Tab, recordings: list[Frames]) -> Generator[Callable[[str], None]]:
+    """Record the frames of the block, which calls the yielded function when a part begins."""
     parts: list[tuple[str, float]] = []
     before = tab.cpu_ms()["Task"]
     tab.page.evaluate(RECORD_FRAMES)
     yield lambda name: parts.append((name, tab.page.evaluate("() => performance.now()")))
     at: list[float] = tab.page.evaluate(TAKE_FRAMES)
-    found.append(Frames([each for each in at if each >= parts[0][1]], parts, tab.cpu_ms()["Task"] - before))
+    recordings.append(Frames([each for each in at if each >= parts[0][1]], parts, tab.cpu_ms()["Task"] - before))
 
 
-def drag(browser: Browser, on: Prepared, slowed: int) -> Frames:
-    """Carry a card across three columns that hold 1,000 cards, up and down in each, as fast as the page follows."""
-    found: list[Frames] = []
-    with Tab(browser, on) as tab:
-        tab.open(f"/projects/{on.project}")
+def drag(browser: Browser, target: Target, slowed: int) -> Frames:
+    """Drag a card across three columns with 1,000 cards, up and down in each, as fast as the page follows."""
+    recordings: list[Frames] = []
+    with Tab(browser, target) as tab:
+        tab.open(f"/projects/{target.project}")
         tab.page.locator("[data-ticket]").first.wait_for()
         while tab.page.evaluate(SCROLL_LANES):
             tab.page.wait_for_timeout(100)
@@ -81,7 +81,7 @@ def drag(browser: Browser, on: Prepared, slowed: int) -> Frames:
         tab.slow_down(slowed)
         mouse = tab.page.mouse
         mouse.move(lanes[0]["x"] + 100, 400)
-        with recorded(tab, found) as begin:
+        with record_frames(tab, recordings) as begin:
             begin("pick-up")
             mouse.down()
             mouse.move(lanes[0]["x"] + 110, 410, steps=4)
@@ -92,32 +92,32 @@ def drag(browser: Browser, on: Prepared, slowed: int) -> Frames:
             begin("drop")
             mouse.up()
             tab.page.wait_for_timeout(QUIET_S * 1000)
-    return found[0]
+    return recordings[0]
 
 
-def scroll(browser: Browser, on: Prepared, slowed: int) -> Frames:
-    """Go through the whole console with the wheel."""
-    found: list[Frames] = []
-    with Tab(browser, on) as tab:
-        tab.page.goto(f"{on.url}/tickets/{on.ticket}/console")
+def scroll(browser: Browser, target: Target, slowed: int) -> Frames:
+    """Scroll through the whole console with the wheel."""
+    recordings: list[Frames] = []
+    with Tab(browser, target) as tab:
+        tab.page.goto(f"{target.url}/tickets/{target.ticket}/console")
         region = tab.page.get_by_role("region", name="Console lines")
         region.wait_for(timeout=60_000)
-        tab.open(f"/tickets/{on.ticket}/console")
+        tab.open(f"/tickets/{target.ticket}/console")
         height = region.evaluate("element => element.scrollHeight")
         tab.slow_down(slowed)
         region.scroll_into_view_if_needed()
         region.hover()
-        with recorded(tab, found) as begin:
+        with record_frames(tab, recordings) as begin:
             begin("scroll")
             for _ in range(TURNS):
                 tab.page.mouse.wheel(0, height / TURNS)
-    return found[0]
+    return recordings[0]
 
 
-def smoothness(name: str, what: str, slowed: list[Frames], free: list[Frames]) -> list[object]:
-    """A row of several rounds: their median, or the worst of them."""
+def summarize(name: str, what: str, slowed: list[Frames], free: list[Frames]) -> list[object]:
+    """Return a row of the table: the median of several rounds, or the worst of them."""
     gaps = [gap for each in slowed for gap in each.gaps]
-    slow = sum((each.slow() for each in slowed), Counter[str]())
+    slow = sum((each.count_slow() for each in slowed), Counter[str]())
     return [
         name,
         what,

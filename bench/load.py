@@ -1,9 +1,9 @@
-"""A busy day in minutes: `uv run --group dev python -m bench.load`, about 22 minutes.
+"""Load of a large team: `uv run --group dev python -m bench.load`, about 22 minutes.
 
-200 agents with a token each (bench/agents.py) and 50 boards that listen, all of one company, with the default
-budgets. First ten minutes of this alone; then each of those who disturb (bench/disturbing.py) for some seconds, in turn
-with as many calm ones beside it. The server has one core, everybody else the other; backups run on the server's.
-It ends with status 1 when anything was refused or lost that shouldn't have been.
+200 agents, each with a token (bench/agents.py), and 50 boards that listen to events, all of one company, with the
+default budgets. First ten minutes of that alone; then, for each noisy neighbour (bench/noisy_neighbours.py), calm and
+disturbed phases in alternation. The server has one core and the clients the other; backups run on the server's. The
+exit status is 1 if a request failed or an event was lost.
 """
 
 import argparse
@@ -22,11 +22,20 @@ from typing import Any
 
 import msgspec
 
-from bench.agents import Agent, Board, Record, Work, every
-from bench.disturbing import KINDS, Disturber, Task
-from bench.machine import CLIENT_CORE, cpu_seconds, describe, memory_mb, percentile, pinned, start_highest, table
-from bench.seed import Seeded, seed
-from bench.serving import Server, ticketbox
+from bench.agents import Agent, Board, CallLog, Work, repeat
+from bench.launch import Server, launch_ticketbox
+from bench.machine import (
+    CLIENT_CORE,
+    cpu_seconds,
+    describe_machine,
+    format_table,
+    memory_mb,
+    percentile,
+    pin_to_core,
+    reset_peak_memory,
+)
+from bench.noisy_neighbours import KINDS, NoisyNeighbour, Task
+from bench.seed import SeededFile, seed
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.context import RequestContext
@@ -36,14 +45,15 @@ from ticketbox.store.events.events import encode_event_id
 from ticketbox.store.file.database import Database
 
 READS = {"search", "list of 50", "get_ticket"}
-STEPS = ("search", "list of 50", "get_ticket", "claim", "comment", "move", "let go")
+STEPS = ("search", "list of 50", "get_ticket", "claim", "comment", "move", "release")
 ALONE = "alone"
 
 
 class Plan(msgspec.Struct, frozen=True):
-    """How large and how long; `rounds` of `beside` seconds calm and `beside` seconds disturbed, for each kind.
+    """Sizes and times. Each noisy neighbour has `rounds` of a calm and a disturbed phase, each of `beside` seconds.
 
-    `think` is the mean of seconds between an agent's calls; `settle` seconds pass before a disturbed phase and after.
+    `think` is the mean pause between an agent's calls; `settle` is the pause before and after a disturbed phase; both
+    are in seconds.
     """
 
     agents: int = 200
@@ -56,38 +66,38 @@ class Plan(msgspec.Struct, frozen=True):
     settle: float = 1.0
 
 
-class Found(msgspec.Struct):
-    """What a run showed: of the alone part memory in MB, once a second, and processor time as a share of a core.
+class LoadResult(msgspec.Struct):
+    """The results of a run. `memory` (MB, once a second) and the shares of a core are of the part without neighbours.
 
-    `more_memory` is the highest of each disturbed phase above what there was before it.
+    `more_memory` has, for each disturbed phase, the peak in MB above the memory before it.
     """
 
-    record: Record
-    missed: int = 0
+    log: CallLog
+    boards_with_gaps: int = 0
     memory: list[float] = []
     more_memory: dict[str, list[float]] = {}
     server_share: float = 0
     client_share: float = 0
-    saw: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
 
     @property
     def faults(self) -> int:
-        """Everything that shouldn't have been."""
-        return len(self.record.faults) + self.missed + sum(each["faults"] for each in self.saw.values())
+        """The number of things that must not happen."""
+        return len(self.log.faults) + self.boards_with_gaps + sum(each["faults"] for each in self.counts.values())
 
 
-class Cast(msgspec.Struct):
-    """The file with its tokens: one for each agent, each board and each who disturbs, and the agents' tickets."""
+class Participants(msgspec.Struct):
+    """The file, a token for each agent, board and noisy neighbour, and the agents' tickets."""
 
-    seeded: Seeded
+    seeded: SeededFile
     agents: list[str]
     boards: list[str]
-    others: dict[str, str]
+    neighbours: dict[str, str]
     work: list[Work]
 
 
-def prepare(original: Seeded, db: Path, plan: Plan) -> Cast:
-    """A copy of a seeded file with the default budgets and all tokens, pinned to its first company."""
+def prepare(original: SeededFile, db: Path, plan: Plan) -> Participants:
+    """Copy a seeded file, with the default budgets and all tokens, which are limited to its first company."""
     shutil.copyfile(original.db, db)
     connection = sqlite3.connect(db)
     with contextlib.closing(connection), connection:
@@ -114,52 +124,54 @@ def prepare(original: Seeded, db: Path, plan: Plan) -> Cast:
         {"user": people[number % len(people)], "label": label, "scopes": [scope], "company_id": company}
         for number, (label, scope) in enumerate(labels)
     ]
-    tokens = iter(asyncio.run(_issued(db, wanted)))
+    tokens = iter(asyncio.run(_issue_tokens(db, wanted)))
     agents, boards = (list(itertools.islice(tokens, count)) for count in (plan.agents, plan.boards))
-    return Cast(original._replace(db=db), agents, boards, dict(zip(plan.kinds, tokens, strict=True)), work)
+    return Participants(original._replace(db=db), agents, boards, dict(zip(plan.kinds, tokens, strict=True)), work)
 
 
-async def _issued(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
-    """The secrets of new tokens, made as the command line makes them, but with the file opened once."""
+async def _issue_tokens(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
+    """Issue tokens as the command line does, but open the file once; return their secrets."""
     database = await Database.open(db, readers=1)
     services = Services(database, RateLimiter(time.monotonic), "")
     issue, dispatcher = registry()["issue_token"], Dispatcher(services)
-    made = await asyncio.gather(*(dispatcher.dispatch(issue, given, RequestContext(operator=True)) for given in wanted))
+    tokens = await asyncio.gather(
+        *(dispatcher.dispatch(issue, arguments, RequestContext(operator=True)) for arguments in wanted)
+    )
     services.close()
     await database.close()
-    return [token.secret for token in made]
+    return [token.secret for token in tokens]
 
 
-async def run(server: Server, cast: Cast, plan: Plan) -> Found:
-    """Let them all work, and disturb them."""
-    found = Found(Record())
-    before = _newest(cast.seeded.db)
-    boards = [Board(server, token, found.record) for token in cast.boards]
+async def run(server: Server, participants: Participants, plan: Plan) -> LoadResult:
+    """Run the clients alone, then beside each noisy neighbour."""
+    result = LoadResult(CallLog())
+    before = _newest_event(participants.seeded.db)
+    boards = [Board(server, token, result.log) for token in participants.boards]
     agents = [
-        Agent(server, number, token, cast.work[number :: plan.agents], plan.think, found.record)
-        for number, token in enumerate(cast.agents)
+        Agent(server, number, token, participants.work[number :: plan.agents], plan.think, result.log)
+        for number, token in enumerate(participants.agents)
     ]
-    async with _all(boards, agents, plan.settle):
-        await asyncio.sleep(min(plan.think * 2, plan.seconds))  # until every agent is under way
-        await _alone(server, plan, found)
+    async with _run_clients(boards, agents, plan.settle):
+        await asyncio.sleep(min(plan.think * 2, plan.seconds))  # until every agent has begun
+        await _measure_alone(server, plan, result)
         with contextlib.ExitStack() as stack:
             for kind in plan.kinds:
-                found.saw[kind] = {"faults": 0}
+                result.counts[kind] = {"faults": 0}
                 for _ in range(plan.rounds):
-                    task = Task(kind, server.url, str(cast.seeded.db), cast.others[kind], cast.seeded.project,
-                                cast.seeded.tickets[0])  # fmt: skip
-                    disturber = await asyncio.to_thread(Disturber, task)
-                    stack.callback(disturber.kill)
-                    await _beside(server, disturber, kind, plan, found)
-    events = _events(cast.seeded.db, before)
+                    db, _, project, tickets = participants.seeded
+                    task = Task(kind, server.url, str(db), participants.neighbours[kind], project, tickets[0])
+                    neighbour = await asyncio.to_thread(NoisyNeighbour, task)
+                    stack.callback(neighbour.kill)
+                    await _measure_beside(server, neighbour, kind, plan, result)
+    events = _events_after(participants.seeded.db, before)
     for board in boards:
-        found.missed += board.heard != events
-    return found
+        result.boards_with_gaps += board.received != events
+    return result
 
 
 @contextlib.asynccontextmanager
-async def _all(boards: list[Board], agents: list[Agent], settle: float) -> AsyncGenerator[None]:
-    """Boards that listen and agents that work meanwhile; at the end the agents go home first."""
+async def _run_clients(boards: list[Board], agents: list[Agent], settle: float) -> AsyncGenerator[None]:
+    """Run boards and agents during the block; at its end stop the agents first."""
     stop = asyncio.Event()
     listening = [asyncio.create_task(board.run()) for board in boards]
     async with asyncio.timeout(30):
@@ -179,113 +191,114 @@ async def _all(boards: list[Board], agents: list[Agent], settle: float) -> Async
             raise each
 
 
-async def _alone(server: Server, plan: Plan, found: Found) -> None:
-    own = os.getpid()
-    started, cpu, stop = time.monotonic(), (cpu_seconds(server.pid), cpu_seconds(own)), asyncio.Event()
-    found.record.phase = ALONE
-    watching = asyncio.create_task(every(1, lambda: found.memory.append(memory_mb(server.pid, "VmRSS")), stop))
+async def _measure_alone(server: Server, plan: Plan, result: LoadResult) -> None:
+    client = os.getpid()
+    started, cpu, stop = time.monotonic(), (cpu_seconds(server.pid), cpu_seconds(client)), asyncio.Event()
+    result.log.phase = ALONE
+    watching = asyncio.create_task(repeat(1, lambda: result.memory.append(memory_mb(server.pid, "VmRSS")), stop))
     await asyncio.sleep(plan.seconds)
     stop.set()
     await watching
-    found.record.phase = ""
-    taken = time.monotonic() - started
-    found.server_share = (cpu_seconds(server.pid) - cpu[0]) / taken
-    found.client_share = (cpu_seconds(own) - cpu[1]) / taken
+    result.log.phase = ""
+    seconds = time.monotonic() - started
+    result.server_share = (cpu_seconds(server.pid) - cpu[0]) / seconds
+    result.client_share = (cpu_seconds(client) - cpu[1]) / seconds
 
 
-async def _beside(server: Server, disturber: Disturber, kind: str, plan: Plan, found: Found) -> None:
-    """Some calm seconds, then as many with one who disturbs. Each phase counts what was begun in it."""
-    more = found.more_memory.setdefault(kind, [])
-    found.record.phase = f"calm, {kind}, {len(more)}"
+async def _measure_beside(server: Server, neighbour: NoisyNeighbour, kind: str, plan: Plan, result: LoadResult) -> None:
+    """Measure a calm phase, then a disturbed one. A call belongs to the phase it began in."""
+    more = result.more_memory.setdefault(kind, [])
+    result.log.phase = f"calm, {kind}, {len(more)}"
     await asyncio.sleep(plan.beside)
-    found.record.phase = ""
+    result.log.phase = ""
     before = memory_mb(server.pid, "VmRSS")
-    start_highest(server.pid)
-    disturber.begin()
+    reset_peak_memory(server.pid)
+    neighbour.begin()
     await asyncio.sleep(plan.settle)
-    found.record.phase = f"beside, {kind}, {len(more)}"
+    result.log.phase = f"beside, {kind}, {len(more)}"
     await asyncio.sleep(plan.beside)
-    found.record.phase = ""
-    for name, count in (await asyncio.to_thread(disturber.end)).items():
-        found.saw[kind][name] = found.saw[kind].get(name, 0) + count
+    result.log.phase = ""
+    for name, count in (await asyncio.to_thread(neighbour.end)).items():
+        result.counts[kind][name] = result.counts[kind].get(name, 0) + count
     more.append(memory_mb(server.pid) - before)
     await asyncio.sleep(plan.settle)
 
 
-def _newest(db: Path) -> int:
+def _newest_event(db: Path) -> int:
     with contextlib.closing(sqlite3.connect(db)) as connection:
         return connection.execute("SELECT max(id) FROM event").fetchone()[0]
 
 
-def _events(db: Path, after: int) -> list[str]:
-    """The ids of the company's events after one, in their order."""
+def _events_after(db: Path, after: int) -> list[str]:
+    """Return the ids of the company's events after this one, in order."""
     question = "SELECT id FROM event WHERE id > ? AND company_id = 1 AND project_id IS NOT NULL ORDER BY id"
     with contextlib.closing(sqlite3.connect(db)) as connection:
         return [encode_event_id(row[0]) for row in connection.execute(question, (after,))]
 
 
-def told(found: Found) -> str:
-    """The tables."""
-    calls = [call for call in found.record.calls if call.phase == ALONE]
+def format_report(result: LoadResult) -> str:
+    """Format the results as tables."""
+    calls = [call for call in result.log.calls if call.phase == ALONE]
     rows: list[list[object]] = []
     for step in STEPS:
         for surface in ("REST", "MCP"):
             times = [call.seconds * 1000 for call in calls if (call.step, call.surface) == (step, surface)]
             if times:
                 rows.append([step, surface, len(times), *_figures(times)])
-    heard = [delay * 1000 for phase, delay in found.record.delays if phase == ALONE]
-    if heard:
-        rows.append(["an event, until a board has it", "stream", len(heard), *_figures(heard)])
-    lines = [table(("step", "surface", "calls", "p50 ms", "p99 ms", "longest ms"), rows), ""]
+    received = [delay * 1000 for phase, delay in result.log.delays if phase == ALONE]
+    if received:
+        rows.append(["event reaches a board", "stream", len(received), *_figures(received)])
+    lines = [format_table(("step", "surface", "calls", "p50 ms", "p99 ms", "longest ms"), rows), ""]
     lines.append(
-        f"faults: {len(found.record.faults)}; boards that didn't hear every event once and in order: {found.missed}; "
-        f"of a core the server took {found.server_share:.0%}, the client {found.client_share:.0%}"
+        f"faults: {len(result.log.faults)}; boards that missed or repeated events: {result.boards_with_gaps}; "
+        f"share of a core: server {result.server_share:.0%}, client {result.client_share:.0%}"
     )
-    if found.memory:
-        start, peak, end = found.memory[0], max(found.memory), found.memory[-1]
-        lines.append(f"the server's memory: {start:.0f} MB at the start, {peak:.0f} at most, {end:.0f} at the end")
-    if found.saw:
-        lines += ["", table(("beside", "what", "calm p99 ms", "disturbed p99 ms", "ratio", "ratio by turns", "calls"),
-                            [row for kind in found.saw for row in _compared(found, kind)])]  # fmt: skip
-        rows = [[kind, max(found.more_memory[kind]), _counts(saw)] for kind, saw in found.saw.items()]
-        lines += ["", table(("beside", "memory, MB more", "what it saw"), rows)]
+    if result.memory:
+        start, peak, end = result.memory[0], max(result.memory), result.memory[-1]
+        lines.append(f"server memory: {start:.0f} MB at the start, {peak:.0f} MB peak, {end:.0f} MB at the end")
+    if result.counts:
+        head = ("neighbour", "calls", "calm p99 ms", "disturbed p99 ms", "ratio", "median ratio", "number")
+        rows = [row for kind in result.counts for row in _compare_phases(result, kind)]
+        lines += ["", format_table(head, rows)]
+        rows = [[kind, max(result.more_memory[kind]), _format_counts(counts)] for kind, counts in result.counts.items()]
+        lines += ["", format_table(("neighbour", "peak memory, MB more", "counts"), rows)]
     return "\n".join(lines)
 
 
-def _counts(saw: dict[str, int]) -> str:
-    return ", ".join(f"{name}: {count:,}" for name, count in saw.items())
+def _format_counts(counts: dict[str, int]) -> str:
+    return ", ".join(f"{name}: {count:,}" for name, count in counts.items())
 
 
 def _figures(times: list[float]) -> list[float]:
     return [percentile(times, 0.5), percentile(times, 0.99), max(times)]
 
 
-def _compared(found: Found, kind: str) -> list[list[object]]:
-    """A row for reads and one for writes: the p99 of all calm and all disturbed calls, and the turns' median ratio."""
+def _compare_phases(result: LoadResult, kind: str) -> list[list[object]]:
+    """Return a row for reads and one for writes: the p99 of all calm and all disturbed calls, and their ratios."""
     rows: list[list[object]] = []
     for what, reads in (("reads", True), ("writes", False)):
-        turns: dict[str, dict[str, list[float]]] = {}
-        for call in found.record.calls:
+        rounds: dict[str, dict[str, list[float]]] = {}
+        for call in result.log.calls:
             state, _, rest = call.phase.partition(", ")
             if rest.startswith(kind) and (call.step in READS) == reads:
-                turns.setdefault(rest, {}).setdefault(state, []).append(call.seconds * 1000)
-        whole = [turn for turn in turns.values() if len(turn) == 2]
-        if not whole:
+                rounds.setdefault(rest, {}).setdefault(state, []).append(call.seconds * 1000)
+        complete = [each for each in rounds.values() if len(each) == 2]
+        if not complete:
             continue
-        calm, beside = ([time for turn in whole for time in turn[state]] for state in ("calm", "beside"))
-        ratios = [percentile(turn["beside"], 0.99) / percentile(turn["calm"], 0.99) for turn in whole]
+        calm, beside = ([time for each in complete for time in each[state]] for state in ("calm", "beside"))
+        ratios = [percentile(each["beside"], 0.99) / percentile(each["calm"], 0.99) for each in complete]
         base, p99 = percentile(calm, 0.99), percentile(beside, 0.99)
         rows.append([kind, what, base, p99, p99 / base, statistics.median(ratios), len(calm) + len(beside)])
     return rows
 
 
-def measure(original: Seeded, db: Path, plan: Plan) -> Found:
-    """Prepare a file, serve it, and run the plan."""
-    cast = prepare(original, db, plan)
-    with ticketbox(db) as server, pinned(CLIENT_CORE):
+def measure(original: SeededFile, db: Path, plan: Plan) -> LoadResult:
+    """Prepare a file, serve it and run the plan."""
+    participants = prepare(original, db, plan)
+    with launch_ticketbox(db) as server, pin_to_core(CLIENT_CORE):
         import uvloop
 
-        return uvloop.run(run(server, cast, plan))
+        return uvloop.run(run(server, participants, plan))
 
 
 def main() -> None:
@@ -297,22 +310,22 @@ def main() -> None:
     parser.add_argument("--agents", type=int, default=standard.agents)
     parser.add_argument("--boards", type=int, default=standard.boards)
     parser.add_argument("--think", type=float, default=standard.think, help="mean seconds between an agent's calls")
-    parser.add_argument("--seconds", type=float, default=standard.seconds, help="of the part without disturbers")
+    parser.add_argument("--seconds", type=float, default=standard.seconds, help="of the part without noisy neighbours")
     parser.add_argument("--beside", type=float, default=standard.beside, help="seconds of each phase, calm or not")
     parser.add_argument("--rounds", type=int, default=standard.rounds)
     parser.add_argument("--only", nargs="*", choices=list(KINDS), default=list(KINDS), dest="kinds")
-    given: dict[str, Any] = vars(parser.parse_args())
-    folder, tickets = given.pop("folder"), given.pop("tickets")
-    plan = Plan(**given)
+    options: dict[str, Any] = vars(parser.parse_args())
+    folder, tickets = options.pop("folder"), options.pop("tickets")
+    plan = Plan(**options)
     original = seed(folder / f"{tickets}.db", tickets)
-    print(describe(), f"{tickets:,} tickets; {plan}\n", sep="\n")
-    found = measure(original, folder / "load.db", plan)
-    print(told(found), f"\nload average at the end {os.getloadavg()[0]:.1f}")
-    for fault in found.record.faults[:20]:
+    print(describe_machine(), f"{tickets:,} tickets; {plan}\n", sep="\n")
+    result = measure(original, folder / "load.db", plan)
+    print(format_report(result), f"\nload average at the end {os.getloadavg()[0]:.1f}")
+    for fault in result.log.faults[:20]:
         print(fault, file=sys.stderr)
     for left in folder.glob("load.db*"):
         left.unlink()
-    sys.exit(found.faults > 0)
+    sys.exit(result.faults > 0)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""What a measurement was made on, and the pinning of its processes to cores."""
+"""Describe the machine, pin processes to its cores, read their processor time and memory, and format the results."""
 
 import contextlib
 import os
@@ -14,20 +14,20 @@ SERVER_CORE = 0
 CLIENT_CORE = 1
 
 
-def describe() -> str:
-    """The machine, the versions and the commit, as lines of text."""
+def describe_machine() -> str:
+    """Return the machine, the versions and the commit as lines of text."""
     lines = [
         f"{_cpu()}, {os.cpu_count()} cores, {_memory():.0f} GB; {_system()}",
         f"{platform.python_implementation()} {platform.python_version()}, SQLite {sqlite3.sqlite_version}",
-        ", ".join(f"{name} {found}" for name in PACKAGES if (found := _version(name))),
+        ", ".join(f"{name} {installed}" for name in PACKAGES if (installed := _version(name))),
         f"commit {_commit()}; load average at the start {os.getloadavg()[0]:.1f}",
     ]
     return "\n".join(lines)
 
 
 @contextlib.contextmanager
-def pinned(core: int) -> Generator[None]:
-    """Run on one core meanwhile; processes that are started meanwhile stay there for good."""
+def pin_to_core(core: int) -> Generator[None]:
+    """Run the block on one core. Processes that it starts stay on that core."""
     allowed = os.sched_getaffinity(0)
     os.sched_setaffinity(0, {core} & allowed or allowed)
     try:
@@ -37,26 +37,26 @@ def pinned(core: int) -> Generator[None]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """The processor time that a process's threads have taken so far."""
-    told = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
-    return sum(int(text.split()[0]) for text in told) / 1e9
+    """Return the processor time that a process's threads have used so far."""
+    statistics = [path.read_text() for path in Path(f"/proc/{pid}/task").glob("*/schedstat")]
+    return sum(int(text.split()[0]) for text in statistics) / 1e9
 
 
-def memory_mb(pid: int, figure: str = "VmHWM") -> float:
-    """A figure of a process's memory in MB (2**20 bytes): VmRSS is now, VmHWM the highest so far."""
+def memory_mb(pid: int, field: str = "VmHWM") -> float:
+    """Return a process's memory in MB (2**20 bytes): the current one with VmRSS, the peak with VmHWM."""
     for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-        if line.startswith(figure + ":"):
+        if line.startswith(field + ":"):
             return int(line.split()[1]) / 1024
-    raise LookupError(figure)
+    raise LookupError(field)
 
 
-def start_highest(pid: int) -> None:
-    """Let a process's highest memory begin anew."""
+def reset_peak_memory(pid: int) -> None:
+    """Reset the peak of a process's memory to its current memory."""
     Path(f"/proc/{pid}/clear_refs").write_text("5")
 
 
-def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
-    """A Markdown table; figures stand to the right."""
+def format_table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
+    """Format a Markdown table."""
     cells = [list(head), *[[_text(cell) for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in cells) for column in range(len(head))]
     lines = [
@@ -67,7 +67,7 @@ def table(head: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
 
 
 def percentile(values: Sequence[float], share: float) -> float:
-    """The value below which `share` of the values lie."""
+    """Return the value that `share` of the values are below."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))]
 

@@ -1,8 +1,8 @@
-"""MCP calls against the SDK's own server with an empty tool: `uv run --group dev python -m bench.mcp --tickets 1000`.
+"""MCP calls, compared with the SDK's server: `uv run --group dev python -m bench.mcp --tickets 1000`.
 
-get_ticket (without a picture) and tools/list, at both protocol generations, are asked of ticketbox and of the
-SDK's own application in turn, for some rounds; get_ticket of REST stands beside them. Ratios are to the SDK's server
-in the same round and generation; its list has one tool, ours all of them.
+Each round sends get_ticket (without a picture) and tools/list, in both protocol generations, to ticketbox and to the
+SDK's own application, which has one tool that does nothing; and get_ticket over REST. Ratios are to the SDK's server in
+the same round and generation; its list has one tool, ours has all of them.
 """
 
 import argparse
@@ -15,19 +15,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bench.client import get
-from bench.machine import describe, table
-from bench.reads import Round, one_round
-from bench.seed import Seeded, seed
-from bench.serving import ROOT, Server, running, ticketbox
+from bench.launch import ROOT, Server, launch, launch_ticketbox
+from bench.machine import describe_machine, format_table
+from bench.reads import Round, run_round
+from bench.seed import SeededFile, seed
 
 NEWEST, OLDER = "2026-07-28", "2025-11-25"
 SDK = "SDK, one empty tool"
 EMPTY: list[tuple[str, dict[str, Any]]] = [("empty", {})]
-HEAD = ("question", "generation", "clients", "server", "requests/s", "p50 ms", "p99 ms", "CPU µs", "ratio", "of CPU")
+HEAD = ("request", "generation", "clients", "server", "requests/s", "p50 ms", "p99 ms", "CPU µs", "ratio", "of CPU")
 
 
-class Side(NamedTuple):
-    """One server with what it is asked."""
+class Contender(NamedTuple):
+    """A server with the requests to send to it."""
 
     name: str
     server: Server
@@ -35,57 +35,62 @@ class Side(NamedTuple):
 
 
 def message(server: Server, generation: str, method: str, params: dict[str, Any], token: str) -> bytes:
-    """One MCP message as a request of its own."""
+    """Build the HTTP request of one MCP message."""
     headers = [
         "POST /mcp HTTP/1.1", f"Host: {server.host}", f"Authorization: Bearer {token}",
         "Content-Type: application/json", "Accept: application/json, text/event-stream",
         f"Mcp-Protocol-Version: {generation}",
     ]  # fmt: skip
-    given = dict(params)
+    parameters = dict(params)
     if generation == NEWEST:
-        about = {"protocolVersion": NEWEST, "clientCapabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
-        given["_meta"] = {f"io.modelcontextprotocol/{key}": value for key, value in about.items()}
+        client = {"protocolVersion": NEWEST, "clientCapabilities": {}, "clientInfo": {"name": "bench", "version": "1"}}
+        parameters["_meta"] = {f"io.modelcontextprotocol/{key}": value for key, value in client.items()}
         headers.append(f"Mcp-Method: {method}")
         headers += [f"Mcp-Name: {params['name']}"] if "name" in params else []
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": given}).encode()
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": parameters}).encode()
     return "\r\n".join([*headers, f"Content-Length: {len(body)}", "", ""]).encode() + body
 
 
 def calls(server: Server, generation: str, tools: list[tuple[str, dict[str, Any]]], token: str) -> list[bytes]:
-    """Calls of tools, one after the other."""
+    """Build the requests of tool calls."""
     return [
-        message(server, generation, "tools/call", {"name": name, "arguments": given}, token) for name, given in tools
-    ]  # fmt: skip
-
-
-def sides(question: str, generation: str, ours: Server, theirs: Server, seeded: Seeded) -> list[Side]:
-    """Who is asked what."""
-    token = seeded.token
-    if question == "tools/list":
-        return [
-            Side("ticketbox", ours, [message(ours, generation, question, {}, token)]),
-            Side(SDK, theirs, [message(theirs, generation, question, {}, token)]),
-        ]
-    tickets = [("get_ticket", {"ticket_id": ticket}) for ticket in seeded.tickets]
-    return [
-        Side("ticketbox", ours, calls(ours, generation, tickets, token)),
-        Side(SDK, theirs, calls(theirs, generation, EMPTY, token)),
-        Side("ticketbox, REST", ours, [get(f"/api/v1/tickets/{each}", ours.host, token) for each in seeded.tickets]),
+        message(server, generation, "tools/call", {"name": name, "arguments": arguments}, token)
+        for name, arguments in tools
     ]
 
 
-def compare(question: str, generation: str, clients: int, asked: list[Side], given: Any) -> list[list[object]]:
-    """One question, asked of every side in turn; a row of the table for each."""
-    for side in asked:
-        one_round(side.server, side.requests, clients, 0.5)
-    found: dict[str, list[Round]] = {side.name: [] for side in asked}
-    for _ in range(given.rounds):
-        for side in asked:
-            found[side.name].append(one_round(side.server, side.requests, clients, given.seconds))
-    base = found[SDK]
+def contenders(request: str, generation: str, ours: Server, theirs: Server, seeded: SeededFile) -> list[Contender]:
+    """Return the servers to compare and what to send to them."""
+    token = seeded.token
+    if request == "tools/list":
+        return [
+            Contender("ticketbox", ours, [message(ours, generation, request, {}, token)]),
+            Contender(SDK, theirs, [message(theirs, generation, request, {}, token)]),
+        ]
+    tickets = [("get_ticket", {"ticket_id": ticket}) for ticket in seeded.tickets]
+    return [
+        Contender("ticketbox", ours, calls(ours, generation, tickets, token)),
+        Contender(SDK, theirs, calls(theirs, generation, EMPTY, token)),
+        Contender(
+            "ticketbox, REST", ours, [get(f"/api/v1/tickets/{each}", ours.host, token) for each in seeded.tickets]
+        ),
+    ]
+
+
+def compare(
+    request: str, generation: str, clients: int, contenders: list[Contender], options: Any
+) -> list[list[object]]:
+    """Send a request to every contender in each round; return a row of the table for each."""
+    for contender in contenders:
+        run_round(contender.server, contender.requests, clients, 0.5)
+    results: dict[str, list[Round]] = {contender.name: [] for contender in contenders}
+    for _ in range(options.rounds):
+        for contender in contenders:
+            results[contender.name].append(run_round(contender.server, contender.requests, clients, options.seconds))
+    base = results[SDK]
     return [
         [
-            question, generation, clients, name,
+            request, generation, clients, name,
             statistics.median(run.sample.rate for run in runs),
             statistics.median(run.sample.p50 for run in runs),
             statistics.median(run.sample.p99 for run in runs),
@@ -93,19 +98,19 @@ def compare(question: str, generation: str, clients: int, asked: list[Side], giv
             statistics.median(run.sample.rate / other.sample.rate for run, other in zip(runs, base, strict=True)),
             min(run.cpu for run in base) / min(run.cpu for run in runs),
         ]
-        for name, runs in found.items()
+        for name, runs in results.items()
     ]  # fmt: skip
 
 
 @contextlib.contextmanager
-def empty() -> Generator[Server]:
-    """The SDK's own application with one tool that does nothing."""
-    with running(["-m", "bench.mcp", "--serve-empty"], ROOT) as server:
+def launch_sdk() -> Generator[Server]:
+    """Run the SDK's application with one tool that does nothing."""
+    with launch(["-m", "bench.mcp", "--serve-empty"], ROOT) as server:
         yield server
 
 
 async def serve_empty() -> None:
-    """Serve it, as the SDK does, without its access log."""
+    """Serve that application as the SDK does, without an access log."""
     import mcp_types as types
     import uvicorn
     from mcp.server.lowlevel import Server as Protocol
@@ -142,23 +147,25 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 16])
-    given = parser.parse_args()
-    if given.serve_empty:
+    options = parser.parse_args()
+    if options.serve_empty:
         import uvloop
 
         uvloop.install()
         asyncio.run(serve_empty())
         return
-    seeded = seed(given.folder / f"{given.tickets}.db", given.tickets)
-    print(describe(), f"{given.tickets:,} tickets, {given.rounds} rounds of {given.seconds} s\n", sep="\n")
+    seeded = seed(options.folder / f"{options.tickets}.db", options.tickets)
+    print(
+        describe_machine(), f"{options.tickets:,} tickets, {options.rounds} rounds of {options.seconds} s\n", sep="\n"
+    )
     rows: list[list[object]] = []
-    with ticketbox(seeded.db) as ours, empty() as theirs:
-        for question in ("tools/call get_ticket", "tools/list"):
+    with launch_ticketbox(seeded.db) as ours, launch_sdk() as theirs:
+        for request in ("tools/call get_ticket", "tools/list"):
             for generation in (NEWEST, OLDER):
-                for clients in given.clients:
-                    asked = sides(question, generation, ours, theirs, seeded)
-                    rows += compare(question, generation, clients, asked, given)
-    print(table(HEAD, rows))
+                for clients in options.clients:
+                    compared = contenders(request, generation, ours, theirs, seeded)
+                    rows += compare(request, generation, clients, compared, options)
+    print(format_table(HEAD, rows))
 
 
 if __name__ == "__main__":

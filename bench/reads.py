@@ -1,8 +1,7 @@
-"""Reads against the constant: `uv run --group dev python -m bench.reads --tickets 100000`.
+"""Reads, compared with constants of the same size: `uv run --group dev python -m bench.reads --tickets 100000`.
 
-Every question is asked of ticketbox, with and without gzip, and of three constants of the same size, in turn, for
-some rounds; the figures are medians of the rounds. In the same turns the question's SQL runs alone, on one thread
-with nothing around it. `--tree` measures another checkout in the same turns.
+Each round sends every query to ticketbox, with and without gzip, and to three constants; the results are medians of the
+rounds. Each round also runs only the query's SQL, on one thread. `--tree` measures another checkout in the same rounds.
 """
 
 import argparse
@@ -16,10 +15,10 @@ from typing import NamedTuple
 
 import msgspec
 
-from bench.client import Sample, get, load, once
-from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe, pinned, table
-from bench.seed import Seeded, seed
-from bench.serving import ROOT, Server, constant, ticketbox
+from bench.client import Sample, fetch, get, load
+from bench.launch import ROOT, Server, launch_constant, launch_ticketbox
+from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe_machine, format_table, pin_to_core
+from bench.seed import SeededFile, seed
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.tickets.records import Status
@@ -30,75 +29,76 @@ from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import assignments, lists, tickets
 from ticketbox.store.tickets.lists import Sort, TicketFilter
 
-QUESTIONS = ("get_ticket", "list of 50", "list of 50, all projects", "list of 50, label", "search")
+QUERIES = ("get_ticket", "list of 50", "list of 50, all projects", "list of 50, label", "search")
 
 
 class Round(NamedTuple):
-    """A round of load, with the server's processor time for each request in microseconds."""
+    """The results of one round, with the server's processor time for each request in microseconds."""
 
     sample: Sample
     cpu: float
 
 
-def paths(question: str, seeded: Seeded) -> list[str]:
-    """The addresses that one question asks for."""
-    if question == "get_ticket":
+def request_paths(query: str, seeded: SeededFile) -> list[str]:
+    """Return the paths of a query's requests."""
+    if query == "get_ticket":
         return [f"/api/v1/tickets/{ticket}" for ticket in seeded.tickets]
-    if question == "get_ticket again":
+    if query == "get_ticket again":
         return [f"/api/v1/tickets/{seeded.tickets[0]}"]
-    if question == "list of 50":
+    if query == "list of 50":
         return [f"/api/v1/tickets?project_id={seeded.project}&limit=50"]
-    if question == "list of 50, all projects":
+    if query == "list of 50, all projects":
         return ["/api/v1/tickets?limit=50"]
-    if question == "list of 50, label":
+    if query == "list of 50, label":
         return [f"/api/v1/tickets?project_id={seeded.project}&label=bug&limit=50"]
-    if question == "search":
+    if query == "search":
         return [f"/api/v1/search?q={word}&limit=50" for word in ("checkout+button", "coupon", "stale+results")]
-    if question == "token":
+    if query == "token":
         return ["/api/v1/me"]
-    raise ValueError(question)
+    raise ValueError(query)
 
 
-def one_round(server: Server, requests: list[bytes], connections: int, seconds: float) -> Round:
-    """Load one server from the client's core."""
+def run_round(server: Server, requests: list[bytes], connections: int, seconds: float) -> Round:
+    """Load a server from the client's core. Raises RuntimeError if a request fails."""
     before = cpu_seconds(server.pid)
-    with pinned(CLIENT_CORE):
+    with pin_to_core(CLIENT_CORE):
         sample = load(server.url, requests, connections, seconds)
     if sample.failed:
         raise RuntimeError(f"{sample.failed} of {sample.requests} requests failed: {sample.refusal[:1000]!r}")
     return Round(sample, (cpu_seconds(server.pid) - before) / sample.requests * 1e6)
 
 
-class Alone:
-    """The SQL of a question as the product runs it, rows taken and dropped: tickets, their bylines and assignees."""
+class SqlOnly:
+    """The SQL of a query as ticketbox runs it, for tickets, their bylines and assignees, without using the rows."""
 
-    def __init__(self, question: str, seeded: Seeded) -> None:
+    def __init__(self, query: str, seeded: SeededFile) -> None:
         self._connection = connect(seeded.db, writes=False)
         self._tx = Read(self._connection, time.time_ns() // 1_000_000)
         actor = credentials.resolve_actor(self._tx, secrets.hash_secret(seeded.token), Via.REST)
         assert actor is not None
-        self._asked: list[tuple[str, dict[str, object]]] = []
-        if question.startswith("get_ticket"):
-            given = {**actor.viewer, "status": "active"}
-            self._asked = [
-                (tickets.SELECT_TICKET, {**given, "id": path.rpartition("/")[2]}) for path in paths(question, seeded)
+        self._statements: list[tuple[str, dict[str, object]]] = []
+        if query.startswith("get_ticket"):
+            parameters = {**actor.viewer, "status": "active"}
+            self._statements = [
+                (tickets.SELECT_TICKET, {**parameters, "id": path.rpartition("/")[2]})
+                for path in request_paths(query, seeded)
             ]
-        elif question.startswith("list of 50"):
-            project = None if "all" in question else seeded.project
-            label = "bug" if "label" in question else None
+        elif query.startswith("list of 50"):
+            project = None if "all" in query else seeded.project
+            label = "bug" if "label" in query else None
             wanted = TicketFilter((Status.ACTIVE,), Sort.UPDATED_DOWN, project=project, label=label)
-            given = lists.build_parameters(actor.viewer, wanted, None, 51)
-            self._asked = [(lists.compose_query(wanted, resumed=False), given)]
+            parameters = lists.build_parameters(actor.viewer, wanted, None, 51)
+            self._statements = [(lists.compose_query(wanted, resumed=False), parameters)]
 
     def cpu(self, seconds: float) -> float:
-        """Microseconds of processor time for one question; 0 for one whose SQL isn't known here."""
-        if not self._asked:
+        """Return the microseconds of processor time of one query, or 0 if its SQL isn't listed here."""
+        if not self._statements:
             return 0
         done, started, stop = 0, time.thread_time(), time.monotonic() + seconds
         self._connection.execute("BEGIN")
-        for sql, given in itertools.cycle(self._asked):
-            rows = self._tx.all(sql, given)
-            keys = {row[place] for row in rows for place in (13, 21, 23, 25)} - {None}
+        for sql, parameters in itertools.cycle(self._statements):
+            rows = self._tx.all(sql, parameters)
+            keys = {row[column] for row in rows for column in (13, 21, 23, 25)} - {None}
             self._tx.all(bylines.SELECT_BYLINES, (msgspec.json.encode(list(keys)).decode(),))
             self._tx.all(
                 assignments.SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode([row[0] for row in rows]).decode(),)
@@ -111,40 +111,40 @@ class Alone:
 
 
 def compare(
-    question: str, seeded: Seeded, trees: list[Path], connections: int, rounds: int, seconds: float
+    query: str, seeded: SeededFile, trees: list[Path], connections: int, rounds: int, seconds: float
 ) -> list[list[object]]:
-    """One question, asked in turn of every server; a row of the table for each."""
-    asked = paths(question, seeded)
+    """Send a query to every server in each round; return a row of the table for each server."""
+    paths = request_paths(query, seeded)
     with contextlib.ExitStack() as stack:
         servers: list[tuple[str, Server, list[bytes]]] = []
         for number, tree in enumerate(trees):
-            server = stack.enter_context(ticketbox(_copy(seeded, number), tree))
+            server = stack.enter_context(launch_ticketbox(_copy_for(seeded, number), tree))
             servers.append(
-                (tree.name if number else "ticketbox", server, [get(p, server.host, seeded.token) for p in asked])
+                (tree.name if number else "ticketbox", server, [get(p, server.host, seeded.token) for p in paths])
             )
         ours = servers[0][1]
-        servers.append(("gzip", ours, [get(p, ours.host, seeded.token, packed=True) for p in asked]))
-        size = len(once(servers[0][1].url, servers[0][2][0]))
+        servers.append(("gzip", ours, [get(p, ours.host, seeded.token, gzip=True) for p in paths]))
+        size = len(fetch(servers[0][1].url, servers[0][2][0]))
         for kind in ("edge", "constant", "bare"):
-            server = stack.enter_context(constant(size, kind))
+            server = stack.enter_context(launch_constant(size, kind))
             servers.append(
                 (kind, server, [get("/constant/one", server.host, seeded.token if kind == "edge" else None)])
             )
         for _, server, requests in servers:
-            one_round(server, requests, connections, min(seconds, 0.5))
-        found: dict[str, list[Round]] = {name: [] for name, _, _ in servers}
-        alone, sql = Alone(question, seeded), list[float]()
+            run_round(server, requests, connections, min(seconds, 0.5))
+        results: dict[str, list[Round]] = {name: [] for name, _, _ in servers}
+        sql_only, sql = SqlOnly(query, seeded), list[float]()
         for _ in range(rounds):
             for name, server, requests in servers:
-                found[name].append(one_round(server, requests, connections, seconds))
-            with pinned(SERVER_CORE):
-                sql.append(alone.cpu(seconds / 2))
-    base, bare = found["constant"], min(run.cpu for run in found["bare"])
+                results[name].append(run_round(server, requests, connections, seconds))
+            with pin_to_core(SERVER_CORE):
+                sql.append(sql_only.cpu(seconds / 2))
+    base, bare = results["constant"], min(run.cpu for run in results["bare"])
     rows: list[list[object]] = []
-    for name, runs in found.items():
+    for name, runs in results.items():
         ratios = [run.sample.rate / other.sample.rate for run, other in zip(runs, base, strict=True)]
         rows.append([
-            question, connections, name, runs[0].sample.body,
+            query, connections, name, runs[0].sample.body,
             statistics.median(run.sample.rate for run in runs),
             statistics.median(run.sample.p50 for run in runs),
             statistics.median(run.sample.p99 for run in runs),
@@ -153,12 +153,12 @@ def compare(
             max(run.sample.rate for run in runs) / max(run.sample.rate for run in base),
             *[cpu / min(run.cpu for run in runs) for cpu in (min(run.cpu for run in base), bare, min(sql))],
         ])  # fmt: skip
-    print(f"{question}, {connections} connections: the SQL alone takes {min(sql):.0f} µs", file=sys.stderr)
+    print(f"{query}, {connections} connections: the SQL costs {min(sql):.0f} µs", file=sys.stderr)
     return rows
 
 
-def _copy(seeded: Seeded, number: int) -> Path:
-    """The file itself for the first server, a copy for each further one: a file has one server."""
+def _copy_for(seeded: SeededFile, number: int) -> Path:
+    """Return the file for the first server and a copy for each other one, since a file has one server."""
     if number == 0:
         return seeded.db
     import shutil
@@ -169,7 +169,7 @@ def _copy(seeded: Seeded, number: int) -> Path:
 
 
 HEAD = (
-    "question",
+    "query",
     "conn.",
     "server",
     "bytes",
@@ -181,7 +181,7 @@ HEAD = (
     "of best",
     "CPU: constant",
     "bare",
-    "SQL alone",
+    "SQL only",
 )
 
 
@@ -193,16 +193,18 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--connections", type=int, nargs="+", default=[1, 16])
-    parser.add_argument("--tree", type=Path, action="append", default=[], help="measure this checkout as well")
-    parser.add_argument("--only", nargs="+", default=QUESTIONS)
-    given = parser.parse_args()
-    seeded = seed(given.folder / f"{given.tickets}.db", given.tickets)
-    print(describe(), f"{given.tickets:,} tickets, {given.rounds} rounds of {given.seconds} s\n", sep="\n")
+    parser.add_argument("--tree", type=Path, action="append", default=[], help="also measure this checkout")
+    parser.add_argument("--only", nargs="+", default=QUERIES)
+    options = parser.parse_args()
+    seeded = seed(options.folder / f"{options.tickets}.db", options.tickets)
+    print(
+        describe_machine(), f"{options.tickets:,} tickets, {options.rounds} rounds of {options.seconds} s\n", sep="\n"
+    )
     rows: list[list[object]] = []
-    for question in given.only:
-        for connections in given.connections:
-            rows += compare(question, seeded, [ROOT, *given.tree], connections, given.rounds, given.seconds)
-    print(table(HEAD, rows))
+    for query in options.only:
+        for connections in options.connections:
+            rows += compare(query, seeded, [ROOT, *options.tree], connections, options.rounds, options.seconds)
+    print(format_table(HEAD, rows))
 
 
 if __name__ == "__main__":

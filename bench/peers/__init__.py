@@ -1,1 +1,1 @@
-"""Other trackers, set up and sent the same requests (bench/RESULTS.md, "Peers")."""
+"""Other trackers with the same tickets and requests (bench/RESULTS.md, "Peers")."""

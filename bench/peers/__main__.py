@@ -1,8 +1,8 @@
-"""ticketbox beside other trackers: `uv run --group dev python -m bench.peers --tickets 1000 10000`.
+"""ticketbox compared with other trackers: `uv run --group dev python -m bench.peers --tickets 1000 10000`.
 
-All hold the same tickets, and answer the same client on the other core, in turn with ticketbox in every round. A peer
-is installed into the folder from PyPI; what Debian has must be there, else the table says what to install. What a
-peer refuses doesn't count for its answers a second, and is told; ticketbox may refuse nothing.
+All have the same tickets, and in every round a client on the other core loads the peer and ticketbox one after the
+other. A peer from PyPI is installed into the folder; for one from Debian, the report says what to install. Failed
+requests don't count for a peer's rate and are reported; ticketbox must not fail any.
 """
 
 import argparse
@@ -15,17 +15,17 @@ import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from bench.client import Sample, load, once
-from bench.machine import CLIENT_CORE, describe, pinned, table
+from bench.client import Sample, fetch, load
+from bench.launch import Server
+from bench.machine import CLIENT_CORE, describe_machine, format_table, pin_to_core
 from bench.peers.bugsink import Bugsink
 from bench.peers.fossil import Fossil
-from bench.peers.own import OverMcp, Own
-from bench.peers.peer import CREATE, LIST, QUESTIONS, READ, SEARCH, Asked, Peer, texts
+from bench.peers.peer import CREATE, LIST, OPERATIONS, READ, SEARCH, Peer, Requests, ticket_texts
 from bench.peers.redmine import Redmine
 from bench.peers.roundup import Roundup
 from bench.peers.rt import RequestTracker
+from bench.peers.ticketbox import Ticketbox, TicketboxOverMcp
 from bench.peers.trac import Trac
-from bench.serving import Server
 
 PEERS: dict[str, Peer] = {
     "roundup": Roundup(),
@@ -34,76 +34,80 @@ PEERS: dict[str, Peer] = {
     "bugsink": Bugsink(),
     "redmine": Redmine(),
     "rt": RequestTracker(),
-    "mcp": OverMcp(),
+    "mcp": TicketboxOverMcp(),
 }
-HEAD = ("question", "peer", "tickets", "clients", "requests/s", "p50 ms", "p99 ms", "refused %",
-        "ticketbox: requests/s", "p50 ms", "p99 ms", "times ahead", "at least")  # fmt: skip
+HEAD = ("operation", "peer", "tickets", "clients", "requests/s", "p50 ms", "p99 ms", "failed %",
+        "ticketbox: requests/s", "p50 ms", "p99 ms", "ticketbox is × faster", "at least")  # fmt: skip
 
 
-def prove(peer: Peer, server: Server, asked: Asked, tickets: int) -> None:
-    """Look whether the answers hold what was asked for, by the titles in them. Raises RuntimeError."""
-    titles = [plain(title) for title, _ in texts(tickets)]
-    least = {READ: 1, LIST: min(50, tickets), SEARCH: min(peer.hits, -(-tickets // 100))}
-    for question, count in least.items():
-        requests = asked[question]
-        assert not callable(requests)
-        answer = plain(once(server.url, requests[0]).decode("utf-8", "replace"))
-        if (found := sum(title in answer for title in titles)) < count:
-            raise RuntimeError(f"{peer.name}, {question}: {found} tickets where there should be {count}")
+def check_responses(peer: Peer, server: Server, requests: Requests, tickets: int) -> None:
+    """Check by their titles that the responses contain the tickets. Raises RuntimeError."""
+    titles = [normalize(title) for title, _ in ticket_texts(tickets)]
+    least = {READ: 1, LIST: min(50, tickets), SEARCH: min(peer.search_page_size, -(-tickets // 100))}
+    for operation, count in least.items():
+        sent = requests[operation]
+        assert not callable(sent)
+        response = normalize(fetch(server.url, sent[0]).decode("utf-8", "replace"))
+        if (found := sum(title in response for title in titles)) < count:
+            raise RuntimeError(f"{peer.name}, {operation}: {found} tickets where there should be {count}")
 
 
-def plain(text: str) -> str:
-    """A text without its spaces and capitals, which not everybody keeps."""
+def normalize(text: str) -> str:
+    """Remove spaces and capitals, which some trackers change."""
     return text.replace(" ", "").lower()
 
 
-def ask(peer: Peer, server: Server, asked: Asked, question: str, clients: int, seconds: float) -> Sample:
-    """One round of a question; its rate is that of the answers that aren't refusals. Raises RuntimeError."""
-    with pinned(CLIENT_CORE):
-        sample = load(server.url, asked[question], clients, seconds, peer.created if question == CREATE else b"2")
-    if sample.failed == sample.requests or (sample.failed and isinstance(peer, Own)):
-        raise RuntimeError(f"{question}: {sample.failed} of {sample.requests} failed: {words(sample.refusal)}")
+def run_round(peer: Peer, server: Server, requests: Requests, operation: str, clients: int, seconds: float) -> Sample:
+    """Run one round; the rate is that of successful requests. Raises RuntimeError if none or ticketbox's fail."""
+    with pin_to_core(CLIENT_CORE):
+        sample = load(
+            server.url, requests[operation], clients, seconds, peer.create_status if operation == CREATE else b"2"
+        )
+    if sample.failed == sample.requests or (sample.failed and isinstance(peer, Ticketbox)):
+        raise RuntimeError(f"{operation}: {sample.failed} of {sample.requests} failed: {extract_text(sample.refusal)}")
     return sample._replace(rate=sample.rate * (1 - sample.failed / sample.requests))
 
 
-def words(answer: bytes) -> str:
-    """The end of what an answer says to its reader."""
-    page = answer.decode("utf-8", "replace").partition("\r\n\r\n")[2]
-    bare = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
-    return " ".join(html.unescape(bare).split())[-500:]
+def extract_text(response: bytes) -> str:
+    """Return the end of the text of a response."""
+    page = response.decode("utf-8", "replace").partition("\r\n\r\n")[2]
+    text = re.sub(r"<(script|style)\b.*?</\1>|<[^>]*>", " ", page, flags=re.DOTALL)
+    return " ".join(html.unescape(text).split())[-500:]
 
 
 def compare(
     name: str, folder: Path, tickets: int, clients: Sequence[int], rounds: int, seconds: float
 ) -> Iterator[list[object] | str]:
-    """A peer and ticketbox in turn; a row for each question and number of clients, or why there is none."""
+    """Load a peer and ticketbox alternately; yield a row for each operation and number of clients, or an error."""
     with contextlib.ExitStack() as stack:
         started = time.monotonic()
         peer = PEERS[name]
-        own = Own(peer.hits)
-        ours = (own, *stack.enter_context(own.serving(folder / "ticketbox", tickets)))
-        theirs = (peer, *stack.enter_context(peer.serving(folder / name, tickets)))
+        own = Ticketbox(peer.search_page_size)
+        ours = (own, *stack.enter_context(own.serve(folder / "ticketbox", tickets)))
+        theirs = (peer, *stack.enter_context(peer.serve(folder / name, tickets)))
         for side in (ours, theirs):
-            prove(*side, tickets)
+            check_responses(*side, tickets)
         print(f"{name}: {tickets:,} tickets set up in {time.monotonic() - started:.0f} s", file=sys.stderr)
-        for question in QUESTIONS:
+        for operation in OPERATIONS:
             for each in clients:
                 try:
                     for side in (ours, theirs):
-                        ask(*side, question, each, min(seconds, 0.5))
-                    pairs = [[ask(*side, question, each, seconds) for side in (ours, theirs)] for _ in range(rounds)]
+                        run_round(*side, operation, each, min(seconds, 0.5))
+                    pairs = [
+                        [run_round(*side, operation, each, seconds) for side in (ours, theirs)] for _ in range(rounds)
+                    ]
                 except (RuntimeError, OSError) as error:
-                    yield f"{peer.name}, {question}, {tickets:,} tickets, {each} clients: {error}"
+                    yield f"{peer.name}, {operation}, {tickets:,} tickets, {each} clients: {error}"
                     continue
-                mine, other = ([pair[place] for pair in pairs] for place in (0, 1))
+                mine, other = ([pair[index] for pair in pairs] for index in (0, 1))
                 ratios = [first.rate / second.rate for first, second in pairs]
                 ahead = [statistics.median(ratios), min(ratios)]
-                refused = sum(sample.failed for sample in other)
-                share = 100 * refused / sum(sample.requests for sample in other)
-                yield [question, peer.name, tickets, each, *_figures(other), share, *_figures(mine), *ahead]
-                if refused:
-                    said = words(next(sample.refusal for sample in other if sample.failed))
-                    yield f"{peer.name}, {question}, {tickets:,} tickets, {each} clients, refused: {said}"
+                failed = sum(sample.failed for sample in other)
+                share = 100 * failed / sum(sample.requests for sample in other)
+                yield [operation, peer.name, tickets, each, *_figures(other), share, *_figures(mine), *ahead]
+                if failed:
+                    problem = extract_text(next(sample.refusal for sample in other if sample.failed))
+                    yield f"{peer.name}, {operation}, {tickets:,} tickets, {each} clients, failed: {problem}"
 
 
 def _figures(samples: list[Sample]) -> list[float]:
@@ -123,23 +127,23 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=2.0)
     parser.add_argument("--clients", type=int, nargs="+", default=[1, 4])
     parser.add_argument("--only", nargs="+", choices=list(PEERS), default=list(PEERS))
-    given = parser.parse_args()
-    print(describe(), f"{given.rounds} rounds of {given.seconds} s\n", sep="\n")
+    options = parser.parse_args()
+    print(describe_machine(), f"{options.rounds} rounds of {options.seconds} s\n", sep="\n")
     rows: list[list[object]] = []
-    left_out: list[str] = []
-    for name in given.only:
+    skipped: list[str] = []
+    for name in options.only:
         try:
-            if (what := PEERS[name].missing(given.folder / name)) is not None:
-                left_out.append(f"{PEERS[name].name} isn't here: {what}")
+            if (install := PEERS[name].missing_requirement(options.folder / name)) is not None:
+                skipped.append(f"{PEERS[name].name} isn't installed: {install}")
                 continue
-            version = PEERS[name].install(given.folder / name)
+            version = PEERS[name].install(options.folder / name)
             print(f"{PEERS[name].name} {version}")
-            for tickets in given.tickets:
-                for row in compare(name, given.folder, tickets, given.clients, given.rounds, given.seconds):
-                    (left_out if isinstance(row, str) else rows).append(row)  # type: ignore[arg-type]
+            for tickets in options.tickets:
+                for row in compare(name, options.folder, tickets, options.clients, options.rounds, options.seconds):
+                    (skipped if isinstance(row, str) else rows).append(row)  # type: ignore[arg-type]
         except (RuntimeError, OSError) as error:
-            left_out.append(f"{PEERS[name].name} couldn't be measured: {error}")
-    print("", table(HEAD, rows), *left_out, sep="\n")
+            skipped.append(f"{PEERS[name].name} couldn't be measured: {error}")
+    print("", format_table(HEAD, rows), *skipped, sep="\n")
 
 
 if __name__ == "__main__":

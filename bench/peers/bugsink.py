@@ -1,6 +1,6 @@
-"""Bugsink, which takes errors and makes issues of them, served by gunicorn.
+"""Bugsink, an error tracker, served by gunicorn.
 
-A ticket here is one issue with one event. Its search and its sign-in are web pages.
+A ticket is an issue with one event. Search and sign-in are web pages.
 """
 
 import contextlib
@@ -13,28 +13,28 @@ from pathlib import Path
 
 import httpx
 
+from bench.launch import Server
 from bench.peers.peer import (
     CREATE,
     LIST,
     PASSWORD,
     RARE,
     READ,
-    READABLE,
+    READ_COUNT,
     SEARCH,
-    Asked,
-    Text,
-    cookies,
+    Requests,
+    TicketText,
+    cookie_header,
+    form_field,
     free_port,
     gunicorn,
-    hidden,
-    new_texts,
+    make_venv,
+    new_ticket_texts,
     request,
-    run,
-    served,
-    texts,
-    venv,
+    run_command,
+    start_server,
+    ticket_texts,
 )  # fmt: skip
-from bench.serving import Server
 
 VERSION = "2.6.1"
 EMAIL = "bench@example.org"
@@ -42,7 +42,7 @@ SETTINGS = """
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = False
 SECURE_PROXY_SSL_HEADER = None
 USE_X_REAL_IP = False
-SNAPPEA["TASK_ALWAYS_EAGER"] = True  # an issue is there when the answer is
+SNAPPEA["TASK_ALWAYS_EAGER"] = True  # the issue exists when the response arrives
 ALLOWED_HOSTS = ["127.0.0.1"]
 BUGSINK.update({{"BASE_URL": "http://127.0.0.1:{port}", "PHONEHOME": False}})
 for name in ("MAX_EVENTS_PER_PROJECT_PER_5_MINUTES", "MAX_EVENTS_PER_PROJECT_PER_HOUR", "MAX_EVENTS_PER_5_MINUTES",
@@ -70,68 +70,70 @@ IssuesCursorPagination.page_size = 50  # 250 otherwise
 
 
 class Bugsink:
-    """Tickets are filled in over the same road as errors come, because it keeps counts of its own."""
+    """Receives its tickets as events, like errors, because it also counts them."""
 
     name = "Bugsink"
-    created = b"2"
-    hits = 50
+    create_status = b"2"
+    search_page_size = 50
 
-    def missing(self, folder: Path) -> str | None:
-        """It comes from PyPI."""
+    def missing_requirement(self, folder: Path) -> str | None:
+        """Return None: `install` gets it from PyPI."""
         return None
 
     def install(self, folder: Path) -> str:
-        """Install it."""
-        venv(folder, f"bugsink=={VERSION}", "gunicorn")
+        """Install it; return its version."""
+        make_venv(folder, f"bugsink=={VERSION}", "gunicorn")
         return VERSION
 
     @contextlib.contextmanager
-    def serving(self, folder: Path, tickets: int) -> Generator[tuple[Server, Asked]]:
-        """Serve it."""
-        found, home, port = venv(folder), folder.absolute() / f"bugsink-{tickets}", free_port()
+    def serve(self, folder: Path, tickets: int) -> Generator[tuple[Server, Requests]]:
+        """Serve a new instance with this number of tickets."""
+        programs, home, port = make_venv(folder), folder.absolute() / f"bugsink-{tickets}", free_port()
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir()
         settings = home / "bugsink_conf.py"
-        run(str(found / "bugsink-create-conf"), "--template=singleserver", f"--port={port}", f"--base-dir={home}",
-            "-o", str(settings))  # fmt: skip
+        options = ["--template=singleserver", f"--port={port}", f"--base-dir={home}", "-o", str(settings)]
+        run_command(str(programs / "bugsink-create-conf"), *options)
         settings.write_text(settings.read_text() + SETTINGS.format(port=port))
         (home / "application.py").write_text(APPLICATION)
         environment = {"PYTHONPATH": str(home), "DJANGO_SETTINGS_MODULE": "bugsink_conf"}
-        manage = str(found / "bugsink-manage")
-        run(manage, "migrate", cwd=home, **environment)
-        run(manage, "migrate", "--database=snappea", cwd=home, **environment)
-        project, key, token = json.loads(run(manage, "shell", "-c", FILL, cwd=home, **environment).splitlines()[-1])
-        with served(gunicorn(found, "application:application", port), port, home, **environment) as server:
-            yield server, _asked(server, project, key, token, tickets)
+        manage = str(programs / "bugsink-manage")
+        run_command(manage, "migrate", cwd=home, **environment)
+        run_command(manage, "migrate", "--database=snappea", cwd=home, **environment)
+        project, key, token = json.loads(
+            run_command(manage, "shell", "-c", FILL, cwd=home, **environment).splitlines()[-1]
+        )
+        with start_server(gunicorn(programs, "application:application", port), port, home, **environment) as server:
+            yield server, _build_requests(server, project, key, token, tickets)
 
 
-def _asked(server: Server, project: int, key: str, token: str, tickets: int) -> Asked:
-    """Fill it first, and read what there is then."""
-    fresh, bearer = new_texts(), {"Authorization": f"Bearer {token}"}
+def _build_requests(server: Server, project: int, key: str, token: str, tickets: int) -> Requests:
+    """Create the tickets, and build the requests for them."""
+    fresh, bearer = new_ticket_texts(), {"Authorization": f"Bearer {token}"}
     with httpx.Client(base_url=server.url, timeout=60, headers={"Referer": server.url + "/accounts/login/"}) as client:
-        for text in texts(tickets):
+        for text in ticket_texts(tickets):
             client.post(**_event(project, key, text)).raise_for_status()
         listing = f"/api/canonical/0/issues/?project={project}&sort=last_seen&order=desc"
         found = client.get(listing, headers=bearer).raise_for_status().json()["results"]
-        given = {"username": EMAIL, "password": PASSWORD}
-        field = hidden(client.get("/accounts/login/").text, "csrfmiddlewaretoken")
-        client.post("/accounts/login/", data={**given, "csrfmiddlewaretoken": field})
-        known = cookies(client)
+        credentials = {"username": EMAIL, "password": PASSWORD}
+        field = form_field(client.get("/accounts/login/").text, "csrfmiddlewaretoken")
+        client.post("/accounts/login/", data={**credentials, "csrfmiddlewaretoken": field})
+        headers = cookie_header(client)
 
     def create() -> bytes:
         sent = _event(project, key, next(fresh))
         return request("POST", sent["url"], server, sent["headers"], sent["content"])
 
     return {
-        READ: [request("GET", f"/api/canonical/0/issues/{each['id']}/", server, bearer) for each in found[:READABLE]],
+        READ: [request("GET", f"/api/canonical/0/issues/{each['id']}/", server, bearer) for each in found[:READ_COUNT]],
         LIST: [request("GET", listing, server, bearer)],
-        SEARCH: [request("GET", f"/issues/{project}/?q={RARE}", server, known)],
+        SEARCH: [request("GET", f"/issues/{project}/?q={RARE}", server, headers)],
         CREATE: create,
     }
 
 
-def _event(project: int, key: str, text: Text) -> dict:
-    """An error of its own kind, as an SDK sends it."""
+def _event(project: int, key: str, text: TicketText) -> dict:
+    """Build a distinct error, as an SDK sends it."""
     number, now = uuid.uuid4().hex, time.time()
     error = {"type": f"{text.title.replace(' ', '')}{number[:8]}", "value": text.description}
     event = {"event_id": number, "timestamp": now, "platform": "javascript", "exception": {"values": [error]}}

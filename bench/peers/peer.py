@@ -1,4 +1,4 @@
-"""What a peer is here: something that can be installed, filled with tickets, served, and asked four questions."""
+"""What peers have in common: installation, tickets, a server, and the requests of four operations."""
 
 import contextlib
 import random
@@ -17,71 +17,71 @@ from urllib.parse import urlencode
 
 import httpx
 
-from bench.machine import SERVER_CORE, pinned
+from bench.launch import Server
+from bench.machine import SERVER_CORE, pin_to_core
 from bench.seed import WORDS
-from bench.serving import Server
 
-READ, LIST, SEARCH, CREATE = QUESTIONS = ("read a ticket", "list 50", "search a word", "create a ticket")
+READ, LIST, SEARCH, CREATE = OPERATIONS = ("read a ticket", "list 50", "search a word", "create a ticket")
 RARE = "zephyr"  # one ticket in a hundred holds it
 USER, PASSWORD = "bench", secrets.token_hex(8)
-READABLE = 500
+READ_COUNT = 500
 
 
-class Text(NamedTuple):
-    """What stands in a ticket."""
+class TicketText(NamedTuple):
+    """The texts of a ticket."""
 
     title: str
     description: str
 
 
-def texts(tickets: int) -> Iterator[Text]:
-    """The same tickets for everybody."""
+def ticket_texts(tickets: int) -> Iterator[TicketText]:
+    """Yield the same tickets for every peer."""
     chance = random.Random(1)
     for number in range(tickets):
         words = [*chance.choices(WORDS, k=chance.randint(20, 120)), *([RARE] if number % 100 == 0 else [])]
-        yield Text(" ".join(chance.choices(WORDS, k=8)).capitalize(), " ".join(words))
+        yield TicketText(" ".join(chance.choices(WORDS, k=8)).capitalize(), " ".join(words))
 
 
-Asked = dict[str, Sequence[bytes] | Callable[[], bytes]]
+Requests = dict[str, Sequence[bytes] | Callable[[], bytes]]
 
 
 class Peer(Protocol):
-    """One tracker. `serving` says who listens, and what to ask of it; `created` is how the status of a create begins.
+    """A tracker.
 
-    Where a form is sent that is a redirect, because a page says that something is wrong. `hits` is how many a page of
-    its search has.
+    `create_status` is the first digit of the status of a successful create: a form that is accepted redirects, a page
+    reports an error. `search_page_size` is the number of results on a page of its search.
     """
 
     name: str
-    created: bytes
-    hits: int
+    create_status: bytes
+    search_page_size: int
 
-    def missing(self, folder: Path) -> str | None:
-        """What isn't there and can't be had by `install`, or None."""
+    def missing_requirement(self, folder: Path) -> str | None:
+        """Return how to install what `install` can't, or None if nothing is missing."""
         ...
 
     def install(self, folder: Path) -> str:
-        """Install it, unless it is there; its version."""
+        """Install it if needed; return its version."""
         ...
 
-    def serving(self, folder: Path, tickets: int) -> contextlib.AbstractContextManager[tuple[Server, Asked]]:
-        """Serve a copy of so many tickets, and end it."""
+    def serve(self, folder: Path, tickets: int) -> contextlib.AbstractContextManager[tuple[Server, Requests]]:
+        """Serve a new instance with this number of tickets, and return the requests to send to it."""
         ...
 
 
-def venv(folder: Path, *requirements: str) -> Path:
-    """The `bin` of a virtual environment with these in it, which need to be had from PyPI."""
-    found = folder / "venv" / "bin"
-    if not (found / "done").exists():
+def make_venv(folder: Path, *requirements: str) -> Path:
+    """Create a virtual environment with these packages from PyPI; return its `bin`."""
+    programs = folder / "venv" / "bin"
+    if not (programs / "done").exists():
         shutil.rmtree(folder / "venv", ignore_errors=True)
-        run(sys.executable, "-m", "venv", str(folder / "venv"))
-        run(str(found / "python"), "-m", "pip", "install", "--quiet", *requirements)
-        (found / "done").touch()
-    return found
+        run_command(sys.executable, "-m", "venv", str(folder / "venv"))
+        run_command(str(programs / "python"), "-m", "pip", "install", "--quiet", *requirements)
+        (programs / "done").touch()
+    return programs
 
 
-def run(*command: str, cwd: Path | None = None, **environment: str) -> str:
-    """Run a command to its end; what it printed. Raises RuntimeError with its words when it fails."""
+def run_command(*command: str, cwd: Path | None = None, **environment: str) -> str:
+    """Run a command; return what it printed. Raises RuntimeError with its output if it fails."""
     import os
 
     done = subprocess.run(
@@ -94,13 +94,13 @@ def run(*command: str, cwd: Path | None = None, **environment: str) -> str:
 
 
 @contextlib.contextmanager
-def served(command: list[str], port: int, cwd: Path, **environment: str) -> Generator[Server]:
-    """A server on the server's core until the end, with everything that it started."""
+def start_server(command: list[str], port: int, cwd: Path, **environment: str) -> Generator[Server]:
+    """Run a server on the server's core during the block, then stop it with all its processes."""
     import os
     import signal
 
     url = f"http://127.0.0.1:{port}"
-    with tempfile.TemporaryFile("w+") as log, pinned(SERVER_CORE):
+    with tempfile.TemporaryFile("w+") as log, pin_to_core(SERVER_CORE):
         process = subprocess.Popen(
             command, cwd=cwd, env={**os.environ, **environment}, stdout=log, stderr=log, stdin=subprocess.DEVNULL,
             start_new_session=True, text=True,
@@ -112,10 +112,10 @@ def served(command: list[str], port: int, cwd: Path, **environment: str) -> Gene
                     break
                 if process.poll() is not None:
                     log.seek(0)
-                    raise RuntimeError(f"it ended: {log.read()[-3000:]}")
+                    raise RuntimeError(f"the server ended: {log.read()[-3000:]}")
                 time.sleep(0.1)
             else:
-                raise RuntimeError("it doesn't listen")
+                raise RuntimeError("the server doesn't listen")
             yield Server(url, process.pid, process)
         finally:
             with contextlib.suppress(ProcessLookupError):
@@ -127,40 +127,40 @@ def served(command: list[str], port: int, cwd: Path, **environment: str) -> Gene
                 process.wait()
 
 
-def gunicorn(found: Path, module: str, port: int) -> list[str]:
-    """One process with four threads, as these would be served on one core."""
+def gunicorn(programs: Path, module: str, port: int) -> list[str]:
+    """Return the command for one process with four threads, which suits one core."""
     bind = ["--bind", f"127.0.0.1:{port}", "--workers", "1", "--threads", "4", "--keep-alive", "30"]
-    return [str(found / "gunicorn"), *bind, "--no-control-socket", module]
+    return [str(programs / "gunicorn"), *bind, "--no-control-socket", module]
 
 
 def free_port() -> int:
-    """A port that nobody has."""
+    """Return a free port."""
     with contextlib.closing(socket.socket()) as listener:
         listener.bind(("127.0.0.1", 0))
         return listener.getsockname()[1]
 
 
 def request(method: str, path: str, server: Server, headers: dict[str, str], body: bytes = b"") -> bytes:
-    """A request as bytes."""
+    """Build a request."""
     lines = [f"{method} {path} HTTP/1.1", f"Host: {server.host}", "Accept: */*"]
     lines += [f"{name}: {value}" for name, value in headers.items()]
     lines += [f"Content-Length: {len(body)}"] if body or method != "GET" else []
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def form(path: str, server: Server, headers: dict[str, str], fields: dict[str, str]) -> bytes:
-    """A form that is sent, as a browser does."""
+def form_request(path: str, server: Server, headers: dict[str, str], fields: dict[str, str]) -> bytes:
+    """Build the request of a submitted form, as a browser sends it."""
     kind = {"Content-Type": "application/x-www-form-urlencoded", "Referer": server.url + path, "Origin": server.url}
     return request("POST", path, server, {**kind, **headers}, urlencode(fields).encode())
 
 
-def cookies(client: httpx.Client) -> dict[str, str]:
-    """The Cookie header that a client has collected."""
+def cookie_header(client: httpx.Client) -> dict[str, str]:
+    """Return a client's cookies as a header."""
     return {"Cookie": "; ".join(f"{name}={value}" for name, value in client.cookies.items())}
 
 
-def hidden(page: str, name: str) -> str:
-    """The value of a form's field."""
+def form_field(page: str, name: str) -> str:
+    """Return the value of a form's field. Raises RuntimeError if there is none."""
     field = re.search(rf"<input[^>]*name=[\"']{name}[\"'][^>]*>", page)
     value = field and re.search(r"value=[\"']([^\"']*)", field[0])
     if not value:
@@ -168,8 +168,8 @@ def hidden(page: str, name: str) -> str:
     return value[1]
 
 
-def new_texts() -> Iterator[Text]:
-    """Endless tickets to create."""
+def new_ticket_texts() -> Iterator[TicketText]:
+    """Yield tickets without end, to create."""
     chance = random.Random()
     while True:
-        yield Text(" ".join(chance.choices(WORDS, k=8)), " ".join(chance.choices(WORDS, k=70)))
+        yield TicketText(" ".join(chance.choices(WORDS, k=8)), " ".join(chance.choices(WORDS, k=70)))

@@ -1,4 +1,4 @@
-"""Roundup, its classic tracker on SQLite, served by gunicorn. It reads and lists over its REST API."""
+"""Roundup's classic tracker on SQLite, served by gunicorn. Reads and lists use its REST API."""
 
 import contextlib
 import json
@@ -8,27 +8,27 @@ from pathlib import Path
 
 import httpx
 
+from bench.launch import Server
 from bench.peers.peer import (
     CREATE,
     LIST,
     PASSWORD,
     RARE,
     READ,
-    READABLE,
+    READ_COUNT,
     SEARCH,
-    Asked,
-    cookies,
-    form,
+    Requests,
+    cookie_header,
+    form_request,
     free_port,
     gunicorn,
-    new_texts,
+    make_venv,
+    new_ticket_texts,
     request,
-    run,
-    served,
-    texts,
-    venv,
+    run_command,
+    start_server,
+    ticket_texts,
 )  # fmt: skip
-from bench.serving import Server
 
 VERSION = "2.6.0"
 FILL = """
@@ -45,59 +45,59 @@ db.commit()
 
 
 class Roundup:
-    """A search has no REST call, nor has a ticket with its text in one: these two are its web pages."""
+    """Uses web pages to search and to create: its REST API has no search, and no single call for a ticket with text."""
 
     name = "Roundup"
-    created = b"3"
-    hits = 50
+    create_status = b"3"
+    search_page_size = 50
 
-    def missing(self, folder: Path) -> str | None:
-        """It comes from PyPI."""
+    def missing_requirement(self, folder: Path) -> str | None:
+        """Return None: `install` gets it from PyPI."""
         return None
 
     def install(self, folder: Path) -> str:
-        """Install it."""
-        venv(folder, f"roundup=={VERSION}", "gunicorn")
+        """Install it; return its version."""
+        make_venv(folder, f"roundup=={VERSION}", "gunicorn")
         return VERSION
 
     @contextlib.contextmanager
-    def serving(self, folder: Path, tickets: int) -> Generator[tuple[Server, Asked]]:
-        """Serve it."""
-        found, home, port = venv(folder), folder / f"tracker-{tickets}", free_port()
+    def serve(self, folder: Path, tickets: int) -> Generator[tuple[Server, Requests]]:
+        """Serve a new instance with this number of tickets."""
+        programs, home, port = make_venv(folder), folder / f"tracker-{tickets}", free_port()
         shutil.rmtree(home, ignore_errors=True)
-        run(str(found / "roundup-admin"), "-i", str(home), "install", "classic", "sqlite")
+        run_command(str(programs / "roundup-admin"), "-i", str(home), "install", "classic", "sqlite")
         config = home / "config.ini"
-        said = config.read_text()
+        text = config.read_text()
         for name, value in (("web", f"http://127.0.0.1:{port}/"), ("domain", "localhost"), ("host", "localhost")):
-            said = said.replace(f"\n#{name} = NO DEFAULT", f"\n{name} = {value}")
-        config.write_text(said.replace("\ndebug = \n", f"\ndebug = {home}/mails\n"))
-        run(str(found / "roundup-admin"), "-i", str(home), "initialise", PASSWORD)
-        (folder / "texts.json").write_text(json.dumps(list(texts(tickets))))
+            text = text.replace(f"\n#{name} = NO DEFAULT", f"\n{name} = {value}")
+        config.write_text(text.replace("\ndebug = \n", f"\ndebug = {home}/mails\n"))
+        run_command(str(programs / "roundup-admin"), "-i", str(home), "initialise", PASSWORD)
+        (folder / "texts.json").write_text(json.dumps(list(ticket_texts(tickets))))
         (folder / "fill.py").write_text(FILL)
-        run(str(found / "python"), "fill.py", str(home), "texts.json", cwd=folder)
+        run_command(str(programs / "python"), "fill.py", str(home), "texts.json", cwd=folder)
         (folder / "application.py").write_text(
             f"from roundup.cgi.wsgi_handler import RequestDispatcher\napplication = RequestDispatcher({str(home)!r})\n"
         )
-        with served(gunicorn(found, "application:application", port), port, folder) as server:
-            yield server, _asked(server, tickets)
+        with start_server(gunicorn(programs, "application:application", port), port, folder) as server:
+            yield server, _build_requests(server, tickets)
 
 
-def _asked(server: Server, tickets: int) -> Asked:
+def _build_requests(server: Server, tickets: int) -> Requests:
     with httpx.Client(base_url=server.url, headers={"Referer": server.url + "/"}) as client:
         client.post("/", data={"@action": "login", "__login_name": "admin", "__login_password": PASSWORD})
-        signed_in = cookies(client)
-    rest, fresh = {**signed_in, "X-Requested-With": "rest", "Referer": server.url + "/"}, new_texts()
+        signed_in = cookie_header(client)
+    rest, fresh = {**signed_in, "X-Requested-With": "rest", "Referer": server.url + "/"}, new_ticket_texts()
 
     def create() -> bytes:
         title, description = next(fresh)
-        given = {"@action": "new", "title": title, "@note": description, "priority": "1"}
-        return form("/issue", server, signed_in, given)
+        fields = {"@action": "new", "title": title, "@note": description, "priority": "1"}
+        return form_request("/issue", server, signed_in, fields)
 
     fields = "@fields=title,status,priority,activity,assignedto&@sort=-activity"
     page = "@columns=id,activity,title,status,assignedto&@sort=-activity&@pagesize=50&@startwith=0"
     return {
         READ: [
-            request("GET", f"/rest/data/issue/{number}", server, rest) for number in range(1, min(tickets, READABLE))
+            request("GET", f"/rest/data/issue/{number}", server, rest) for number in range(1, min(tickets, READ_COUNT))
         ],
         LIST: [request("GET", f"/rest/data/issue?@page_size=50&{fields}", server, rest)],
         SEARCH: [request("GET", f"/issue?@search_text={RARE}&{page}", server, signed_in)],

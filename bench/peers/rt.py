@@ -1,4 +1,4 @@
-"""Request Tracker from Debian, on SQLite, served by Starman; all over its REST API."""
+"""Request Tracker from Debian, on SQLite, served by Starman, over its REST API."""
 
 import contextlib
 import json
@@ -9,23 +9,23 @@ from urllib.parse import quote
 
 import httpx
 
+from bench.launch import Server
 from bench.peers.peer import (
     CREATE,
     LIST,
     RARE,
     READ,
-    READABLE,
+    READ_COUNT,
     SEARCH,
-    Asked,
-    cookies,
+    Requests,
+    cookie_header,
     free_port,
-    new_texts,
+    new_ticket_texts,
     request,
-    run,
-    served,
-    texts,
+    run_command,
+    start_server,
+    ticket_texts,
 )  # fmt: skip
-from bench.serving import Server
 
 HOME = Path("/usr/share/request-tracker5")
 CONFIG = """
@@ -63,63 +63,64 @@ $RT::Handle->Commit;
 
 
 class RequestTracker:
-    """An instance of its own, in the folder; what Debian set up isn't touched."""
+    """A separate instance in the folder; Debian's instance isn't changed."""
 
     name = "Request Tracker"
-    created = b"2"
-    hits = 50
+    create_status = b"2"
+    search_page_size = 50
 
-    def missing(self, folder: Path) -> str | None:
-        """It comes from Debian."""
-        there = (HOME / "libexec/rt-server").exists() and shutil.which("starman")
+    def missing_requirement(self, folder: Path) -> str | None:
+        """Return the command that installs it from Debian, unless it is installed."""
+        is_installed = (HOME / "libexec/rt-server").exists() and shutil.which("starman")
         packages = "request-tracker5 rt5-db-sqlite rt5-standalone starman msmtp-mta"
-        return None if there else f"apt-get install --no-install-recommends {packages}"
+        return None if is_installed else f"apt-get install --no-install-recommends {packages}"
 
     def install(self, folder: Path) -> str:
-        """Its version."""
+        """Return its version."""
         folder.mkdir(parents=True, exist_ok=True)
-        return run("dpkg-query", "--show", "--showformat", "${Version}", "request-tracker5")
+        return run_command("dpkg-query", "--show", "--showformat", "${Version}", "request-tracker5")
 
     @contextlib.contextmanager
-    def serving(self, folder: Path, tickets: int) -> Generator[tuple[Server, Asked]]:
-        """Serve it."""
+    def serve(self, folder: Path, tickets: int) -> Generator[tuple[Server, Requests]]:
+        """Serve a new instance with this number of tickets."""
         home, port = folder.absolute() / f"rt-{tickets}", free_port()
         shutil.rmtree(home, ignore_errors=True)
         home.mkdir()
         (home / "config.pm").write_text(CONFIG.format(port=port, folder=home))
-        (home / "texts.json").write_text(json.dumps(list(texts(tickets))))
+        (home / "texts.json").write_text(json.dumps(list(ticket_texts(tickets))))
         (home / "fill.pl").write_text(FILL)
         environment = {"RT_SITE_CONFIG": str(home / "config.pm"), "RT_SITE_CONFIG_DIR": "/dev/null"}
-        run("rt-setup-database-5", "--action", "init", cwd=home, **environment)
-        run("perl", "fill.pl", "texts.json", cwd=home, **environment)
+        run_command("rt-setup-database-5", "--action", "init", cwd=home, **environment)
+        run_command("perl", "fill.pl", "texts.json", cwd=home, **environment)
         command = ["perl", str(HOME / "libexec/rt-server"), "--server", "Starman", "--host", "127.0.0.1",
                    "--port", str(port), "--workers", "4", "--max-requests", "1000000"]  # fmt: skip
-        with served(command, port, home, **environment) as server:
-            yield server, _asked(server, tickets)
+        with start_server(command, port, home, **environment) as server:
+            yield server, _build_requests(server, tickets)
 
 
-def _asked(server: Server, tickets: int) -> Asked:
+def _build_requests(server: Server, tickets: int) -> Requests:
     with httpx.Client(base_url=server.url, timeout=60) as client:
         client.post("/NoAuth/Login.html", data={"user": "root", "pass": "password"}, headers={"Referer": server.url})
-        known, fresh = {**cookies(client), "Referer": server.url + "/"}, new_texts()
+        headers, fresh = {**cookie_header(client), "Referer": server.url + "/"}, new_ticket_texts()
 
     def create() -> bytes:
         title, description = next(fresh)
-        given = {"Queue": "General", "Subject": title, "Content": description, "ContentType": "text/plain"}
-        sent = {**known, "Content-Type": "application/json"}
-        return request("POST", "/REST/2.0/ticket", server, sent, json.dumps(given).encode())
+        ticket = {"Queue": "General", "Subject": title, "Content": description, "ContentType": "text/plain"}
+        json_headers = {**headers, "Content-Type": "application/json"}
+        return request("POST", "/REST/2.0/ticket", server, json_headers, json.dumps(ticket).encode())
 
     fields = "fields=Subject,Status,Owner,Priority,LastUpdated&per_page=50"
 
-    def found(query: str) -> bytes:
+    def list_tickets(query: str) -> bytes:
         path = f"/REST/2.0/tickets?query={quote(query)}&orderby=LastUpdated&order=DESC&{fields}"
-        return request("GET", path, server, known)
+        return request("GET", path, server, headers)
 
     return {
         READ: [
-            request("GET", f"/REST/2.0/ticket/{number}", server, known) for number in range(1, min(tickets, READABLE))
+            request("GET", f"/REST/2.0/ticket/{number}", server, headers)
+            for number in range(1, min(tickets, READ_COUNT))
         ],
-        LIST: [found("Queue = 'General'")],
-        SEARCH: [found(f"Content LIKE '{RARE}'")],
+        LIST: [list_tickets("Queue = 'General'")],
+        SEARCH: [list_tickets(f"Content LIKE '{RARE}'")],
         CREATE: create,
     }

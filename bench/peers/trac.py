@@ -1,4 +1,4 @@
-"""Trac on SQLite, served by gunicorn. Tickets and lists come as tables of text, which it makes fastest."""
+"""Trac on SQLite, served by gunicorn. Tickets and lists are tab-separated, its fastest format."""
 
 import contextlib
 import json
@@ -8,28 +8,28 @@ from pathlib import Path
 
 import httpx
 
+from bench.launch import Server
 from bench.peers.peer import (
     CREATE,
     LIST,
     RARE,
     READ,
-    READABLE,
+    READ_COUNT,
     SEARCH,
     USER,
-    Asked,
-    cookies,
-    form,
+    Requests,
+    cookie_header,
+    form_field,
+    form_request,
     free_port,
     gunicorn,
-    hidden,
-    new_texts,
+    make_venv,
+    new_ticket_texts,
     request,
-    run,
-    served,
-    texts,
-    venv,
+    run_command,
+    start_server,
+    ticket_texts,
 )  # fmt: skip
-from bench.serving import Server
 
 VERSION = "1.6"
 FILL = """
@@ -58,56 +58,57 @@ def application(environ, start_response):
 
 
 class Trac:
-    """The server in front of it says who calls, as Trac expects; that costs it nothing."""
+    """The WSGI application sets the user, as a server in front of Trac does."""
 
     name = "Trac"
-    created = b"3"
-    hits = 10  # a constant of its
+    create_status = b"3"
+    search_page_size = 10  # fixed by Trac
 
-    def missing(self, folder: Path) -> str | None:
-        """It comes from PyPI."""
+    def missing_requirement(self, folder: Path) -> str | None:
+        """Return None: `install` gets it from PyPI."""
         return None
 
     def install(self, folder: Path) -> str:
-        """Install it."""
-        venv(folder, f"Trac=={VERSION}", "gunicorn", "setuptools<81")
+        """Install it; return its version."""
+        make_venv(folder, f"Trac=={VERSION}", "gunicorn", "setuptools<81")
         return VERSION
 
     @contextlib.contextmanager
-    def serving(self, folder: Path, tickets: int) -> Generator[tuple[Server, Asked]]:
-        """Serve it."""
-        found, home, port = venv(folder), folder / f"trac-{tickets}", free_port()
+    def serve(self, folder: Path, tickets: int) -> Generator[tuple[Server, Requests]]:
+        """Serve a new instance with this number of tickets."""
+        programs, home, port = make_venv(folder), folder / f"trac-{tickets}", free_port()
         shutil.rmtree(home, ignore_errors=True)
-        run(str(found / "trac-admin"), str(home), "initenv", "Bench", "sqlite:db/trac.db")
-        run(str(found / "trac-admin"), str(home), "permission", "add", USER, "TRAC_ADMIN")
-        (folder / "texts.json").write_text(json.dumps(list(texts(tickets))))
+        run_command(str(programs / "trac-admin"), str(home), "initenv", "Bench", "sqlite:db/trac.db")
+        run_command(str(programs / "trac-admin"), str(home), "permission", "add", USER, "TRAC_ADMIN")
+        (folder / "texts.json").write_text(json.dumps(list(ticket_texts(tickets))))
         (folder / "fill.py").write_text(FILL)
-        run(str(found / "python"), "fill.py", str(home), "texts.json", cwd=folder)
+        run_command(str(programs / "python"), "fill.py", str(home), "texts.json", cwd=folder)
         (folder / "application.py").write_text(APPLICATION.format(home=str(home), user=USER))
-        with served(gunicorn(found, "application:application", port), port, folder) as server:
-            yield server, _asked(server, tickets)
+        with start_server(gunicorn(programs, "application:application", port), port, folder) as server:
+            yield server, _build_requests(server, tickets)
 
 
-def _asked(server: Server, tickets: int) -> Asked:
+def _build_requests(server: Server, tickets: int) -> Requests:
     with httpx.Client(base_url=server.url) as client:
-        token = hidden(client.get("/newticket").text, "__FORM_TOKEN")
-        known, fresh = cookies(client), new_texts()
+        token = form_field(client.get("/newticket").text, "__FORM_TOKEN")
+        headers, fresh = cookie_header(client), new_ticket_texts()
 
     def create() -> bytes:
         title, description = next(fresh)
-        given = {
+        fields = {
             "__FORM_TOKEN": token, "field_summary": title, "field_description": description, "field_type": "defect",
             "field_priority": "major", "field_status": "new", "action": "create", "submit": "Create ticket",
         }  # fmt: skip
-        return form("/newticket", server, known, given)
+        return form_request("/newticket", server, headers, fields)
 
     columns = "&".join(f"col={name}" for name in ("id", "summary", "status", "priority", "owner", "changetime"))
     wanted = f"status=!closed&max=50&order=changetime&desc=1&format=tab&{columns}"
     return {
         READ: [
-            request("GET", f"/ticket/{number}?format=tab", server, known) for number in range(1, min(tickets, READABLE))
+            request("GET", f"/ticket/{number}?format=tab", server, headers)
+            for number in range(1, min(tickets, READ_COUNT))
         ],
-        LIST: [request("GET", f"/query?{wanted}", server, known)],
-        SEARCH: [request("GET", f"/search?q={RARE}&ticket=on&noquickjump=1", server, known)],
+        LIST: [request("GET", f"/query?{wanted}", server, headers)],
+        SEARCH: [request("GET", f"/search?q={RARE}&ticket=on&noquickjump=1", server, headers)],
         CREATE: create,
     }

@@ -9,6 +9,8 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
 
 from tests.docs.pages import ROOT
 from ticketbox import __version__
@@ -78,13 +80,15 @@ def test_it_leaves_nothing_behind_where_it_unpacks(executable: Path, tmp_path: P
 
 def test_what_it_carries_is_told_with_every_licence(executable: Path) -> None:
     folder = executable.parent
-    told = json.loads((folder / "sbom.cdx.json").read_text("utf-8"))
+    document = (folder / "sbom.cdx.json").read_text("utf-8")
+    assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(document) is None
+    told = json.loads(document)
     assert (told["bomFormat"], told["metadata"]["component"]["version"]) == ("CycloneDX", __version__)
     components = {each["name"]: each["version"] for each in told["components"]}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     pins = dict(line.split("==") for line in project["tool"]["uv"]["constraint-dependencies"] if ";" not in line)
     assert {"litestar", "msgspec", "mcp", "pillow", "multipart", "cryptography", "sqlite", "cpython"} <= set(components)
-    assert not {"pytest", "playwright", "pyinstaller", "hypothesis"} & set(components)
+    assert not {"pytest", "playwright", "pyinstaller", "cyclonedx-python-lib", "defusedxml"} & set(components)
     assert {name: version for name, version in components.items() if name in pins} == {
         name: pins[name] for name in components if name in pins
     }

@@ -1,4 +1,4 @@
-"""What the measurements of the web app share: servers with the same tickets, and a tab of a browser."""
+"""Shared by the measurements of the web app: servers with the same tickets, and a browser tab."""
 
 import contextlib
 import json
@@ -13,8 +13,8 @@ from typing import Any, NamedTuple, Self
 import httpx
 from playwright.sync_api import Browser, Page
 
+from bench.launch import ROOT, launch_ticketbox
 from bench.seed import PASSWORD, seed
-from bench.serving import ROOT, ticketbox
 from bench.uploads import screenshot, streams
 
 WINDOW = {"width": 1280, "height": 800}
@@ -23,8 +23,8 @@ LINES = 5_000
 QUIET_S = 0.5
 
 
-class Prepared(NamedTuple):
-    """A server that is measured, and what is on it."""
+class Target(NamedTuple):
+    """A server to measure, with its project and its ticket."""
 
     name: str
     url: str
@@ -34,21 +34,21 @@ class Prepared(NamedTuple):
 
 
 class Tab:
-    """A page in a fresh profile, and what its network and its processor time came to."""
+    """A page in a fresh profile, with counts of its requests and bytes, and its processor time."""
 
-    def __init__(self, browser: Browser, prepared: Prepared, script: str | None = None, slowed: int = 1) -> None:
+    def __init__(self, browser: Browser, target: Target, script: str | None = None, slowed: int = 1) -> None:
         self._context = browser.new_context(viewport=WINDOW)  # type: ignore[arg-type]
-        self._context.add_cookies([{"name": "ticketbox", "value": prepared.session, "url": prepared.url}])
+        self._context.add_cookies([{"name": "ticketbox", "value": target.session, "url": target.url}])
         self.page: Page = self._context.new_page()
-        self.url = prepared.url
-        self.asked: Counter[str] = Counter()
+        self.url = target.url
+        self.requests: Counter[str] = Counter()
         self.kinds: Counter[str] = Counter()
         self._types: dict[str, str] = {}
         self._cdp: Any = self._context.new_cdp_session(self.page)
         self._cdp.send("Network.enable")
         self._cdp.send("Performance.enable", {"timeDomain": "threadTicks"})
-        self._cdp.on("Network.requestWillBeSent", self._sent)
-        self._cdp.on("Network.loadingFinished", self._loaded)
+        self._cdp.on("Network.requestWillBeSent", self._count_request)
+        self._cdp.on("Network.loadingFinished", self._count_bytes)
         self.slow_down(slowed)
         if script:
             self.page.add_init_script(f"({script})()")
@@ -60,76 +60,76 @@ class Tab:
         self._context.close()
 
     def slow_down(self, factor: int) -> None:
-        """Give the page's main thread less of the processor from now on."""
+        """Slow the page's main thread down from now on."""
         self._cdp.send("Emulation.setCPUThrottlingRate", {"rate": factor})
 
     def open(self, path: str) -> None:
-        """Load an address of the app, and wait until the network has been quiet for a moment."""
+        """Load a path of the app, and wait until the network is idle."""
         self.page.goto(self.url + path)
         before = -1
         while before != (before := sum(self.kinds.values())):
             self.page.wait_for_timeout(QUIET_S * 1000)
 
     def cpu_ms(self) -> dict[str, float]:
-        """Processor time of the main thread so far."""
+        """Return the processor time of the main thread so far."""
         figures = {each["name"]: each["value"] for each in self._cdp.send("Performance.getMetrics")["metrics"]}
         return {name: figures[f"{name}Duration"] * 1000 for name in ("Task", "Script", "Layout", "RecalcStyle")}
 
-    def _sent(self, event: dict[str, Any]) -> None:
-        self.asked[f"{event['request']['method']} {event['request']['url'].removeprefix(self.url)}"] += 1
+    def _count_request(self, event: dict[str, Any]) -> None:
+        self.requests[f"{event['request']['method']} {event['request']['url'].removeprefix(self.url)}"] += 1
         self._types[event["requestId"]] = event["type"]
 
-    def _loaded(self, event: dict[str, Any]) -> None:
+    def _count_bytes(self, event: dict[str, Any]) -> None:
         self.kinds[self._types.get(event["requestId"], "Other")] += int(event["encodedDataLength"])
 
 
 @contextlib.contextmanager
-def prepared(folder: Path, trees: list[Path]) -> Generator[list[Prepared]]:
-    """A server of each tree on its copy of one file: 1,000 tickets in three columns, and one with a long capture."""
+def launch_targets(folder: Path, trees: list[Path]) -> Generator[list[Target]]:
+    """Run a server of each tree on a copy of a file: 1,000 tickets in three columns, and one with a long capture."""
     seeded = seed(folder / "web.db", 20)
-    with ticketbox(seeded.db) as server, httpx.Client(base_url=f"{server.url}/api/v1", timeout=60) as client:
+    with launch_ticketbox(seeded.db) as server, httpx.Client(base_url=f"{server.url}/api/v1", timeout=60) as client:
 
-        def ask(method: str, path: str, **given: Any) -> Any:
-            answer = client.request(method, path, **given)
-            if answer.is_error:
-                raise RuntimeError(f"{method} {path}: {answer.text[:500]}")
-            return answer.json()
+        def request(method: str, path: str, **options: Any) -> Any:
+            response = client.request(method, path, **options)
+            if response.is_error:
+                raise RuntimeError(f"{method} {path}: {response.text[:500]}")
+            return response.json()
 
-        ask("POST", "/session", json={"email": "bench@example.org", "password": PASSWORD})
+        request("POST", "/session", json={"email": "bench@example.org", "password": PASSWORD})
         member = {"Authorization": f"Bearer {seeded.token}"}
-        company = ask("GET", "/companies")["items"][0]["id"]
-        project = ask("POST", f"/companies/{company}/projects", json={"name": "Shop"})["id"]
-        columns = [each["id"] for each in ask("GET", f"/projects/{project}/columns")["items"]]
+        company = request("GET", "/companies")["items"][0]["id"]
+        project = request("POST", f"/companies/{company}/projects", json={"name": "Shop"})["id"]
+        columns = [each["id"] for each in request("GET", f"/projects/{project}/columns")["items"]]
         labels = ["checkout", "cart", "login"]
 
-        def make(number: int) -> None:
+        def create_ticket(number: int) -> None:
             title = f"Ticket {number}: the cart stays empty after the coupon was used on a phone"
             body = {
                 "column_id": columns[number % 3],
                 "title": title[: 40 + number % 40],
                 "labels": labels[: number % 4],
             }
-            ask("POST", "/tickets", json=body, headers=member)
+            request("POST", "/tickets", json=body, headers=member)
 
         with ThreadPoolExecutor(8) as pool:
-            list(pool.map(make, range(CARDS)))
+            list(pool.map(create_ticket, range(CARDS)))
         entries = {name: json.loads(text)[:LINES] for name, text in streams(5_000_000).items()}
         healthy = {name: {"status": "ok"} for name in entries}
-        facts = {
+        capture = {
             "id": "bench-web-capture", "column_id": columns[2], "captured_at": time.time() * 1000, "health": healthy,
             "page": {"url": "https://shop.example/cart", "title": "Cart"},
         }  # fmt: skip
-        parts = {name: (None, json.dumps(told)) for name, told in {"capture": facts, **entries}.items()}
+        parts = {name: (None, json.dumps(part)) for name, part in {"capture": capture, **entries}.items()}
         parts["screenshot"] = ("shot.png", screenshot(300_000))  # type: ignore[assignment]
-        ticket = ask("POST", "/captures", files=parts, headers=member)["ticket_id"]
-        ask("PATCH", f"/tickets/{ticket}", json={"description": "The cart stays empty."}, headers={"If-Match": "*"})
+        ticket = request("POST", "/captures", files=parts, headers=member)["ticket_id"]
+        request("PATCH", f"/tickets/{ticket}", json={"description": "The cart stays empty."}, headers={"If-Match": "*"})
         session = client.cookies["ticketbox"]
     with contextlib.ExitStack() as stack:
-        found: list[Prepared] = []
+        targets: list[Target] = []
         for number, tree in enumerate([ROOT, *trees]):
             db = folder / str(number) / "web.db"
             db.parent.mkdir()
             shutil.copy(seeded.db, db)
             name = tree.name if number else "ticketbox"
-            found.append(Prepared(name, stack.enter_context(ticketbox(db, tree)).url, session, project, ticket))
-        yield found
+            targets.append(Target(name, stack.enter_context(launch_ticketbox(db, tree)).url, session, project, ticket))
+        yield targets

@@ -1,4 +1,4 @@
-"""ticketbox with the peers' tickets in it, over REST and over MCP."""
+"""ticketbox with the same tickets as the peers, over REST and over MCP."""
 
 import asyncio
 import contextlib
@@ -10,10 +10,21 @@ from pathlib import Path
 from typing import Any
 
 from bench.client import get, post
+from bench.launch import Server, launch_ticketbox
 from bench.mcp import NEWEST, message
-from bench.peers.peer import CREATE, LIST, PASSWORD, RARE, READ, READABLE, SEARCH, Asked, new_texts, texts
+from bench.peers.peer import (
+    CREATE,
+    LIST,
+    PASSWORD,
+    RARE,
+    READ,
+    READ_COUNT,
+    SEARCH,
+    Requests,
+    new_ticket_texts,
+    ticket_texts,
+)
 from bench.seed import MOST_PER_MINUTE
-from bench.serving import Server, ticketbox
 from ticketbox import __version__
 from ticketbox.cli.common import operate
 from ticketbox.domain.accounts import secrets
@@ -26,35 +37,35 @@ from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
 
 
-class Own:
-    """REST, with authentication, limits and visibility on as always."""
+class Ticketbox:
+    """ticketbox over REST, with authentication, limits and visibility."""
 
     name = "ticketbox"
-    created = b"2"
+    create_status = b"2"
 
-    def __init__(self, hits: int = 50) -> None:
-        self.hits = hits
+    def __init__(self, search_page_size: int = 50) -> None:
+        self.search_page_size = search_page_size
 
-    def missing(self, folder: Path) -> str | None:
-        """Nothing is."""
+    def missing_requirement(self, folder: Path) -> str | None:
+        """Return None: it is installed."""
         return None
 
     def install(self, folder: Path) -> str:
-        """It is here."""
+        """Return its version."""
         return __version__
 
     @contextlib.contextmanager
-    def serving(self, folder: Path, tickets: int) -> Generator[tuple[Server, Asked]]:
-        """Serve it."""
-        token, project, db = _filled(folder, tickets)
+    def serve(self, folder: Path, tickets: int) -> Generator[tuple[Server, Requests]]:
+        """Serve a new instance with this number of tickets."""
+        token, project, db = _create_file(folder, tickets)
         with contextlib.closing(sqlite3.connect(db)) as connection:
-            chosen = [row[0] for row in connection.execute("SELECT public_id FROM ticket LIMIT ?", (READABLE,))]
-        with ticketbox(db) as server:
-            yield server, self.asked(server, token, project, chosen)
+            chosen = [row[0] for row in connection.execute("SELECT public_id FROM ticket LIMIT ?", (READ_COUNT,))]
+        with launch_ticketbox(db) as server:
+            yield server, self.build_requests(server, token, project, chosen)
 
-    def asked(self, server: Server, token: str, project: str, chosen: list[str]) -> Asked:
-        """What is asked over REST."""
-        host, fresh = server.host, new_texts()
+    def build_requests(self, server: Server, token: str, project: str, chosen: list[str]) -> Requests:
+        """Build the REST requests."""
+        host, fresh = server.host, new_ticket_texts()
 
         def create() -> bytes:
             title, description = next(fresh)
@@ -64,19 +75,19 @@ class Own:
         return {
             READ: [get(f"/api/v1/tickets/{ticket}", host, token) for ticket in chosen],
             LIST: [get(f"/api/v1/tickets?project_id={project}&limit=50", host, token)],
-            SEARCH: [get(f"/api/v1/search?q={RARE}&limit={self.hits}", host, token)],
+            SEARCH: [get(f"/api/v1/search?q={RARE}&limit={self.search_page_size}", host, token)],
             CREATE: create,
         }
 
 
-class OverMcp(Own):
-    """The same through MCP, as agents ask it."""
+class TicketboxOverMcp(Ticketbox):
+    """ticketbox over MCP, as agents use it."""
 
     name = "ticketbox, MCP"
 
-    def asked(self, server: Server, token: str, project: str, chosen: list[str]) -> Asked:
-        """What is asked over MCP."""
-        fresh = new_texts()
+    def build_requests(self, server: Server, token: str, project: str, chosen: list[str]) -> Requests:
+        """Build the MCP requests."""
+        fresh = new_ticket_texts()
 
         def call(name: str, **arguments: Any) -> bytes:
             return message(server, NEWEST, "tools/call", {"name": name, "arguments": arguments}, token)
@@ -87,36 +98,36 @@ class OverMcp(Own):
         return {
             READ: [call("get_ticket", ticket_id=ticket) for ticket in chosen],
             LIST: [call("list_tickets", project_id=project, limit=50)],
-            SEARCH: [call("search_tickets", q=RARE, limit=self.hits)],
+            SEARCH: [call("search_tickets", q=RARE, limit=self.search_page_size)],
             CREATE: create,
         }
 
 
-def _filled(folder: Path, tickets: int) -> tuple[str, str, Path]:
-    """A new file with the tickets: a token, the project, the file."""
+def _create_file(folder: Path, tickets: int) -> tuple[str, str, Path]:
+    """Create a file with tickets; return a token, the project and the file."""
     folder.mkdir(parents=True, exist_ok=True)
     db = folder / f"{tickets}.db"
     for left in folder.glob(f"{db.name}*"):
         left.unlink()
-    given = {"email": "bench@example.org", "name": "Bench", "company": "Bench", "project": "Bench"}
-    made = operate(db, "initialize", {**given, "password": PASSWORD}, create=True)
-    wanted = {"user": made.user_id, "label": "bench", "scopes": ["tickets:write"]}
+    owner = {"email": "bench@example.org", "name": "Bench", "company": "Bench", "project": "Bench"}
+    created = operate(db, "initialize", {**owner, "password": PASSWORD}, create=True)
+    wanted = {"user": created.user_id, "label": "bench", "scopes": ["tickets:write"]}
     token = operate(db, "issue_token", wanted).secret
     with contextlib.closing(sqlite3.connect(db)) as connection, connection:
         connection.execute("UPDATE company SET reads_per_minute = :most, writes_per_minute = :most", (MOST_PER_MINUTE,))
-    asyncio.run(_fill(db, token, made.project_id, tickets))
-    return token, made.project_id, db
+    asyncio.run(_create_tickets(db, token, created.project_id, tickets))
+    return token, created.project_id, db
 
 
-async def _fill(db: Path, token: str, project: str, tickets: int) -> None:
+async def _create_tickets(db: Path, token: str, project: str, tickets: int) -> None:
     database = await Database.open(db, readers=1)
     services = Services(database, RateLimiter(time.monotonic), "")
     dispatcher, create, digest = Dispatcher(services), registry()["create_ticket"], secrets.hash_secret(token)
-    made = [
+    calls = [
         dispatcher.dispatch(create, {"project_id": project, **text._asdict()}, RequestContext(secret_hash=digest))
-        for text in texts(tickets)
+        for text in ticket_texts(tickets)
     ]
-    await asyncio.gather(*made)
-    await search_merge.merge(services, asyncio.Event(), whole=True)  # as a server does within its first minute
+    await asyncio.gather(*calls)
+    await search_merge.merge(services, asyncio.Event(), whole=True)  # a server does that within its first minute
     services.close()
     await database.close()

@@ -1,8 +1,7 @@
-"""The servers that are measured, each a process on its own core: ticketbox itself, and constants beside it.
+"""Start the servers to measure, each in a process on the server's core: ticketbox, and constants to compare it with.
 
-`constant` is a plain handler of the framework that gives the same bytes every time; `edge` is the same
-handler behind our edge; `bare` gives the bytes without a framework. All are served by the product's own server
-settings.
+`constant` is a handler of the framework that always returns the same bytes; `edge` is that handler behind ticketbox's
+edge; `bare` returns the bytes without a framework. All of them run with ticketbox's server settings.
 """
 
 import argparse
@@ -19,7 +18,7 @@ from collections.abc import Generator
 from pathlib import Path
 from typing import NamedTuple
 
-from bench.machine import SERVER_CORE, pinned
+from bench.machine import SERVER_CORE, pin_to_core
 
 ROOT = Path(__file__).parent.parent
 
@@ -38,25 +37,25 @@ class Server(NamedTuple):
 
 
 @contextlib.contextmanager
-def ticketbox(db: Path, tree: Path = ROOT) -> Generator[Server]:
-    """`ticketbox serve` from this checkout, or from another `tree`."""
-    with running(["-m", "ticketbox", "serve", "--db", str(db), "--port", "0", "--no-open"], tree) as server:
+def launch_ticketbox(db: Path, tree: Path = ROOT) -> Generator[Server]:
+    """Run `ticketbox serve` from this checkout, or from another `tree`."""
+    with launch(["-m", "ticketbox", "serve", "--db", str(db), "--port", "0", "--no-open"], tree) as server:
         yield server
 
 
 @contextlib.contextmanager
-def constant(size: int, kind: str = "constant", server: str = "uvicorn") -> Generator[Server]:
-    """A server of a constant of `size` bytes: `constant`, `edge` for one behind the edge, `bare` for one alone."""
-    with running(["-m", "bench.serving", kind, "--size", str(size), "--server", server], ROOT) as found:
-        yield found
+def launch_constant(size: int, kind: str = "constant", server: str = "uvicorn") -> Generator[Server]:
+    """Run a server that returns `size` bytes: a `constant`, `edge` or `bare` one."""
+    with launch(["-m", "bench.launch", kind, "--size", str(size), "--server", server], ROOT) as process:
+        yield process
 
 
 @contextlib.contextmanager
-def running(arguments: list[str], tree: Path) -> Generator[Server]:
-    """A Python process on the server's core that says where it serves."""
+def launch(arguments: list[str], tree: Path) -> Generator[Server]:
+    """Run a Python process on the server's core that prints the address it serves at."""
     with tempfile.TemporaryFile("w+") as errors:
         environment = {**os.environ, "PYTHONUNBUFFERED": "1", "PYTHONPATH": str(tree)}
-        with pinned(SERVER_CORE):
+        with pin_to_core(SERVER_CORE):
             process = subprocess.Popen(
                 [sys.executable, *arguments],
                 cwd=tree,
@@ -70,7 +69,7 @@ def running(arguments: list[str], tree: Path) -> Generator[Server]:
             for line in process.stdout:
                 if match := re.search(r" at (http://\S+)", line):
                     url = match[1].replace("localhost", "127.0.0.1")
-                    _wait(url)
+                    _wait_for(url)
                     yield Server(url, process.pid, process)
                     break
             else:
@@ -87,8 +86,8 @@ def running(arguments: list[str], tree: Path) -> Generator[Server]:
                 process.stdout.close()
 
 
-def _wait(url: str) -> None:
-    """Until something listens there: not every server tells when it does."""
+def _wait_for(url: str) -> None:
+    """Wait until a server listens; not every server prints when it does."""
     host, port = url.removeprefix("http://").split(":")
     for _ in range(100):
         try:
@@ -97,7 +96,7 @@ def _wait(url: str) -> None:
             time.sleep(0.05)
         else:
             return
-    raise RuntimeError(f"nothing listens at {url}")
+    raise RuntimeError(f"no server listens at {url}")
 
 
 async def _serve_constant(kind: str, size: int, server: str) -> None:
@@ -128,7 +127,7 @@ async def _serve_constant(kind: str, size: int, server: str) -> None:
         site = Site(url, frozenset({f"127.0.0.1:{port}"}), any_address=False, secure=False)
         application = Edge(application, site, RateLimiter(time.monotonic))  # type: ignore[assignment,arg-type]
     if server == "granian":
-        from bench.servers import serve_granian
+        from bench.http_servers import serve_granian
 
         listener.close()
         print(f"constant at {url}")
@@ -152,10 +151,10 @@ def main() -> None:
     parser.add_argument("kind", choices=["constant", "edge", "bare"])
     parser.add_argument("--size", type=int, required=True)
     parser.add_argument("--server", choices=["uvicorn", "granian"], default="uvicorn")
-    given = parser.parse_args()
+    options = parser.parse_args()
     configure("text")
     uvloop.install()
-    asyncio.run(_serve_constant(given.kind, given.size, given.server))
+    asyncio.run(_serve_constant(options.kind, options.size, options.server))
 
 
 if __name__ == "__main__":
