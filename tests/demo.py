@@ -1,25 +1,29 @@
-"""A running `ticketbox demo`, with the account and the token that it prints."""
+"""A running `ticketbox demo`, with the password and the token that it prints."""
 
 import re
 import sys
+
+import psutil
 
 from tests.box import Box
 
 
 class Demo(Box):
-    """A running demo, and what it printed."""
+    """A running demo."""
 
     def command(self) -> list[str]:
-        """What is started."""
+        """The command line."""
         return [sys.executable, "-m", "ticketbox", "demo", "--db", str(self.db), "--port", "0", "--no-open"]
 
     def start(self) -> None:
         """Start it and read what it prints."""
         super().start()
         assert self.process.stdout is not None
-        words = ""
-        while "delete it when" not in words:
-            words += self.process.stdout.readline()
-        found = re.search(r"password  (\S+)\n.*(tok_\w+)", words, re.DOTALL)
-        assert found, words
+        printed = ""
+        while "delete its file" not in printed:
+            printed += self.process.stdout.readline()
+        found = re.search(r"password  (\S+)\n.*(tok_\w+)", printed, re.DOTALL)
+        assert found, printed
         self.password, self.token = found[1], found[2]
+        times = psutil.Process(self.process.pid).cpu_times()
+        self.start_cpu_seconds = times.user + times.system

@@ -20,7 +20,7 @@ import pytest
 from tests.box import PASSWORD, Box, World, ok, refused
 from tests.commands import run
 from tests.contract.cases import make_capture
-from ticketbox.demo.build import build
+from ticketbox.demo.loader import create_demo
 from ticketbox.store.export_import import records
 from ticketbox.store.export_import.archive import FORMAT
 from ticketbox.store.file import migrate
@@ -32,7 +32,7 @@ Change = Callable[[dict[str, bytes], dict[str, Any]], object]
 def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file with a company, people, tickets and captures."""
     path = tmp_path_factory.mktemp("moving") / "demo.db"
-    asyncio.run(build(path))
+    asyncio.run(create_demo(path))
     return path
 
 

@@ -70,7 +70,7 @@ def test_the_board(chromium: Chromium, demo: Demo) -> None:
 
 
 def test_a_ticket_with_what_the_browser_saw(chromium: Chromium, demo: Demo) -> None:
-    (ticket,) = ok(demo.client(demo.token).get("/search", params={"q": 'title:"gift card is in it"'}))["items"]
+    (ticket,) = ok(demo.client(demo.token).get("/search", params={"q": 'title:"contains a gift card"'}))["items"]
     visit_demo(chromium, demo, f"/tickets/{ticket['id']}/network", ticket["title"], "ticket.png")
 
 

@@ -1,4 +1,4 @@
-"""`ticketbox demo`: a file with an invented company's tickets, served to look around in."""
+"""`ticketbox demo`: serve a file with an invented company's tickets."""
 
 import sys
 from pathlib import Path
@@ -18,66 +18,71 @@ TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
     type=click.Path(dir_okay=False, path_type=Path),
     default=lambda: default_db().with_name("ticketbox-demo.db"),
     show_default="ticketbox-demo.db in the platform's data folder",
-    help="The demo's file; it is made if it isn't there.",
+    help="The demo's file; created if it doesn't exist.",
 )
 @click.option("--host", default=DEFAULT_HOST, show_default=True, help="The address to listen on.")
 @click.option("--port", default=DEFAULT_PORT, show_default=True, type=click.IntRange(0, 65535))
 @click.option("--open/--no-open", "open_browser", default=None, help="Open the demo in a browser.")
 @refusals
 def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
-    """Make a file with a company, two projects and tickets with captures, and serve it."""
+    """Create a file with a company, two projects and tickets with captures, and serve it."""
     from ticketbox.app import locked
     from ticketbox.store.file.migrate import UnusableFile
 
     with listen(host, port) as listener:
         port = listener.getsockname()[1]
         settings = Settings(db=db, host=host, port=port, public_url=public_url(None, host, port, tls=False))
-        words = ""
+        credentials = ""
         try:
             with locked(db):
                 if not db.exists():
-                    _make(db)
-                words = _access(db, settings.public_url)
+                    _create(db)
+                credentials = _issue_credentials(db, settings.public_url)
         except UnusableFile as error:
             fail(str(error))
-        run(settings, listener, open_browser=on_a_desktop() if open_browser is None else open_browser, words=words)
+        run(
+            settings, listener, open_browser=on_a_desktop() if open_browser is None else open_browser, words=credentials
+        )
 
 
-def _make(db: Path) -> None:
+def _create(db: Path) -> None:
     import asyncio
 
-    from ticketbox.demo.build import build
+    from ticketbox.demo.loader import create_demo
 
     if not sys.stderr.isatty():
-        click.echo("making the demo…", err=True)
-        asyncio.run(build(db))
+        click.echo("creating the demo…", err=True)
+        asyncio.run(create_demo(db))
         return
-    with click.progressbar(length=1, label="making the demo", file=sys.stderr) as bar:
+    with click.progressbar(length=1, label="creating the demo", file=sys.stderr) as bar:
 
-        def tick(done: int, of: int) -> None:
-            bar.length = of
+        def report_progress(done: int, total: int) -> None:
+            bar.length = total
             bar.update(done - bar.pos)
 
-        asyncio.run(build(db, tick))
+        asyncio.run(create_demo(db, report_progress))
 
 
-def _access(db: Path, url: str) -> str:
-    """A new password and a new token for the demo's account, told in words. Refuses a file that is no demo."""
-    from ticketbox.demo.build import EMAIL, SCOPES
+def _issue_credentials(db: Path, url: str) -> str:
+    """Set a new password and issue a new token for the demo's account; return the text that shows them.
+
+    Exits with an error if the file isn't a demo.
+    """
+    from ticketbox.demo.loader import OWNER_EMAIL, SCOPES
     from ticketbox.domain.accounts.secrets import generate_secret
 
     accounts = operate(db, "list_users", {}).items
-    if not accounts or accounts[0].email != EMAIL:
-        fail(f"{db}: this file is somebody's already, and no demo; name a new one with --db")
+    if not accounts or accounts[0].email != OWNER_EMAIL:
+        fail(f"{db}: this file is not a demo; choose another one with --db")
     password = generate_secret()[4:20]
-    operate(db, "set_password", {"user": EMAIL, "password": password})
-    for token in operate(db, "list_issued_tokens", {"user": EMAIL}).items:
+    operate(db, "set_password", {"user": OWNER_EMAIL, "password": password})
+    for token in operate(db, "list_issued_tokens", {"user": OWNER_EMAIL}).items:
         if token.label == TOKEN_LABEL:
             operate(db, "revoke_issued_token", {"token_id": token.id})
-    secret = operate(db, "issue_token", {"user": EMAIL, "label": TOKEN_LABEL, "scopes": SCOPES}).secret
+    secret = operate(db, "issue_token", {"user": OWNER_EMAIL, "label": TOKEN_LABEL, "scopes": SCOPES}).secret
     return (
         f"\n  Sign in at {url}\n"
-        f"    e-mail    {EMAIL}\n    password  {password}\n"
-        f"\n  Or with an API token, for {url}/api/v1 and {url}/mcp\n    {secret}\n"
-        "\n  Each `ticketbox demo` prints new ones. It is an ordinary file: delete it when you are done.\n\n"
+        f"    e-mail    {OWNER_EMAIL}\n    password  {password}\n"
+        f"\n  Or use an API token with {url}/api/v1 and {url}/mcp\n    {secret}\n"
+        "\n  Each `ticketbox demo` prints new credentials. To remove the demo, delete its file.\n\n"
     )

@@ -1,1 +1,1 @@
-"""What `ticketbox demo` fills a file with: an invented company, its people and their troubles."""
+"""What `ticketbox demo` fills a file with: an invented company and its bugs, as data, and the loader."""
