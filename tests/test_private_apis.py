@@ -10,7 +10,7 @@ import subprocess
 import sys
 import threading
 from functools import partial
-from importlib.metadata import version
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -99,3 +99,7 @@ def test_the_protocol_refuses_a_long_head(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(protocol, "MAX_HEAD", 1000)
     received = asyncio.run(_exchange(b"GET / HTTP/1.1\r\nX: " + b"x" * 2000))
     assert received.startswith(b"HTTP/1.1 400 ")
+
+
+def test_one_package_provides_the_multipart_parser() -> None:
+    assert packages_distributions()["multipart"] == ["multipart"]
