@@ -8,7 +8,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.box import World
+from tests.box import World, ok
 from tests.contract.agents import ACCEPT, ALL, NEWEST, captured
 from ticketbox.mcp import tools
 from ticketbox.mcp.handlers import BROKEN
@@ -87,6 +87,30 @@ def test_escaped_characters(world: World) -> None:
         same(world, token, "tools/call", params={"name": "list_tickets", "arguments": {}}, id=identity)
     world.api.patch(f"/tickets/{ticket}", json={"title": "Größe \U0001f600"})
     assert "\\u00f6" in call(world, token, "list_tickets", {}).text
+
+
+def test_annotation_texts_beside_the_picture(world: World) -> None:
+    ticket = captured(world)["ticket_id"]
+    asset = ok(world.api.get(f"/tickets/{ticket}?include=capture"))["capture"]["screenshot"]["id"]
+    box = {"x": 1, "y": 1, "width": 5, "height": 5}
+    marks = [
+        {"kind": "text", "geometry": {"x": 2, "y": 2, "size": 9}, "text": "日本語"},
+        {"kind": "rectangle", "geometry": box, "text": "Größe"},
+        {"kind": "ellipse", "geometry": box, "text": ""},
+    ]
+    ok(world.api.put(f"/assets/{asset}/annotations", json={"annotations": marks}))
+    token = world.owner.token("read")
+    for _ in range(2):  # drawn, and from the stored preview
+        for name, given in (
+            ("get_screenshot", {"annotated": True, "max_side": 1568}),
+            ("get_screenshot", {"annotated": True}),
+            ("get_ticket", {"include": ["capture"]}),
+        ):
+            content = call(world, token, name, {"ticket_id": ticket, **given}).json()["result"]["content"]
+            assert [part["type"] for part in content] == ["text", "image", "text"]
+            assert json.loads(content[2]["text"]) == {"annotation_texts": ["日本語", "Größe"]}
+    content = call(world, token, "get_screenshot", {"ticket_id": ticket}).json()["result"]["content"]
+    assert [part["type"] for part in content] == ["text", "image"]
 
 
 def test_the_tool_list_of_each_scope(world: World) -> None:

@@ -110,9 +110,10 @@ class Handlers:
             call.refusal = problem.code
             result = refusal_result(problem)
         content: list[Any] = [types.TextContent(text=result.text)]
-        content += [
-            types.ImageContent(data=tools.encoded(picture), mime_type=picture.media_type) for picture in result.pictures
-        ]
+        for picture in result.pictures:
+            content.append(types.ImageContent(data=tools.encoded(picture), mime_type=picture.media_type))
+            if (texts := tools.annotation_texts(picture)) is not None:
+                content.append(types.TextContent(text=texts))
         return types.CallToolResult(content=content, structured_content=result.structured, is_error=result.is_error)
 
     async def call_tool(self, card: ToolCard, arguments: dict[str, Any], call: Call) -> ToolResult:

@@ -115,10 +115,10 @@ class FastPath:
 
     def _call_result(self, result: ToolResult) -> bytes:
         content: list[dict[str, Any]] = [{"text": result.text, "type": "text"}]
-        content += [
-            {"data": tools.encoded(picture), "mimeType": picture.media_type, "type": "image"}
-            for picture in result.pictures
-        ]
+        for picture in result.pictures:
+            content.append({"data": tools.encoded(picture), "mimeType": picture.media_type, "type": "image"})
+            if (texts := tools.annotation_texts(picture)) is not None:
+                content.append({"text": texts, "type": "text"})
         document = {
             "content": content,
             "isError": result.is_error,

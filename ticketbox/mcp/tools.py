@@ -202,3 +202,10 @@ _NODES = {dict, list}
 def encoded(content: Content) -> str:
     """A picture's bytes as MCP carries them."""
     return base64.b64encode(content.data).decode()
+
+
+def annotation_texts(content: Content) -> str | None:
+    """The texts on a picture as JSON, because a font may lack some of their characters; None without texts."""
+    if not content.annotation_texts:
+        return None
+    return msgspec.json.encode({"annotation_texts": content.annotation_texts}).decode()
