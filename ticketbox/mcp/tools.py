@@ -17,9 +17,7 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Operation, Registry
-from ticketbox.operations.core.schemas import answer_types, schemas
-
-Json = dict[str, Any]
+from ticketbox.operations.core.schemas import Json, answer_types, schemas
 
 LISTED_DESCRIPTION = 200  # characters
 
