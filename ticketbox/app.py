@@ -45,7 +45,7 @@ class Appliance:
             proxies=settings.trusted_proxies,
             by_socket=settings.unix_socket is not None,
         )
-        self.metrics = Metrics()
+        self.metrics = Metrics(services)
         self.agents = Endpoint(registry(), self.dispatcher, self.site)
 
     def asgi(self) -> ASGIApp:

@@ -1,4 +1,4 @@
-"""Log lines as text or JSON, never with a secret in them (docs/operate/monitoring.md, "Logs")."""
+"""Log lines as text or JSON, with secrets removed (docs/operate/monitoring.md, "Logs")."""
 
 import asyncio
 import contextlib
@@ -20,18 +20,16 @@ def configure(form: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(_lines)
     logging.basicConfig(level=logging.INFO, handlers=[handler], force=True)
-    # No line shows its place in the code, thread or process, and finding them out costs more than the line
-    # itself (Logging HOWTO, "Optimization").
-    logging._srcfile = None  # type: ignore[attr-defined]
+    # No line shows its thread or process, so none is looked up (Logging HOWTO, "Optimization").
     logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     logging.getLogger("uvicorn.error").setLevel(logging.WARNING)
 
 
-def tell(logger: str, message: str, fields: dict[str, object]) -> None:
-    """Write an informative line, if lines are written at all.
+def write_info(logger: str, message: str, fields: dict[str, object]) -> None:
+    """Write a line at level `info`, once `configure` has been called.
 
-    For the one line that every request has: the record that `logging` makes of a line, and its way through the
-    handlers, take more than twice as long as the line. The lines of one round of the event loop are written together.
+    For the access log: a record of `logging`, and its handlers, take more than twice as long. The lines of one
+    iteration of the event loop are written together.
     """
     if _lines is None:
         return
@@ -41,10 +39,10 @@ def tell(logger: str, message: str, fields: dict[str, object]) -> None:
 
 
 def _write() -> None:
-    """Write what waits, in one call of the system."""
+    """Write the waiting lines in one system call."""
     text = "\n".join(_waiting) + "\n"
     _waiting.clear()
-    with contextlib.suppress(OSError, ValueError):  # a log that can't be written to stops nobody
+    with contextlib.suppress(OSError, ValueError):  # a log that can't be written must not stop a request
         sys.stderr.write(text)
 
 
@@ -67,8 +65,8 @@ class _Lines(logging.Formatter):
             line = {"at": moment, "level": level, "logger": logger, "message": message, **fields}
             text = msgspec.json.encode(line).decode()
         else:
-            told = "".join([f" {name}={value}" for name, value in fields.items() if value != ""])
-            text = f"{moment} {level} {message}{told}"
+            pairs = "".join([f" {name}={value}" for name, value in fields.items() if value != ""])
+            text = f"{moment} {level} {message}{pairs}"
         return _SECRET.sub(r"\1_…", text) if "tok_" in text or "mbx_" in text else text
 
 

@@ -1,30 +1,30 @@
-"""The HTTP server around the application: sockets, limits, a stop that lets running requests end."""
+"""The HTTP server: sockets, settings of uvicorn, and a stop that lets running requests end."""
 
 import asyncio
 import contextlib
 import errno
+import signal
 import socket
 import sys
 from collections.abc import Callable, Generator
 from pathlib import Path
 
 import uvicorn
-from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+from uvicorn.server import HANDLED_SIGNALS
 
-from ticketbox.edge.asgi import BODY_IS_HERE, ASGIApp
-from ticketbox.http.sse import ABORT
+from ticketbox.edge.asgi import ASGIApp
+from ticketbox.http.protocol import LimitedHttpProtocol
 from ticketbox.settings import Settings
 
 BACKLOG = 2048
-HEAD_SECONDS = 20.0
-MAX_HEAD = 1024 * 1024
-# How long a thread may keep Python to itself while another waits. A capture's redaction takes a second of a worker
-# thread, and the event loop lets go at each statement of SQL: with Python's own 5 ms it would wait that long each time.
+# How long a thread may hold the interpreter while another waits. Redacting a capture occupies a worker thread for a
+# second, and the event loop releases the interpreter at each SQL statement: with Python's default of 5 ms it would
+# wait that long each time.
 SWITCH_SECONDS = 0.0005
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Open the listening socket; port 0 takes any free one. Raises OSError when the address can't be had."""
+    """Open the listening socket; port 0 means any free port. Raises OSError when the address isn't available."""
     listener = socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM)
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -38,9 +38,9 @@ def listen(host: str, port: int) -> socket.socket:
 
 @contextlib.contextmanager
 def listen_locally(path: Path) -> Generator[socket.socket]:
-    """Open a unix socket for a proxy on this machine, for its owner and group; it is removed afterwards.
+    """Open a unix socket for a proxy on this machine, for its owner and group, and remove it at the end.
 
-    One that a killed server left is replaced. Raises OSError when it is in use, or can't be made.
+    Replaces a socket that a killed server left behind. Raises OSError when it is in use or can't be created.
     """
     listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
@@ -61,71 +61,8 @@ def listen_locally(path: Path) -> Generator[socket.socket]:
         listener.close()
 
 
-class _Protocol(HttpToolsProtocol):
-    """Uvicorn's protocol, with bounds for the head of a request, in time and in size.
-
-    Uvicorn waits for ever there, and a few hundred such clients would hold every connection that there is; and
-    it takes whatever comes, until the memory is full.
-    """
-
-    _patience: asyncio.TimerHandle | None = None
-    _in_head = False
-    _held = 0
-
-    def connection_made(self, transport: asyncio.Transport) -> None:
-        """Begin to wait for the first request."""
-        super().connection_made(transport)
-        self._patience = self.loop.call_later(HEAD_SECONDS, transport.close)
-
-    def data_received(self, data: bytes) -> None:
-        """Let the parser go on, unless a head has grown too long; begin to wait where one isn't whole yet.
-
-        What is read at once is far less than a head may have.
-        """
-        self._held = self._held + len(data) if self._in_head else len(data)
-        if self._held > MAX_HEAD:
-            self.send_400_response("The request's head is too long.")
-            return
-        super().data_received(data)
-        if self._in_head and self._patience is None:
-            self._patience = self.loop.call_later(HEAD_SECONDS, self.transport.close)
-
-    def on_message_begin(self) -> None:
-        """A head begins."""
-        self._in_head = True
-        super().on_message_begin()
-        self.scope["extensions"] = {  # type: ignore[typeddict-item]
-            ABORT: self.transport.abort,
-            BODY_IS_HERE: self._has_whole_body,
-        }
-
-    def on_headers_complete(self) -> None:
-        """The head is there; the body has limits of its own."""
-        self._in_head = False
-        self._end_patience()
-        super().on_headers_complete()
-
-    def _has_whole_body(self) -> bool:
-        """Whether no more comes of the newest request's body, and so of any earlier one's."""
-        return not self.cycle.more_body
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        """The client went away."""
-        self._end_patience()
-        super().connection_lost(exc)
-
-    def _end_patience(self) -> None:
-        if self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
-
-
 class _Server(uvicorn.Server):
-    """Uvicorn's server, which says when it is ready and when it stops, and lets the process close its file
-    after a signal.
-
-    Uvicorn raises the signal once more when it is done, and SIGTERM would then end the process at once.
-    """
+    """Uvicorn's server, which reports when it is ready and when it stops."""
 
     def __init__(self, config: uvicorn.Config, ready: Callable[[], None], stopping: Callable[[], None]) -> None:
         super().__init__(config)
@@ -133,21 +70,28 @@ class _Server(uvicorn.Server):
         self._stopping = stopping
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begin to serve; from here on a signal is an orderly stop."""
+        """Start to serve; from now on a signal is an orderly stop."""
         await super().startup(sockets)
         self._ready()
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
-        """Take no more, let what runs end, and end what would go on for ever."""
+        """Accept no more connections, let running requests end, and end streams."""
         self._stopping()
         await super().shutdown(sockets)
 
     @contextlib.contextmanager
     def capture_signals(self) -> Generator[None]:
-        """Take the signals that ask for a stop, and keep them."""
-        with super().capture_signals():
+        """Stop at SIGINT and SIGTERM.
+
+        Uvicorn's method raises the signal again when the server has stopped, and SIGTERM would end the process before
+        its file is closed.
+        """
+        before = {number: signal.signal(number, self.handle_exit) for number in HANDLED_SIGNALS}
+        try:
             yield
-            self._captured_signals.clear()
+        finally:
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
 
 async def serve_until_stopped(
@@ -160,11 +104,11 @@ async def serve_until_stopped(
 ) -> None:
     """Serve until SIGINT or SIGTERM; running requests then have `stop_seconds` to end.
 
-    `ready` is called once when it begins, `stopping` once when the stop does.
+    Calls `ready` once the server accepts connections, and `stopping` when the stop begins. Must run on the main thread.
     """
     config = uvicorn.Config(
         application,
-        http=_Protocol,
+        http=LimitedHttpProtocol,
         log_config=None,
         access_log=False,
         proxy_headers=False,

@@ -15,6 +15,7 @@ from prometheus_client.parser import text_string_to_metric_families as parse
 from tests.box import PASSWORD, Box, World, eventually, ok, refused, serving
 from tests.docs.pages import ROOT, table
 from ticketbox import __version__
+from ticketbox.http.metrics import BUCKETS
 
 Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
@@ -67,6 +68,42 @@ def test_requests_latencies_and_refusals_are_counted(box: Box, world: World) -> 
     assert grown(before, after, "ticketbox_refusals_total", code="insufficient_scope") == 2
     assert grown(before, after, "ticketbox_refusals_total", code="not_found") == 1
     assert grown(before, after, "ticketbox_refusals_total", code="unauthorized") == 1
+
+
+def test_names_types_labels_and_buckets(box: Box) -> None:
+    httpx.get(f"{box.api}/me")
+    families = list(parse(httpx.get(f"{box.url}/metrics").text))
+    ours = {each.name: each for each in families if each.name.startswith("ticketbox")}
+    types = {kind: {name for name, each in ours.items() if each.type == kind} for kind in {e.type for e in families}}
+    assert types == {
+        "counter": {
+            "ticketbox_http_requests", "ticketbox_refusals", "ticketbox_bucket_refusals", "ticketbox_writes",
+            "ticketbox_commits", "ticketbox_mails",
+        },
+        "histogram": {"ticketbox_http_request_seconds"},
+        "gauge": {
+            "ticketbox_info", "ticketbox_buckets", "ticketbox_writer_queue", "ticketbox_database_bytes",
+            "ticketbox_wal_bytes", "ticketbox_disk_free_bytes", "ticketbox_deliveries_waiting",
+            "ticketbox_deliveries_oldest_seconds", "ticketbox_webhooks_disabled", "ticketbox_mails_waiting",
+            "ticketbox_mails_oldest_seconds",
+        },
+    }  # fmt: skip
+    labels = {
+        (sample.name, *sorted(sample.labels)) for each in ours.values() for sample in each.samples if sample.labels
+    }
+    assert labels - {("ticketbox_bucket_refusals_total", "bucket")} == {
+        ("ticketbox_info", "version"),
+        ("ticketbox_http_requests_total", "method", "status", "surface"),
+        ("ticketbox_http_request_seconds_bucket", "le", "surface"),
+        ("ticketbox_http_request_seconds_count", "surface"),
+        ("ticketbox_http_request_seconds_sum", "surface"),
+        ("ticketbox_refusals_total", "code"),
+    }
+    seconds = ours["ticketbox_http_request_seconds"].samples
+    bounds = [*map(str, BUCKETS), "+Inf"]
+    assert BUCKETS == (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+    for surface in ("rest", "mcp", "pages"):
+        assert [s.labels["le"] for s in seconds if s.labels["surface"] == surface and "le" in s.labels] == bounds
 
 
 def test_short_buckets_are_counted_by_their_name(box: Box, world: World) -> None:

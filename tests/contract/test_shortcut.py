@@ -1,23 +1,26 @@
-"""The short way of the MCP endpoint gives byte for byte what the SDK's way gives."""
+"""The fast path of the MCP endpoint returns the same bytes as the SDK."""
 
+import contextlib
 import json
+import sqlite3
 from typing import Any
 
 import httpx
 import pytest
 
-from tests.box import World
+from tests.box import World, ok
 from tests.contract.agents import ACCEPT, ALL, NEWEST, captured
 from ticketbox.mcp import tools
+from ticketbox.mcp.handlers import BROKEN
 from ticketbox.operations.catalogue import registry
 
-LONG = {"Accept": "application/json;q=1, text/event-stream"}  # the same to the SDK, and too unusual for the short way
-SHORT = {"Accept": ACCEPT["Accept"]}
+SDK = {"Accept": "application/json;q=1, text/event-stream"}  # the fast path leaves this form to the SDK
+FAST = {"Accept": ACCEPT["Accept"]}
 META = {"io.modelcontextprotocol/protocolVersion": NEWEST, "io.modelcontextprotocol/clientCapabilities": {}}
 
 
 def ask(world: World, token: str, how: dict[str, str], method: str, **parts: Any) -> httpx.Response:
-    """Send one message; `parts` stand in the place of its usual ones."""
+    """Send one message; `parts` replace its usual members."""
     params = {"_meta": META, **parts.pop("params", {})}
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params, **parts}
     headers = {"Mcp-Protocol-Version": NEWEST, "Mcp-Method": method, "Authorization": f"Bearer {token}", **how}
@@ -27,22 +30,22 @@ def ask(world: World, token: str, how: dict[str, str], method: str, **parts: Any
 
 
 def same(world: World, token: str, method: str, **parts: Any) -> httpx.Response:
-    """The answer, which must be the same both ways: status, body, and headers but for time, id and budget."""
-    long, short = (ask(world, token, how, method, **parts) for how in (LONG, SHORT))
-    assert (short.status_code, short.content) == (long.status_code, long.content)
+    """Compare the answers of both paths: status, body, and headers except time, id and budget."""
+    sdk, fast = (ask(world, token, how, method, **parts) for how in (SDK, FAST))
+    assert (fast.status_code, fast.content) == (sdk.status_code, sdk.content)
     passing = {"date", "x-request-id", "ratelimit"}
-    assert {*short.headers.items()} ^ {*long.headers.items()} <= {
-        each for answer in (long, short) for each in answer.headers.items() if each[0] in passing
+    assert {*fast.headers.items()} ^ {*sdk.headers.items()} <= {
+        each for answer in (sdk, fast) for each in answer.headers.items() if each[0] in passing
     }
-    return short
+    return fast
 
 
 def call(world: World, token: str, name: str, arguments: Any, **parts: Any) -> httpx.Response:
-    """Call a tool both ways."""
+    """Call a tool on both paths."""
     return same(world, token, "tools/call", params={"name": name, "arguments": arguments}, **parts)
 
 
-def test_every_tool_that_reads(world: World) -> None:
+def test_results_of_reading_tools(world: World) -> None:
     receipt = captured(world)
     ticket, capture = receipt["ticket_id"], receipt["capture_id"]
     world.api.post(f"/tickets/{ticket}/comments", json={"body": "Grüße \U0001f600 \u2028 <b>"})
@@ -68,7 +71,7 @@ def test_every_tool_that_reads(world: World) -> None:
         assert (result["isError"], result["resultType"]) == (False, "complete"), name
 
 
-def test_every_letter_that_json_writes_in_a_way_of_its_own(world: World) -> None:
+def test_escaped_characters(world: World) -> None:
     letters = "".join(map(chr, range(1, 127)))
     odd = [
         {"seq": seq, "ts": 1_795_253_399_000.5, "level": "log", "args": [text]}
@@ -77,7 +80,7 @@ def test_every_letter_that_json_writes_in_a_way_of_its_own(world: World) -> None
     capture = captured(world, console=odd)["capture_id"]
     ticket = world.ticket("Plain")["id"]
     token = world.owner.token("read")
-    for limit in (1, 2):  # the second line isn't written alike
+    for limit in (1, 2):
         answer = call(world, token, "get_console", {"capture_id": capture, "limit": limit})
         assert len(answer.json()["result"]["structuredContent"]["items"]) == limit
     for identity in (1, "text", "\u00e9 \x7f"):
@@ -86,7 +89,31 @@ def test_every_letter_that_json_writes_in_a_way_of_its_own(world: World) -> None
     assert "\\u00f6" in call(world, token, "list_tickets", {}).text
 
 
-def test_lists_for_every_scope(world: World) -> None:
+def test_annotation_texts_beside_the_picture(world: World) -> None:
+    ticket = captured(world)["ticket_id"]
+    asset = ok(world.api.get(f"/tickets/{ticket}?include=capture"))["capture"]["screenshot"]["id"]
+    box = {"x": 1, "y": 1, "width": 5, "height": 5}
+    marks = [
+        {"kind": "text", "geometry": {"x": 2, "y": 2, "size": 9}, "text": "日本語"},
+        {"kind": "rectangle", "geometry": box, "text": "Größe"},
+        {"kind": "ellipse", "geometry": box, "text": ""},
+    ]
+    ok(world.api.put(f"/assets/{asset}/annotations", json={"annotations": marks}))
+    token = world.owner.token("read")
+    for _ in range(2):  # drawn, and from the stored preview
+        for name, given in (
+            ("get_screenshot", {"annotated": True, "max_side": 1568}),
+            ("get_screenshot", {"annotated": True}),
+            ("get_ticket", {"include": ["capture"]}),
+        ):
+            content = call(world, token, name, {"ticket_id": ticket, **given}).json()["result"]["content"]
+            assert [part["type"] for part in content] == ["text", "image", "text"]
+            assert json.loads(content[2]["text"]) == {"annotation_texts": ["日本語", "Größe"]}
+    content = call(world, token, "get_screenshot", {"ticket_id": ticket}).json()["result"]["content"]
+    assert [part["type"] for part in content] == ["text", "image"]
+
+
+def test_the_tool_list_of_each_scope(world: World) -> None:
     for scopes in (["read"], ["comments"], ["tickets:assign"], list(ALL)):
         token = world.owner.token(*scopes)
         same(world, token, "tools/list")
@@ -106,6 +133,16 @@ def test_refusals(world: World) -> None:
     assert call(world, "tok_nonsense", "get_ticket", {}).status_code == 401
 
 
+def test_an_unexpected_error_keeps_its_text_in_the_log(world: World) -> None:
+    capture = captured(world)["capture_id"]
+    with contextlib.closing(sqlite3.connect(world.box.db)) as connection, connection:
+        connection.execute(
+            "UPDATE blob SET data = x'00' WHERE id = (SELECT console FROM capture WHERE public_id = ?)", (capture,)
+        )
+    answer = call(world, world.owner.token("read"), "get_console", {"capture_id": capture})
+    assert answer.json()["error"] == {"code": -32603, "message": BROKEN}
+
+
 @pytest.mark.parametrize(
     "parts",
     [
@@ -120,7 +157,7 @@ def test_refusals(world: World) -> None:
     ],
     ids=json.dumps,
 )  # fmt: skip
-def test_envelopes_sound_and_unsound(world: World, parts: dict[str, Any]) -> None:
+def test_valid_and_invalid_envelopes(world: World, parts: dict[str, Any]) -> None:
     token = world.owner.token("read")
     same(world, token, "tools/list")
     same(world, token, "tools/list", **parts)
@@ -129,7 +166,7 @@ def test_envelopes_sound_and_unsound(world: World, parts: dict[str, Any]) -> Non
     same(world, token, "tools/call", **{**parts, "params": arguments})
 
 
-def test_no_tool_takes_an_argument_from_a_header() -> None:
-    """The short way leaves out the SDK's look at `Mcp-Param-*`, which is about such tools alone."""
+def test_no_tool_reads_an_argument_from_a_header() -> None:
+    """The fast path omits the SDK's check of `Mcp-Param-*` headers, which concerns only such tools."""
     schemas = json.dumps([card.input_schema for card in tools.cards(registry()).values()])
     assert "x-mcp-header" not in schemas

@@ -120,7 +120,7 @@ def test_limits_page_matches_the_code() -> None:
         "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB",
         "whole upload": f"{captures.MAX_UPLOAD // MIB} MiB",
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
-        "uploads processed at a time": f"{uploads._AT_ONCE}; others wait",
+        "uploads processed at a time": f"{uploads._CONCURRENT}; others wait",
         "a database query": f"{database.READ_SECONDS:.0f} s",
         "items on a page of a list": f"{bounds['minimum']} to {bounds['maximum']}, {default} by default",
         "an answer kept under its Idempotency-Key": f"{DAY // MINUTE // 60} h",

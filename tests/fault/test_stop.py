@@ -171,9 +171,8 @@ def test_a_client_that_goes_away_leaves_its_write_whole_or_not_there(seed: Seed,
 
 
 QUICK = """
-from ticketbox import server
-from ticketbox.http import rest, uploads
-rest.BODY_SECONDS = uploads.UPLOAD_SECONDS = server.HEAD_SECONDS = 1
+from ticketbox.http import protocol, rest, uploads
+rest.BODY_SECONDS = uploads.UPLOAD_SECONDS = protocol.HEAD_SECONDS = 1
 from ticketbox.cli import main
 main()
 """

@@ -26,7 +26,7 @@ from ticketbox.domain.core.outbound_addresses import is_public_address
 from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
 from ticketbox.domain.tickets import search_query
 from ticketbox.domain.tickets.tracker_formats import Tracker, read_tickets
-from ticketbox.http.uploads import _decoded
+from ticketbox.http.uploads import _decode_capture
 from ticketbox.operations.captures.captures import CreateCapture, _prepare
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.dispatch import decode_arguments
@@ -41,7 +41,7 @@ NOW = 1_795_253_400_000
 
 def envelope(data: bytes, **streams: bytes) -> None:
     """A capture's envelope, all the way to what is stored."""
-    given = {"capture": _decoded(data), **streams}
+    given = {"capture": _decode_capture(data), **streams}
     args = decode_arguments(registry()["create_capture"], given)
     assert isinstance(args, CreateCapture)
     ready = _prepare(args, None, CapturePolicy(Bodies.ON, ["customer_ref"]), "http://localhost")

@@ -269,7 +269,7 @@ class Edge:
             "user": call.actor.user_id if call.actor else "",
             "token": (call.actor.token_id or "") if call.actor else "",
         }
-        logs.tell("ticketbox.access", "request", line)
+        logs.write_info("ticketbox.access", "request", line)
 
 
 def slow_down(limiter: RateLimiter, problem: Problem, call: RequestContext) -> Problem:

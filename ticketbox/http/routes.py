@@ -1,11 +1,11 @@
-"""All routes together: MCP and REST, and behind them the framework with every other page."""
+"""The routes of the server: MCP, REST, and Litestar for everything else."""
 
 import functools
 import typing
 from typing import Any
 
 import msgspec
-from litestar import Litestar, Request, Response, get
+from litestar import Request, Response, get
 from litestar.exceptions import MethodNotAllowedException, NotFoundException
 from litestar.handlers import HTTPRouteHandler
 
@@ -15,6 +15,7 @@ from ticketbox.edge.compression import may_pack
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
 from ticketbox.http import metrics, oauth, rest, webapp
+from ticketbox.http.framework import Framework
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.openapi import document
 from ticketbox.http.pages import email, pages
@@ -23,7 +24,7 @@ from ticketbox.operations.core.registry import Registry
 
 
 def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: ASGIApp, figures: Metrics) -> ASGIApp:
-    """Every route of the server, without the edge around them; `mcp` answers at `/mcp`."""
+    """Create the ASGI application with every route except the edge; `mcp` answers at `/mcp`."""
     handlers = [
         *pages.routes(registry, dispatcher, site),
         *webapp.routes(registry, dispatcher, site.public_url),
@@ -33,7 +34,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
         _health(dispatcher),
         metrics.route(registry, dispatcher, figures),
     ]
-    app = _Framework(
+    app = Framework(
         route_handlers=handlers,
         openapi_config=None,
         logging_config=None,
@@ -54,16 +55,8 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
     return route
 
 
-class _Framework(Litestar):
-    """Litestar without the plugins that it takes on by itself: they import pydantic, and no route here needs them."""
-
-    @staticmethod
-    def _get_default_plugins(plugins: list[Any]) -> list[Any]:
-        return plugins
-
-
 def _rethrow(_: object, error: Exception) -> Response[bytes]:
-    """Problems, and faults, are the edge's to answer."""
+    """Leave problems and unexpected errors to the edge."""
     raise error
 
 

@@ -1,15 +1,15 @@
-"""Multipart uploads: read as they arrive, within bounds, into an operation's map of arguments."""
+"""Multipart uploads: parsed as they arrive, within limits, into an operation's arguments."""
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
 import msgspec
-from multipart import (
+from multipart import (  # pyright: ignore[reportMissingTypeStubs]
     MultipartError,
     MultipartSegment,
     ParserLimitReached,
     PushMultipartParser,
-    parse_options_header,
+    parse_options_header,  # pyright: ignore[reportUnknownVariableType]
 )
 
 from ticketbox.domain.captures.json_repair import repair_json
@@ -20,31 +20,31 @@ from ticketbox.operations.core.registry import Operation
 
 UPLOAD_SECONDS = 180.0
 MAX_ENVELOPE = 1024 * 1024
-# Room for boundaries and part headers around the 32 MB that the parts themselves may have.
+# Boundaries and part headers, beside the 32 MB of the parts.
 _FRAMING = 64 * 1024
-_AT_ONCE = 4
+_CONCURRENT = 4
 
-_turns = asyncio.Semaphore(_AT_ONCE)
+_slots = asyncio.Semaphore(_CONCURRENT)
 
 
 async def read_upload(operation: Operation, scope: Scope, receive: Receive) -> dict[str, Any]:
     """Read a multipart body into arguments: JSON parts decoded, files as bytes.
 
-    At most four bodies are read at once; the others wait. Raises UnsupportedMediaType, PayloadTooLarge,
+    At most four bodies are read concurrently; the others wait. Raises UnsupportedMediaType, PayloadTooLarge,
     RequestTimeout and InvalidRequest.
     """
-    kind, options = parse_options_header(header(scope, b"content-type") or "")
+    media_type, options = cast(tuple[str, dict[str, str]], parse_options_header(header(scope, b"content-type") or ""))
     boundary = options.get("boundary", "")
-    if kind != "multipart/form-data" or not boundary:
+    if media_type != "multipart/form-data" or not boundary:
         raise UnsupportedMediaType("send the parts as multipart/form-data", valid=["multipart/form-data"])
-    async with _turns:
+    async with _slots:
         reader = _Reader(operation)
         try:
             parser = PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + 8, strict=True)
             with parser:
                 async for chunk in chunks(scope, receive, MAX_UPLOAD + _FRAMING, UPLOAD_SECONDS):
                     for event in parser.parse(chunk):
-                        reader.take(event)
+                        reader.read_event(event)
         except ParserLimitReached:
             raise PayloadTooLarge("too many parts, or too long part headers") from None
         except (MultipartError, UnicodeDecodeError) as error:
@@ -53,18 +53,18 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive) -> d
 
 
 class _Reader:
-    """Collects the parts that an operation takes."""
+    """Collects the parts that an operation accepts."""
 
     def __init__(self, operation: Operation) -> None:
         in_path = {name for route in operation.routes for name in route.parameters}
-        self._taken = set(operation.arguments.__struct_fields__) - in_path - {"idempotency_key"}
-        self._found: dict[str, Any] = {}
+        self._accepted = set(operation.arguments.__struct_fields__) - in_path - {"idempotency_key"}
+        self._arguments: dict[str, Any] = {}
         self._segment: MultipartSegment | None = None
         self._name = ""
         self._parts: list[bytes | bytearray] = []
 
-    def take(self, event: MultipartSegment | bytearray | None) -> None:
-        """Take what the parser found next: a part's head, some of its bytes, or its end."""
+    def read_event(self, event: MultipartSegment | bytes | bytearray | None) -> None:
+        """Process what the parser found next: a part's headers, some of its bytes, or its end (None)."""
         if isinstance(event, MultipartSegment):
             self._begin(event)
         elif event:
@@ -76,10 +76,10 @@ class _Reader:
 
     def _begin(self, segment: MultipartSegment) -> None:
         name = segment.name or ""
-        if name not in self._taken:
-            raise InvalidField(name, "unknown part", valid=sorted(self._taken))
-        if name in self._found and name != "attachments":
-            raise InvalidField(name, "this part stands twice")
+        if name not in self._accepted:
+            raise InvalidField(name, "unknown part", valid=sorted(self._accepted))
+        if name in self._arguments and name != "attachments":
+            raise InvalidField(name, "this part was sent more than once")
         self._segment, self._name, self._parts = segment, name, []
 
     def _end(self) -> None:
@@ -89,27 +89,27 @@ class _Reader:
         data = b"".join(self._parts)
         self._segment, self._parts = None, []
         if self._name == "capture":
-            self._found["capture"] = _decoded(data)
+            self._arguments["capture"] = _decode_capture(data)
         elif self._name == "attachments":
-            self._found.setdefault("attachments", []).append(_file(segment, data))
+            self._arguments.setdefault("attachments", []).append(_file(segment, data))
         elif self._name == "file":
-            self._found["file"] = _file(segment, data)
+            self._arguments["file"] = _file(segment, data)
         else:
-            self._found[self._name] = data
+            self._arguments[self._name] = data
 
     def arguments(self) -> dict[str, Any]:
-        """Everything that was found."""
-        return self._found
+        """The collected arguments."""
+        return self._arguments
 
 
 def _file(segment: MultipartSegment, data: bytes) -> dict[str, Any]:
     return {"name": segment.filename or "", "data": data}
 
 
-def _decoded(data: bytes) -> object:
+def _decode_capture(data: bytes) -> object:
     try:
         return msgspec.json.decode(repair_json(data))
     except (msgspec.DecodeError, UnicodeDecodeError) as error:
-        raise InvalidRequest(f"capture: this is no JSON: {error}") from None
+        raise InvalidRequest(f"capture: invalid JSON: {error}") from None
     except RecursionError:
         raise InvalidRequest("capture: the JSON is nested too deeply") from None

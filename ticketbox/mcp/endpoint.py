@@ -1,8 +1,8 @@
 """MCP over streamable HTTP at `/mcp`, at both protocol generations (docs/use/agents.md).
 
-The SDK reads and writes the protocol; this hands its calls to `dispatch`. Who may call is settled before
-the SDK sees the message, because 401, 403 `insufficient_scope` and 429 are HTTP statuses; every other refusal
-is a tool's result that says what to do next.
+The SDK reads and writes the protocol; the handlers call `dispatch`. The caller is checked before the SDK sees the
+message, because 401, 403 `insufficient_scope` and 429 are HTTP statuses. Every other refusal is a tool result that
+says what to do next.
 """
 
 import asyncio
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from ticketbox.mcp.shortcut import Shortcut
+    from ticketbox.mcp.shortcut import FastPath
 
 log = logging.getLogger("ticketbox.mcp")
 
@@ -53,7 +53,7 @@ UNREADABLE = Answer(
 
 
 class Endpoint:
-    """The MCP endpoint. `run` loads the SDK and keeps its session manager alive; an exchange waits for it."""
+    """The MCP endpoint. `run` loads the SDK and runs its session manager; requests wait until it is loaded."""
 
     def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site) -> None:
         self._registry = registry
@@ -61,42 +61,42 @@ class Endpoint:
         self._site = site
         self._handlers = Handlers(registry, dispatcher)
         self._manager: StreamableHTTPSessionManager | None = None
-        self._shortcut: Shortcut | None = None
-        self._asked = asyncio.Event()
-        self._settled = asyncio.Event()
+        self._fast_path: FastPath | None = None
+        self._requested = asyncio.Event()
+        self._load_finished = asyncio.Event()
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Load the SDK beside the running server, when it is asked for or soon; then serve until it stops.
+        """Load the SDK in a thread at the first request, or two seconds after the start; then serve until the stop.
 
-        Its import takes more than all the rest of the start. As long as it fails, exchanges are refused.
+        Its import takes longer than the rest of the start. While it fails, requests are refused with 503.
         """
-        await _either(self._asked, stopping, WARM_SECONDS)
+        await _wait_for_any(WARM_SECONDS, self._requested, stopping)
         while not stopping.is_set():
             try:
-                manager, shortcut = await asyncio.to_thread(self._load)
+                manager, fast_path = await asyncio.to_thread(self._load)
             except Exception:
-                log.exception("MCP can't be served; it will be tried again in a minute")
-                self._settled.set()
-                await _either(stopping, stopping, RETRY_SECONDS)
+                log.exception("the MCP SDK can't be loaded; the next attempt is in a minute")
+                self._load_finished.set()
+                await _wait_for_any(RETRY_SECONDS, stopping)
                 continue
             async with manager.run():
-                self._manager, self._shortcut = manager, shortcut
-                self._settled.set()
+                self._manager, self._fast_path = manager, fast_path
+                self._load_finished.set()
                 await stopping.wait()
 
-    def _load(self) -> "tuple[StreamableHTTPSessionManager, Shortcut]":
+    def _load(self) -> "tuple[StreamableHTTPSessionManager, FastPath]":
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from ticketbox.mcp.shortcut import Shortcut
+        from ticketbox.mcp.shortcut import FastPath
 
         server = self.server()
         manager = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=MAX_MESSAGE
         )
-        return manager, Shortcut(self._registry, self._dispatcher, self._handlers, server)
+        return manager, FastPath(self._registry, self._dispatcher, self._handlers, server)
 
     async def exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one HTTP request, of whatever method: the refusal says which transport to use."""
+        """Answer one HTTP request; a refused method's answer says which transport to use."""
         if scope["raw_path"].endswith(b"/"):
             raise NotFound(
                 "page", "the MCP endpoint is /mcp, without a slash at its end: drop it in the client's settings"
@@ -114,14 +114,14 @@ class Endpoint:
         call.via = Via.MCP
         if call.cookie:
             call.secret_hash, call.cookie = None, False
-        message = _peek(body)
-        short = self._shortcut
-        asked = None if short is None or message is None else short.read(scope, message)
+        message = _decoded(body)
+        fast_path = self._fast_path
+        request = None if fast_path is None or message is None else fast_path.read(scope, message)
         answer: Answer | None = UNREADABLE if message is None else None
         try:
-            if short is not None and asked is not None:
-                answer = await short.answer(asked, call)
-            if answer is None or answer is UNREADABLE:
+            if fast_path is not None and request is not None:
+                answer = await fast_path.answer(request, call)
+            else:
                 await self._dispatcher.admit(self._called(message), call)
         except (Unauthorized, InsufficientScope, RateLimited) as problem:
             call.refusal = problem.code
@@ -131,16 +131,14 @@ class Endpoint:
         if answer is not None:
             await answer(scope, receive, send)
             return
-        if short is not None and asked is not None:
-            send = short.learning(asked, call, send)
-        self._asked.set()
-        await self._settled.wait()
+        self._requested.set()
+        await self._load_finished.wait()
         if self._manager is None:
             raise Unavailable("MCP can't be served: this server couldn't load it, and its log says why")
-        await self._manager.handle_request(_tidied(scope), _replay(body, receive), send)
+        await self._manager.handle_request(_strip_headers(scope), _replay(body, receive), send)
 
     def _called(self, message: dict[str, Any] | None) -> Operation:
-        """The operation that a message calls; everything else costs what `whoami` does."""
+        """The operation that a message calls; every other message is charged like `get_me`."""
         params = (message or {}).get("params")
         if message and message.get("method") == "tools/call" and isinstance(params, dict):
             card = tools.cards(self._registry).get(str(typing.cast(dict[str, Any], params).get("name")))
@@ -149,7 +147,7 @@ class Endpoint:
         return self._registry["get_me"]
 
     def _refusal(self, problem: Problem, message: dict[str, Any]) -> Answer:
-        """An HTTP status with a JSON-RPC error in its body."""
+        """An HTTP status with a JSON-RPC error as its body."""
         answer = problem_answer(problem, self._site.metadata_of("/mcp"))
         error = {"code": -32001, "message": problem.detail, "data": problem.body()}
         document = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}
@@ -157,13 +155,13 @@ class Endpoint:
         return answer
 
     def server(self) -> "Server[Any]":
-        """The SDK's server with our handlers."""
+        """Create the SDK's server with the handlers."""
         return self._handlers.server()
 
 
-async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> None:
-    """Wait for one of two events, or so long."""
-    waits = [asyncio.ensure_future(event.wait()) for event in {one, other}]
+async def _wait_for_any(seconds: float, *events: asyncio.Event) -> None:
+    """Wait until one of the events is set, for at most so many seconds."""
+    waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -171,10 +169,10 @@ async def _either(one: asyncio.Event, other: asyncio.Event, seconds: float) -> N
             wait.cancel()
 
 
-def _peek(body: bytes) -> dict[str, Any] | None:
-    """The message, or None where the body isn't JSON; the SDK refuses other JSON that is no message.
+def _decoded(body: bytes) -> dict[str, Any] | None:
+    """Decode the message; None means that the body isn't JSON. The SDK refuses JSON that isn't a message.
 
-    The SDK's readers also take NaN, UTF-16 and lone surrogates, and would find a call where this finds none.
+    The SDK's parsers also accept NaN, UTF-16 and lone surrogates; a call in such a body would skip the checks above.
     """
     try:
         message = msgspec.json.decode(body)
@@ -183,13 +181,13 @@ def _peek(body: bytes) -> dict[str, Any] | None:
     return typing.cast(dict[str, Any], message) if isinstance(message, dict) else {}
 
 
-def _tidied(scope: Scope) -> Scope:
-    """The scope with its header values stripped: httptools keeps white space at their ends."""
+def _strip_headers(scope: Scope) -> Scope:
+    """Strip white space from header values, which httptools keeps."""
     return {**scope, "headers": [(name, value.strip()) for name, value in scope["headers"]]}
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """What the SDK reads: the body that was read already, then whatever comes after it."""
+    """A `receive` that returns the body that was read already, then what follows it."""
     sent = False
 
     async def again() -> Message:

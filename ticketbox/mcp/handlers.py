@@ -1,4 +1,4 @@
-"""The handlers that the SDK's server calls, which hand everything to `dispatch` (docs/use/agents.md)."""
+"""Handlers for the SDK's server; each calls `dispatch` (docs/use/agents.md)."""
 
 import asyncio
 import json
@@ -10,6 +10,7 @@ import msgspec
 
 from ticketbox import __version__
 from ticketbox.domain.captures.images import processing
+from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Problem
 from ticketbox.mcp import prompts, tools
 from ticketbox.mcp.tools import ToolCard
@@ -28,8 +29,8 @@ log = logging.getLogger("ticketbox.mcp")
 BROKEN = "something went wrong here; the server's log says what"
 
 
-class Told(msgspec.Struct, frozen=True):
-    """A tool's answer: the same as text and as an object, with the pictures that come along."""
+class ToolResult(msgspec.Struct, frozen=True):
+    """A tool's result: JSON text, the same as an object, and pictures."""
 
     text: str
     structured: dict[str, Any]
@@ -38,14 +39,14 @@ class Told(msgspec.Struct, frozen=True):
 
 
 class Handlers:
-    """What each method of the protocol does here."""
+    """One handler for each MCP method."""
 
     def __init__(self, registry: Registry, dispatcher: Dispatcher) -> None:
         self._registry = registry
         self._dispatcher = dispatcher
 
     def server(self) -> "Server[Any]":
-        """The SDK's server with our handlers."""
+        """Create the SDK's server with these handlers."""
         from mcp.server.lowlevel import Server
 
         return Server(
@@ -67,11 +68,10 @@ class Handlers:
         card = tools.cards(self._registry).get(name)
         return None if card is None else card.input_schema
 
-    async def _list_tools(self, context: Any, params: Any) -> "types.ListToolsResult":
+    def tool_list(self, actor: Actor) -> "types.ListToolsResult":
+        """List the tools that a caller's scopes allow."""
         import mcp_types as types
 
-        actor = _call(context).actor
-        assert actor is not None
         return types.ListToolsResult(
             tools=[
                 types.Tool(
@@ -91,6 +91,11 @@ class Handlers:
             ]
         )
 
+    async def _list_tools(self, context: Any, params: Any) -> "types.ListToolsResult":
+        actor = _call(context).actor
+        assert actor is not None
+        return self.tool_list(actor)
+
     async def _call_tool(self, context: Any, params: "types.CallToolRequestParams") -> "types.CallToolResult":
         import mcp_types as types
         from mcp.shared.exceptions import MCPError
@@ -100,25 +105,26 @@ class Handlers:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}; see tools/list")
         call = _call(context)
         try:
-            told = await self.carry_out(card, params.arguments or {}, call)
+            result = await self.call_tool(card, params.arguments or {}, call)
         except Problem as problem:
             call.refusal = problem.code
-            told = refused(problem)
-        content: list[Any] = [types.TextContent(text=told.text)]
-        content += [
-            types.ImageContent(data=tools.encoded(picture), mime_type=picture.media_type) for picture in told.pictures
-        ]
-        return types.CallToolResult(content=content, structured_content=told.structured, is_error=told.is_error)
+            result = refusal_result(problem)
+        content: list[Any] = [types.TextContent(text=result.text)]
+        for picture in result.pictures:
+            content.append(types.ImageContent(data=tools.encoded(picture), mime_type=picture.media_type))
+            if (texts := tools.annotation_texts(picture)) is not None:
+                content.append(types.TextContent(text=texts))
+        return types.CallToolResult(content=content, structured_content=result.structured, is_error=result.is_error)
 
-    async def carry_out(self, card: ToolCard, arguments: dict[str, Any], call: RequestContext) -> Told:
+    async def call_tool(self, card: ToolCard, arguments: dict[str, Any], call: RequestContext) -> ToolResult:
         """Call a tool. Raises Problem."""
         result = await self._dispatcher.dispatch(card.operation, arguments, call)
         pictures = [result] if isinstance(result, Content) else await self._pictures(result, call)
         structured = tools.structured(result)
-        return Told(msgspec.json.encode(structured).decode(), structured, pictures)
+        return ToolResult(msgspec.json.encode(structured).decode(), structured, pictures)
 
     async def _pictures(self, result: Any, call: RequestContext) -> list[Content]:
-        """The screenshot that comes along with a ticket, small enough for a model to look at."""
+        """Draw the screenshot for a ticket's result, at most `MODEL_SIDE` pixels wide and high."""
         if not isinstance(result, TicketDetail) or result.capture is None or result.capture.screenshot is None:
             return []
         if result.capture.console is msgspec.UNSET:
@@ -126,7 +132,7 @@ class Handlers:
         shot = {"ticket_id": result.id, "annotated": True, "max_side": processing.MODEL_SIDE}
         try:
             return [await self._dispatcher.dispatch(self._registry["get_screenshot"], shot, call)]
-        except Problem:  # the ticket is worth more than its picture, and get_screenshot says what is wrong
+        except Problem:  # return the ticket without its picture; get_screenshot reports the reason
             log.warning("the screenshot of %s can't be shown", result.id, exc_info=True)
             return []
 
@@ -197,7 +203,7 @@ class Handlers:
 
 
 def guarded(handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
-    """A handler that keeps the text of unforeseen exceptions inside; the SDK's older path would send it out."""
+    """Wrap a handler so that an unexpected exception's text stays in the log; the SDK sends it at older generations."""
 
     async def guarded(context: Any, params: Any) -> Any:
         import mcp_types as types
@@ -218,7 +224,7 @@ def _call(context: Any) -> RequestContext:
     return context.request.scope["call"]
 
 
-def refused(problem: Problem) -> Told:
-    """A refusal as a tool's answer, which says what to do next."""
+def refusal_result(problem: Problem) -> ToolResult:
+    """A tool's result for a refused call; the text says what to do next."""
     structured = cast(dict[str, Any], msgspec.to_builtins(problem.body()))
-    return Told(f"{problem.detail}{prompts.NEXT.get(problem.code, '')}", structured, is_error=True)
+    return ToolResult(f"{problem.detail}{prompts.NEXT.get(problem.code, '')}", structured, is_error=True)

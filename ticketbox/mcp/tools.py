@@ -17,9 +17,7 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Operation, Registry
-from ticketbox.operations.core.schemas import answer_types, build_schemas
-
-Json = dict[str, Any]
+from ticketbox.operations.core.schemas import Json, answer_types, build_schemas
 
 LISTED_DESCRIPTION = 200  # characters
 
@@ -202,3 +200,10 @@ _NODES = {dict, list}
 def encoded(content: Content) -> str:
     """A picture's bytes as MCP carries them."""
     return base64.b64encode(content.data).decode()
+
+
+def annotation_texts(content: Content) -> str | None:
+    """The texts on a picture as JSON, because a font may lack some of their characters; None without texts."""
+    if not content.annotation_texts:
+        return None
+    return msgspec.json.encode({"annotation_texts": content.annotation_texts}).decode()

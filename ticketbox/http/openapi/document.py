@@ -16,9 +16,7 @@ from ticketbox.http.openapi.links import links
 from ticketbox.http.openapi.refusals import answers, by_status
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Body, Operation, Registry, Route
-from ticketbox.operations.core.schemas import answer_types, build_schemas
-
-Json = dict[str, Any]
+from ticketbox.operations.core.schemas import Json, answer_types, build_schemas
 
 _REF = "#/components/schemas/{name}"
 _REFUSAL = "#/components/responses/{name}"

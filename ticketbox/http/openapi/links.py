@@ -1,12 +1,9 @@
 """OpenAPI links: from the answer that makes a record to the operations on it."""
 
-from typing import Any
-
 import msgspec
 
 from ticketbox.operations.core.registry import Operation, Registry
-
-Json = dict[str, Any]
+from ticketbox.operations.core.schemas import Json
 
 
 def links(registry: Registry, maker: Operation, result: type[msgspec.Struct]) -> Json:

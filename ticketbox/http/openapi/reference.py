@@ -1,11 +1,10 @@
 """The OpenAPI document in the shape in which people read it, for the page and for `docs/reference/api.md`."""
 
 import json
-from typing import Any
 
 import msgspec
 
-Json = dict[str, Any]
+from ticketbox.operations.core.schemas import Json
 
 
 class Field(msgspec.Struct, frozen=True):

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator
 from itertools import groupby
-from typing import Any
 
 from ticketbox.domain.core.problems import (
     PROBLEMS,
@@ -24,8 +23,7 @@ from ticketbox.domain.core.problems import (
 )
 from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.operations.core.registry import Body, Operation, Registry, Route
-
-Json = dict[str, Any]
+from ticketbox.operations.core.schemas import Json
 
 _ALWAYS = {InvalidRequest, MisdirectedRequest, RateLimited, Problem, Unauthorized, Unavailable}
 

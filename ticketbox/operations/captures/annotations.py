@@ -129,7 +129,7 @@ def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Reda
     them back.
     """
     found = _find_image(tx, actor, args.asset_id)
-    _require_unique_ids(tx, found.key, args.annotations)
+    _require_known_ids(tx, found.key, args.annotations)
     if burnt is not None:
         if assets.get(tx, found.key)[0] != burnt.origin:
             raise Conflict("somebody else redacted this picture at the same moment; try again")
@@ -143,10 +143,7 @@ def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Reda
     return Annotations(assets.annotations(tx, found.key), None)
 
 
-def _require_unique_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:
-    given = [mark.id for mark in marks if mark.id is not None]
-    if len(set(given)) < len(given):
-        raise InvalidField("annotations", "an id stands twice in the list")
+def _require_known_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:
     known = assets.known_marks(tx, asset)
     for place, mark in enumerate(marks):
         if mark.id is not None and mark.id not in known:

@@ -8,7 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.captures.images import media_types, processing
+from ticketbox.domain.captures.images import drawing, media_types, processing
 from ticketbox.domain.captures.images.annotations import Annotation
 from ticketbox.domain.captures.records import Asset
 from ticketbox.domain.core.limits import Budget
@@ -120,7 +120,7 @@ class GetScreenshot(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class StoredScreenshot(msgspec.Struct, frozen=True):
-    """A screenshot as it is stored, with the marks to draw; `ready` says that there is nothing to do."""
+    """A screenshot and its annotations; `ready` means that they are drawn already, at the size that was asked for."""
 
     asset: int
     blob: int
@@ -131,10 +131,16 @@ class StoredScreenshot(msgspec.Struct, frozen=True):
 
 
 async def render_screenshot(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
-    """Draw the annotations and scale the picture, as asked. What a model looks at is kept for the next time."""
-    if shot.ready:
-        return shot.content
+    """Draw the annotations and scale the picture. Stores the size that models use, for the next call."""
+    content = await _render(services, args, shot)
+    texts = tuple(mark.text for mark in shot.marks if mark.text.strip())
+    return msgspec.structs.replace(content, annotation_texts=texts) if texts else content
+
+
+async def _render(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
     content = shot.content
+    if shot.ready:
+        return content
     if shot.marks:
         content = _as_content(await services.work(processing.draw, content.data, shot.marks))
     if args.max_side is not None and not _is_small(content, args.max_side):
@@ -142,7 +148,7 @@ async def render_screenshot(services: Services, args: GetScreenshot, shot: Store
     if _is_for_models(args) and content is not shot.content:
         packed = await services.work(partial(blobs.pack, content.data, compress=False))
         preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
-        with contextlib.suppress(Problem):  # a full disk: the picture is made again the next time
+        with contextlib.suppress(Problem):  # a full disk: the picture is drawn again by the next call
             await services.database.write(lambda tx: previews.save_preview(tx, shot.asset, shot.blob, preview))
     return content
 
@@ -188,11 +194,11 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreens
         raise NotFound("screenshot")
     blob, asset = assets.get(tx, key)
     marks = assets.annotations(tx, key) if args.annotated else []
-    made_of = hashlib.sha256(asset.sha256.encode() + msgspec.json.encode(marks)).digest()
+    made_of = hashlib.sha256(b"%d" % drawing.VERSION + asset.sha256.encode() + msgspec.json.encode(marks)).digest()
     kept = previews.find_preview(tx, key, made_of) if _is_for_models(args) else None
     if kept is not None:
         picture = processing.Picture(blobs.read(tx, kept.blob), kept.media_type, kept.width, kept.height)
-        return StoredScreenshot(key, blob, made_of, _as_content(picture), [], ready=True)
+        return StoredScreenshot(key, blob, made_of, _as_content(picture), marks, ready=True)
     content = Content(
         media_type=asset.media_type,
         data=blobs.read(tx, blob),

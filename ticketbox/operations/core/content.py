@@ -11,7 +11,8 @@ class Content(msgspec.Struct, frozen=True):
     """Bytes with their type.
 
     `name` is a safe file name; `inline` says whether a browser may show the bytes itself; `etag` is the
-    SHA-256 of the bytes in hexadecimal, where it is known.
+    SHA-256 of the bytes in hexadecimal, where it is known. `annotation_texts` are the texts that are drawn onto a
+    picture, from the bottom up.
     """
 
     media_type: str
@@ -22,6 +23,7 @@ class Content(msgspec.Struct, frozen=True):
     width: int | None = None
     height: int | None = None
     next_cursor: str | None = None
+    annotation_texts: tuple[str, ...] = ()
 
 
 class WithSession(msgspec.Struct, Generic[T], frozen=True):

@@ -6,6 +6,7 @@ import sys
 import msgspec
 
 from ticketbox.store.file.database import Read, Write
+from ticketbox.store.file.orphans import IS_ORPHAN
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -54,36 +55,28 @@ def unpack(encoding: str, data: bytes) -> bytes:
     return zstd.decompress(data) if encoding == "zstd" else data
 
 
-_UNUSED = """
-NOT EXISTS (SELECT 1 FROM asset a WHERE a.blob_id = b.id)
-AND NOT EXISTS (SELECT 1 FROM preview p WHERE p.blob_id = b.id)
-AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.excerpt = b.id)
-AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.console = b.id)
-AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)
-AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.errors = b.id)
-"""
-IS_UNUSED = f"SELECT b.id FROM blob b WHERE b.id = ? AND {_UNUSED}"
+ORPHAN = f"SELECT b.id FROM blob b WHERE b.id = ? AND {IS_ORPHAN}"
 
 
 def discard(tx: Write, key: int) -> None:
-    """Remove a blob unless something points at it. Its pages are zeroed first: it may hold what was burnt."""
-    if tx.one(IS_UNUSED, (key,)) is not None:
+    """Delete a blob unless something refers to it. Zeroes its bytes first: they may show what was redacted."""
+    if tx.one(ORPHAN, (key,)) is not None:
         tx.run("UPDATE blob SET data = zeroblob(length(data)) WHERE id = ?", (key,))
         tx.run("DELETE FROM blob WHERE id = ?", (key,))
 
 
 WINDOW = "SELECT max(id) FROM (SELECT id FROM blob WHERE id > ? ORDER BY id LIMIT ?)"
-UNUSED_IN_WINDOW = f"SELECT b.id FROM blob b WHERE b.id > ? AND b.id <= ? AND {_UNUSED}"
+ORPHANS_IN_WINDOW = f"SELECT b.id FROM blob b WHERE b.id > ? AND b.id <= ? AND {IS_ORPHAN}"
 
 
 def sweep(tx: Write, after: int, limit: int = 500) -> int:
-    """Look at the blobs after a key and remove those that nothing points at.
+    """Delete the orphans among the next blobs after a key.
 
-    Returns the key to go on after; 0 at the end, to begin anew.
+    Returns the key to continue after; 0 at the end, to start over.
     """
     last = tx.value(WINDOW, (after, limit))
     if last is None:
         return 0
-    unused = tx.all(UNUSED_IN_WINDOW, (after, last))
-    tx.many("DELETE FROM blob WHERE id = ?", unused)
+    orphans = tx.all(ORPHANS_IN_WINDOW, (after, last))
+    tx.many("DELETE FROM blob WHERE id = ?", orphans)
     return last

@@ -16,6 +16,7 @@ import msgspec
 
 from ticketbox.store.file.database import Row
 from ticketbox.store.file.migrate import APPLICATION_ID, UnusableFile, read_applied_number
+from ticketbox.store.file.orphans import IS_ORPHAN
 
 if sys.version_info >= (3, 14):
     from compression import zstd
@@ -132,15 +133,7 @@ SELECT name FROM pragma_table_list
 WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
 """
 
-ORPHANS = """
-SELECT count(*), ifnull(sum(length(b.data)), 0) FROM blob b
-WHERE NOT EXISTS (SELECT 1 FROM asset a WHERE a.blob_id = b.id)
-  AND NOT EXISTS (SELECT 1 FROM preview p WHERE p.blob_id = b.id)
-  AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.excerpt = b.id)
-  AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.console = b.id)
-  AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)
-  AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.errors = b.id)
-"""
+ORPHANS = f"SELECT count(*), ifnull(sum(length(b.data)), 0) FROM blob b WHERE {IS_ORPHAN}"
 
 MAIL = """
 SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'dead'),

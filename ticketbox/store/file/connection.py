@@ -1,4 +1,8 @@
-"""A connection to the SQLite file: its settings, and its thread."""
+"""A connection to the SQLite file: its settings and its thread.
+
+The only module that relies on aiosqlite's internals: its public methods take one statement to the thread at a time.
+tests/test_private_apis.py names the version that this was tested with.
+"""
 
 import sqlite3
 from collections.abc import Callable
@@ -24,16 +28,16 @@ class Connection(aiosqlite.Connection):
         return connection
 
     async def run(self, work: Callable[[sqlite3.Connection], T]) -> T:
-        """Run `work` on the connection's own thread and return what it returns."""
-        answer: T = await self._execute(work, self._conn)  # pyright: ignore[reportUnknownMemberType]
-        return answer
+        """Run `work` on the connection's thread and return its result."""
+        result: T = await self._execute(work, self._conn)  # pyright: ignore[reportUnknownMemberType]
+        return result
 
 
 def connect(path: Path, *, writes: bool, checkpoints: bool = False, wait: float = BUSY_SECONDS) -> sqlite3.Connection:
     """Open the file with the settings that every connection shares.
 
-    Only the server's writer checkpoints: two connections that write and checkpoint at once meet a
-    rare fault in SQLite before 3.51.3.
+    Only the server's writer checkpoints: SQLite before 3.51.3 can damage a file when two connections write and
+    checkpoint at the same time.
     """
     connection = sqlite3.connect(
         path, timeout=wait, isolation_level=None, check_same_thread=False, cached_statements=400

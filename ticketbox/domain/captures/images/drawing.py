@@ -1,10 +1,10 @@
 """Annotations drawn onto decoded pixels, as the web app's overlay shows them."""
 
 import math
-import unicodedata
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
+from ticketbox.domain.captures.images import fonts
 from ticketbox.domain.captures.images.annotations import (
     Annotation,
     AnnotationInput,
@@ -22,13 +22,16 @@ if TYPE_CHECKING:
     from PIL import Image
     from PIL.ImageDraw import ImageDraw
 
+VERSION = 2  # counts changes of what `draw` draws, so that stored previews are drawn again
+
 _HIGHLIGHT_ALPHA = 90
 _NARROWEST = 0.2  # of a letter's height, the width of an "i"
+_LINE_HEIGHT = 1.2
 _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
 
 
 def flat(image: "Image.Image") -> "Image.Image":
-    """Give the picture without transparency, on white."""
+    """Return the picture without transparency, on white."""
     from PIL import Image
 
     if image.mode == "RGB":
@@ -94,24 +97,21 @@ def _label(pen: "ImageDraw", text: str, corner: tuple[float, float], color: tupl
 
 
 def _text(pen: "ImageDraw", text: str, at: tuple[float, float], size: float, color: tuple[int, int, int]) -> None:
-    from PIL import ImageFont
-
-    room = pen.im.size[0] - at[0], pen.im.size[1] - at[1]
-    if not text.strip() or min(room) <= 0:
+    width, height = pen.im.size[0] - at[0], pen.im.size[1] - at[1]
+    if not text.strip() or min(width, height) <= 0:
         return
-    # Pillow draws all of a text before it cuts it off at the picture's edge.
-    lines = _typeable(text.expandtabs(4)).split("\n")[: math.ceil(room[1] / size)]
-    words = "\n".join(line[: math.ceil(room[0] / (size * _NARROWEST))] for line in lines)
     red, green, blue = color
     halo = _WHITE if 299 * red + 587 * green + 114 * blue < 150_000 else _BLACK
-    font = ImageFont.load_default(size)
-    pen.multiline_text(at, words, fill=color, font=font, stroke_width=max(1, size / 14), stroke_fill=halo)
-
-
-def _typeable(text: str) -> str:
-    """Leave what the one font that is always there can show: ASCII, so "ö" becomes "o", and "✓" a "?"."""
-    apart = unicodedata.normalize("NFKD", text)
-    return "".join(c if c.isascii() else "?" for c in apart if not unicodedata.combining(c))
+    outline = max(1, size / 14)
+    baseline = at[1] + fonts.load_font(fonts.bundled_font(), size).getmetrics()[0]
+    # Pillow draws all of a text before it cuts it off at the picture's edge.
+    for line in fonts.printable(text).split("\n")[: math.ceil(height / size)]:
+        left = at[0]
+        for run, path in fonts.split_by_font(line[: math.ceil(width / (size * _NARROWEST))]):
+            font = fonts.load_font(path, size)
+            pen.text((left, baseline), run, fill=color, font=font, anchor="ls", stroke_width=outline, stroke_fill=halo)
+            left += font.getlength(run)
+        baseline += _LINE_HEIGHT * size
 
 
 def _rgb(color: str) -> tuple[int, int, int]:

@@ -1,0 +1,85 @@
+"""Text on pictures: real glyphs for Latin, Greek and Cyrillic, the system's fonts for what the bundled one lacks."""
+
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from PIL import Image, ImageFont
+
+from tests.domain import pictures
+from ticketbox.domain.captures.images import fonts, processing
+from ticketbox.domain.captures.images.annotations import AnnotationInput
+
+WORDS = {"Größe": "Grose", "Łódź": "Lodz", "Ελληνικά": "????????", "Русский": "???????", "✓ → ½": "? ? ?"}
+
+
+@pytest.fixture
+def without_system_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fonts, "_system_fonts", lambda: ())
+    monkeypatch.setattr(fonts, "_system_choice", {})
+
+
+def drawn(text: str) -> bytes:
+    """The pixels of a picture with a text on it."""
+    mark = {"kind": "text", "geometry": {"x": 10, "y": 10, "size": 24}, "text": text}
+    picture = processing.draw(pictures.png(300, 60), [msgspec.convert(mark, type=AnnotationInput)])
+    return Image.open(BytesIO(picture.data)).tobytes()
+
+
+@pytest.mark.parametrize("text", WORDS)
+def test_the_bundled_font_has_a_glyph_for_each_character(text: str) -> None:
+    font: Any = ImageFont.truetype(str(fonts.bundled_font()), 24)
+    missing = bytes(font.getmask("\U0010fffe"))
+    assert any(missing)
+    for character in text.replace(" ", ""):
+        assert bytes(font.getmask(character)) != missing, character
+
+
+@pytest.mark.parametrize(("text", "reduced"), WORDS.items())
+def test_text_is_not_reduced_to_ascii(text: str, reduced: str) -> None:
+    assert drawn(text) != drawn(reduced)
+
+
+def test_letters_with_a_separate_accent_are_composed() -> None:
+    assert drawn("e\u0301a\u0308") == drawn("éä")
+
+
+def test_control_characters_are_not_drawn() -> None:
+    assert drawn("a\u202e\x07b\u200e") == drawn("ab")
+    assert drawn("a\tb") == drawn("a   b")
+
+
+@pytest.mark.usefixtures("without_system_fonts")
+def test_a_character_that_no_font_has_is_an_empty_box() -> None:
+    assert fonts.split_by_font("Größe 日本") == [("Größe 日本", fonts.bundled_font())]
+    assert drawn("日") == drawn("本") != drawn("")
+
+
+def test_a_character_that_the_bundled_font_lacks_uses_a_system_font(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    damaged, other = tmp_path / "a.ttf", tmp_path / "b.ttf"
+    damaged.write_bytes(b"no font")
+    other.write_bytes(fonts.bundled_font().read_bytes())
+    monkeypatch.setattr(fonts, "_system_choice", {})
+    monkeypatch.setattr(fonts, "_folders", lambda: [tmp_path / "missing", tmp_path])
+    monkeypatch.setattr(fonts, "_has_glyph", lambda path, character: character.isascii())
+    fonts._system_fonts.cache_clear()
+    try:
+        bundled = fonts.bundled_font()
+        assert fonts.split_by_font("a жé b") == [("a ", bundled), ("жé ", other), ("b", bundled)]
+        assert fonts.split_by_font("a\u0338") == [("a\u0338", bundled)]
+    finally:
+        fonts._system_fonts.cache_clear()
+
+
+def test_each_system_font_is_opened_once_for_new_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    opened = list[Path]()
+    monkeypatch.setattr(fonts, "_system_choice", {})
+    monkeypatch.setattr(fonts, "_system_fonts", lambda: (Path("one"), Path("two")))
+    monkeypatch.setattr(fonts, "_drawable", lambda path, characters: opened.append(path) or set())
+    for _ in range(2):
+        fonts.split_by_font("日本語")
+    assert opened == [Path("one"), Path("two")]

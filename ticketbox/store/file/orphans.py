@@ -1,0 +1,10 @@
+"""When a stored blob is an orphan, for housekeeping, which deletes it, and `ticketbox check`, which counts it."""
+
+IS_ORPHAN = """
+NOT EXISTS (SELECT 1 FROM asset a WHERE a.blob_id = b.id)
+AND NOT EXISTS (SELECT 1 FROM preview p WHERE p.blob_id = b.id)
+AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.excerpt = b.id)
+AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.console = b.id)
+AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)
+AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.errors = b.id)
+"""
