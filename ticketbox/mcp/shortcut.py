@@ -2,7 +2,7 @@
 
 The SDK's own functions check the message; what they don't pass at once, and everything else, goes the SDK's way.
 What this answers is the same byte for byte, but for the exponents of very large and very small figures
-(tests/contract/test_shortcut.py). It leaves out the SDK's objects between the message and the handler, and between the
+(tests/mcp/test_shortcut.py). It leaves out the SDK's objects between the message and the handler, and between the
 handler and the answer, which took longer than the call itself.
 """
 
@@ -70,7 +70,7 @@ class Shortcut:
     def read(self, scope: Scope, message: dict[str, Any]) -> Ask | None:
         """The message, if the SDK would hand it to a handler as it is; None otherwise."""
         method, identity = message.get("method"), message.get("id")
-        if method not in {"tools/call", "tools/list"} or not _is_plain(identity):
+        if method not in ("tools/call", "tools/list") or not _is_plain(identity):
             return None
         headers: dict[str, str] = {}
         for name, value in scope["headers"]:
