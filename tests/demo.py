@@ -3,7 +3,7 @@
 import re
 import sys
 
-from tests.box import Box
+from tests.support.server import Box
 
 
 class Demo(Box):

@@ -13,10 +13,10 @@ import httpx
 import psutil
 import pytest
 
-from tests.box import ok, refused
-from tests.commands import run
 from tests.demo import Demo
-from tests.fault.seed import EMAIL, Seed, faults, planted
+from tests.support.cli import run
+from tests.support.seed import EMAIL, Seed, create_seed, faults
+from tests.support.server import expect_error, ok
 from ticketbox.cli.common import operate
 
 
@@ -147,16 +147,16 @@ def test_a_demo_is_served_again_with_new_ways_in(demo: Demo, tmp_path: Path) -> 
         assert (again.password, again.token) != (demo.password, demo.token)
         with again.client(again.token) as client, again.client(demo.token) as old, again.client() as web:
             assert len(everything(client, "/tickets", status="all")) == 25
-            refused(old.get("/me"), 401, "unauthorized")
+            expect_error(old.get("/me"), 401, "unauthorized")
             given = {"email": "demo@example.org", "password": demo.password}
-            refused(web.post("/session", json=given), 401, "unauthorized")
+            expect_error(web.post("/session", json=given), 401, "unauthorized")
             ok(web.post("/session", json={**given, "password": again.password}))
 
 
 @pytest.fixture(scope="module")
 def seed(tmp_path_factory: pytest.TempPathFactory) -> Seed:
     """Somebody's file."""
-    return planted(tmp_path_factory.mktemp("somebodys"))
+    return create_seed(tmp_path_factory.mktemp("somebodys"))
 
 
 def test_somebodys_file_is_refused_and_left_as_it_was(seed: Seed, tmp_path: Path) -> None:

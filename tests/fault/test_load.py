@@ -1,4 +1,4 @@
-"""The short form of `bench.load`: nobody is refused or misses anything, whoever works beside them."""
+"""The short form of `bench.load`: nobody is refused or misses anything, whatever else runs."""
 
 from pathlib import Path
 
@@ -12,7 +12,7 @@ pytestmark = pytest.mark.long
 MB_MORE = {"one abusive token": 64, "one slow client": 64, "one huge upload": 256, "one backup": 64}
 
 
-def test_agents_and_boards_aren_t_refused_and_miss_nothing_whoever_disturbs_them(tmp_path: Path) -> None:
+def test_agents_and_boards_keep_working_under_load(tmp_path: Path) -> None:
     plan = Plan(agents=40, boards=10, think=1, seconds=5, beside=1.5, rounds=1, settle=0.3)
     found = measure(seed(tmp_path / "seeded.db", 1_000), tmp_path / "load.db", plan)
     assert found.record.faults == []
