@@ -15,7 +15,7 @@ from ticketbox.operations.core.listeners import MAX_LISTENERS_PER_CREDENTIAL
 LIVELY = """
 from ticketbox.operations.core import listeners
 listeners.HEARTBEAT_SECONDS = 0.5
-listeners.MOST = 30
+listeners.MAX_LISTENERS = 30
 from ticketbox.cli import main
 main()
 """
