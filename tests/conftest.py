@@ -1,4 +1,4 @@
-"""One server for each test worker; one company of its own for each test."""
+"""One server for each test worker, and a separate company for each test."""
 
 import os
 import tempfile
@@ -6,14 +6,16 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.box import Box, World, serving
+from tests.support.operation_cases import Stage, open_stage
+from tests.support.seed import Seed, create_seed
+from tests.support.server import Box, World, run_server
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Where no compiled modules may stay, keep them for this run: half of a server's start would go into them."""
+    """Keep compiled modules in a temporary folder if they must not be left behind; compiling is half of a start."""
     if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
         folder = tempfile.TemporaryDirectory(prefix="ticketbox-compiled-", ignore_cleanup_errors=True)
-        os.environ["PYTHONPYCACHEPREFIX"] = folder.name  # the workers and all that they start inherit it
+        os.environ["PYTHONPYCACHEPREFIX"] = folder.name  # inherited by the workers and the processes that they start
         config.add_cleanup(folder.cleanup)
 
 
@@ -31,8 +33,8 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 
 @pytest.fixture(scope="session")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    """A real server that believes the tests' X-Forwarded-For, so that each client has its own address."""
-    with serving(tmp_path_factory.mktemp("box"), "--trusted-proxy", "127.0.0.1/32") as running:
+    """A real server that trusts the tests' X-Forwarded-For, so that each client has its own address."""
+    with run_server(tmp_path_factory.mktemp("box"), "--trusted-proxy", "127.0.0.1/32") as running:
         yield running
 
 
@@ -47,3 +49,16 @@ def world(box: Box) -> Iterator[World]:
 def other(world: World) -> World:
     """A second company with nobody in common with the first."""
     return World(world.box, "Zoe")
+
+
+@pytest.fixture(scope="session")
+def stage(box: Box) -> Iterator[Stage]:
+    """One stage for each worker: for refusals, and for rows that no other test looks at."""
+    with open_stage(box) as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def seed(tmp_path_factory: pytest.TempPathFactory) -> Seed:
+    """A file that is copied, never changed."""
+    return create_seed(tmp_path_factory.mktemp("seed"))

@@ -5,7 +5,7 @@ import sys
 
 import psutil
 
-from tests.box import Box
+from tests.support.server import Box
 
 
 class Demo(Box):

@@ -15,10 +15,10 @@ import msgspec
 import pytest
 from PIL import Image
 
-from tests.box import ok, refused
-from tests.commands import run
 from tests.demo import Demo
-from tests.fault.seed import EMAIL, Seed, faults, planted
+from tests.support.cli import run
+from tests.support.seed import EMAIL, Seed, faults
+from tests.support.server import ok
 from ticketbox.cli.common import operate
 from ticketbox.demo.dataset import DATA, read_capture, read_screenshot, read_tickets
 from ticketbox.domain.captures.images.annotations import AnnotationInput, bounds
@@ -188,16 +188,16 @@ def test_existing_demo_is_served_with_new_credentials(demo: Demo, tmp_path: Path
         assert (again.password, again.token) != (demo.password, demo.token)
         with again.client(again.token) as client, again.client(demo.token) as old, again.client() as web:
             assert len(list_all(client, "/tickets", status="all")) == 25
-            refused(old.get("/me"), 401, "unauthorized")
+            expect_error(old.get("/me"), 401, "unauthorized")
             credentials = {"email": "demo@example.org", "password": demo.password}
-            refused(web.post("/session", json=credentials), 401, "unauthorized")
+            expect_error(web.post("/session", json=credentials), 401, "unauthorized")
             ok(web.post("/session", json={**credentials, "password": again.password}))
 
 
 @pytest.fixture(scope="module")
 def seed(tmp_path_factory: pytest.TempPathFactory) -> Seed:
     """A file that is not a demo."""
-    return planted(tmp_path_factory.mktemp("seed"))
+    return create_seed(tmp_path_factory.mktemp("seed"))
 
 
 def test_other_file_is_refused_and_not_changed(seed: Seed, tmp_path: Path) -> None:

@@ -4,14 +4,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.box import ok
-from tests.fault.seed import Seed, capture_parts, planted
+from tests.support.seed import Seed, capture_parts, create_seed
+from tests.support.server import ok
 
 
 @pytest.fixture(scope="session")
 def seed(tmp_path_factory: pytest.TempPathFactory) -> Seed:
     """A file that is copied, never changed; it holds captures."""
-    made = planted(tmp_path_factory.mktemp("seed"))
+    made = create_seed(tmp_path_factory.mktemp("seed"))
     folder = tmp_path_factory.mktemp("filled")
     with made.box(folder) as box, box.client(made.token) as client:
         for number in range(6):

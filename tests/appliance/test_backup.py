@@ -12,14 +12,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.appliance.files import change, digest, names, rows
-from tests.box import ok
-from tests.commands import run
-from tests.fault.seed import NAMESPACE, Seed, can_mount, capture_parts
+from tests.appliance.database_files import change, digest, names, rows
+from tests.support.cli import run
+from tests.support.seed import NAMESPACE, Seed, can_mount, capture_parts
+from tests.support.server import ok
 from ticketbox.store.file.migrate import find_newest_number
 
 
-def test_a_backup_holds_what_the_file_holds(db: Path, tmp_path: Path) -> None:
+def test_backup_has_the_same_rows_as_the_database(db: Path, tmp_path: Path) -> None:
     done = run("backup", tmp_path / "copy.db", "--db", db)
     assert (done.exit_code, done.stderr) == (0, "copying …\nreading back …\ncomparing contents with their hashes …\n")
     assert done.stdout.startswith(f"{tmp_path / 'copy.db'} is a sound copy of {db}: ")
@@ -29,7 +29,7 @@ def test_a_backup_holds_what_the_file_holds(db: Path, tmp_path: Path) -> None:
         assert (tmp_path / "copy.db").stat().st_mode & 0o777 == 0o600
 
 
-def test_json_is_all_that_a_script_gets(db: Path, tmp_path: Path) -> None:
+def test_json_output_has_nothing_but_json(db: Path, tmp_path: Path) -> None:
     done = run("backup", tmp_path / "copy.db", "--db", db, "--json")
     assert (done.exit_code, done.stderr) == (0, "")
     told = json.loads(done.stdout)
@@ -38,7 +38,7 @@ def test_json_is_all_that_a_script_gets(db: Path, tmp_path: Path) -> None:
     assert (told["schema"], told["rows"]["capture"], told["kept"]) == (find_newest_number(), 6, None)
 
 
-def test_into_a_folder_it_names_the_file_by_the_time(db: Path, tmp_path: Path) -> None:
+def test_backup_into_a_directory_is_named_by_time(db: Path, tmp_path: Path) -> None:
     folder = tmp_path / "backups"
     folder.mkdir()
     assert run("backup", folder, "--db", db).exit_code == 0
@@ -47,7 +47,7 @@ def test_into_a_folder_it_names_the_file_by_the_time(db: Path, tmp_path: Path) -
     assert name.endswith("Z.db")
 
 
-def test_beside_a_busy_server_it_is_of_one_moment_and_leaves_its_files_alone(seed: Seed, tmp_path: Path) -> None:
+def test_backup_beside_a_busy_server_is_consistent_and_does_not_touch_its_files(seed: Seed, tmp_path: Path) -> None:
     made: list[str] = []
     stop = threading.Event()
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
@@ -84,7 +84,7 @@ def client_made(made: list[str], found: set[str]) -> str:
 
 
 @pytest.mark.parametrize("force", [False, True])
-def test_a_file_that_is_there_is_replaced_only_when_told(db: Path, tmp_path: Path, force: bool) -> None:
+def test_existing_file_is_overwritten_only_with_the_flag(db: Path, tmp_path: Path, force: bool) -> None:
     there = tmp_path / "copy.db"
     there.write_bytes(b"precious")
     done = run("backup", there, "--db", db, *(["--force"] if force else []))
@@ -95,7 +95,7 @@ def test_a_file_that_is_there_is_replaced_only_when_told(db: Path, tmp_path: Pat
         assert "--force" in done.stderr
 
 
-def test_it_never_writes_over_its_own_file_or_one_that_is_served(seed: Seed, db: Path, tmp_path: Path) -> None:
+def test_backup_never_overwrites_its_source_or_a_database_in_use(seed: Seed, db: Path, tmp_path: Path) -> None:
     (tmp_path / "alias.db").symlink_to(db)
     before = digest(db)
     for target in (db, tmp_path / "alias.db"):
@@ -118,7 +118,7 @@ def test_it_never_writes_over_its_own_file_or_one_that_is_served(seed: Seed, db:
         ("INSERT INTO migration VALUES (999, 'of_the_future', 0)", "use the newer ticketbox"),
     ],
 )
-def test_a_file_that_isnt_sound_makes_no_backup(db: Path, tmp_path: Path, damage: str, words: str) -> None:
+def test_corrupt_database_is_not_backed_up(db: Path, tmp_path: Path, damage: str, words: str) -> None:
     change(db, "PRAGMA foreign_keys = OFF", damage)
     before = names(tmp_path)
     done = run("backup", tmp_path / "copy.db", "--db", db)
@@ -127,7 +127,7 @@ def test_a_file_that_isnt_sound_makes_no_backup(db: Path, tmp_path: Path, damage
     assert names(tmp_path) == before
 
 
-def test_garbled_pages_make_no_backup(db: Path, tmp_path: Path) -> None:
+def test_corrupt_pages_are_not_backed_up(db: Path, tmp_path: Path) -> None:
     data = db.read_bytes()
     db.write_bytes(data[: 9 * 8192] + os.urandom(20 * 8192) + data[29 * 8192 :])
     done = run("backup", tmp_path / "copy.db", "--db", db)
@@ -135,8 +135,8 @@ def test_garbled_pages_make_no_backup(db: Path, tmp_path: Path) -> None:
     assert not list(tmp_path.glob("copy*"))
 
 
-@pytest.mark.skipif(not can_mount(), reason="no file system of its own can be mounted here")
-def test_a_full_disk_makes_no_backup_and_says_so(db: Path, tmp_path: Path) -> None:
+@pytest.mark.skipif(not can_mount(), reason="a separate file system can't be mounted here")
+def test_full_disk_makes_no_backup_and_reports_it(db: Path, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     for size in ("200k", f"{db.stat().st_size + 20_000}"):
@@ -153,7 +153,7 @@ def test_a_full_disk_makes_no_backup_and_says_so(db: Path, tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGKILL])
-def test_a_backup_that_is_broken_off_never_has_its_name(seed: Seed, tmp_path: Path, signal_: signal.Signals) -> None:
+def test_interrupted_backup_never_gets_the_final_name(seed: Seed, tmp_path: Path, signal_: signal.Signals) -> None:
     db = seed.copy(tmp_path)
     change(db, *["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 400)
     command = [sys.executable, "-m", "ticketbox", "backup", str(tmp_path / "copy.db"), "--db", str(db)]

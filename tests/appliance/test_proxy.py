@@ -14,17 +14,17 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.box import PASSWORD, Box, eventually, ok, refused
-from tests.commands import run
 from tests.docs.pages import ROOT, blocks
-from tests.fault.seed import EMAIL, Seed, capture_parts
-from tests.sse import Listening
+from tests.support.cli import run
+from tests.support.event_stream import EventStream
+from tests.support.seed import EMAIL, Seed, capture_parts
+from tests.support.server import PASSWORD, Box, eventually, expect_error, ok
 
 PROXIES = {name: shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") for name in ("nginx", "caddy")}
 NAME = "tickets.example.org"
 
 
-class Socketed(Box):
+class SocketServer(Box):
     """A server on a unix socket."""
 
     def __init__(self, db: Path, path: Path, *arguments: str) -> None:
@@ -37,14 +37,14 @@ class Socketed(Box):
             return client.get(f"http://{NAME}{path}", headers=headers)
 
 
-def test_on_a_unix_socket_the_proxys_word_is_believed(seed: Seed, tmp_path: Path) -> None:
-    with Socketed(seed.copy(tmp_path), tmp_path / "http.sock") as box:
+def test_proxy_headers_are_trusted_on_a_unix_socket(seed: Seed, tmp_path: Path) -> None:
+    with SocketServer(seed.copy(tmp_path), tmp_path / "http.sock") as box:
         assert box.path.stat().st_mode & 0o777 == 0o660
         assert box.ask("/healthz", X_Forwarded_For="203.0.113.9").text == "ok\n"
         assert box.ask("/healthz", **{"X-Forwarded-For": "203.0.113.9"}).text == "ok\n"
         assert eventually(lambda: "address=203.0.113.9" in box.log.read_text())
         assert box.ask("/metrics").status_code == 200
-        refused(box.ask("/metrics", **{"X-Forwarded-For": "203.0.113.9"}), 401, "unauthorized")
+        expect_error(box.ask("/metrics", **{"X-Forwarded-For": "203.0.113.9"}), 401, "unauthorized")
         other = run("serve", "--db", tmp_path / "other.db", "--unix-socket", box.path, "--public-url", "https://x.org")
         assert (other.exit_code, "another server listens there" in other.stderr) == (1, True)
         assert box.ask("/healthz").text == "ok\n"
@@ -52,11 +52,11 @@ def test_on_a_unix_socket_the_proxys_word_is_believed(seed: Seed, tmp_path: Path
     assert not (tmp_path / "other.db").exists()
 
 
-def test_a_socket_that_a_killed_server_left_is_replaced_and_other_files_arent(seed: Seed, tmp_path: Path) -> None:
+def test_stale_socket_is_replaced_but_other_files_are_not(seed: Seed, tmp_path: Path) -> None:
     left = socket.socket(socket.AF_UNIX)
     left.bind(str(tmp_path / "http.sock"))
     left.close()
-    with Socketed(seed.copy(tmp_path), tmp_path / "http.sock") as box:
+    with SocketServer(seed.copy(tmp_path), tmp_path / "http.sock") as box:
         assert box.ask("/healthz").text == "ok\n"
     (tmp_path / "file").write_bytes(b"precious")
     done = run("serve", "--db", box.db, "--unix-socket", tmp_path / "file", "--public-url", "https://x.org")
@@ -67,7 +67,7 @@ def test_a_socket_that_a_killed_server_left_is_replaced_and_other_files_arent(se
 
 @pytest.fixture(scope="module")
 def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
-    """A certificate of our own, and its key."""
+    """A self-signed certificate and its key."""
     if shutil.which("openssl") is None and "CI" not in os.environ:
         pytest.skip("needs openssl")
     folder = tmp_path_factory.mktemp("tls")
@@ -80,7 +80,7 @@ def certificate(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
     return folder / "cert.pem", folder / "key.pem"
 
 
-def test_tls_by_files(seed: Seed, tmp_path: Path, certificate: tuple[Path, Path]) -> None:
+def test_tls_from_certificate_files(seed: Seed, tmp_path: Path, certificate: tuple[Path, Path]) -> None:
     flags = ["--tls-cert", str(certificate[0]), "--tls-key", str(certificate[1])]
     with Box(seed.copy(tmp_path), *flags) as box:
         assert box.url.startswith("https://localhost:")
@@ -93,8 +93,12 @@ def test_tls_by_files(seed: Seed, tmp_path: Path, certificate: tuple[Path, Path]
 
 def nginx(folder: Path, page: str, port: int, key: Path, certificate: Path) -> list[str]:
     """nginx with the page's configuration."""
-    page = moved(page, {"listen 443": f"listen 127.0.0.1:{port}", "/etc/nginx/tls/tickets.example.org.pem":
-                        str(certificate), "/etc/nginx/tls/tickets.example.org.key": str(key)})  # fmt: skip
+    replacements = {
+        "listen 443": f"listen 127.0.0.1:{port}",
+        "/etc/nginx/tls/tickets.example.org.pem": str(certificate),
+        "/etc/nginx/tls/tickets.example.org.key": str(key),
+    }
+    page = adapt_configuration(page, replacements)
     kept = "\n".join(
         f"{what}_temp_path {folder}/{what};" for what in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
     )
@@ -107,15 +111,15 @@ def nginx(folder: Path, page: str, port: int, key: Path, certificate: Path) -> l
 
 
 def caddy(folder: Path, page: str, port: int, key: Path, certificate: Path) -> list[str]:
-    """Caddy with the page's configuration, and a certificate of our own instead of one that it fetches."""
+    """Caddy with the page's configuration, and a self-signed certificate instead of one that it requests."""
     name = f"{NAME} {{"
-    page = moved(page, {name: f"{NAME}:{port} {{\n    bind 127.0.0.1\n    tls {certificate} {key}"})
+    page = adapt_configuration(page, {name: f"{NAME}:{port} {{\n    bind 127.0.0.1\n    tls {certificate} {key}"})
     options = f"{{\n    admin off\n    auto_https disable_redirects\n    storage file_system {folder}\n}}\n"
     (folder / "Caddyfile").write_text(options + page)
     return [str(PROXIES["caddy"]), "run", "--adapter", "caddyfile", "--config", str(folder / "Caddyfile")]
 
 
-def moved(page: str, places: dict[str, str]) -> str:
+def adapt_configuration(page: str, places: dict[str, str]) -> str:
     """A configuration with this machine's places in it."""
     for told, here in places.items():
         assert told in page
@@ -124,10 +128,10 @@ def moved(page: str, places: dict[str, str]) -> str:
 
 
 @contextlib.contextmanager
-def proxied(kind: str, folder: Path, box: Socketed, certificate: tuple[Path, Path]) -> Iterator[httpx.Client]:
+def run_proxy(kind: str, folder: Path, box: SocketServer, certificate: tuple[Path, Path]) -> Iterator[httpx.Client]:
     """A proxy with the page's own configuration, on a free port; a client that calls it by its public name."""
     (page,) = blocks(ROOT / "docs" / "operate" / "proxies.md", kind)
-    page = moved(page, {"/run/ticketbox/http.sock": str(box.path)})
+    page = adapt_configuration(page, {"/run/ticketbox/http.sock": str(box.path)})
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = {"nginx": nginx, "caddy": caddy}[kind](folder, page, port, certificate[1], certificate[0])
@@ -157,13 +161,13 @@ def proxied(kind: str, folder: Path, box: Socketed, certificate: tuple[Path, Pat
         for kind, there in PROXIES.items()
     ],
 )
-def test_behind_a_proxy_as_the_page_tells(
+def test_documented_proxy_configurations_work(
     seed: Seed, tmp_path: Path, certificate: tuple[Path, Path], kind: str
 ) -> None:
     bearer = {"Authorization": f"Bearer {seed.token}"}
     with (
-        Socketed(seed.copy(tmp_path), tmp_path / "http.sock") as box,
-        proxied(kind, tmp_path, box, certificate) as client,
+        SocketServer(seed.copy(tmp_path), tmp_path / "http.sock") as box,
+        run_proxy(kind, tmp_path, box, certificate) as client,
     ):
         signed_in = client.post("/api/v1/session", json={"email": EMAIL, "password": PASSWORD})
         assert signed_in.status_code == 201, signed_in.text
@@ -176,10 +180,10 @@ def test_behind_a_proxy_as_the_page_tells(
         form = {**bearer, "Content-Type": "multipart/form-data; boundary=b"}
         too_much = client.post("/api/v1/captures", headers=form, content=bytes(34 << 20), timeout=60)
         assert too_much.status_code == 413
-        told_at_once(client, bearer, seed.project)
+        check_event_stream(client, bearer, seed.project)
         client.get("/healthz", headers={"X-Forwarded-For": "203.0.113.66"})
         client.cookies.clear()
-        refused(client.get("/metrics"), 401, "unauthorized")
+        expect_error(client.get("/metrics"), 401, "unauthorized")
         log = eventually(lambda: "path=/metrics" in box.log.read_text() and box.log.read_text())
         assert "address=127.0.0.1" in log
         assert "203.0.113.66" not in log  # what a client writes there is nobody's word
@@ -187,12 +191,12 @@ def test_behind_a_proxy_as_the_page_tells(
         assert stranger.status_code == 421 or not stranger.content  # Caddy keeps other names to itself
 
 
-def told_at_once(client: httpx.Client, bearer: dict[str, str], project: str) -> None:
+def check_event_stream(client: httpx.Client, bearer: dict[str, str], project: str) -> None:
     """An event reaches its listener through the proxy while the stream stays open."""
     client.headers.update(bearer)
     client.base_url = client.base_url.join("/api/v1")
-    with Listening(client).open() as listening:
-        ticket = ok(client.post("/tickets", json={"project_id": project, "title": "Told"}))["id"]
+    with EventStream(client).open() as listening:
+        ticket = ok(client.post("/tickets", json={"project_id": project, "title": "Streamed"}))["id"]
         eventually(lambda: any(event["ticket_id"] == ticket for event in listening.heard), 5)
     client.base_url = client.base_url.join("/")
     del client.headers["Authorization"]

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.appliance.files import change, digest, names, rows
-from tests.box import Box, ok
-from tests.commands import run
-from tests.fault.seed import Seed
+from tests.appliance.database_files import change, digest, names, rows
+from tests.support.cli import run
+from tests.support.seed import Seed
+from tests.support.server import Box, ok
 
 
 @pytest.fixture
@@ -21,13 +21,13 @@ def saved(db: Path, tmp_path: Path) -> Path:
     return tmp_path / "saved.db"
 
 
-def kept(db: Path) -> Path:
+def find_replaced_file(db: Path) -> Path:
     """The one file that a restore put aside."""
     (found,) = [path for path in db.parent.glob(f"{db.name}.before-restore-*") if not path.name.endswith("-wal")]
     return found
 
 
-def test_a_restored_file_is_served_with_what_the_backup_held(seed: Seed, saved: Path, tmp_path: Path) -> None:
+def test_restored_database_serves_what_the_backup_held(seed: Seed, saved: Path, tmp_path: Path) -> None:
     new = tmp_path / "deep" / "folder" / "new.db"
     done = run("restore", saved, "--db", new)
     assert (done.exit_code, done.stdout[: len(str(new))]) == (0, str(new))
@@ -36,21 +36,21 @@ def test_a_restored_file_is_served_with_what_the_backup_held(seed: Seed, saved: 
         assert len(ok(client.get("/tickets"))["items"]) == 6
 
 
-def test_a_file_that_is_there_is_kept_or_the_restore_refused(db: Path, saved: Path) -> None:
+def test_restore_keeps_the_existing_database_or_refuses(db: Path, saved: Path) -> None:
     change(db, "UPDATE ticket SET title = 'newer'")
     before = digest(db)
     done = run("restore", saved, "--db", db)
     assert (done.exit_code, digest(db), "--force" in done.stderr) == (1, before, True)
     done = run("restore", saved, "--db", db, "--force")
     assert done.exit_code == 0, done.stderr
-    assert f"kept as {kept(db)}" in done.stdout
-    for path, found in ((db, 0), (kept(db), 6)):
+    assert f"kept as {find_replaced_file(db)}" in done.stdout
+    for path, found in ((db, 0), (find_replaced_file(db), 6)):
         with contextlib.closing(sqlite3.connect(path)) as connection:
             assert connection.execute("SELECT count(*) FROM ticket WHERE title = 'newer'").fetchone() == (found,)
-    assert run("restore", kept(db), "--db", db.with_name("again.db")).exit_code == 0
+    assert run("restore", find_replaced_file(db), "--db", db.with_name("again.db")).exit_code == 0
 
 
-def test_a_log_that_outlived_a_killed_server_goes_with_its_own_file(seed: Seed, saved: Path, tmp_path: Path) -> None:
+def test_wal_of_a_killed_server_is_moved_with_its_database(seed: Seed, saved: Path, tmp_path: Path) -> None:
     """SQLite would play it into the restored file."""
     folder = tmp_path / "served"
     folder.mkdir()
@@ -62,10 +62,10 @@ def test_a_log_that_outlived_a_killed_server_goes_with_its_own_file(seed: Seed, 
     assert run("restore", saved, "--db", box.db, "--force").exit_code == 0
     assert made not in rows(box.db)["ticket"]
     assert rows(box.db) == rows(saved)
-    assert made in rows(kept(box.db))["ticket"]
+    assert made in rows(find_replaced_file(box.db))["ticket"]
 
 
-def test_a_log_without_its_file_is_put_aside_too(seed: Seed, saved: Path, tmp_path: Path) -> None:
+def test_wal_without_a_database_is_moved_aside(seed: Seed, saved: Path, tmp_path: Path) -> None:
     folder = tmp_path / "served"
     folder.mkdir()
     with seed.box(folder) as box, box.client(seed.token) as client:
@@ -78,15 +78,15 @@ def test_a_log_without_its_file_is_put_aside_too(seed: Seed, saved: Path, tmp_pa
     assert len(list(folder.glob("*.before-restore-*-wal"))) == 1
 
 
-def test_a_damaged_file_is_kept_as_it_is(db: Path, saved: Path) -> None:
+def test_corrupt_database_is_kept_unchanged(db: Path, saved: Path) -> None:
     db.write_bytes(os.urandom(50_000))
     before = digest(db)
     assert run("restore", saved, "--db", db, "--force").exit_code == 0
     assert rows(db) == rows(saved)
-    assert digest(kept(db)) == before
+    assert digest(find_replaced_file(db)) == before
 
 
-def test_a_file_that_is_served_or_worked_on_is_left_alone(seed: Seed, saved: Path, tmp_path: Path) -> None:
+def test_restore_leaves_a_database_in_use_alone(seed: Seed, saved: Path, tmp_path: Path) -> None:
     folder = tmp_path / "served"
     folder.mkdir()
     with seed.box(folder) as box, box.client(seed.token) as client:
@@ -119,7 +119,7 @@ def test_a_file_that_is_served_or_worked_on_is_left_alone(seed: Seed, saved: Pat
     ],
     ids=["newer", "contents", "foreign", "cut", "garbage", "empty", "missing"],
 )
-def test_a_backup_that_isnt_sound_changes_nothing(db: Path, saved: Path, tmp_path: Path, spoil, words) -> None:
+def test_corrupt_backup_changes_nothing(db: Path, saved: Path, tmp_path: Path, spoil, words) -> None:
     spoil(saved)
     before, there = digest(db), [name for name in names(tmp_path) if not name.startswith("saved")]
     done = run("restore", saved, "--db", db, "--force")
@@ -130,7 +130,7 @@ def test_a_backup_that_isnt_sound_changes_nothing(db: Path, saved: Path, tmp_pat
     assert [name for name in names(tmp_path) if not name.startswith("saved")] in (there, [*there, f"{db.name}.lock"])
 
 
-def test_the_copy_that_an_upgrade_made_can_be_served_again(db: Path, tmp_path: Path, seed: Seed) -> None:
+def test_copy_made_by_an_upgrade_can_be_served_again(db: Path, tmp_path: Path, seed: Seed) -> None:
     """VACUUM INTO leaves WAL; a server without it would keep readers waiting."""
     with contextlib.closing(sqlite3.connect(db)) as connection:
         connection.execute("VACUUM INTO ?", (str(tmp_path / "copy.db"),))
@@ -141,7 +141,7 @@ def test_the_copy_that_an_upgrade_made_can_be_served_again(db: Path, tmp_path: P
 
 @pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root gives files away")
 @pytest.mark.parametrize("there", [True, False])
-def test_what_root_restores_belongs_to_whoever_had_the_place(saved: Path, tmp_path: Path, there: bool) -> None:
+def test_restore_by_root_keeps_the_owner_of_the_file(saved: Path, tmp_path: Path, there: bool) -> None:
     folder = tmp_path / "state"
     folder.mkdir()
     db = folder / "ticketbox.db"
@@ -154,7 +154,7 @@ def test_what_root_restores_belongs_to_whoever_had_the_place(saved: Path, tmp_pa
     assert (db.stat().st_uid, db.stat().st_gid, db.stat().st_mode & 0o777) == (10_001, 10_002, 0o600)
 
 
-def test_it_never_restores_a_file_over_itself(db: Path) -> None:
+def test_restore_never_overwrites_its_source(db: Path) -> None:
     before = digest(db)
     done = run("restore", db, "--db", db, "--force")
     assert (done.exit_code, digest(db)) == (1, before)

@@ -37,7 +37,7 @@ def executable(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.skipif("TICKETBOX_EXECUTABLE" in os.environ, reason="the executable was built elsewhere")
-def test_a_second_build_elsewhere_makes_the_same_bytes(executable: Path, tmp_path: Path) -> None:
+def test_build_is_reproducible(executable: Path, tmp_path: Path) -> None:
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in filter(None, tracked.split("\0")):
         copy = tmp_path / "elsewhere" / name
@@ -54,7 +54,7 @@ def test_a_second_build_elsewhere_makes_the_same_bytes(executable: Path, tmp_pat
         assert (tmp_path / name).read_bytes() == (executable.parent / name).read_bytes(), name
 
 
-def test_it_does_everything_in_a_root_without_python_or_node(executable: Path) -> None:
+def test_executable_runs_without_python_or_node(executable: Path) -> None:
     done = subprocess.run(
         [sys.executable, ROOT / "packaging" / "verify", executable],
         capture_output=True, text=True, timeout=300, check=False,
@@ -63,13 +63,13 @@ def test_it_does_everything_in_a_root_without_python_or_node(executable: Path) -
     assert done.stdout.endswith("everything works\n")
 
 
-def test_it_is_small_and_of_this_version(executable: Path) -> None:
+def test_executable_is_small_and_has_the_right_version(executable: Path) -> None:
     assert executable.stat().st_size <= MOST_BYTES
     done = subprocess.run([executable, "version"], capture_output=True, text=True, timeout=60, check=True)
     assert done.stdout.strip() == __version__
 
 
-def test_it_leaves_nothing_behind_where_it_unpacks(executable: Path, tmp_path: Path) -> None:
+def test_executable_removes_its_temporary_files(executable: Path, tmp_path: Path) -> None:
     done = subprocess.run(
         [executable, "check", "--db", tmp_path / "none.db"],
         env={"TMPDIR": str(tmp_path)}, capture_output=True, text=True, timeout=60, check=False,
@@ -78,7 +78,7 @@ def test_it_leaves_nothing_behind_where_it_unpacks(executable: Path, tmp_path: P
     assert list(tmp_path.iterdir()) == []
 
 
-def test_what_it_carries_is_told_with_every_licence(executable: Path) -> None:
+def test_bill_of_materials_lists_every_component_with_its_licence(executable: Path) -> None:
     folder = executable.parent
     document = (folder / "sbom.cdx.json").read_text("utf-8")
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(document) is None

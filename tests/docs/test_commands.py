@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.box import Box
 from tests.docs.pages import ROOT, blocks, page_path
+from tests.support.server import Box
 
 README = ROOT / "README.md"
 QUICKSTART = ROOT / "docs" / "use" / "quickstart.md"

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 from PIL import Image, ImageFont
 
-from tests.domain import pictures
+from tests.support import pictures
 from ticketbox.domain.captures.images import fonts, processing
 from ticketbox.domain.captures.images.annotations import AnnotationInput
 

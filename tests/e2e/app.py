@@ -8,8 +8,8 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page, ViewportSize
 
-from tests.box import Person
 from tests.e2e.browser import Chromium
+from tests.support.server import Person
 
 T = TypeVar("T")
 Scheme = Literal["light", "dark"]

@@ -5,9 +5,9 @@ from typing import Any
 
 from PIL import Image, ImageDraw
 
-from tests.box import World, ok
 from tests.e2e.collector import Json
 from tests.e2e.sending import EMPTY, as_json, envelope, part, send
+from tests.support.server import World, ok
 
 START = 1_760_000_000_000
 WIDTH, HEIGHT = 800, 500

@@ -7,13 +7,13 @@ from contextlib import ExitStack
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.box import Box, World
 from tests.e2e.browser import Chromium, find_chromium, find_shell
 from tests.e2e.collector import Collector, Recording
 from tests.e2e.deep_site import DeepSite
 from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
+from tests.support.server import Box, World
 from ticketbox.http.webapp import EXTENSION
 
 expect.set_options(timeout=15_000)  # its own 5 s are over before a page is there, where others use the machine as well

@@ -18,8 +18,8 @@ from typing import Any, Self, TypeVar
 
 from playwright.async_api import Browser, Page, Playwright, async_playwright
 
-from tests.box import PASSWORD, World
 from tests.e2e.browser import ARGUMENTS, SECONDS, _is_root
+from tests.support.server import PASSWORD, World
 
 T = TypeVar("T")
 

@@ -6,9 +6,9 @@ from typing import Any
 
 from playwright.async_api import Page
 
-from tests.box import World, ok
 from tests.e2e.extension import Extended
 from tests.e2e.sending import every_entry
+from tests.support.server import World, ok
 
 STREAMS = ("console", "network", "errors")
 

@@ -4,11 +4,11 @@ import asyncio
 
 from playwright.async_api import Page, Route, ViewportSize
 
-from tests.box import PASSWORD, Person, World, ok, refused
-from tests.contract.oauth import App
 from tests.e2e.app import PHONE, SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import field_error, open_as, told, unchecked
+from tests.support.oauth_app import App
+from tests.support.server import PASSWORD, Person, World, expect_error, ok
 
 NEW = "another battery staple"
 
@@ -58,7 +58,7 @@ def test_a_password_is_changed_with_the_present_one_alone(chromium: Chromium, wo
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
-    refused(elsewhere.get("/me"), 401, "unauthorized")
+    expect_error(elsewhere.get("/me"), 401, "unauthorized")
     ok(world.owner.web.get("/me"))
     ok(world.box.client().post("/session", json={"email": world.owner.email, "password": NEW}))
 
@@ -88,7 +88,7 @@ def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World
 
     chromium.visit(visit)
     for client in (*others, world.owner.web):
-        refused(client.get("/me"), 401, "unauthorized")
+        expect_error(client.get("/me"), 401, "unauthorized")
 
 
 @SIZES
@@ -115,7 +115,7 @@ def test_signing_out_ends_the_session_and_signing_in_comes_back(
         watch.assert_clean(world.box)
 
     chromium.visit(visit, viewport=size)
-    refused(world.owner.web.get("/me"), 401, "unauthorized")
+    expect_error(world.owner.web.get("/me"), 401, "unauthorized")
 
 
 def test_a_session_that_ended_leads_to_signing_in(chromium: Chromium, world: World) -> None:

@@ -7,10 +7,10 @@ import pytest
 from PIL import Image
 from playwright.async_api import Locator, Page, expect
 
-from tests.box import World, ok
 from tests.e2e.app import LOOKS, PHONE, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import HEIGHT, WIDTH, capture_on
+from tests.support.server import World, ok
 
 
 def asset_of(world: World, ticket: dict[str, str]) -> str:

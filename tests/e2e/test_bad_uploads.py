@@ -12,10 +12,10 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from tests.box import Box, World, ok, refused
-from tests.domain.pictures import apng, bomb_png, gif, png, truncated
 from tests.e2e.collector import Json
 from tests.e2e.sending import Part, as_json, encoded, envelope, part, send, stored
+from tests.support.pictures import apng, bomb_png, gif, png, truncate
+from tests.support.server import Box, World, expect_error, ok
 
 MIB = 1 << 20
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -69,7 +69,7 @@ REFUSED: dict[str, tuple[list[Part], int, str, str | None]] = {
     "HTML named .png": (shot(HTML), 415, "unsupported_media_type", None),
     "a GIF named .png": (shot(gif()), 415, "unsupported_media_type", None),
     "an empty screenshot": (shot(b""), 415, "unsupported_media_type", None),
-    "a truncated PNG": (shot(truncated(png(400, 300))), 400, "invalid_request", None),
+    "a truncated PNG": (shot(truncate(png(400, 300))), 400, "invalid_request", None),
     "an animation": (shot(apng()), 400, "invalid_request", None),
     "a picture of gigapixels": (shot(bomb_png()), 413, "payload_too_large", None),
     "a screenshot over 10 MB": (shot(over_ten_megabytes()), 413, "payload_too_large", None),
@@ -146,7 +146,7 @@ def capture_part(world: World, **given: object) -> Part:
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_bad_part_is_refused(unchanged: World, case: str) -> None:
     parts, status, code, field = REFUSED[case]
-    problem = refused(send(unchanged.api, [capture_part(unchanged), *parts]), status, code)
+    problem = expect_error(send(unchanged.api, [capture_part(unchanged), *parts]), status, code)
     if field is not None:
         assert [error["field"] for error in problem["errors"]] == [field]
         assert problem["detail"].startswith(f"{field}: ")
@@ -157,7 +157,7 @@ def test_a_bad_part_is_refused(unchanged: World, case: str) -> None:
 @pytest.mark.parametrize("case", WRONG_ENVELOPES)
 def test_a_wrong_envelope_names_its_field(unchanged: World, case: str) -> None:
     given, field = WRONG_ENVELOPES[case]
-    problem = refused(send(unchanged.api, [capture_part(unchanged, **given)]), 400, "invalid_request")
+    problem = expect_error(send(unchanged.api, [capture_part(unchanged, **given)]), 400, "invalid_request")
     assert [error["field"] for error in problem["errors"]] == [field]
 
 
@@ -179,7 +179,7 @@ def test_an_envelope_that_is_no_envelope_is_refused(unchanged: World, data: byte
 
 
 def test_an_upload_without_its_envelope_is_refused(unchanged: World) -> None:
-    problem = refused(send(unchanged.api, shot(png())), 400, "invalid_request")
+    problem = expect_error(send(unchanged.api, shot(png())), 400, "invalid_request")
     assert problem["errors"] == [{"field": "capture", "message": "required field is missing"}]
 
 
@@ -194,23 +194,25 @@ def test_an_upload_without_its_envelope_is_refused(unchanged: World) -> None:
 )
 def test_a_body_that_is_no_multipart_is_refused(unchanged: World, kind: str, status: int, code: str) -> None:
     _, body = encoded([capture_part(unchanged)])
-    refused(unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), status, code)
+    expect_error(unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), status, code)
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
 def test_a_multipart_body_that_was_cut_is_refused(unchanged: World, kept: float) -> None:
     kind, body = encoded([capture_part(unchanged), *shot(png(400, 300))])
     answer = unchanged.api.post("/captures", content=body[: int(len(body) * kept)], headers={"Content-Type": kind})
-    refused(answer, 400, "invalid_request")
+    expect_error(answer, 400, "invalid_request")
 
 
 def test_a_query_on_an_upload_is_refused(unchanged: World) -> None:
-    refused(unchanged.api.post("/captures?project_id=x", files=[capture_part(unchanged)]), 400, "invalid_request")
+    expect_error(unchanged.api.post("/captures?project_id=x", files=[capture_part(unchanged)]), 400, "invalid_request")
 
 
 def test_more_than_32_megabytes_are_refused_whole_or_in_chunks(unchanged: World) -> None:
     kind, body = encoded([capture_part(unchanged), part("attachments", os.urandom(33 * MIB), file="big.bin")])
-    refused(unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), 413, "payload_too_large")
+    expect_error(
+        unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), 413, "payload_too_large"
+    )
 
     def chunks() -> Iterator[bytes]:
         for start in range(0, len(body), 64 * 1024):
@@ -218,7 +220,7 @@ def test_more_than_32_megabytes_are_refused_whole_or_in_chunks(unchanged: World)
 
     answer = unchanged.api.post("/captures", content=chunks(), headers={"Content-Type": kind})
     assert "content-length" not in answer.request.headers
-    refused(answer, 413, "payload_too_large")
+    expect_error(answer, 413, "payload_too_large")
 
 
 # --- answers before the body

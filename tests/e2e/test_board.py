@@ -2,9 +2,9 @@
 
 from playwright.async_api import Page, expect
 
-from tests.box import World, ok
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
+from tests.support.server import World, ok
 
 
 def titles(world: World, column: int) -> list[str]:

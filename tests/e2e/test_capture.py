@@ -13,11 +13,11 @@ import pytest
 from PIL import Image, ImageChops
 from playwright.async_api import Page
 
-from tests.box import Box, World, ok
 from tests.e2e.browser import Chromium
 from tests.e2e.collector import Collector, Json, Recording
 from tests.e2e.faulty_site import SLOW_SECONDS, FaultySite, Planted
 from tests.e2e.sending import every_entry, everything_stored, parts_of, send
+from tests.support.server import Box, World, ok
 from ticketbox.domain.core.clock import format_rfc3339
 
 REMOVED_HEADERS = {"authorization", "cookie", "set-cookie"}

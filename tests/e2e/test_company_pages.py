@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, ViewportSize
 
-from tests.box import World, ok, refused
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
+from tests.support.server import World, expect_error, ok
 
 
 async def confirm(page: Page, action: str) -> None:
@@ -189,7 +189,7 @@ def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> N
         await page.get_by_text("Make the first project").wait_for()
 
     chromium.visit(visit)
-    refused(world.api.get(f"/projects/{world.project}/columns"), 404, "not_found")
+    expect_error(world.api.get(f"/projects/{world.project}/columns"), 404, "not_found")
 
 
 @SIZES

@@ -17,12 +17,12 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
 from playwright.async_api import Page
 
-from tests.box import PASSWORD, World, ok
-from tests.contract.cases import alter
-from tests.contract.oauth import ALL, App
 from tests.e2e.app import SCHEMES, Scheme
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import DESK, NARROWEST, PHONE, Watch
+from tests.support.oauth_app import ALL, App
+from tests.support.operation_cases import update_row
+from tests.support.server import PASSWORD, World, ok
 from ticketbox.domain.accounts.secrets import hash_secret
 
 T = TypeVar("T")
@@ -148,7 +148,7 @@ def test_the_sdks_client_connects_works_refreshes_and_is_let_go(chromium: Chromi
     async def work(client: Client) -> tuple[OAuthToken, dict[str, Any], OAuthToken, dict[str, Any]]:
         told, first = await whoami(client), agent.memory.tokens
         assert first is not None
-        alter(world.box.db, EXPIRE, hash_secret(first.access_token))
+        update_row(world.box.db, EXPIRE, hash_secret(first.access_token))
         agent.auth.context.token_expiry_time = time.time() - 1
         again, later = await whoami(client), agent.memory.tokens
         assert later is not None

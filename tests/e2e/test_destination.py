@@ -6,10 +6,10 @@ from threading import Barrier
 
 import pytest
 
-from tests.box import World, ok, refused
-from tests.domain.pictures import png
 from tests.e2e.collector import Json
 from tests.e2e.sending import Part, as_json, envelope, part, send, stored
+from tests.support.pictures import png
+from tests.support.server import World, expect_error, ok
 
 LINE = {"seq": 0, "ts": 1_760_000_000_000.5, "level": "warn", "args": ["late"]}
 THREADS = 8
@@ -117,7 +117,7 @@ def test_an_address_that_no_project_has_is_refused_by_name(world: World, other: 
     other.new_project("Theirs", url_patterns=["https://theirs.example/*"])
     before = stored(world.box.db)
     for url in ("https://example.org/", "https://theirs.example/x", "https://shop.example.evil.example/"):
-        problem = refused(send(world.api, upload(page={"url": url})), 400, "invalid_request")
+        problem = expect_error(send(world.api, upload(page={"url": url})), 400, "invalid_request")
         assert [error["field"] for error in problem["errors"]] == ["capture.project_id"]
     assert stored(world.box.db) == before
 
@@ -126,8 +126,8 @@ def test_a_restricted_token_finds_only_its_own_projects_by_address(world: World)
     shop = world.new_project("Shop", url_patterns=["https://shop.example/*"])
     elsewhere = world.owner.client("tickets:write", company_id=world.company, project_ids=[world.project])
     page = {"url": "https://shop.example/"}
-    refused(send(elsewhere, upload(page=page)), 400, "invalid_request")
-    refused(send(elsewhere, upload(page=page, project_id=shop)), 403, "forbidden")
+    expect_error(send(elsewhere, upload(page=page)), 400, "invalid_request")
+    expect_error(send(elsewhere, upload(page=page, project_id=shop)), 403, "forbidden")
     assert tickets(world) == []
 
 
@@ -174,7 +174,7 @@ def test_a_capture_for_a_ticket_that_takes_none_stores_nothing(
     elif case == "with a column":
         given["column_id"] = world.columns[0]
     before = stored(world.box.db)
-    problem = refused(send(world.api, upload(**given)), status, code)
+    problem = expect_error(send(world.api, upload(**given)), status, code)
     if status == 404:
         assert problem["detail"] == "ticket not found"
     assert stored(world.box.db) == before

@@ -13,8 +13,6 @@ from mcp.client import Client
 from PIL import Image
 from playwright.async_api import Page
 
-from tests.box import World, ok
-from tests.contract.agents import talk
 from tests.e2e.app import SCHEMES
 from tests.e2e.collector import Json
 from tests.e2e.extension import Extended
@@ -22,6 +20,8 @@ from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket, report
 from tests.e2e.sending import everything_stored
+from tests.support.mcp_client import talk
+from tests.support.server import World, ok
 
 
 def test_one_signs_in_by_oauth_in_a_tab_and_a_click_makes_a_ticket(

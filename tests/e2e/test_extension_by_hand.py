@@ -12,10 +12,10 @@ import pytest
 from PIL import Image
 from playwright.async_api import Page
 
-from tests.box import World
 from tests.e2e.extension import Extended
 from tests.e2e.reporting import Ticket
 from tests.e2e.tall_site import TallSite, check_leftward
+from tests.support.server import World
 
 CHOOSE = """async (url) => {
   const [tab] = await chrome.tabs.query({ url });

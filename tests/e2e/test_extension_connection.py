@@ -3,11 +3,11 @@
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.box import World, ok
-from tests.contract.cases import alter
 from tests.e2e.extension import Extended
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import report
+from tests.support.operation_cases import update_row
+from tests.support.server import World, ok
 
 AGE = """() => new Promise((done, fail) => {
   const opening = indexedDB.open("ticketbox");
@@ -36,7 +36,7 @@ def connected(extended: Extended, world: World) -> Extended:
 
 def hours_later(extended: Extended, world: World) -> str:
     """The access token's time is over, for the server and for the extension; gives the token."""
-    alter(world.box.db, "UPDATE oauth_secret SET expires_at = 1 WHERE opens = 'access'")
+    update_row(world.box.db, "UPDATE oauth_secret SET expires_at = 1 WHERE opens = 'access'")
 
     async def age() -> str:
         options = await extended.options()

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from playwright.async_api import Page
 
-from tests.box import World, ok
 from tests.e2e.deep_site import SECRET, DeepSite
 from tests.e2e.extension import Extended
 from tests.e2e.reporting import report
 from tests.e2e.sending import everything_stored
+from tests.support.server import World, ok
 
 pytestmark = pytest.mark.long
 

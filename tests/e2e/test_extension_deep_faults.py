@@ -3,11 +3,11 @@
 import pytest
 from playwright.async_api import Page
 
-from tests.box import World
 from tests.e2e.deep_site import DeepSite
 from tests.e2e.extension import Extended
 from tests.e2e.reporting import Ticket
 from tests.e2e.test_extension_deep import go_deep
+from tests.support.server import World
 
 pytestmark = pytest.mark.long
 

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import pytest
 
-from tests.box import World, eventually
-from tests.contract.npm import install, node
 from tests.e2e.extension import unpack
 from tests.e2e.firefox import Firefox, find_firefox
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket
+from tests.support.npm import install, node
+from tests.support.server import World, eventually
 from ticketbox.http.webapp import EXTENSION
 
 pytestmark = pytest.mark.long

@@ -13,11 +13,11 @@ from io import BytesIO
 import pytest
 from PIL import Image
 
-from tests.box import PASSWORD, World, eventually, ok
 from tests.e2e.firefox import Firefox, find_firefox
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket
 from tests.e2e.tall_site import BAR, BLUE, CELL, COLUMNS, RED, ROWS, WIDE, TallSite, check_leftward, colour
+from tests.support.server import PASSWORD, World, eventually, ok
 from ticketbox.http.webapp import EXTENSION
 
 pytestmark = pytest.mark.long

@@ -10,9 +10,9 @@ import httpx
 import pytest
 from playwright.async_api import Page
 
-from tests.box import Box, World, eventually, ok, serving
 from tests.e2e.extension import Extended
 from tests.e2e.odd_site import OddSite
+from tests.support.server import Box, World, eventually, ok, run_server
 
 pytestmark = pytest.mark.long
 
@@ -30,7 +30,7 @@ def steady(tmp_path: Path) -> Iterator[Box]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    with serving(tmp_path, "--port", str(port)) as box:
+    with run_server(tmp_path, "--port", str(port)) as box:
         yield box
 
 

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import pytest
 from playwright.async_api import Error, Page
 
-from tests.box import World
 from tests.e2e.extension import Extended
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.odd_site import OddSite
 from tests.e2e.reporting import STREAMS, Ticket, report
+from tests.support.server import World
 
 pytestmark = pytest.mark.long
 COMPLETE = ("ok", None)

@@ -9,10 +9,10 @@ import pytest
 from PIL import Image, ImageChops
 from playwright.async_api import Error, Page, expect
 
-from tests.box import World
 from tests.e2e.extension import Extended
 from tests.e2e.reporting import Ticket
 from tests.e2e.tall_site import BAR, BLUE, CELL, COLUMNS, RED, ROWS, WIDE, TallSite, colour
+from tests.support.server import World
 
 pytestmark = pytest.mark.long
 

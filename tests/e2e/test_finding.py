@@ -2,11 +2,11 @@
 
 from playwright.async_api import Locator, Page, expect
 
-from tests.box import World, ok
-from tests.contract.cases import make_capture
 from tests.docs.pages import ROOT, table, words
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
+from tests.support.operation_cases import make_capture
+from tests.support.server import World, ok
 
 PLANTED = "<img src=x onerror=alert(1)> needle"
 

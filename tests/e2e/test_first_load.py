@@ -7,10 +7,10 @@ from urllib.parse import urlsplit
 
 from playwright.async_api import Page, expect
 
-from tests.box import World
 from tests.e2e.app import use
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import capture_on, line
+from tests.support.server import World
 
 MOST_BYTES = 90_000
 NOTE_ORDER = """() => {

@@ -6,15 +6,15 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page
 
-from tests.box import PASSWORD, Box, ok, serving
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import Watch, fill, submit
+from tests.support.server import PASSWORD, Box, ok, run_server
 
 
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Box]:
     """A server on a file that nobody set up yet."""
-    with serving(tmp_path, init=False) as box:
+    with run_server(tmp_path, init=False) as box:
         yield box
 
 

@@ -2,11 +2,11 @@
 
 from playwright.async_api import Page
 
-from tests.box import World, ok
 from tests.e2e.browser import Chromium
 from tests.e2e.collector import Collector, Recording
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.sending import parts_of, send
+from tests.support.server import World, ok
 
 LATE_SECONDS = 1.2
 

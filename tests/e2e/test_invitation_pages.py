@@ -2,12 +2,12 @@
 
 from playwright.async_api import Page, ViewportSize
 
-from tests.box import PASSWORD, Person, World, ok
-from tests.contract.cases import invitation
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import Watch
 from tests.e2e.webapp import field_error, open_as, told, unchecked
+from tests.support.operation_cases import invitation
+from tests.support.server import PASSWORD, Person, World, ok
 
 
 @SIZES

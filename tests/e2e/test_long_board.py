@@ -3,9 +3,9 @@
 import pytest
 from playwright.async_api import Locator, Page, expect
 
-from tests.box import World, ok
 from tests.e2e.app import use
 from tests.e2e.browser import Chromium
+from tests.support.server import World, ok
 
 MANY = 45
 

@@ -6,24 +6,24 @@ from pathlib import Path
 
 from playwright.async_api import Page
 
-from tests.box import World, eventually, ok, serving
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import faults, open_as, told
-from tests.postbox import Postbox, postbox
+from tests.support.mail_server import MailServer, run_mail_server
+from tests.support.server import World, eventually, ok, run_server
 
 SWITCH = "Mail me what concerns me"
 
 
-def newest_link(post: Postbox, address: str) -> str:
+def newest_link(post: MailServer, address: str) -> str:
     """The link in the last mail to an address."""
     found = re.findall(r"https?://\S+/mail/mbx_\w+", post.to(address)[-1].get_body(("plain",)).get_content())  # type: ignore[union-attr]
     return found[-1]
 
 
 def test_mail_is_switched_on_said_yes_to_and_ended(chromium: Chromium, tmp_path: Path) -> None:
-    with postbox() as post:
+    with run_mail_server() as post:
         flags = ["--smtp-url", f"smtp://{post.host}", "--smtp-from", "ticketbox <box@tickets.example>"]
-        with serving(tmp_path, *flags) as box:
+        with run_server(tmp_path, *flags) as box:
             world = World(box)
             email = world.owner.email
 

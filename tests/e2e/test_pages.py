@@ -9,9 +9,9 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page, Response, ViewportSize
 
-from tests.box import PASSWORD, Box, serving
 from tests.e2e.app import PHONE, SCHEMES, SIZES, Scheme
 from tests.e2e.browser import Chromium
+from tests.support.server import PASSWORD, Box, run_server
 
 DESK: ViewportSize = {"width": 1280, "height": 900}
 NARROWEST = 320
@@ -29,7 +29,7 @@ KEPT = ("name", "email", "company", "project")
 @pytest.fixture
 def fresh(tmp_path: Path) -> Iterator[Box]:
     """A server on a file that nobody set up yet."""
-    with serving(tmp_path, init=False) as box:
+    with run_server(tmp_path, init=False) as box:
         yield box
 
 

@@ -12,11 +12,11 @@ import pytest
 from PIL import Image
 from playwright.async_api import Page, ViewportSize, expect
 
-from tests.box import ok, serving
 from tests.demo import Demo
 from tests.docs.pages import PAGES, ROOT, links
 from tests.e2e.app import DESK, Watched, assert_accessible
 from tests.e2e.browser import Chromium
+from tests.support.server import ok, run_server
 
 pytestmark = pytest.mark.long
 
@@ -75,7 +75,7 @@ def test_a_ticket_with_what_the_browser_saw(chromium: Chromium, demo: Demo) -> N
 
 
 def test_the_set_up_page(chromium: Chromium, tmp_path: Path) -> None:
-    with serving(tmp_path, init=False) as fresh:
+    with run_server(tmp_path, init=False) as fresh:
         address = fresh.setup_address()
 
         async def visit(page: Page) -> None:

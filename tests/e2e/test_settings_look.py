@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from playwright.async_api import Page
 
-from tests.box import World, ok
-from tests.contract.cases import invitation
-from tests.contract.oauth import connected_app
 from tests.e2e.app import SCHEMES, Scheme
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import faults, open_as
+from tests.support.oauth_app import connect_app
+from tests.support.operation_cases import invitation
+from tests.support.server import World, ok
 
 
 async def each(page: Page, base: str, *sections: str) -> dict[str, Any]:
@@ -96,7 +96,7 @@ OTHERS = [programs, people, projects, opened, public]
 def test_no_page_of_the_settings_shuts_anybody_out(
     chromium: Chromium, world: World, scheme: Scheme, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
 ) -> None:
-    connected_app(world)
+    connect_app(world)
     world.owner.token("read", "tickets:assign", label="W" * 100)
     world.join("Bob", "viewer", [world.new_project("Website with a rather long name, as projects sometimes have")])
     invitation(world, email=f"{'very-long-' * 8}@example.org")

@@ -5,9 +5,9 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.box import World, ok
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
+from tests.support.server import World, ok
 
 SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 HOSTILE = f"""{SCRIPT}

@@ -12,11 +12,11 @@ import httpx
 import pytest
 from playwright.async_api import Page, ViewportSize
 
-from tests.box import World, ok, refused
-from tests.contract.test_stdio import talk
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
+from tests.mcp.test_stdio import talk
+from tests.support.server import World, expect_error, ok
 from ticketbox.domain.core.scopes import Scope
 
 TOKENS = "/settings/tokens"
@@ -67,7 +67,7 @@ def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, worl
     assert (token["company_id"], token["project_ids"]) == (world.company, [second])
     assert ask_mcp(f"{world.box.url}/mcp", {"Authorization": f"Bearer {secret}"})["token"]["id"] == token["id"]
     made = world.ticket()
-    refused(world.box.client(secret).get(f"/tickets/{made['id']}"), 404, "not_found")
+    expect_error(world.box.client(secret).get(f"/tickets/{made['id']}"), 404, "not_found")
 
 
 @pytest.mark.long
@@ -140,7 +140,7 @@ def test_a_revoked_token_is_asked_about_first_and_refused_at_once(chromium: Chro
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
-    refused(client.get("/me"), 401, "unauthorized")
+    expect_error(client.get("/me"), 401, "unauthorized")
 
 
 def test_a_refused_form_says_where_and_keeps_what_was_typed(chromium: Chromium, world: World) -> None:

@@ -4,11 +4,11 @@ from collections.abc import Awaitable, Callable
 
 from playwright.async_api import Page, expect
 
-from tests.box import World, ok
 from tests.e2e.app import LOOKS, use
 from tests.e2e.browser import Chromium
 from tests.e2e.finger import Finger
 from tests.e2e.test_board import seed, shown, titles
+from tests.support.server import World, ok
 
 MANY = 20
 

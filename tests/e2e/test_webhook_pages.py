@@ -12,9 +12,9 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page
 
-from tests.box import World, eventually, ok, serving
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import faults, field_error, open_as, told, unchecked
+from tests.support.server import World, eventually, ok, run_server
 
 
 class Receiver(ThreadingHTTPServer):
@@ -50,7 +50,7 @@ def receiver() -> Iterator[Receiver]:
 def test_a_webhook_is_made_told_replayed_and_switched_off(
     chromium: Chromium, receiver: Receiver, tmp_path: Path
 ) -> None:
-    with serving(tmp_path, "--allow-private-addresses") as box:
+    with run_server(tmp_path, "--allow-private-addresses") as box:
         world = World(box)
 
         async def make(page: Page) -> None:

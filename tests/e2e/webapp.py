@@ -5,8 +5,8 @@ from typing import Any
 from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import Page
 
-from tests.box import Person
 from tests.e2e.test_pages import DESK, NARROWEST, PHONE, Watch
+from tests.support.server import Person
 
 PLANTED = '<img src=x onerror="document.title=\'broken in\'"><script>document.title="broken in"</script>'
 

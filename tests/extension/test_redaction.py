@@ -8,7 +8,7 @@ import string
 import msgspec
 import pytest
 
-from tests.domain import test_redaction
+from tests.domain.captures import test_redaction
 from tests.extension.node import run_module
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.capture import Redaction

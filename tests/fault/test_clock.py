@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.fault.seed import EMAIL, Seed
+from tests.support.seed import EMAIL, Seed
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.clock import DAY, Clock
 from ticketbox.domain.core.limits import RateLimiter
@@ -25,7 +25,7 @@ class Hands:
     steady = 1_000.0
 
 
-async def opened(db: Path, hands: Hands) -> tuple[Database, Dispatcher]:
+async def open_dispatcher(db: Path, hands: Hands) -> tuple[Database, Dispatcher]:
     """The file with a clock that the test turns."""
     clock = Clock(now=lambda: hands.wall, monotonic=lambda: hands.steady)
     database = await Database.open(db, clock)
@@ -33,10 +33,10 @@ async def opened(db: Path, hands: Hands) -> tuple[Database, Dispatcher]:
 
 
 @pytest.mark.parametrize("jump", [DAY, -DAY, 400 * DAY, -400 * DAY])
-def test_a_jump_neither_grants_nor_takes_calls(seed: Seed, tmp_path: Path, jump: int) -> None:
+def test_clock_jump_neither_adds_nor_removes_budget(seed: Seed, tmp_path: Path, jump: int) -> None:
     async def draw() -> None:
         hands = Hands()
-        database, dispatcher = await opened(seed.copy(tmp_path), hands)
+        database, dispatcher = await open_dispatcher(seed.copy(tmp_path), hands)
 
         async def comment() -> None:
             call = RequestContext(secret_hash=secrets.hash_secret(seed.token))
@@ -65,10 +65,10 @@ def test_a_jump_neither_grants_nor_takes_calls(seed: Seed, tmp_path: Path, jump:
 
 
 @pytest.mark.parametrize("jump", [DAY, -DAY, -400 * DAY])
-def test_what_was_revoked_stays_revoked(seed: Seed, tmp_path: Path, jump: int) -> None:
+def test_revoked_token_stays_revoked(seed: Seed, tmp_path: Path, jump: int) -> None:
     async def revive() -> None:
         hands = Hands()
-        database, dispatcher = await opened(seed.copy(tmp_path), hands)
+        database, dispatcher = await open_dispatcher(seed.copy(tmp_path), hands)
 
         async def ask(name: str, given: dict[str, Any], **call: Any) -> Any:
             return await dispatcher.dispatch(registry()[name], given, RequestContext(**call))
@@ -96,10 +96,10 @@ def test_what_was_revoked_stays_revoked(seed: Seed, tmp_path: Path, jump: int) -
     asyncio.run(revive())
 
 
-def test_a_token_expires_by_the_wall_clock(seed: Seed, tmp_path: Path) -> None:
+def test_token_expires_by_the_wall_clock(seed: Seed, tmp_path: Path) -> None:
     async def expire() -> None:
         hands = Hands()
-        database, dispatcher = await opened(seed.copy(tmp_path), hands)
+        database, dispatcher = await open_dispatcher(seed.copy(tmp_path), hands)
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 1}
         made = await dispatcher.dispatch(registry()["issue_token"], wanted, RequestContext(operator=True))
         hands.wall += DAY - 1

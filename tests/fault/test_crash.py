@@ -15,9 +15,9 @@ import httpx
 import psutil
 import pytest
 
-from tests.box import Box, eventually, ok
-from tests.fault.seed import Seed, capture_parts, faults, public_ids
-from tests.times import TIMES, Record
+from tests.support.long_runs import TIMES, Record
+from tests.support.seed import Seed, capture_parts, faults, public_ids
+from tests.support.server import Box, eventually, ok
 
 WRITERS = 4
 READY_SECONDS = 2.0
@@ -37,12 +37,12 @@ class Ledger:
         with self._lock:
             self.acknowledged[table].update(ids)
 
-    def missed(self) -> None:
+    def count_unanswered(self) -> None:
         """Count a request that got no answer."""
         with self._lock:
             self.cut_off += 1
 
-    def lost(self, db: Path) -> dict[str, set[str]]:
+    def find_lost(self, db: Path) -> dict[str, set[str]]:
         """What was acknowledged and isn't in the file."""
         gaps = {table: ids - public_ids(db, table) for table, ids in self.acknowledged.items()}
         return {table: ids for table, ids in gaps.items() if ids}
@@ -64,7 +64,7 @@ def write_until_killed(box: Box, seed: Seed, ledger: Ledger, client: httpx.Clien
                     ledger.note("capture", made["capture_id"])
                     ledger.note("ticket", made["ticket_id"])
         except httpx.TransportError:
-            ledger.missed()
+            ledger.count_unanswered()
             raise
 
 
@@ -106,7 +106,7 @@ def rounds(seed: Seed, folder: Path, count: int) -> tuple[Ledger, list[tuple[flo
             box.start()
             ok(box.client(seed.token).get("/me"))
             ready.append((time.monotonic() - started, seconds_of(box)))
-            assert ledger.lost(box.db) == {}
+            assert ledger.find_lost(box.db) == {}
             assert faults(box.db) == {}
     finally:
         box.close_clients()
@@ -114,7 +114,7 @@ def rounds(seed: Seed, folder: Path, count: int) -> tuple[Ledger, list[tuple[flo
     return ledger, ready
 
 
-def test_what_was_acknowledged_survives_a_kill_and_nothing_is_half(
+def test_acknowledged_writes_survive_a_kill_and_nothing_is_partial(
     seed: Seed, tmp_path: Path, record_property: Record
 ) -> None:
     ledger, ready = rounds(seed, tmp_path, 3)

@@ -12,11 +12,11 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.box import Box, ok, refused
-from tests.fault.seed import NAMESPACE, Launched, Seed, can_mount, capture_parts, faults, public_ids
+from tests.support.seed import NAMESPACE, PatchedServer, Seed, can_mount, capture_parts, faults, public_ids
+from tests.support.server import Box, expect_error, ok
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="uses Linux's limits and file systems")
-needs_mount = pytest.mark.skipif(not can_mount(), reason="no file system of its own can be mounted here")
+needs_mount = pytest.mark.skipif(not can_mount(), reason="a separate file system can't be mounted here")
 
 SMALL = """
 set -e
@@ -31,11 +31,11 @@ FILL = 'cat /dev/zero > "$1/filler" 2> /dev/null || true'
 
 @contextlib.contextmanager
 def on_a_small_disk(seed: Seed, folder: Path, size: str, before: str) -> Iterator[tuple[Box, Path]]:
-    """A server whose file stands on a file system of this size; and where to look at that from here."""
+    """A server whose file is on a file system of this size, and the path of that file system from here."""
     disk = folder / "disk"
     disk.mkdir()
     launcher = [*NAMESPACE, "sh", "-c", SMALL, "sh", str(disk), size, str(seed.db), before]
-    with Launched(launcher, disk / "ticketbox.db", log=folder / "log") as box:
+    with PatchedServer(launcher, disk / "ticketbox.db", log=folder / "log") as box:
         yield box, Path(f"/proc/{box.process.pid}/root{disk}")
 
 
@@ -56,7 +56,7 @@ def fill(client: httpx.Client, seed: Seed) -> dict[str, set[str]]:
         for _ in range(200):
             answer = attach(client, ticket, size)
             if not answer.is_success:
-                refused(answer, 507, "storage_full")
+                expect_error(answer, 507, "storage_full")
                 break
             acknowledged["asset"].add(answer.json()["id"])
             captured = client.post("/captures", files=capture_parts(seed.project, next(numbers)))
@@ -83,7 +83,7 @@ def check_reads(client: httpx.Client, acknowledged: dict[str, set[str]]) -> None
         assert len(answer.content) == ok(client.get(f"/assets/{asset}"))["bytes"]
 
 
-def brought(disk: Path, folder: Path) -> Path:
+def copy_database(disk: Path, folder: Path) -> Path:
     """The file and its log, brought here from another process's disk while nobody writes."""
     for name in ("ticketbox.db", "ticketbox.db-wal"):
         (folder / name).write_bytes((disk / name).read_bytes())
@@ -98,24 +98,24 @@ def check_file(db: Path, acknowledged: dict[str, set[str]]) -> None:
 
 
 @needs_mount
-def test_a_full_disk_refuses_writes_and_keeps_what_it_has(seed: Seed, tmp_path: Path) -> None:
+def test_full_disk_rejects_writes_and_keeps_existing_data(seed: Seed, tmp_path: Path) -> None:
     reserve = 'head -c 2000000 /dev/zero > "$1/reserve"'
     with on_a_small_disk(seed, tmp_path, "8m", reserve) as (box, disk), box.client(seed.token) as client:
         acknowledged = fill(client, seed)
         assert len(acknowledged["asset"]) > 3
         check_reads(client, acknowledged)
-        check_file(brought(disk, tmp_path), acknowledged)
+        check_file(copy_database(disk, tmp_path), acknowledged)
         (disk / "reserve").unlink()
         made = ok(client.post("/captures", files=capture_parts(seed.project, 7_777_777)))
         acknowledged["capture"].add(made["capture_id"])
         again = fill(client, seed)
         check_reads(client, again)
-        check_file(brought(disk, tmp_path), {name: ids | again[name] for name, ids in acknowledged.items()})
+        check_file(copy_database(disk, tmp_path), {name: ids | again[name] for name, ids in acknowledged.items()})
         assert "Traceback" not in box.log.read_text()
 
 
 @needs_mount
-def test_a_start_on_a_full_disk_says_so(seed: Seed, tmp_path: Path) -> None:
+def test_start_on_a_full_disk_reports_it(seed: Seed, tmp_path: Path) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     serve = [sys.executable, "-m", "ticketbox", "serve", "--db", str(disk / "ticketbox.db"), "--port", "0", "--no-open"]
@@ -128,7 +128,9 @@ def test_a_start_on_a_full_disk_says_so(seed: Seed, tmp_path: Path) -> None:
 
 @needs_mount
 @pytest.mark.parametrize("command", ["serve --port 0 --no-open", "check"])
-def test_a_file_on_a_read_only_disk_is_not_served_but_can_be_checked(seed: Seed, tmp_path: Path, command: str) -> None:
+def test_database_on_a_read_only_disk_is_not_served_but_can_be_checked(
+    seed: Seed, tmp_path: Path, command: str
+) -> None:
     disk = tmp_path / "disk"
     disk.mkdir()
     words = [sys.executable, "-m", "ticketbox", *command.split(), "--db", str(disk / "ticketbox.db")]
@@ -143,7 +145,7 @@ def test_a_file_on_a_read_only_disk_is_not_served_but_can_be_checked(seed: Seed,
         assert "Read-only file system" in done.stderr
 
 
-def test_a_limit_on_the_files_size_is_a_full_disk_too(seed: Seed, tmp_path: Path) -> None:
+def test_file_size_limit_acts_like_a_full_disk(seed: Seed, tmp_path: Path) -> None:
     import resource
 
     with seed.box(tmp_path) as box, box.client(seed.token) as client:

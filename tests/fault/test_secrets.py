@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.box import PASSWORD, Box, Person, World, ok
-from tests.fault.seed import png
+from tests.support.seed import png
+from tests.support.server import PASSWORD, Box, Person, World, ok
 from ticketbox.domain.accounts.secrets import generate_secret
 
 SECRET = re.compile(r"tok_[0-9A-Za-z]{10,}")
@@ -96,7 +96,7 @@ def texts_of(db: Path) -> dict[str, list[Any]]:
 
 
 @pytest.mark.parametrize("form", ["text", pytest.param("json", marks=pytest.mark.long)])
-def test_no_secret_is_in_the_log_the_file_or_a_refusal(tmp_path: Path, form: str) -> None:
+def test_no_secret_in_the_log_the_file_or_an_error(tmp_path: Path, form: str) -> None:
     with Box(tmp_path / "ticketbox.db", "--log-format", form) as box:
         refusals = set_up(box)
         refusals += mix(World(box))
@@ -112,7 +112,7 @@ def test_no_secret_is_in_the_log_the_file_or_a_refusal(tmp_path: Path, form: str
         assert SECRET.findall(repr(found)) == []
 
 
-def test_a_traceback_with_a_secret_in_it_is_masked() -> None:
+def test_secret_in_a_traceback_is_masked() -> None:
     import logging
 
     from ticketbox.logs import _Lines

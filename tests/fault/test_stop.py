@@ -15,14 +15,14 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.box import Box, eventually, ok
-from tests.fault.seed import Launched, Seed, capture_parts, faults, public_ids
+from tests.support.seed import PatchedServer, Seed, capture_parts, faults, public_ids
+from tests.support.server import Box, eventually, ok
 from ticketbox.cli import serve
 
 STOP_SECONDS = 10.0
 
 
-def connected(box: Box) -> socket.socket:
+def connect(box: Box) -> socket.socket:
     """A bare connection to the server."""
     parts = urlsplit(box.url)
     return socket.create_connection((parts.hostname or "", parts.port or 80), timeout=30)
@@ -31,7 +31,7 @@ def connected(box: Box) -> socket.socket:
 def refuses_connections(box: Box) -> bool:
     """Whether the server no longer listens."""
     try:
-        connected(box).close()
+        connect(box).close()
     except ConnectionRefusedError:
         return True
     return False
@@ -45,22 +45,22 @@ def wait_until_body_is_read(connection: socket.socket) -> None:
     assert text.startswith(b"HTTP/1.1 100 "), text
 
 
-def upload(box: Box, seed: Seed, number: int) -> bytes:
-    """A whole request that hands in a capture."""
+def build_upload(box: Box, seed: Seed, number: int) -> bytes:
+    """A complete request that uploads a capture."""
     headers = {"Authorization": f"Bearer {seed.token}", "Host": urlsplit(box.url).netloc}
     request = httpx.Request("POST", f"{box.api}/captures", files=capture_parts(seed.project, number), headers=headers)
-    return written(request)
+    return serialize(request)
 
 
-def creation(box: Box, seed: Seed, title: str) -> bytes:
-    """A whole request that makes a ticket."""
+def build_ticket_request(box: Box, seed: Seed, title: str) -> bytes:
+    """A complete request that creates a ticket."""
     headers = {"Authorization": f"Bearer {seed.token}", "Host": urlsplit(box.url).netloc}
     given = {"project_id": seed.project, "title": title, "labels": ["gone"]}
-    return written(httpx.Request("POST", f"{box.api}/tickets", json=given, headers=headers))
+    return serialize(httpx.Request("POST", f"{box.api}/tickets", json=given, headers=headers))
 
 
-def written(request: httpx.Request) -> bytes:
-    """A request as it stands on the wire."""
+def serialize(request: httpx.Request) -> bytes:
+    """The bytes of a request."""
     body = request.read()
     lines = [
         f"{request.method} {request.url.path} HTTP/1.1",
@@ -69,7 +69,7 @@ def written(request: httpx.Request) -> bytes:
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def answer(connection: socket.socket) -> tuple[int, str]:
+def read_response(connection: socket.socket) -> tuple[int, str]:
     """The status and the rest of an answer; 0 when there was none."""
     text = b""
     with contextlib.suppress(ConnectionError):
@@ -91,13 +91,14 @@ main()
 
 
 @pytest.mark.parametrize("seconds", [1.5, pytest.param(serve.STOP_SECONDS, marks=pytest.mark.long)])
-def test_a_stop_lets_an_upload_end_and_cuts_one_that_never_does(seed: Seed, tmp_path: Path, seconds: float) -> None:
+def test_stop_completes_uploads_and_cuts_stalled_ones(seed: Seed, tmp_path: Path, seconds: float) -> None:
     db = seed.copy(tmp_path)
-    with Launched(HURRIED, db) if seconds == 1.5 else Box(db) as box:
-        ends, stalls, idle = connected(box), connected(box), connected(box)
+    with PatchedServer(HURRIED, db) if seconds == 1.5 else Box(db) as box:
+        ends, stalls, idle = connect(box), connect(box), connect(box)
         with ends, stalls, idle:
             first, second = (
-                upload(box, seed, number).replace(b"\r\n", b"\r\nExpect: 100-continue\r\n", 1) for number in (1, 2)
+                build_upload(box, seed, number).replace(b"\r\n", b"\r\nExpect: 100-continue\r\n", 1)
+                for number in (1, 2)
             )
             idle.sendall(b"GET /api/v1/me HTTP/1.1\r\n")
             ends.sendall(first[:-100])
@@ -108,11 +109,11 @@ def test_a_stop_lets_an_upload_end_and_cuts_one_that_never_does(seed: Seed, tmp_
             box.process.send_signal(signal.SIGTERM)
             eventually(lambda: refuses_connections(box))
             ends.sendall(first[-100:])
-            status, text = answer(ends)
+            status, text = read_response(ends)
             assert status == 201, text
             assert box.process.wait(15) == 0
             assert seconds < time.monotonic() - started < STOP_SECONDS
-            assert answer(stalls)[0] == 503
+            assert read_response(stalls)[0] == 503
         assert not box.db.with_name(box.db.name + "-wal").exists()
         capture = json.loads(text.partition("\r\n\r\n")[2])["capture_id"]
         assert public_ids(box.db, "capture") == {capture}
@@ -121,7 +122,7 @@ def test_a_stop_lets_an_upload_end_and_cuts_one_that_never_does(seed: Seed, tmp_
 
 
 @pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
-def test_a_stop_with_nothing_to_do_is_quick(seed: Seed, tmp_path: Path, signal_: signal.Signals) -> None:
+def test_idle_stop_is_quick(seed: Seed, tmp_path: Path, signal_: signal.Signals) -> None:
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
         ok(client.get("/me"))  # a connection that is kept alive
         started = time.monotonic()
@@ -130,7 +131,7 @@ def test_a_stop_with_nothing_to_do_is_quick(seed: Seed, tmp_path: Path, signal_:
         assert box.log.read_text().count("Traceback") == 0
 
 
-def test_what_was_acknowledged_before_a_stop_is_there(seed: Seed, tmp_path: Path) -> None:
+def test_acknowledged_writes_survive_a_stop(seed: Seed, tmp_path: Path) -> None:
     acknowledged: set[str] = set()
     with seed.box(tmp_path) as box:
 
@@ -151,13 +152,15 @@ def test_what_was_acknowledged_before_a_stop_is_there(seed: Seed, tmp_path: Path
         assert faults(box.db) == {}
 
 
-def test_a_client_that_goes_away_leaves_its_write_whole_or_not_there(seed: Seed, tmp_path: Path) -> None:
+def test_disconnected_client_leaves_its_write_complete_or_absent(seed: Seed, tmp_path: Path) -> None:
     chance = random.Random(7)
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
         for number in range(100, 140):
-            request = upload(box, seed, number) if number % 2 else creation(box, seed, f"Gone {number}")
+            request = (
+                build_upload(box, seed, number) if number % 2 else build_ticket_request(box, seed, f"Gone {number}")
+            )
             cut = chance.choice([chance.randrange(len(request)), len(request) - 1, len(request)])
-            with connected(box) as connection:
+            with connect(box) as connection:
                 connection.sendall(request[:cut])
                 time.sleep(chance.choice([0, 0, 0.002, 0.01]))  # it leaves at any moment
                 if chance.random() < 0.5:  # a reset instead of an orderly end
@@ -181,17 +184,17 @@ main()
 @pytest.fixture(scope="module")
 def impatient(seed: Seed, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """A server that waits 1 s for a head instead of 20 s, and for a body instead of 30 s and 180 s."""
-    with Launched(QUICK, seed.copy(tmp_path_factory.mktemp("impatient"))) as box:
+    with PatchedServer(QUICK, seed.copy(tmp_path_factory.mktemp("impatient"))) as box:
         yield box
 
 
 @pytest.mark.parametrize("kind", ["upload", "json"])
 @pytest.mark.parametrize("drip", [False, True])
-def test_a_slow_body_is_cut(seed: Seed, impatient: Box, kind: str, drip: bool) -> None:
-    request = upload(impatient, seed, 500) if kind == "upload" else creation(impatient, seed, "Slow")
+def test_slow_body_is_cut_off(seed: Seed, impatient: Box, kind: str, drip: bool) -> None:
+    request = build_upload(impatient, seed, 500) if kind == "upload" else build_ticket_request(impatient, seed, "Slow")
     head, _, body = request.partition(b"\r\n\r\n")
     tickets = public_ids(impatient.db, "ticket")
-    with connected(impatient) as connection:
+    with connect(impatient) as connection:
         connection.sendall(head + b"\r\n\r\n" + body[:10])
         started = time.monotonic()
         if drip:
@@ -199,7 +202,7 @@ def test_a_slow_body_is_cut(seed: Seed, impatient: Box, kind: str, drip: bool) -
                 for place in range(10, 40):
                     connection.sendall(body[place : place + 1])
                     time.sleep(0.06)  # a slow client's pace
-        status, text = answer(connection)
+        status, text = read_response(connection)
         assert (status, json.loads(text.partition("\r\n\r\n")[2])["code"]) == (408, "request_timeout")
         assert time.monotonic() - started < 5
     assert public_ids(impatient.db, "ticket") == tickets
@@ -209,11 +212,11 @@ WHOLE, BEGUN = b"GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n", b"GET /healt
 
 
 @pytest.mark.parametrize(("before", "head"), [(b"", b""), (b"", BEGUN), (WHOLE, BEGUN)])
-def test_a_head_that_never_ends_is_cut(impatient: Box, before: bytes, head: bytes) -> None:
-    with connected(impatient) as connection:
+def test_endless_head_is_cut_off(impatient: Box, before: bytes, head: bytes) -> None:
+    with connect(impatient) as connection:
         if before:
             connection.sendall(before)
-            assert answer(connection)[0] == 200
+            assert read_response(connection)[0] == 200
         connection.sendall(head)
         started = time.monotonic()
         connection.settimeout(0.05)
@@ -233,10 +236,10 @@ def test_a_head_that_never_ends_is_cut(impatient: Box, before: bytes, head: byte
 
 
 @pytest.mark.parametrize("kind", ["upload", "json"])
-def test_an_endless_body_is_cut_at_its_limit(seed: Seed, impatient: Box, kind: str) -> None:
+def test_endless_body_is_cut_off_at_its_limit(seed: Seed, impatient: Box, kind: str) -> None:
     box, tickets = impatient, public_ids(impatient.db, "ticket")
-    with connected(box) as connection:
-        request = upload(box, seed, 600) if kind == "upload" else creation(box, seed, "Endless")
+    with connect(box) as connection:
+        request = build_upload(box, seed, 600) if kind == "upload" else build_ticket_request(box, seed, "Endless")
         head = re.sub(rb"(?i)content-length: \d+", b"Transfer-Encoding: chunked", request.partition(b"\r\n\r\n")[0])
         boundary = re.search(rb"boundary=(\S+)", head)
         lead = (
@@ -253,7 +256,7 @@ def test_an_endless_body_is_cut_at_its_limit(seed: Seed, impatient: Box, kind: s
                 connection.sendall(piece)
                 sent += 1
         assert sent < 100
-        assert answer(connection)[0] in {413, 0}
+        assert read_response(connection)[0] in {413, 0}
         with box.client(seed.token) as client:
             ok(client.get("/me"))
         assert public_ids(box.db, "ticket") == tickets

@@ -1,4 +1,4 @@
-"""Webhooks over kill -9: whatever was acknowledged is told, in order for each ticket."""
+"""Webhooks and kill -9: every acknowledged event is delivered, in order for each ticket."""
 
 import contextlib
 import random
@@ -10,9 +10,9 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.box import PASSWORD, eventually, ok
-from tests.fault.seed import EMAIL, Launched, Seed
-from tests.receiver import receiving
+from tests.support.seed import EMAIL, PatchedServer, Seed
+from tests.support.server import PASSWORD, eventually, ok
+from tests.support.webhook_receiver import run_receiver
 
 QUICK = """
 from ticketbox.domain.events import retry_schedule as retries
@@ -23,10 +23,10 @@ main()
 
 
 @pytest.mark.parametrize("rounds", [3, pytest.param(100, marks=pytest.mark.long)])
-def test_nothing_is_lost_and_the_order_holds(seed: Seed, tmp_path: Path, rounds: int) -> None:
+def test_deliveries_are_never_lost_and_stay_in_order(seed: Seed, tmp_path: Path, rounds: int) -> None:
     chance = random.Random(rounds)
     acknowledged: dict[str, int] = {}
-    with receiving() as receiver, Launched(QUICK, seed.copy(tmp_path), "--allow-private-addresses") as box:
+    with run_receiver() as receiver, PatchedServer(QUICK, seed.copy(tmp_path), "--allow-private-addresses") as box:
         receiver.answer = lambda _: 500 if chance.random() < 0.2 else 200
         web = box.client()
         ok(web.post("/session", json={"email": EMAIL, "password": PASSWORD}))

@@ -19,7 +19,7 @@ def samples(kind: str) -> list[bytes]:
 
 
 @st.composite
-def _mutated(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
+def _mutate(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
     data = draw(st.sampled_from(seeds))
     for _ in range(draw(st.integers(0, 6))):
         start = draw(st.integers(0, len(data)))
@@ -32,11 +32,11 @@ def _mutated(draw: st.DrawFn, seeds: list[bytes]) -> bytes:
     return data
 
 
-def mutated(kind: str) -> st.SearchStrategy[bytes]:
+def mutate_samples(kind: str) -> st.SearchStrategy[bytes]:
     """Kept inputs of a kind with up to six changes; now and then bytes of no kind."""
-    return st.one_of(_mutated(samples(kind)), _mutated(samples(kind)), st.binary(max_size=200))
+    return st.one_of(_mutate(samples(kind)), _mutate(samples(kind)), st.binary(max_size=200))
 
 
-def broken_text(kind: str) -> st.SearchStrategy[str]:
+def mutate_text_samples(kind: str) -> st.SearchStrategy[str]:
     """The same as text, for what never sees bytes."""
-    return mutated(kind).map(lambda data: data.decode("utf-8", "replace"))
+    return mutate_samples(kind).map(lambda data: data.decode("utf-8", "replace"))

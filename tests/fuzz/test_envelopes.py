@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.box import Box
-from tests.contract.agents import ACCEPT, NEWEST
-from tests.contract.cases import Stage, address, capture_arguments, staged
-from tests.fuzz.mutations import AWKWARD, mutated
-from tests.times import TIMES, Record, unhurried
+from tests.fuzz.mutations import AWKWARD, mutate_samples
+from tests.support.long_runs import TIMES, Record, hypothesis_settings
+from tests.support.mcp_client import ACCEPT, NEWEST
+from tests.support.operation_cases import Stage, address, capture_arguments, open_stage
+from tests.support.server import Box
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
 JSON = {"Content-Type": "application/json"}
@@ -22,20 +22,20 @@ JSON = {"Content-Type": "application/json"}
 @pytest.fixture(scope="module")
 def stage(box: Box) -> Iterator[Stage]:
     """A company whose budget has room for many inputs."""
-    with staged(box) as made:
+    with open_stage(box) as made:
         yield made
 
 
 def message(stage: Stage) -> st.SearchStrategy[tuple[str, dict[str, str], bytes]]:
     """An MCP message, of either generation."""
     said = st.sampled_from([ACCEPT, {**ACCEPT, "Mcp-Protocol-Version": NEWEST, "Mcp-Method": "tools/call"}, JSON])
-    return st.tuples(st.just(f"{stage.box.url}/mcp"), said.map(lambda each: {**JSON, **each}), mutated("mcp"))
+    return st.tuples(st.just(f"{stage.box.url}/mcp"), said.map(lambda each: {**JSON, **each}), mutate_samples("mcp"))
 
 
 def form(stage: Stage) -> st.SearchStrategy[tuple[str, dict[str, str], bytes]]:
     """What an app sends to the OAuth endpoints."""
     paths = [f"{stage.box.url}/oauth/{name}" for name in ("token", "revoke", "register", "authorize")]
-    return st.tuples(st.sampled_from(paths), st.sampled_from([FORM, JSON]), mutated("oauth"))
+    return st.tuples(st.sampled_from(paths), st.sampled_from([FORM, JSON]), mutate_samples("oauth"))
 
 
 def upload(stage: Stage) -> st.SearchStrategy[tuple[str, dict[str, str], bytes]]:
@@ -55,13 +55,15 @@ def upload(stage: Stage) -> st.SearchStrategy[tuple[str, dict[str, str], bytes]]
 
 def hook(stage: Stage) -> st.SearchStrategy[tuple[str, dict[str, str], bytes]]:
     """A webhook's address, and with it any JSON body of an operation."""
-    body = mutated("address").map(lambda data: b'{"name":"H","url":"' + data + b'"}')
+    body = mutate_samples("address").map(lambda data: b'{"name":"H","url":"' + data + b'"}')
     return st.tuples(st.just(f"{stage.box.api}/companies/{stage.company}/webhooks"), st.just(JSON), body)
 
 
 def line(stage: Stage) -> st.SearchStrategy[tuple[str, dict[str, str], bytes]]:
     """A search, as a query of an address."""
-    asked = mutated("query").map(lambda data: str(httpx.URL(f"{stage.box.api}/search", params={"q": data[:4_000]})))
+    asked = mutate_samples("query").map(
+        lambda data: str(httpx.URL(f"{stage.box.api}/search", params={"q": data[:4_000]}))
+    )
     return st.tuples(asked, st.just({}), st.just(b""))
 
 
@@ -75,7 +77,7 @@ def feed(stage: Stage, kind: str, inputs: int) -> dict[str, Any]:
     web = stage.owner.web
     client = httpx.Client(timeout=30, verify=False)
 
-    @unhurried(inputs)
+    @hypothesis_settings(inputs)
     @given(KINDS[kind](stage))
     def one(sent: tuple[str, dict[str, str], bytes]) -> None:
         url, headers, body = sent
@@ -99,13 +101,13 @@ def feed(stage: Stage, kind: str, inputs: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_nearly_right_envelope_breaks_nothing(stage: Stage, kind: str) -> None:
+def test_malformed_envelopes_break_nothing(stage: Stage, kind: str) -> None:
     told = feed(stage, kind, 60)
     assert told["refused"] > 0
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", KINDS)
-def test_very_many_nearly_right_envelopes_break_nothing(stage: Stage, kind: str, record_property: Record) -> None:
+def test_many_malformed_envelopes_break_nothing(stage: Stage, kind: str, record_property: Record) -> None:
     for name, figure in feed(stage, kind, 1_000 * TIMES).items():
         record_property(name, figure)

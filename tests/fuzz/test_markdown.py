@@ -1,4 +1,4 @@
-"""Markdown as the web app renders it: nothing makes it throw, and nothing in what it makes acts by itself."""
+"""Markdown as the web app renders it: nothing makes it throw, and the result has no active content."""
 
 import re
 from html.parser import HTMLParser
@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 
 from tests.extension.node import run_module
-from tests.fuzz.mutations import broken_text, samples
-from tests.times import TIMES, Record, unhurried
+from tests.fuzz.mutations import mutate_text_samples, samples
+from tests.support.long_runs import TIMES, Record, hypothesis_settings
 
 TAGS = {
     "h1", "h2", "h3", "h4", "h5", "h6", "p", "a", "em", "strong", "s", "code", "pre", "blockquote", "hr", "br", "ul",
@@ -54,12 +54,12 @@ def wrong_in(html: str) -> list[str]:
     return checker.wrong
 
 
-def rendered(inputs: int) -> dict[str, Any]:
+def render_samples(inputs: int) -> dict[str, Any]:
     """Render kept texts and their changed forms; what was rendered, and in how long."""
     texts = [data.decode() for data in samples("markdown")]
 
-    @unhurried(inputs)
-    @given(broken_text("markdown"))
+    @hypothesis_settings(inputs)
+    @given(mutate_text_samples("markdown"))
     def gather(text: str) -> None:
         texts.append(text[:100_000].replace("\0", ""))
 
@@ -73,13 +73,13 @@ def rendered(inputs: int) -> dict[str, Any]:
     return {"inputs": len(texts), "slowest ms": round(slowest)}
 
 
-def test_whatever_is_written_renders_and_lies_still() -> None:
-    assert rendered(200)["inputs"] > 200
+def test_any_markdown_renders_without_active_content() -> None:
+    assert render_samples(200)["inputs"] > 200
 
 
 @pytest.mark.long
-def test_very_much_that_is_written_renders_and_lies_still(record_property: Record) -> None:
-    for name, figure in rendered(4_000 * TIMES).items():
+def test_much_markdown_renders_without_active_content(record_property: Record) -> None:
+    for name, figure in render_samples(4_000 * TIMES).items():
         record_property(name, figure)
 
 
@@ -87,10 +87,10 @@ def test_very_much_that_is_written_renders_and_lies_still(record_property: Recor
     "html",
     ["<script>", "<p onclick=x>", '<a href="javascript:x">', '<img src="https://evil.example/">', "<p style='x:y'>"],
 )
-def test_what_acts_by_itself_would_be_found(html: str) -> None:
+def test_active_content_would_be_detected(html: str) -> None:
     assert wrong_in(html)
 
 
-def test_an_address_that_is_none_stays_text() -> None:
+def test_invalid_url_stays_text() -> None:
     (answer,) = run_module("fuzz/markdown.mjs", ["[a](http://[) and [b](/tickets/t-12345678)"])
     assert answer["html"] == '<p>[a](http://[) and <a href="/tickets/t-12345678" rel="noopener nofollow">b</a></p>\n'

@@ -14,8 +14,8 @@ import msgspec
 import pytest
 from hypothesis import given
 
-from tests.fuzz.mutations import mutated, samples
-from tests.times import TIMES, Record, unhurried
+from tests.fuzz.mutations import mutate_samples, samples
+from tests.support.long_runs import TIMES, Record, hypothesis_settings
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.captures.capture import NetworkEntry, Page, Stream
 from ticketbox.domain.captures.har import build_har
@@ -62,7 +62,7 @@ def stream(name: str) -> Callable[[bytes], None]:
 
 
 def tracker(kind: Tracker) -> Callable[[bytes], None]:
-    """Another tracker's file; what comes of it keeps to the bounds of what people type."""
+    """Another tracker's file; the result keeps to the limits of what people type."""
 
     def target(data: bytes) -> None:
         for each in read_tickets(kind, data):
@@ -87,7 +87,7 @@ def address(data: bytes) -> None:
         assert oauth.matches_redirect(text, text)
 
 
-def asked(data: bytes) -> None:
+def parse_query(data: bytes) -> None:
     """What is typed into a search."""
     text = data.decode("utf-8", "replace")
     for typing in (False, True):
@@ -100,7 +100,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
     **{name: stream(name) for name in ("console", "network", "errors")},
     **{kind.value: tracker(kind) for kind in Tracker},
     "address": address,
-    "query": asked,
+    "query": parse_query,
 }
 
 
@@ -111,8 +111,8 @@ def feed(kind: str, inputs: int) -> dict[str, Any]:
         TARGETS[kind](data)  # what is kept is sound, or the inputs made from it would say little
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 
-    @unhurried(inputs)
-    @given(mutated(kind))
+    @hypothesis_settings(inputs)
+    @given(mutate_samples(kind))
     def one(data: bytes) -> None:
         started = time.process_time()
         told["inputs"] += 1
@@ -131,12 +131,12 @@ def feed(kind: str, inputs: int) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("kind", TARGETS)
-def test_what_strangers_send_is_read_or_refused(kind: str) -> None:
+def test_untrusted_input_is_parsed_or_rejected(kind: str) -> None:
     assert feed(kind, 60)["inputs"] >= 60
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("kind", TARGETS)
-def test_very_much_of_what_strangers_send_is_read_or_refused(kind: str, record_property: Record) -> None:
+def test_much_untrusted_input_is_parsed_or_rejected(kind: str, record_property: Record) -> None:
     for name, figure in feed(kind, 2_000 * TIMES).items():
         record_property(name, figure)

@@ -1,8 +1,8 @@
 """What ticketbox should do, in plain dictionaries: who sees what, and what each operation then does.
 
 It is written from docs/use/tokens.md and docs/use/api.md, and takes nothing from the product. A call names the
-credential, the operation and its arguments; it returns what must stand in the answer, or raises Refused. What the
-server makes up (ids) is read from its answer, which is why that comes along as `made`.
+credential, the operation and its arguments; it returns what the response must contain, or raises ExpectedError. What
+the server generates (ids) is read from its response, which is why that is passed as `made`.
 """
 
 from typing import Any
@@ -41,7 +41,7 @@ def suffices(who: Row, name: str) -> bool:
     return who["kind"] == "session" or need == "nothing" or need in granted
 
 
-class Refused(Exception):
+class ExpectedError(Exception):
     """The call must be refused, with this status and code."""
 
     def __init__(self, status: int, code: str) -> None:
@@ -49,20 +49,20 @@ class Refused(Exception):
         self.outcome = (status, code)
 
 
-def forbidden() -> Refused:
-    return Refused(403, "forbidden")
+def forbidden() -> ExpectedError:
+    return ExpectedError(403, "forbidden")
 
 
-def not_found() -> Refused:
-    return Refused(404, "not_found")
+def not_found() -> ExpectedError:
+    return ExpectedError(404, "not_found")
 
 
-def conflict(code: str = "conflict") -> Refused:
-    return Refused(409, code)
+def conflict(code: str = "conflict") -> ExpectedError:
+    return ExpectedError(409, code)
 
 
-def invalid() -> Refused:
-    return Refused(400, "invalid_request")
+def invalid() -> ExpectedError:
+    return ExpectedError(400, "invalid_request")
 
 
 class State:
@@ -96,14 +96,14 @@ class State:
     def admit(self, name: str) -> None:
         """Refuse by the credential alone."""
         if not self.who["alive"]:
-            raise Refused(401, "unauthorized")
+            raise ExpectedError(401, "unauthorized")
         if not suffices(self.who, name):
-            raise forbidden() if name in NEEDS["session"] else Refused(403, "insufficient_scope")
+            raise forbidden() if name in NEEDS["session"] else ExpectedError(403, "insufficient_scope")
 
     def new_id(self) -> str:
         """The id of what the server made; it must have made something."""
         if not isinstance(self.made, dict) or "code" in self.made:
-            raise Refused(0, "should have succeeded")
+            raise ExpectedError(0, "should have succeeded")
         return self.made.get("webhook", self.made)["id"]
 
     def member(self, company: str, user: str | None = None) -> Row | None:

@@ -13,31 +13,31 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, rule, run_state_machine_as_test
 
-from tests.box import Box
-from tests.contract.cases import operations
-from tests.machine.drawing import ARGUMENTS, NOUNS, Draw, capture_of
-from tests.machine.model import NEEDS, Refused, Row, suffices
-from tests.machine.talk import Model
-from tests.machine.wire import OPERATIONS, Answer, Wire, arrive, differs, without_nulls
-from tests.times import TIMES, Record, unhurried
+from tests.machine.arguments import ARGUMENTS, NOUNS, Draw, capture_of
+from tests.machine.client import OPERATIONS, Answer, Wire, arrive, differs, without_nulls
+from tests.machine.contents import Model
+from tests.machine.model import NEEDS, ExpectedError, Row, suffices
+from tests.support.long_runs import TIMES, Record, hypothesis_settings
+from tests.support.operation_cases import operations
+from tests.support.server import Box
 
 ELSEWHERE = {
-    "stream_events": "its answer doesn't end: tests/contract/test_event_stream.py",
-    "create_session": "an account's own: tests/contract/test_sessions.py",
-    "delete_session": "an account's own: tests/contract/test_sessions.py",
-    "list_sessions": "an account's own: tests/contract/test_sessions.py",
-    "revoke_session": "an account's own: tests/contract/test_sessions.py",
-    "get_profile": "an account's own: tests/contract/test_sessions.py",
-    "update_profile": "an account's own: tests/contract/test_sessions.py",
-    "change_password": "an account's own: tests/contract/test_sessions.py",
-    "list_connected_apps": "an account's own: tests/contract/test_oauth.py",
-    "revoke_connected_app": "an account's own: tests/contract/test_oauth.py",
-    "list_notifications": "counted here, read in tests/contract/test_notifications.py",
-    "read_notification": "counted here, read in tests/contract/test_notifications.py",
-    "rotate_webhook_secret": "needs a receiver: tests/contract/test_webhooks.py",
-    "list_attempts": "needs a receiver: tests/contract/test_webhooks.py",
-    "list_deliveries": "needs a receiver: tests/contract/test_webhooks.py",
-    "replay_delivery": "needs a receiver: tests/contract/test_webhooks.py",
+    "stream_events": "its answer doesn't end: tests/http/events/test_event_stream.py",
+    "create_session": "an account's own: tests/http/accounts/test_sessions.py",
+    "delete_session": "an account's own: tests/http/accounts/test_sessions.py",
+    "list_sessions": "an account's own: tests/http/accounts/test_sessions.py",
+    "revoke_session": "an account's own: tests/http/accounts/test_sessions.py",
+    "get_profile": "an account's own: tests/http/accounts/test_sessions.py",
+    "update_profile": "an account's own: tests/http/accounts/test_sessions.py",
+    "change_password": "an account's own: tests/http/accounts/test_sessions.py",
+    "list_connected_apps": "an account's own: tests/http/accounts/test_oauth_tokens.py",
+    "revoke_connected_app": "an account's own: tests/http/accounts/test_oauth_tokens.py",
+    "list_notifications": "counted here, read in tests/http/events/test_notifications.py",
+    "read_notification": "counted here, read in tests/http/events/test_notifications.py",
+    "rotate_webhook_secret": "needs a receiver: tests/http/events/test_webhooks.py",
+    "list_attempts": "needs a receiver: tests/http/events/test_webhooks.py",
+    "list_deliveries": "needs a receiver: tests/http/events/test_webhooks.py",
+    "replay_delivery": "needs a receiver: tests/http/events/test_webhooks.py",
 }
 SEEN_ALONE = {"get_asset_content", "get_screenshot", "get_har"}  # bytes, which other tests compare
 # What changes tickets comes up three times as often as the rest.
@@ -118,15 +118,15 @@ class Machine(RuleBasedStateMachine):
         return self.step(self.model.credentials[user], name, arguments, ["rest"])
 
     @rule(data=st.data(), name=st.sampled_from(OFTEN))
-    def drawn(self, data: st.DataObject, name: str) -> None:
+    def draw_step(self, data: st.DataObject, name: str) -> None:
         """A step with everything drawn."""
         draw = Draw(data, self.model, self.gone)
         arguments = draw.call(name)
         self.step_drawn(draw, name, arguments, self.callers(name))
 
     @rule(data=st.data(), names=st.lists(st.sampled_from(PLACING), min_size=2, max_size=5))
-    def placed(self, data: st.DataObject, names: list[str]) -> None:
-        """Steps about where the tickets of one board stand; most of them stand in one column."""
+    def draw_board_steps(self, data: st.DataObject, names: list[str]) -> None:
+        """Steps about the positions of tickets on one board; most tickets are in one column."""
         for name in names:
             self.place(data, name)
 
@@ -144,7 +144,7 @@ class Machine(RuleBasedStateMachine):
             self.step_drawn(draw, name, draw.call(name), self.callers(name) + self.able(name, project) * 9)
 
     @rule(data=st.data(), names=st.lists(st.sampled_from(HAVING), min_size=2, max_size=5))
-    def had(self, data: st.DataObject, names: list[str]) -> None:
+    def draw_work_steps(self, data: st.DataObject, names: list[str]) -> None:
         """Steps about who has one of two tickets: who works on it, and who is assigned."""
         for name in names:
             self.have(data, name)
@@ -220,7 +220,7 @@ class Machine(RuleBasedStateMachine):
         told = f"{name} {arguments} by {self.model.people[who['user']]}"
         try:
             expected, outcome = self.model.call(who, via, name, arguments, answer.body), None
-        except Refused as refused:
+        except ExpectedError as refused:
             expected, outcome = None, refused.outcome
         assert answer.refusal == outcome, f"{told}: {outcome or 'an answer'} expected, not {answer}"
         wrong = None if expected is None else differs(expected, answer.body)
@@ -286,21 +286,21 @@ def run(wire: Wire, runs: int, steps: int) -> None:
     """Let the machine run; a divergence is shown as the shortest way to it."""
     run_state_machine_as_test(
         lambda: Machine(wire),  # pyright: ignore[reportArgumentType] (anything that makes one will do)
-        settings=settings(unhurried(runs), stateful_step_count=steps),
+        settings=settings(hypothesis_settings(runs), stateful_step_count=steps),
     )
 
 
-def test_every_operation_is_in_the_machine_or_elsewhere() -> None:
+def test_every_operation_is_in_the_model_or_listed_elsewhere() -> None:
     assert set(ARGUMENTS) | set(ELSEWHERE) == {each.name for each in operations()}
     assert not set(ARGUMENTS) & set(ELSEWHERE)
 
 
-def test_the_model_and_the_server_agree_for_a_short_while(wire: Wire) -> None:
+def test_model_and_server_agree_in_a_short_run(wire: Wire) -> None:
     run(wire, 5, 20)
 
 
 @pytest.mark.long
-def test_the_model_and_the_server_agree_for_a_long_while(wire: Wire, record_property: Record) -> None:
+def test_model_and_server_agree_in_a_long_run(wire: Wire, record_property: Record) -> None:
     run(wire, 200 * TIMES, 50)
     record_property("runs", 200 * TIMES)
     record_property("calls", wire.calls)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.box import ticketbox
+from tests.support.server import ticketbox
 from ticketbox.store.file import migrate
 from ticketbox.store.file.migrate import Migration, UnusableFile, find_newest_number, list_migrations, prepare_file
 
@@ -62,8 +62,8 @@ def fill(path: Path) -> None:
         connection.executemany("INSERT INTO setup_key (secret_hash, expires_at) VALUES (?, ?)", rows)
 
 
-def test_the_schema_is_the_one_that_was_reviewed(tmp_path: Path) -> None:
-    """`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest tests/upgrade` writes it anew."""
+def test_schema_matches_the_reviewed_snapshot(tmp_path: Path) -> None:
+    """`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest tests/upgrade` rewrites it."""
     prepare_file(tmp_path / "fresh.db")
     found = schema(tmp_path / "fresh.db")
     if os.environ.get("TICKETBOX_SNAPSHOTS") == "write":
@@ -71,7 +71,7 @@ def test_the_schema_is_the_one_that_was_reviewed(tmp_path: Path) -> None:
     assert found == SNAPSHOT.read_text("utf-8")
 
 
-def test_migrations_are_numbered_from_one_without_a_gap() -> None:
+def test_migrations_are_numbered_without_gaps() -> None:
     assert [migration.number for migration in list_migrations()] == list(range(1, find_newest_number() + 1))
     for migration in list_migrations():
         words = migration.sql.upper().split()
@@ -79,7 +79,7 @@ def test_migrations_are_numbered_from_one_without_a_gap() -> None:
 
 
 @pytest.mark.parametrize("start", range(1, find_newest_number() + 1))
-def test_every_earlier_schema_becomes_what_a_fresh_file_has(
+def test_every_earlier_schema_becomes_the_current_schema(
     tmp_path: Path, start: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     following = Migration(NEXT, "following", "ALTER TABLE ticket ADD COLUMN added TEXT; CREATE TABLE new (id INTEGER);")
@@ -106,7 +106,7 @@ def test_every_earlier_schema_becomes_what_a_fresh_file_has(
     assert len(copies(old)) == 1
 
 
-def test_a_migration_that_fails_leaves_the_file_as_it_was(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failed_migration_leaves_the_file_unchanged(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = schema(db)
     broken = Migration(NEXT, "broken", "CREATE TABLE half (id INTEGER); DELETE FROM setup_key; SELECT nonsense;")
     every = [*list_migrations(), broken]
@@ -119,7 +119,7 @@ def test_a_migration_that_fails_leaves_the_file_as_it_was(db: Path, monkeypatch:
     assert len(copies(db)) == 1
 
 
-def test_a_newer_file_is_refused_untouched_by_every_command(db: Path) -> None:
+def test_newer_file_is_rejected_unchanged_by_every_command(db: Path) -> None:
     with contextlib.closing(sqlite3.connect(db)) as connection, connection:
         connection.execute("INSERT INTO migration VALUES (?, 'of_the_future', 0)", (NEXT,))
     before = digest(db)
@@ -133,7 +133,7 @@ def test_a_newer_file_is_refused_untouched_by_every_command(db: Path) -> None:
     assert copies(db) == []
 
 
-def test_two_commands_that_migrate_at_once_both_go_on(db: Path) -> None:
+def test_concurrent_migrations_both_succeed(db: Path) -> None:
     processes = [migrating(db) for _ in range(3)]
     said = [process.communicate(timeout=60)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, 0, 0], said
@@ -181,7 +181,7 @@ NEW = (NEXT, 1, 1, 0, "ok")
 
 
 @pytest.mark.parametrize("chance", [0, pytest.param(1, marks=pytest.mark.long)])
-def test_a_kill_during_a_migration_leaves_the_old_file_or_the_new_one(db: Path, tmp_path: Path, chance: int) -> None:
+def test_kill_during_a_migration_leaves_the_old_or_the_new_file(db: Path, tmp_path: Path, chance: int) -> None:
     pristine = db.read_bytes()
     timed = migrating(db)
     started = time.monotonic()

@@ -1,7 +1,7 @@
 """A fast path for `tools/call` and `tools/list` at the newest protocol generation.
 
 The SDK's public functions check the message; a message that fails a check, and every other method and generation, goes
-through the SDK's server. The answer has the same bytes on both paths (tests/contract/test_shortcut.py). The fast path
+through the SDK's server. The answer has the same bytes on both paths (tests/mcp/test_shortcut.py). The fast path
 saves the SDK's objects for the request, the connection and the result, which take as long as the call
 (docs/decisions/0011-a-fast-path-for-mcp-calls.md).
 """
@@ -54,7 +54,7 @@ class FastPath:
     def read(self, scope: Scope, message: dict[str, Any]) -> FastRequest | None:
         """Check a message; None means that the SDK must answer it."""
         method, identity = message.get("method"), message.get("id")
-        if method not in {"tools/call", "tools/list"} or not _is_portable(identity):
+        if method not in ("tools/call", "tools/list") or not _is_portable(identity):
             return None
         headers: dict[str, str] = {}
         for name, value in scope["headers"]:

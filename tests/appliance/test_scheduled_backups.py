@@ -1,0 +1,119 @@
+"""Backups that `serve` makes on a schedule: when they are due, how many are kept, and what they never delete."""
+
+import asyncio
+import calendar
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.appliance.database_files import change, digest, names, rows
+from tests.support.cli import run
+from tests.support.seed import Seed, capture_parts
+from tests.support.server import Box, eventually, ok
+from ticketbox.domain.core.clock import DAY
+from ticketbox.jobs.backups import Plan, due_in, kept, make
+from ticketbox.store.file.migrate import UnusableFile
+
+
+def plan(db: Path, keep: int = 3, every: int = 3600) -> Plan:
+    """A plan for backups in a folder beside the file."""
+    return Plan(db, db.parent / "backups", every, keep)
+
+
+def test_server_makes_its_first_backup_at_startup_and_it_restores(seed: Seed, tmp_path: Path) -> None:
+    folder = tmp_path / "elsewhere"
+    flags = ["--backup-every", "6h", "--backup-dir", str(folder)]
+    with seed.box(tmp_path, *flags) as box:
+        made = eventually(lambda: [*folder.glob("ticketbox-*.db")])[0]
+        assert eventually(lambda: f"info a backup: {made}, " in box.log.read_text())
+    assert rows(made) == rows(seed.db)
+    assert run("restore", made, "--db", tmp_path / "new.db").exit_code == 0
+    with Box(box.db, *flags):  # the next is due in six hours
+        time.sleep(0.5)  # long enough for a backup that is due to be written
+    assert [*folder.glob("*.db")] == [made]
+
+
+def test_stopping_the_server_cancels_a_running_backup(seed: Seed, tmp_path: Path) -> None:
+    db = seed.copy(tmp_path)
+    change(db, *["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 2500)
+    with Box(db, "--backup-every", "1h", "--backup-dir", str(tmp_path / "backups")) as box:
+        eventually(lambda: [*(tmp_path / "backups").glob("*.part")])
+        started = time.monotonic()
+        assert box.stop() == 0
+        assert time.monotonic() - started < 10
+    assert names(tmp_path / "backups") == []
+
+
+def test_old_backups_are_deleted_and_other_files_are_kept(db: Path) -> None:
+    ours = plan(db)
+    ours.folder.mkdir()
+    strangers = {"ticketbox-old.db", "other-20200101T000000Z.db", "ticketbox-20200101T000000Z.db.gz", "notes.txt"}
+    for name in strangers | {f"ticketbox-2020010{day}T000000Z.db" for day in range(1, 6)}:
+        (ours.folder / name).write_bytes(b"")
+    killed, running = (ours.folder / f"ticketbox-2020010{day}T000000Z.db.part" for day in (8, 9))
+    running.write_bytes(b"")
+    killed.write_bytes(b"")
+    os.utime(killed, (0, 0))
+    made = make(ours, asyncio.Event())
+    found = set(names(ours.folder)) - strangers - {running.name}
+    assert running.exists()
+    assert found == {"ticketbox-20200104T000000Z.db", "ticketbox-20200105T000000Z.db", Path(made.file).name}
+    assert strangers <= set(names(ours.folder))
+
+
+def test_corrupt_database_never_replaces_a_good_backup(db: Path) -> None:
+    ours = plan(db, keep=1)
+    good = Path(make(ours, asyncio.Event()).file).rename(ours.folder / "ticketbox-20260101T000000Z.db")
+    before = digest(good)
+    change(db, "UPDATE blob SET data = zeroblob(length(data))")
+    with pytest.raises(UnusableFile, match="hash"):
+        make(ours, asyncio.Event())
+    assert kept(ours) == [good]
+    assert digest(good) == before
+
+
+def test_next_backup_is_due_by_the_name_of_the_newest(db: Path) -> None:
+    ours = plan(db)
+    assert due_in(ours, 0) == 0
+    ours.folder.mkdir()
+    (ours.folder / "ticketbox-20261121T093000Z.db").touch()
+    made = calendar.timegm((2026, 11, 21, 9, 30, 0))
+    assert due_in(ours, made + 600) == 3000
+    assert due_in(ours, made + 9999) == 0
+    assert due_in(ours, made - 999_999) == 3600  # the clock was ahead
+
+
+def test_invalid_durations_are_rejected(db: Path) -> None:
+    for wrong in ("6", "0h", "-1h", "six hours", "1.5h", "6 h", "999999d", ""):
+        done = run("serve", "--db", db, "--backup-every", wrong)
+        assert (done.exit_code, "no span of time" in done.stderr) == (2, True), wrong
+    assert run("serve", "--db", db, "--backup-keep", "0").exit_code == 2
+
+
+@pytest.mark.long
+def test_captures_of_old_archived_tickets_are_deleted_and_their_space_is_freed(seed: Seed, tmp_path: Path) -> None:
+    db = seed.copy(tmp_path)
+    with Box(db) as box, box.client(seed.token) as client:
+        tickets = [each["id"] for each in ok(client.get("/tickets"))["items"]]
+        noise = {"file": ("noise.bin", bytes(range(256)) * 4)}
+        ok(client.post(f"/tickets/{tickets[0]}/attachments", files=noise))
+        for ticket in tickets[:3]:
+            ok(client.post(f"/tickets/{ticket}/archive", json={}))
+    change(
+        db,
+        f"UPDATE ticket SET archived_at = archived_at - {31 * DAY} WHERE public_id IN ('{tickets[0]}', '{tickets[1]}')",
+    )
+    with Box(db) as box:
+        assert box.stop() == 0  # a round of housekeeping
+    assert len(rows(db)["capture"]) == 6
+    for _ in range(2):  # one round removes the captures, the next their contents
+        with Box(db, "--drop-captures-after", "30d") as box:
+            assert box.stop() == 0
+    found = rows(db)
+    assert (len(found["ticket"]), len(found["capture"]), len(found["asset"])) == (6, 4, 5)
+    with Box(db) as box, box.client(seed.token) as client:
+        read = ok(client.get(f"/tickets/{tickets[0]}?status=archived"))
+        assert read.get("capture") is None
+        ok(client.post("/captures", files=capture_parts(seed.project, 77)))

@@ -1,0 +1,110 @@
+"""Fingerprints: alike in what matters, whatever figures, ids and builds say."""
+
+import pytest
+
+from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame
+from ticketbox.domain.captures.fingerprints import MAX_ERRORS, fingerprint_errors, fingerprint_message, fingerprint_page
+from ticketbox.domain.tickets.records import Likeness
+
+
+def error(message: str, *frames: tuple[str, str], name: str = "TypeError", source: str | None = None) -> ErrorEntry:
+    taken = [Frame(url=url, function=function, line=number, column=1) for number, (url, function) in enumerate(frames)]
+    return ErrorEntry(seq=1, ts=1, kind=ErrorKind.ERROR, message=message, name=name, frames=taken, source=source)
+
+
+def values(entry: ErrorEntry) -> dict[Likeness, int]:
+    return {each.likeness: each.value for each in fingerprint_errors([entry])}
+
+
+ALIKE = [
+    ("Item 17 of cart 4 is gone", "Item 3 of cart 4,104 is gone"),
+    ("no order 5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11", "no order 77c44a51-1111-4a51-9a58-0f1f3f4f7c99"),
+    ("blob 9f8a7b6c5d4e is missing", "blob 0a1b2c3d4e5f is missing"),
+    ("GET https://shop.example/api/cart?x=1 failed", "GET http://localhost:3000/api/orders failed"),
+    ("at 0xdeadBEEF", "at 0x1f"),
+    ("TypeError: x is undefined", "Uncaught TypeError: x is undefined"),
+    ("x  is\tundefined", "x is undefined"),
+    ("x is undefined\n    at f (a.js:1:2)", "x is undefined"),
+    ("session aZ3k9QmR7xT2bV5nL8 ended", "session qW8e7rT6yU5iO4pA3s ended"),
+]
+
+
+@pytest.mark.parametrize(("one", "two"), ALIKE)
+def test_messages_that_differ_in_variable_parts_are_equal(one: str, two: str) -> None:
+    first, second = fingerprint_message(one), fingerprint_message(two)
+    assert first is not None
+    assert second is not None
+    assert first.value == second.value
+
+
+@pytest.mark.parametrize(
+    ("one", "two"),
+    [
+        ("x is undefined", "y is undefined"),
+        ("cart is empty", "cart is full"),
+        ("TypeError: x", "RangeError: x"),
+        ("Internationalization failed", "Misunderstandings failed"),
+    ],
+)
+def test_messages_that_differ_in_words_are_different(one: str, two: str) -> None:
+    first, second = fingerprint_message(one), fingerprint_message(two)
+    assert first is not None
+    assert second is not None
+    assert first.value != second.value
+
+
+def test_location_is_function_and_file_without_line_host_and_build() -> None:
+    one = values(error("x", ("https://shop.example/assets/app-6f1c2d.js?v=1", "load")))
+    two = values(error("x", ("http://localhost:5173/static/app-91be07.js", "other"), ("https://a/b.js", "load")))
+    same = values(error("x", ("https://staging.example/app-0aa1b7.js", "load")))
+    assert one[Likeness.ERROR] == same[Likeness.ERROR]
+    assert one[Likeness.ERROR] != two[Likeness.ERROR]
+    assert one[Likeness.MESSAGE] == two[Likeness.MESSAGE]
+
+
+def test_source_is_the_location_without_frames() -> None:
+    one = values(error("x", source="https://shop.example/app-6f1c2d.js:10:4"))
+    assert one == values(error("x", source="https://shop.example/app-91be07.js:99:1"))
+    assert set(one) == {Likeness.ERROR, Likeness.MESSAGE}
+    assert set(values(error("x"))) == {Likeness.MESSAGE}
+
+
+def test_name_counts_once_and_empty_message_not_at_all() -> None:
+    assert values(error("x is undefined")) == values(error("TypeError: x is undefined"))
+    assert fingerprint_errors([error("", name="")]) == []
+
+
+def test_number_of_fingerprints_is_bounded() -> None:
+    many = [error("word" * number) for number in range(1, 200)]
+    assert len(fingerprint_errors(many)) <= 2 * MAX_ERRORS
+
+
+@pytest.mark.parametrize(
+    ("url", "label"),
+    [
+        ("https://shop.example/orders/1729?tab=2#top", "shop.example/orders/*"),
+        ("https://user@Shop.Example:8443/orders/1729/", "shop.example:8443/orders/*"),
+        ("https://shop.example/", "shop.example"),
+        ("https://shop.example/u/5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11/edit", "shop.example/u/*/edit"),
+        ("https://shop.example/c/9f8a7b6c5d", "shop.example/c/*"),
+        ("https://tickets.example/tickets/t-4k7m2q9x", "tickets.example/tickets/*"),
+        ("https://app.example/#/orders/17?x=1", "app.example/#/orders/*"),
+        ("https://shop.example/checkout-button", "shop.example/checkout-button"),
+    ],
+)
+def test_page_fingerprint_is_host_and_path_without_ids(url: str, label: str) -> None:
+    found = fingerprint_page(url)
+    assert found is not None
+    assert found.label == label
+
+
+@pytest.mark.parametrize("url", ["about:blank", "data:text/html,x", "https://[bad", "", "nothing"])
+def test_invalid_page_has_no_fingerprint(url: str) -> None:
+    assert fingerprint_page(url) is None
+
+
+def test_hostile_texts_are_processed_quickly() -> None:
+    for text in ("a1-" * 100_000, "0x" * 100_000, "http://" * 50_000, "-" * 200_000, "1," * 100_000, "aA1_" * 60_000):
+        fingerprint_message(text)
+        fingerprint_page("https://x/" + text)
+        fingerprint_errors([error(text, (text, text))])

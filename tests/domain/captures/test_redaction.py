@@ -1,0 +1,290 @@
+"""What redaction takes out, what it leaves, and that hostile text can't slow it down."""
+
+import time
+from typing import Any
+
+import pytest
+
+from ticketbox.domain.accounts.secrets import generate_secret
+from ticketbox.domain.captures.capture import (
+    LINE,
+    URL,
+    ConsoleEntry,
+    Environment,
+    ErrorEntry,
+    ErrorKind,
+    Frame,
+    Level,
+    NetworkEntry,
+    NetworkRequest,
+    NetworkResponse,
+    Page,
+    Redaction,
+    Stream,
+)
+from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
+from ticketbox.domain.captures.streams import decode_stream, encode_stream
+
+S = "Zq9xW7vK2mP4sT8u"
+PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----"
+
+
+@pytest.mark.parametrize(
+    ("text", "clean"),
+    [
+        # addresses and forms
+        (f"https://h/?a=1&token={S}&b=2", "https://h/?a=1&token=[redacted]&b=2"),
+        (f"https://h/#access_token={S}&x=1", "https://h/#access_token=[redacted]&x=1"),
+        (f"https://h/x;jsessionid={S}", "https://h/x;jsessionid=[redacted]"),
+        (f"https://h/?key={S}", "https://h/?key=[redacted]"),
+        (f"https://h/cb?code={S}&state=1", "https://h/cb?code=[redacted]&state=1"),
+        (
+            f"https://h/?X-Amz-Signature={S}&X-Amz-Date=1",
+            "https://h/?X-Amz-Signature=[redacted]&X-Amz-Date=1",
+        ),
+        (f"https://ann:{S}@h/x", "https://h/x"),
+        (f"https://{S}@h/x", "https://h/x"),
+        (f"postgres://ann:p@{S}@db/x", "postgres://db/x"),
+        (f"to=https%3A%2F%2Fann%3A{S}%40h%2Fx", "to=https%3A%2F%2Fh%2Fx"),
+        (f"/login?next=%2Fcb%3Ftoken%3D{S}", "/login?next=%2Fcb%3Ftoken%3D[redacted]"),
+        (f"password={S}&x=1", "password=[redacted]&x=1"),
+        (f"x=1&%70assw%6Frd={S}", "x=1&password=[redacted]"),
+        (f"user%5Btoken%5D={S}&y=2", "user%5Btoken%5D=[redacted]&y=2"),
+        (f'name="password"\r\n\r\n{S}\r\n--b', 'name="password"\r\n\r\n[redacted]\r\n--b'),
+        # JSON, whole, cut, nested, escaped
+        (f'{{"password":"{S}","a":1}}', '{"password":"[redacted]","a":1}'),
+        (f'{{"accessToken" : "{S}"}}', '{"accessToken" : "[redacted]"}'),
+        (f'{{"API-Key":"a\\"{S}"}}', '{"API-Key":"[redacted]"}'),
+        (f'{{"secret":{{"a":"}}{S}"}},"b":2}}', '{"secret":"[redacted]","b":2}'),
+        (f'{{"tokens":["{S}","{S}"],"b":2}}', '{"tokens":"[redacted]","b":2}'),
+        ('{"cvv":123,"ssn": 123456789}', '{"cvv":"[redacted]","ssn": "[redacted]"}'),
+        (f'{{"password":"{S}', '{"password":"[redacted]'),
+        (f'{{"session":{{"a":["{S}"', '{"session":"[redacted]"'),
+        (f'{{"p":"{{\\"pwd\\":\\"{S}\\",\\"ok\\":1}}"}}', '{"p":"{\\"pwd\\":\\"[redacted]\\",\\"ok\\":1}"}'),
+        (f'{{"pass\\u0077ord":"{S}"}}', '{"password":"[redacted]"}'),
+        (f'"https://h/?a=1\\u0026token={S}\\u0026b=1"', '"https://h/?a=1\\u0026token=[redacted]\\u0026b=1"'),
+        # other texts
+        (f"Cookie: a={S}; b={S}\nAccept: x", "Cookie: [redacted]\nAccept: x"),
+        (f"authorization: Digest {S} {S}", "authorization: [redacted]"),
+        (f"API key: {S}", "API key: [redacted]"),
+        (f"{{ api_key: '{S}', b: 1 }}", "{ api_key: '[redacted]', b: 1 }"),
+        (f'Map(1) {{"token" => "{S}"}}', 'Map(1) {"token" => "[redacted]"}'),
+        (f"<w:Password>{S} b</w:Password>ok", "<w:Password>[redacted]</w:Password>ok"),
+        ("password: hunter", "password: [redacted]"),
+        # shapes
+        (f"got Bearer {S} back", "got Bearer [redacted] back"),
+        ("Basic YW5uOmh1bnRlcjI=", "Basic [redacted]"),
+        ("at eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln!", "at [redacted]!"),
+        ("AKIAIOSFODNN7EXAMPLE", "[redacted]"),
+        ("eyJghp_abcdefghijklmnopqrstuvwxyz0123456789", "eyJ[redacted]"),
+        ("Basic ghp_abcdefghijklmnopqrstuvwxyz0123456789", "Basic [redacted]"),
+        ("xghp_abcdefghijklmnopqrstuvwxyz0123456789", "x[redacted]"),
+        ("github_pat_11ABCDEFG0abcdefghijkl_mnop", "[redacted]"),
+        ("glpat-abcdefghij0123456789", "[redacted]"),
+        ("xoxb-1234567890-abcdefghij", "[redacted]"),
+        ("sk_live_abcdefghij0123456789", "[redacted]"),
+        ("AIzaSyA-abcdefghijklmnopqrstuvwxyz01234", "[redacted]"),
+        ("npm_abcdefghijklmnopqrstuvwxyz0123456789", "[redacted]"),
+        (f"{PEM}\nok", "[redacted]\nok"),
+        (PEM[:-20], "[redacted]"),
+        (PEM.replace("\n", "\\n"), "[redacted]"),
+    ],
+)
+def test_secrets_are_removed(text: str, clean: str):
+    assert redact_text(text)[0] == clean
+    assert redact_text(text)[1] > 0
+    assert redact_text(clean) == (clean, 0)
+
+
+def test_own_secrets_are_removed():
+    assert redact_text(f"x {generate_secret()} y") == ("x [redacted] y", 1)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SyntaxError: Unexpected token '<', \"<!DOCTYPE \"... is not valid JSON",
+        "Unexpected token: expired",
+        "token is undefined",
+        '{"token":null,"password":"","secret":false}',
+        '{"key":"value","code":"E_FAILED","author":"ann","monkey":"x"}',
+        "max_tokens=4096",
+        "https://h/?code=DE&keyboard=1&page=2#top",
+        "bearer authentication is required",
+        "Basic usage",
+        "WWW-Authenticate: Bearer realm",
+        "webpack://react@18.2/index.js",
+        "f@https://h/app.js:1:2",
+        "ssh://git@github.com/a/b",
+        "cursor eyJpZCI6MTIzNDU2fQ",
+        "if (password>3) return",
+        '<div class="pin">hello</div>',
+        "100%25 %41 \\u0041 caf\\u00e9",
+        "className=a",
+        "İstanbul TOKEN",
+    ],
+)
+def test_ordinary_text_is_unchanged(text: str):
+    assert redact_text(text) == (text, 0)
+
+
+class TestExtraRules:
+    def test_key_is_matched_in_any_spelling(self):
+        redactor = Redactor(["customer_ref"])
+        assert redactor.text(f'{{"customerRef":"{S}"}}') == '{"customerRef":"[redacted]"}'
+        assert redactor.url(f"/?Customer-Ref={S}&a=1") == "/?Customer-Ref=[redacted]&a=1"
+        assert redactor.text("the customer_ref field") == "the customer_ref field"
+        assert redactor.counts == Redaction(extra=2)
+
+    def test_literal_is_removed_everywhere(self):
+        redactor = Redactor(["text:ACME-1", "text:acme_*"])
+        assert redactor.text("id ACME-12, acme_abc.def!") == "id [redacted]2, [redacted]"
+        assert redactor.text("acme-1") == "acme-1"
+
+    @pytest.mark.parametrize("rule", ["text:(a+)+$", "text:.*", "(a+)+", "[", "text:", "text:*", "", "  ", "*", "\\"])
+    def test_rule_is_never_a_regular_expression(self, rule: str):
+        text = "a" * 200 + "! [ \\ plain"
+        assert Redactor([rule]).text(text) == text
+
+    def test_literal_is_matched_exactly(self):
+        text = "abc a.c " + "a" * 40 + "! (a+)+$"
+        assert Redactor(["text:a.c", "text:(a+)+$"]).text(text) == f"abc [redacted] {'a' * 40}! [redacted]"
+
+    def test_number_of_rules_is_bounded(self):
+        rules = [f"text:word{n}." for n in range(101)]
+        assert Redactor(rules).text("word99. word100.") == "[redacted] word100."
+
+
+@pytest.mark.parametrize(
+    "key",
+    """password passwd userPassword passphrase secret client_secret apiKey api-key X-API-KEY access_key_id
+    private_key authorization credential sessionId csrf xsrf-value jwt credit_card cardNumber cardNo cvv cvc
+    security_code SAMLResponse client_assertion token id_token token2 token_value session auth pwd pw pass
+    cookie otp totp pin ssn sid sig signature card code_verifier user[token] a.b.token""".replace("\n", " ").split(),
+)
+def test_secret_names(key: str):
+    assert S not in redact_text(f'{{"a":1,"{key}":"{S}"}}')[0]
+    assert S not in redact_text(f"https://h/?a=1&{key}={S}")[0]
+
+
+@pytest.mark.parametrize(
+    "key", ["author", "keyboard", "monkey", "pinned", "tokenizer", "passive", "cardinal", "side", "signal", "id"]
+)
+def test_ordinary_names(key: str):
+    assert redact_text(f'{{"{key}":"{S}"}} ?{key}={S} {key}: {S}')[1] == 0
+
+
+class TestHeaders:
+    def test_identity_is_removed_and_unknown_fields_are_blanked(self):
+        redactor = Redactor()
+        headers = {
+            "Cookie": S, "set-cookie": S, "Authorization": S, "Proxy-Authorization": S,
+            "X-Api-Key": S, "X-Unknown": "plain", "X-Empty": "",
+            "Content-Type": "text/html", "Referer": f"https://h/?token={S}", "sec-ch-ua": "x",
+        }  # fmt: skip
+        assert redactor.headers(headers) == {
+            "X-Api-Key": "[redacted]", "X-Unknown": "[redacted]", "X-Empty": "",
+            "Content-Type": "text/html", "Referer": "https://h/?token=[redacted]", "sec-ch-ua": "x",
+        }  # fmt: skip
+        assert redactor.counts == Redaction(headers=6, query=1)
+
+    def test_redactions_by_the_browser_are_not_counted_again(self):
+        redactor = Redactor()
+        assert redactor.headers({"X-Api-Key": "[redacted]"}) == {"X-Api-Key": "[redacted]"}
+        assert redactor.counts.total == 0
+
+
+def full_entries(text: str) -> dict[Stream, list[Any]]:
+    part = {"headers": {"accept": text, text[:200]: text}, "body": text}
+    return {
+        Stream.CONSOLE: [
+            ConsoleEntry(seq=1, ts=1, level=Level.LOG, args=["a", text], stack=text, source=text, frame=text)
+        ],
+        Stream.NETWORK: [
+            NetworkEntry(
+                id=text[:64], ts=1, method=text[:32], url=text, status=200, type=text[:32], duration_ms=1,
+                request=NetworkRequest(**part), response=NetworkResponse(**part, mime=text),
+                status_text=text, initiator=text, error=text, frame=text,
+            )
+        ],
+        Stream.ERRORS: [
+            ErrorEntry(
+                seq=1, ts=1, kind=ErrorKind.ERROR, message=text, name=text, stack=text, source=text,
+                fingerprint=text, frames=[Frame(url=text, function=text)], frame=text,
+            )
+        ],
+    }  # fmt: skip
+
+
+def redact(stream: Stream, entries: list[Any]) -> Redaction:
+    redactor = Redactor()
+    getattr(redactor, stream)(entries)
+    return redactor.counts
+
+
+@pytest.mark.parametrize("stream", list(Stream))
+def test_every_field_of_every_stream_is_redacted(stream: Stream):
+    entries = full_entries("tok_" + "Ab1" * 9)[stream]
+    redact(stream, entries)
+    assert b"Ab1Ab1" not in encode_stream(entries)
+    assert decode_stream(stream, encode_stream(entries))
+
+
+@pytest.mark.parametrize("stream", list(Stream))
+def test_lengthened_text_keeps_its_bounds(stream: Stream):
+    entries = full_entries(("pw=x&" * LINE)[:LINE])[stream]
+    for entry in entries:
+        if isinstance(entry, NetworkEntry):
+            entry.url = ("pw=x&" * URL)[:URL]
+        if isinstance(entry, ErrorEntry):
+            entry.fingerprint = ("pw=x&" * LINE)[:128]
+    assert decode_stream(stream, encode_stream(entries)) == entries
+    assert redact(stream, entries).total > 0
+    assert decode_stream(stream, encode_stream(entries)) == entries
+
+
+def test_page_is_redacted():
+    page = Page(url=f"https://h/?sid={S}", title=f"Bearer {S}", referrer=f"https://a:{S}@h/")
+    Redactor().page(page)
+    assert page == Page(url="https://h/?sid=[redacted]", title="Bearer [redacted]", referrer="https://h/")
+
+
+def test_environment_is_redacted():
+    said = Environment(browser=f"Chrome Bearer {S}", os=f"password={S}", language=f"x-token={S}", timezone=f"sid={S}")
+    Redactor().environment(said)
+    assert S not in repr(said)
+    assert said.browser == "Chrome Bearer [redacted]"
+
+
+HOSTILE = [
+    "token=x&", '"token":"', 'secret:{', '"secret":{"a":"', "\\", '\\"', "eyJ", "eyJabcdefghijkl", "://",
+    "Bearer ", "-----BEGIN RSA PRIVATE KEY-----", "://a@", "%", "%25", "%3A%2F%2F", "%3a%2f%2fa", "tok_",
+    "tokentoken", "key", "pass%", "token=       ", "[redacted]", "ghp_", "{[", 'token:{"', 'token:"\\', "İ",
+    '"token":\\"', "Cookie: ", "<token>", "%22token%22%3A%22", "token=a,", 'token=a"', "token-",
+    "-----BEGIN ",
+]  # fmt: skip
+TAILS = [
+    ('"token":"', "\\"), ('token={"', '"\\'), ("token=", "\\"), ("token={", "\\"), ("token=", ","),
+    ("-----BEGIN PRIVATE KEY-----", "-----END "), ("https://", "a:"), ("Basic ", "a"), ("eyJ", "a."),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("head", "unit"), [("", unit) for unit in HOSTILE] + TAILS)
+def test_hostile_text_takes_linear_time(head: str, unit: str):
+    """A quarter of a megabyte, the longest text an entry may hold; quadratic patterns take minutes."""
+    text = head + unit * (262_144 // len(unit))
+    start = time.process_time()
+    redact_text(text)
+    assert time.process_time() - start < 2
+
+
+def test_long_ordinary_stream_is_quick():
+    words = "the quick component rendered with props: value of author.key in session storage, not a secret "
+    entries = [
+        ConsoleEntry(seq=n, ts=n, level=Level.LOG, args=[f"{n} {words * 10}"], stack=f"f@https://h/{n}.js:1:2\n" * 8)
+        for n in range(2_000)
+    ]
+    start = time.process_time()
+    counts = redact(Stream.CONSOLE, entries)
+    assert time.process_time() - start < 1.5
+    assert counts.total == 0

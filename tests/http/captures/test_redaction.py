@@ -1,0 +1,32 @@
+"""A secret in any text of a capture is gone before anything is stored, and counted."""
+
+import json
+from typing import Any
+
+import msgspec
+
+from tests.fault.test_secrets import texts_of
+from tests.support.operation_cases import capture_arguments, parts
+from tests.support.server import World, ok
+from ticketbox.domain.accounts.secrets import generate_secret
+from ticketbox.operations.captures.captures import CaptureInput
+
+
+def test_no_field_of_an_upload_stores_a_secret(world: World) -> None:
+    secret = generate_secret()
+    texts: dict[str, Any] = {
+        "title": f"Cart {secret}",
+        "description": f"My token is {secret}.",
+        "labels": [secret],
+        "page": {"url": f"https://shop.example/?x={secret}", "title": secret, "referrer": f"https://{secret}/"},
+        "environment": dict.fromkeys(("browser", "os", "language", "timezone"), f"it {secret}"),
+    }
+    plain = {"id", "health", "captured_at", "redaction", "ticket_id", "project_id", "column_id", "priority"}
+    assert texts.keys() | plain == {field.name for field in msgspec.structs.fields(CaptureInput)}
+    made = ok(world.api.post("/captures", files=parts(capture_arguments(world.project, **texts))))
+    ticket = ok(world.api.get(f"/tickets/{made['ticket_id']}"))
+    assert (ticket["title"], ticket["description"]) == ("Cart [redacted]", "My token is [redacted].")
+    assert ticket["labels"] == ["[redacted]"]
+    assert sum(ticket["capture"]["redaction"].values()) == 10
+    assert secret not in json.dumps(ticket)
+    assert secret not in repr(texts_of(world.box.db))

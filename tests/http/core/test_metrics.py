@@ -1,0 +1,209 @@
+"""`/metrics`: what an operator needs, as Prometheus reads it, for this machine or with a token."""
+
+import contextlib
+import json
+import re
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import httpx
+import pytest
+from prometheus_client.openmetrics.parser import text_string_to_metric_families as parse_open
+from prometheus_client.parser import text_string_to_metric_families as parse
+
+from tests.docs.pages import ROOT, table
+from tests.support.server import PASSWORD, Box, World, eventually, expect_error, ok, run_server
+from ticketbox import __version__
+from ticketbox.http.metrics import BUCKETS
+
+Figures = dict[tuple[str, tuple[tuple[str, str], ...]], float]
+
+
+@pytest.fixture(scope="module")
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """A server that nobody else asks anything, and that believes no proxy."""
+    with run_server(tmp_path_factory.mktemp("metrics")) as running:
+        yield running
+
+
+def figures(box: Box) -> Figures:
+    """Every sample, by its name and labels."""
+    answer = httpx.get(f"{box.url}/metrics")
+    assert answer.status_code == 200, answer.text
+    assert answer.headers["content-type"].startswith("text/plain; version=")
+    return {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in parse(answer.text)
+        for sample in family.samples
+    }
+
+
+def compute_growth(before: Figures, after: Figures, name: str, **labels: str) -> float:
+    """By how much a figure grew."""
+    key = name, tuple(sorted(labels.items()))
+    return after.get(key, 0) - before.get(key, 0)
+
+
+def test_requests_latencies_and_errors_are_counted(box: Box, world: World) -> None:
+    before = figures(box)
+    client = box.client(world.owner.token("read"))
+    for _ in range(3):
+        ok(client.get("/tickets"))
+    expect_error(client.post("/tickets", json={"title": "x", "project_id": world.project}), 403, "insufficient_scope")
+    expect_error(client.get("/tickets/t-aaaaaaaa"), 404, "not_found")
+    expect_error(box.client("tok_" + "x" * 36).get("/me"), 401, "unauthorized")
+    httpx.request("PROPFIND", f"{box.url}/")
+    call = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "add_comment", "arguments": {}}}
+    assert httpx.post(f"{box.url}/mcp", json=call, headers=dict(client.headers)).status_code == 403
+    after = figures(box)
+    requests = "ticketbox_http_requests_total"
+    assert compute_growth(before, after, requests, surface="rest", method="GET", status="200") == 3
+    assert compute_growth(before, after, requests, surface="rest", method="POST", status="403") == 1
+    assert compute_growth(before, after, requests, surface="mcp", method="POST", status="403") == 1
+    assert compute_growth(before, after, requests, surface="pages", method="other", status="405") == 1
+    assert compute_growth(before, after, "ticketbox_http_request_seconds_count", surface="rest") == 6
+    assert compute_growth(before, after, "ticketbox_http_request_seconds_bucket", surface="rest", le="+Inf") == 6
+    assert 0 < compute_growth(before, after, "ticketbox_http_request_seconds_sum", surface="rest") < 60
+    assert compute_growth(before, after, "ticketbox_refusals_total", code="insufficient_scope") == 2
+    assert compute_growth(before, after, "ticketbox_refusals_total", code="not_found") == 1
+    assert compute_growth(before, after, "ticketbox_refusals_total", code="unauthorized") == 1
+
+
+def test_names_types_labels_and_buckets(box: Box) -> None:
+    httpx.get(f"{box.api}/me")
+    families = list(parse(httpx.get(f"{box.url}/metrics").text))
+    ours = {each.name: each for each in families if each.name.startswith("ticketbox")}
+    types = {kind: {name for name, each in ours.items() if each.type == kind} for kind in {e.type for e in families}}
+    assert types == {
+        "counter": {
+            "ticketbox_http_requests", "ticketbox_refusals", "ticketbox_bucket_refusals", "ticketbox_writes",
+            "ticketbox_commits", "ticketbox_mails",
+        },
+        "histogram": {"ticketbox_http_request_seconds"},
+        "gauge": {
+            "ticketbox_info", "ticketbox_buckets", "ticketbox_writer_queue", "ticketbox_database_bytes",
+            "ticketbox_wal_bytes", "ticketbox_disk_free_bytes", "ticketbox_deliveries_waiting",
+            "ticketbox_deliveries_oldest_seconds", "ticketbox_webhooks_disabled", "ticketbox_mails_waiting",
+            "ticketbox_mails_oldest_seconds",
+        },
+    }  # fmt: skip
+    labels = {
+        (sample.name, *sorted(sample.labels)) for each in ours.values() for sample in each.samples if sample.labels
+    }
+    assert labels - {("ticketbox_bucket_refusals_total", "bucket")} == {
+        ("ticketbox_info", "version"),
+        ("ticketbox_http_requests_total", "method", "status", "surface"),
+        ("ticketbox_http_request_seconds_bucket", "le", "surface"),
+        ("ticketbox_http_request_seconds_count", "surface"),
+        ("ticketbox_http_request_seconds_sum", "surface"),
+        ("ticketbox_refusals_total", "code"),
+    }
+    seconds = ours["ticketbox_http_request_seconds"].samples
+    bounds = [*map(str, BUCKETS), "+Inf"]
+    assert BUCKETS == (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+    for surface in ("rest", "mcp", "pages"):
+        assert [s.labels["le"] for s in seconds if s.labels["surface"] == surface and "le" in s.labels] == bounds
+
+
+def test_short_buckets_are_counted_by_name(box: Box, world: World) -> None:
+    before = figures(box)
+    client = world.owner.client("comments")
+    ticket = world.ticket()["id"]
+    statuses = [client.post(f"/tickets/{ticket}/comments", json={"body": "x"}).status_code for _ in range(65)]
+    after = figures(box)
+    short = statuses.count(429)
+    assert short > 0
+    assert compute_growth(before, after, "ticketbox_bucket_refusals_total", bucket="writes") == short
+    assert compute_growth(before, after, "ticketbox_refusals_total", code="rate_limited") == short
+
+
+def test_database_and_writer_are_measured(box: Box, world: World) -> None:
+    before = figures(box)
+    for number in range(5):
+        world.ticket(f"Ticket {number}")
+    after = figures(box)
+    assert compute_growth(before, after, "ticketbox_writes_total") >= 5
+    assert compute_growth(before, after, "ticketbox_commits_total") >= 5
+    assert after["ticketbox_writer_queue", ()] >= 0
+    assert after["ticketbox_database_bytes", ()] == box.db.stat().st_size
+    assert after["ticketbox_wal_bytes", ()] > 0
+    assert after["ticketbox_disk_free_bytes", ()] > 0
+    assert after["ticketbox_info", (("version", __version__),)] == 1
+    assert after["process_resident_memory_bytes", ()] > 10_000_000
+    assert ("ticketbox_last_backup_timestamp_seconds", ()) not in after
+
+
+def test_waiting_webhooks_and_emails_are_measured(box: Box, world: World) -> None:
+    before = figures(box)
+    made = {"name": "Hook", "url": "https://nowhere.invalid/", "types": ["ticket.created"]}
+    webhook = ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json=made))["webhook"]["id"]
+    world.ticket()
+    world.ticket()
+    eventually(lambda: compute_growth(before, figures(box), "ticketbox_deliveries_waiting") == 2)
+    assert 0 < eventually(lambda: figures(box)["ticketbox_deliveries_oldest_seconds", ()]) < 60
+    ok(world.owner.web.patch(f"/webhooks/{webhook}", json={"enabled": False}))
+    after = figures(box)
+    assert compute_growth(before, after, "ticketbox_deliveries_waiting") == 0
+    assert compute_growth(before, after, "ticketbox_webhooks_disabled") == 1
+    with contextlib.closing(sqlite3.connect(box.db)) as connection, connection:
+        connection.execute(
+            "INSERT INTO mail (user_id, first, state, attempts, due_at, created_at) "
+            "SELECT 1, 0, 'pending', 0, at, at - 60000 FROM event WHERE id = (SELECT max(id) FROM event)"
+        )
+    waiting = figures(box)
+    assert compute_growth(before, waiting, "ticketbox_mails_waiting") == 1
+    assert waiting["ticketbox_mails_oldest_seconds", ()] >= 60
+
+
+def test_openmetrics_is_served_when_accepted(box: Box) -> None:
+    answer = httpx.get(f"{box.url}/metrics", headers={"Accept": "application/openmetrics-text; version=1.0.0"})
+    assert answer.headers["content-type"].startswith("application/openmetrics-text")
+    assert "ticketbox_http_requests" in {family.name for family in parse_open(answer.text)}
+
+
+@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+def test_remote_requests_need_a_token(box: Box, world: World, header: str) -> None:
+    forwarded = {header: "203.0.113.9"}
+    expect_error(httpx.get(f"{box.url}/metrics", headers=forwarded), 401, "unauthorized")
+    token = world.owner.token("read")
+    assert httpx.get(f"{box.url}/metrics", headers={**forwarded, "Authorization": f"Bearer {token}"}).is_success
+    wrong = {"Authorization": "Bearer tok_" + "y" * 36}
+    expect_error(httpx.get(f"{box.url}/metrics", headers=wrong), 401, "unauthorized")
+
+
+def test_restricted_or_revoked_token_cannot_read_metrics(box: Box, world: World) -> None:
+    pinned = world.owner.token("read", company_id=world.company)
+    expect_error(httpx.get(f"{box.url}/metrics", headers={"Authorization": f"Bearer {pinned}"}), 403, "forbidden")
+    made = ok(world.owner.web.post("/tokens", json={"label": "scraper", "scopes": ["read"]}))
+    sent = {"Authorization": f"Bearer {made['secret']}"}
+    assert httpx.get(f"{box.url}/metrics", headers=sent).is_success
+    ok(world.owner.web.delete(f"/tokens/{made['token']['id'] if 'token' in made else made['id']}"))
+    expect_error(httpx.get(f"{box.url}/metrics", headers=sent), 401, "unauthorized")
+
+
+def test_metrics_name_nobody_and_contain_no_secret(box: Box, world: World) -> None:
+    httpx.get(f"{box.api}/nowhere/{world.owner.email}")
+    text = httpx.get(f"{box.url}/metrics").text
+    for told in (world.owner.email, world.company, world.project, PASSWORD, "nowhere", "tok_"):
+        assert told not in text
+
+
+def test_page_and_dashboard_use_metrics_that_exist(box: Box) -> None:
+    known = {name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum") for name, _ in figures(box)}
+    known |= {
+        "ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds",
+        "ticketbox_mails_total",
+    }  # fmt: skip
+    listed = {
+        name
+        for row in table(ROOT / "docs" / "operate" / "monitoring.md", "Metrics")
+        for name in re.findall(r"`(\w+)`", row[0])
+    }
+    assert {name for name in known if name.startswith("ticketbox_")} == listed
+    dashboard = json.loads((Path(ROOT) / "packaging" / "grafana.json").read_text("utf-8"))
+    asked = [target["expr"] for panel in dashboard["panels"] for target in panel.get("targets", ())]
+    assert asked
+    for expression in asked:
+        for name in re.findall(r"\b(?:ticketbox|process)_\w+", expression):
+            assert re.sub(r"_(bucket|count|sum)$", "", name) in known, expression

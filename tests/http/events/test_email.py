@@ -1,0 +1,380 @@
+"""Mail for notifications, with a real mail server: who says yes to it, what it holds, how it ends."""
+
+import contextlib
+import re
+import sqlite3
+import time
+from collections.abc import Iterator
+from email.message import EmailMessage
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.mail_server import PASSWORD, USER, MailServer, authenticate, create_certificate, run_mail_server
+from tests.support.seed import PatchedServer
+from tests.support.server import (
+    Box,
+    Person,
+    World,
+    copy_initialized_file,
+    eventually,
+    expect_error,
+    ok,
+    run_server,
+    ticketbox,
+)
+
+QUICK = """
+from ticketbox.domain.events import retry_schedule as retries
+from ticketbox.store.events import email_outbox as mails
+retries.FIRST_MS = 200
+mails.DELAY_MS = 300
+from ticketbox.cli import main
+main()
+"""
+FROM = ["--smtp-from", "The box <box@tickets.example>"]
+
+
+@pytest.fixture(scope="module")
+def mailed(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Box, MailServer]]:
+    """A server that mails after 0.3 s, and the mail server that takes it."""
+    db = copy_initialized_file(tmp_path_factory.mktemp("mailed"))
+    with run_mail_server() as box:
+        flags = ["--smtp-url", f"smtp://{box.host}", *FROM, "--trusted-proxy", "127.0.0.1/32"]
+        with PatchedServer(QUICK, db, *flags) as running:
+            yield running, box
+
+
+@pytest.fixture
+def inside(mailed: tuple[Box, MailServer]) -> Iterator[World]:
+    """A company on that server."""
+    yield World(mailed[0])
+    mailed[0].close_clients()
+
+
+@pytest.fixture
+def post(mailed: tuple[Box, MailServer]) -> MailServer:
+    """What came."""
+    return mailed[1]
+
+
+def request_confirmation(person: Person, post: MailServer) -> str:
+    """The link in the mail that asks a person's address."""
+    before = len(post.to(person.email))
+    assert ok(person.web.patch("/profile", json={"mail": True}))["mail"] == "asked"
+    eventually(lambda: len(post.to(person.email)) > before, 30)
+    return find_link(post.to(person.email)[-1])
+
+
+def find_link(message: EmailMessage) -> str:
+    """The address of the choice in a mail."""
+    found = re.search(r"https?://\S+/mail/mbx_\w+", read_text(message))
+    assert found is not None
+    return found[0]
+
+
+def read_text(message: EmailMessage, kind: str = "plain") -> str:
+    """A mail's text."""
+    part = message.get_body((kind,))
+    assert part is not None
+    return part.get_content().replace("\r\n", "\n")
+
+
+def confirm_email(person: Person, post: MailServer) -> Person:
+    """A person who wants mail, and has said so."""
+    address = request_confirmation(person, post)
+    assert httpx.post(address, data={"wanted": "yes"}).status_code == 200
+    assert ok(person.web.get("/profile"))["mail"] == "on"
+    return person
+
+
+def wait_for_emails(person: Person, post: MailServer, ticket: str, count: int = 1) -> list[EmailMessage]:
+    """The mails of a ticket, once so many came."""
+    eventually(lambda: sum(ticket in str(each["Subject"]) for each in post.to(person.email)) >= count, 30)
+    return [each for each in post.to(person.email) if ticket in str(each["Subject"])]
+
+
+def all_mail_left(box: Box, person: Person) -> bool:
+    """Whether no mail to a person is queued that wasn't tried yet."""
+    with contextlib.closing(sqlite3.connect(box.db)) as connection:
+        query = (
+            "SELECT count(*) FROM mail m JOIN user u ON u.id = m.user_id "
+            "WHERE u.public_id = ? AND m.state = 'pending' AND m.attempts = 0"
+        )
+        return connection.execute(query, (person.id,)).fetchone() == (0,)
+
+
+def test_email_is_confirmed_at_the_address_and_then_contains_the_inbox(inside: World, post: MailServer) -> None:
+    bob = inside.join("Bob")
+    assert ok(bob.web.get("/profile"))["mail"] == "off"
+    address = request_confirmation(bob, post)
+    (question,) = post.to(bob.email)
+    assert inside.box.url in read_text(question)
+    inside.ticket(description="@Bob, not yet")
+    page = httpx.get(address)
+    assert page.status_code == 200
+    assert bob.email in page.text
+    assert ok(bob.web.get("/profile"))["mail"] == "asked"  # a look is no yes
+    assert httpx.post(address, data={"wanted": "yes"}).status_code == 200
+    ticket = inside.ticket("Cart", description="@Bob, now")["id"]
+    ok(inside.api.put(f"/tickets/{ticket}/assignees/{bob.id}"))
+    ok(inside.owner.web.post(f"/tickets/{ticket}/comments", json={"body": "Any **news**?"}))
+    (mail,) = wait_for_emails(bob, post, ticket)
+    assert mail["Subject"] == f"[First project] Cart ({ticket})"
+    assert mail["From"] == "The box <box@tickets.example>"
+    assert mail["To"] == f"Bob <{bob.email}>"
+    assert mail["X-Envelope-To"] == bob.email
+    assert mail["Auto-Submitted"] == "auto-generated"
+    said = read_text(mail)
+    assert "Ann (a token, via rest) mentioned you in the description:\n\n@Bob, now" in said
+    assert "Ann (a token, via rest) assigned you." in said
+    assert "Ann commented:\n\nAny **news**?" in said
+    assert f"{inside.box.url}/tickets/{ticket}" in said
+    eventually(lambda: all_mail_left(inside.box, bob))
+    assert len(post.to(bob.email)) == 2  # what came before the yes isn't mailed
+
+
+def test_emails_of_a_ticket_form_one_thread(inside: World, post: MailServer) -> None:
+    bob = confirm_email(inside.join("Bob"), post)
+    ticket = inside.ticket(description="@Bob")["id"]
+    wait_for_emails(bob, post, ticket)
+    ok(inside.api.post(f"/tickets/{ticket}/comments", json={"body": "@Bob again"}))
+    first, second = wait_for_emails(bob, post, ticket, 2)
+    assert first["Message-ID"] != second["Message-ID"]
+    assert first["References"] == second["References"] == f"<{ticket}@tickets.example>"
+    assert "again" in read_text(second)
+
+
+def test_one_click_and_profile_setting_both_unsubscribe(inside: World, post: MailServer) -> None:
+    bob = confirm_email(inside.join("Bob"), post)
+    ticket = inside.ticket(description="@Bob")["id"]
+    (mail,) = wait_for_emails(bob, post, ticket)
+    assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
+    address = mail["List-Unsubscribe"].strip("<>")
+    assert httpx.get(address).status_code == 200
+    assert ok(bob.web.get("/profile"))["mail"] == "on"
+    # as RFC 8058 has it: from another server, without cookies, in either form
+    assert httpx.post(address, files={"List-Unsubscribe": (None, "One-Click")}).status_code == 200
+    assert ok(bob.web.get("/profile"))["mail"] == "off"
+    assert httpx.post(address, data={"wanted": "yes"}).status_code == 200
+    assert httpx.post(address, data={"List-Unsubscribe": "One-Click"}).status_code == 200
+    assert ok(bob.web.get("/profile"))["mail"] == "off"
+    confirm_email(bob, post)
+    count = len(post.to(bob.email))
+    assert ok(bob.web.patch("/profile", json={"mail": False}))["mail"] == "off"
+    ok(inside.api.post(f"/tickets/{ticket}/comments", json={"body": "@Bob"}))
+    eventually(lambda: all_mail_left(inside.box, bob))
+    assert len(post.to(bob.email)) == count
+
+
+def test_other_sites_and_wrong_links_change_nothing(inside: World, post: MailServer) -> None:
+    address = request_confirmation(inside.join("Bob"), post)
+    for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}):
+        assert httpx.post(address, data={"wanted": "yes"}, headers=headers).status_code == 403
+    for wrong in (address[:-1], address + "x", f"{inside.box.url}/mail/x", f"{inside.box.url}/mail/{'x' * 300}"):
+        assert httpx.get(wrong).status_code in {400, 404}
+        assert httpx.post(wrong, data={"wanted": "yes"}).status_code in {400, 404}
+    assert address.rpartition("/")[2] not in inside.box.log.read_text()
+
+
+def test_new_address_must_be_confirmed_and_the_old_link_stops_working(inside: World, post: MailServer) -> None:
+    bob = confirm_email(inside.join("Bob"), post)
+    old, before = find_link(post.to(bob.email)[-1]), bob.email
+    moved = ok(bob.web.patch("/profile", json={"email": f"new-{bob.email}"}))
+    assert moved["mail"] == "asked"
+    assert httpx.post(old, data={"wanted": "yes"}).status_code == 404
+    ticket = inside.ticket(description="@Bob")["id"]
+    eventually(lambda: post.to(f"new-{before}"))
+    eventually(lambda: all_mail_left(inside.box, bob))
+    assert not any(ticket in str(each["Subject"]) for each in post.got)
+
+
+def test_address_is_asked_at_most_five_times_a_day(inside: World, post: MailServer) -> None:
+    victim = f"victim-{inside.owner.email}"
+    assert ok(inside.owner.web.patch("/profile", json={"email": victim, "mail": True}))["mail"] == "asked"
+    for _ in range(4):
+        ok(inside.owner.web.patch("/profile", json={"mail": False}))
+        ok(inside.owner.web.patch("/profile", json={"mail": True}))
+    answer = expect_error(inside.owner.web.patch("/profile", json={"mail": True}), 429, "rate_limited")
+    assert 86_000 < answer["retry_after"] <= 86_400
+    expect_error(inside.owner.web.patch("/profile", json={"email": f"other-{victim}"}), 429, "rate_limited")
+    eventually(lambda: all_mail_left(inside.box, inside.owner))
+    assert len(post.to(victim)) <= 5
+
+
+def test_user_text_adds_no_header_and_no_html(inside: World, post: MailServer) -> None:
+    bob = confirm_email(inside.join("Bob"), post)
+    ok(bob.web.patch("/profile", json={"name": 'Bob", <eve@evil.example>, "=?utf-8?q?=0ABcc:_x?='}))
+    ok(inside.owner.web.patch(f"/projects/{inside.project}", json={"name": "<b>Shop</b>\u2028Bcc: eve@evil.example"}))
+    title = "<script>alert(1)</script> \u2029Bcc: eve@evil.example \u202egnp.exe Zażółć 🛒 "
+    title += "=?utf-8?q?=0ABcc:_eve@evil.example?= " * 3
+    ticket = inside.ticket(title)["id"]
+    body = "<img src=x onerror=alert(1)>\r\n.\r\nBcc: eve@evil.example\r\n" + "x" * 3_000 + " &amp; {{ 7 * 7 }} \x01"
+    ok(inside.api.put(f"/tickets/{ticket}/assignees/{bob.id}"))
+    ok(inside.owner.web.post(f"/tickets/{ticket}/comments", json={"body": body}))
+    eventually(lambda: any(ticket in each.as_string() for each in post.to(bob.email)))
+    mail = next(each for each in post.to(bob.email) if ticket in each.as_string())
+    expected = {
+        "From", "To", "Date", "Auto-Submitted", "Subject", "Message-ID", "In-Reply-To", "References",
+        "List-Unsubscribe", "List-Unsubscribe-Post", "MIME-Version", "Content-Type", "X-Envelope-To",
+    }  # fmt: skip
+    assert set(mail.keys()) <= expected
+    assert len(mail.keys()) == len(set(mail.keys()))
+    assert mail["X-Envelope-To"] == bob.email
+    assert [each.addr_spec for each in mail["To"].addresses] == [bob.email]
+    assert "Zażółć 🛒" in mail["Subject"]
+    assert "\u202e" not in mail["Subject"]
+    assert body.replace("\r\n", "\n") in read_text(mail)
+    tags: list[str] = []
+
+    class Tags(HTMLParser):
+        def handle_starttag(self, tag: str, attrs: Any) -> None:
+            tags.append(tag)
+
+    Tags().feed(read_text(mail, "html"))
+    assert set(tags) <= {"html", "head", "meta", "title", "body", "p", "a", "br", "b", "div"}
+    assert tags.count("b") == 2  # the two sentences of ours
+
+
+ODD = ["a,b@x.example", "a>b@x.example", '"a@x.example', "<a@x.example", "a;b@x.example", "ä@x.example", "a@ü.example"]
+
+
+def test_unusable_address_does_not_block_other_emails(inside: World, post: MailServer) -> None:
+    before = len(post.got)
+    eves = [inside.join("Eve") for _ in ODD]
+    for eve, email in zip(eves, ODD, strict=True):
+        eve.web.patch("/profile", json={"email": email.replace("@", f"-{eve.id}@")})
+        eve.web.patch("/profile", json={"mail": True})
+    bob = inside.join("Bob")
+    request_confirmation(bob, post)
+    for eve in eves:
+        eventually(lambda eve=eve: all_mail_left(inside.box, eve))
+    came = [each["X-Envelope-To"] for each in post.got[before:]]
+    assert bob.email in came
+    assert len(came) <= 1 + len(ODD)
+    assert all("," not in each for each in came)
+
+
+def test_email_is_unavailable_without_a_mail_server(world: World) -> None:
+    assert ok(world.owner.web.get("/profile"))["mail"] == "unavailable"
+    expect_error(world.owner.web.patch("/profile", json={"mail": True}), 409, "conflict")
+    assert ok(world.owner.web.patch("/profile", json={"mail": False}))["mail"] == "unavailable"
+
+
+def test_starttls_with_a_password_that_is_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, cert = create_certificate(tmp_path)
+    monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+    guarded = {"tls_context": context, "require_starttls": True, "auth_required": True, "authenticator": authenticate}
+    with run_mail_server(**guarded) as post:
+        url = f"smtp://{USER}:s3cret%20p%40ss%2Fw%3Ard@{post.host}?starttls=always"
+        secret = tmp_path / "smtp-url"
+        secret.write_text(url + "\n")
+        with run_server(tmp_path, "--smtp-url-file", str(secret), *FROM) as box:
+            assert request_confirmation(Person(box, "Ann"), post)
+            shown = Path(f"/proc/{box.process.pid}/cmdline").read_bytes()
+            assert PASSWORD.encode() not in shown
+            assert b"s3cret" not in shown
+        secret.write_text(url.replace("s3cret", "wrong"))
+        with run_server(tmp_path, "--smtp-url-file", str(secret), *FROM) as box:
+            person = Person(box, "Eve")
+            ok(person.web.patch("/profile", json={"mail": True}))
+            eventually(lambda: "refuses the user and password (535" in box.log.read_text(), 30)
+            assert post.to(person.email) == []
+        looked = ticketbox("check", "--smtp-url-file", str(secret), *FROM, db=box.db)
+        assert "the mail server refuses the user and password (535" in looked.stdout
+        secret.write_text(url)
+        looked = ticketbox("check", "--smtp-from", FROM[1], db=box.db, TICKETBOX_SMTP_URL=url)
+        assert "ok       the mail server, localhost, lets ticketbox in" in looked.stdout
+        assert looked.returncode == 0
+        for told in ("s3cret", "wrong%20", "wrong p@ss"):
+            assert told not in box.log.read_text()
+
+
+@pytest.mark.long
+def test_implicit_tls_requires_a_trusted_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    context, cert = create_certificate(tmp_path)
+    with run_mail_server(ssl_context=context) as post:
+        flags = ["--smtp-url", f"smtps://{post.host}", *FROM]
+        with run_server(tmp_path, *flags) as box:
+            person = Person(box, "Ann")
+            ok(person.web.patch("/profile", json={"mail": True}))
+            eventually(lambda: "the mail server can't be used" in box.log.read_text(), 30)
+            assert post.got == []
+        monkeypatch.setenv("SSL_CERT_FILE", str(cert))
+        with run_server(tmp_path, *flags) as box:
+            request_confirmation(Person(box, "Eve"), post)
+            eventually(lambda: post.to(person.email), 30)  # what waited goes as well
+
+
+def test_mail_server_without_encryption_gets_no_mail(tmp_path: Path) -> None:
+    with (
+        run_mail_server() as post,
+        run_server(tmp_path, "--smtp-url", f"smtp://{post.host}?starttls=always", *FROM) as box,
+    ):
+        ok(Person(box, "Ann").web.patch("/profile", json={"mail": True}))
+        eventually(lambda: "the mail server can't be used" in box.log.read_text(), 30)
+        assert post.got == []
+
+
+@pytest.mark.long
+def test_stop_during_a_silent_mail_server_is_quick_and_loses_nothing(tmp_path: Path) -> None:
+    import socket
+
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        port = silent.getsockname()[1]
+        with run_server(tmp_path, "--smtp-url", f"smtp://localhost:{port}", *FROM) as box:
+            person = Person(box, "Ann")
+            ok(person.web.patch("/profile", json={"mail": True}))
+            silent.settimeout(10)
+            connected, _ = silent.accept()
+            begun = time.monotonic()
+            assert box.stop() == 0
+            assert time.monotonic() - begun < 6
+            assert "Traceback" not in box.log.read_text()
+        connected.close()
+    with run_mail_server() as post, run_server(tmp_path, "--smtp-url", f"smtp://{post.host}", *FROM):
+        eventually(lambda: post.to(person.email), 20)
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (["--smtp-url", "smtp://mail.example"], "--smtp-url needs --smtp-from"),
+        (["--smtp-url", "http://mail.example", *FROM], "--smtp-url: give it as"),
+        (["--smtp-url", "smtp://u:s3cret@mail.example?starttls=never", *FROM], "isn't sent unencrypted"),
+        (["--smtp-url", "smtp://u:s3cret@mail.example/x", *FROM], "--smtp-url: give it as"),
+        (["--smtp-url", "smtp://mail.example", "--smtp-from", "nobody"], "--smtp-from: give one address"),
+        (["--smtp-url", "smtp://mail.example", "--smtp-from", "a@b.c\nBcc: d@e.f"], "--smtp-from: give one address"),
+        (["--smtp-url", "smtp://a.b", "--smtp-url-file", __file__, *FROM], "not both"),
+    ],
+)
+def test_invalid_settings_are_rejected_without_repeating_the_password(
+    tmp_path: Path, flags: list[str], words: str
+) -> None:
+    done = ticketbox("serve", "--port", "0", *flags, db=tmp_path / "x.db")
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "s3cret" not in done.stdout + done.stderr
+
+
+def test_sent_emails_are_counted_and_check_finds_failures(tmp_path: Path) -> None:
+    with run_mail_server() as post, run_server(tmp_path, "--smtp-url", f"smtp://{post.host}", *FROM) as box:
+        person = Person(box, "Ann")
+        request_confirmation(person, post)
+        post.refuse = lambda _: "550 5.1.1 unknown"
+        ok(person.web.patch("/profile", json={"mail": True}))
+        text = eventually(lambda: 'outcome="given_up"' in (got := httpx.get(f"{box.url}/metrics").text) and got)
+        for outcome in ("sent", "failed", "given_up"):
+            assert f'ticketbox_mails_total{{outcome="{outcome}"}} 1.0' in text
+        assert "given up: the address is refused (550 5.1.1 unknown)" in box.log.read_text()
+        assert person.email not in box.log.read_text()
+        post.refuse = lambda _: "451 4.7.1 greylisted"
+        ok(person.web.patch("/profile", json={"mail": True}))
+        eventually(lambda: "greylisted" in box.log.read_text())
+        told = ticketbox("check", db=box.db)
+        assert told.returncode == 0
+        assert "warning  1 mails didn't go yet and are tried again; last: the address is refused (451" in told.stdout
+        assert "note     1 mails were given up in the last 30 days" in told.stdout

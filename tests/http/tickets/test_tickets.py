@@ -1,0 +1,143 @@
+"""Tickets over REST: making, reading, changing, archiving."""
+
+import pytest
+
+from tests.support.server import World, expect_error, ok
+
+
+def test_new_ticket_is_last_in_the_first_column_and_records_its_creator(world: World) -> None:
+    first, second = world.ticket("First"), world.ticket("Second", labels=[" UI ", "ui"], priority="high")
+    assert second["column_id"] == world.columns[0]
+    assert second["position"] > first["position"]
+    assert second["labels"] == ["UI"]
+    assert (second["priority"], second["status"], second["resolved"]) == ("high", "active", False)
+    assert second["created"]["user"] == {"id": world.owner.id, "name": "Ann"}
+    assert (second["created"]["token_label"], second["created"]["via"]) == ("a token", "rest")
+    assert ok(world.api.get(f"/tickets/{second['id']}"))["title"] == "Second"
+
+
+def test_web_session_has_no_token_label_and_is_marked_web(world: World) -> None:
+    made = ok(world.owner.web.post("/tickets", json={"project_id": world.project, "title": "By hand"}))
+    assert (made["created"]["via"], made["created"]["token_id"], made["created"]["token_label"]) == (
+        "web",
+        None,
+        None,
+    )
+
+
+@pytest.mark.parametrize("spelling", ["{id}", "{ID}", "{url}/tickets/{id}", "{url}/tickets/{id}?tab=1"])
+def test_ticket_is_found_by_id_in_any_case_and_by_address(world: World, spelling: str) -> None:
+    made = world.ticket()
+    text = spelling.format(id=made["id"], ID=made["id"].upper(), url=world.box.url)
+    given = {"ticket_ids": [text], "column_id": world.columns[1]}
+    (result,) = ok(world.api.post("/tickets/bulk-move", json=given))["results"]
+    assert result == {"ticket_id": made["id"], "ok": True, "error": None}
+
+
+def test_update_changes_only_given_fields(world: World) -> None:
+    made = world.ticket("Before", description="Kept", labels=["a"])
+    changed = ok(world.api.patch(f"/tickets/{made['id']}", json={"title": "After", "resolved": True}))
+    assert (changed["title"], changed["description"], changed["labels"]) == ("After", "Kept", ["a"])
+    assert (changed["resolved"], changed["version"]) == (True, made["version"] + 1)
+
+
+def test_update_to_the_same_values_keeps_the_version(world: World) -> None:
+    made = world.ticket("Same")
+    assert ok(world.api.patch(f"/tickets/{made['id']}", json={"title": "Same"}))["version"] == made["version"]
+
+
+@pytest.mark.parametrize(
+    ("body", "field"),
+    [
+        ({}, None),
+        ({"title": ""}, "title"),
+        ({"title": "two\nlines"}, "title"),
+        ({"title": None}, "title"),
+        ({"title": "x" * 301}, "title"),
+        ({"priority": "huge"}, "priority"),
+        ({"resolved": "true"}, "resolved"),
+        ({"labels": ["x"] * 21}, "labels"),
+        ({"description": "a\u0000b"}, "description"),
+        ({"version": 7}, "version"),
+        ({"status": "archived"}, "status"),
+        ({"created": {"via": "mcp"}}, "created"),
+        ({"ticket_id": "t-aaaaaaaa"}, "ticket_id"),
+    ],
+)
+def test_invalid_update_names_its_field_and_changes_nothing(world: World, body: dict[str, object], field: str) -> None:
+    made = world.ticket()
+    problem = expect_error(world.api.patch(f"/tickets/{made['id']}", json=body), 400, "invalid_request")
+    assert field is None or problem["errors"][0]["field"].startswith(field)
+    assert ok(world.api.get(f"/tickets/{made['id']}"))["version"] == made["version"]
+
+
+def test_if_match_prevents_a_lost_update_and_returns_the_current_ticket(world: World) -> None:
+    made = world.ticket()
+    path = f"/tickets/{made['id']}"
+    etag = world.api.get(path).headers["etag"]
+    ok(world.api.patch(path, json={"title": "Mine"}, headers={"If-Match": etag}))
+    problem = expect_error(
+        world.api.patch(path, json={"title": "Theirs"}, headers={"If-Match": etag}), 409, "version_conflict"
+    )
+    assert problem["current"]["title"] == "Mine"
+    ok(world.api.patch(path, json={"title": "Any"}, headers={"If-Match": "*"}))
+    for wrong in ("7", 'W/"1"', '""', '"x"'):
+        expect_error(world.api.patch(path, json={"title": "No"}, headers={"If-Match": wrong}), 400, "invalid_request")
+
+
+def test_archived_ticket_is_listed_only_on_request(world: World) -> None:
+    made = world.ticket()
+    path = f"/tickets/{made['id']}"
+    ok(world.api.post(f"{path}/comments", json={"body": "Said before"}))
+    archived = ok(world.api.post(f"{path}/archive"))
+    assert (archived["status"], archived["changed"], archived["archived"]["via"]) == (
+        "archived",
+        True,
+        "rest",
+    )
+    assert expect_error(world.api.get(path), 404, "not_found")["detail"] == "ticket not found"
+    assert ok(world.api.get(path, params={"status": "archived"}))["id"] == made["id"]
+    assert ok(world.api.get(path, params={"status": "all"}))["id"] == made["id"]
+    assert ok(world.api.get("/tickets", params={"project_id": world.project}))["items"] == []
+    listed = ok(world.api.get("/tickets", params={"project_id": world.project, "status": "archived"}))["items"]
+    assert [each["id"] for each in listed] == [made["id"]]
+    assert ok(world.api.get(f"{path}/comments"))["items"][0]["body"] == "Said before"
+    assert ok(world.api.get(f"{path}/history"))["items"][-1]["type"] == "ticket.archived"
+
+
+def test_archived_ticket_rejects_writes_except_restore(world: World) -> None:
+    made = world.ticket()
+    path = f"/tickets/{made['id']}"
+    ok(world.api.post(f"{path}/archive"))
+    me = world.owner.id
+    for answer in (
+        world.api.patch(path, json={"title": "No"}),
+        world.api.post(f"{path}/move", json={"column_id": world.columns[1]}),
+        world.api.post(f"{path}/comments", json={"body": "No"}),
+        world.api.post(f"{path}/work", json={}),
+        world.api.delete(f"{path}/work"),
+        world.api.put(f"{path}/assignees/{me}"),
+        world.api.delete(f"{path}/assignees/{me}"),
+        world.api.post(f"{path}/attachments", files={"file": ("a.txt", b"text")}),
+    ):
+        expect_error(answer, 409, "ticket_archived")
+    again = ok(world.api.post(f"{path}/archive"))
+    assert (again["changed"], again["note"]) == (False, "the ticket was archived already")
+
+
+def test_restore_returns_a_ticket_to_its_position(world: World) -> None:
+    one, two, three = (world.ticket(title)["id"] for title in ("One", "Two", "Three"))
+    ok(world.api.post(f"/tickets/{two}/archive"))
+    back = ok(world.api.post(f"/tickets/{two}/restore"))
+    assert (back["status"], back["archived"], back["changed"]) == ("active", None, True)
+    given = {"column_id": world.columns[0], "sort": "position"}
+    assert [each["id"] for each in ok(world.api.get("/tickets", params=given))["items"]] == [one, two, three]
+    again = ok(world.api.post(f"/tickets/{two}/restore"))
+    assert (again["changed"], again["note"]) == (False, "the ticket was active already")
+
+
+def test_restore_uses_the_first_column_when_its_column_is_gone(world: World) -> None:
+    made = world.ticket(column_id=world.columns[1])
+    ok(world.api.post(f"/tickets/{made['id']}/archive"))
+    ok(world.owner.web.delete(f"/columns/{world.columns[1]}"))
+    assert ok(world.api.post(f"/tickets/{made['id']}/restore"))["column_id"] == world.columns[0]

@@ -1,0 +1,180 @@
+"""The segments of the full-text index: many are merged while others write, few are left alone."""
+
+import asyncio
+import contextlib
+import random
+import sqlite3
+import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.store.tickets.test_search import HOUSE, TICKET, ask
+from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.jobs import search_merge
+from ticketbox.operations.core.services import Services
+from ticketbox.store.file.database import Database, Read, Write
+from ticketbox.store.file.migrate import prepare_file
+from ticketbox.store.tickets import search, search_segments
+
+WORDS = [f"word{number}" for number in range(5_000)]
+
+
+@pytest.fixture(autouse=True)
+def patient_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Searches that return everything on a busy machine too."""
+    monkeypatch.setattr(search, "TIME_LIMIT_SECONDS", 60.0)
+
+
+@asynccontextmanager
+async def open_services(path: Path) -> AsyncIterator[Services]:
+    """What the job works with, on a file with one project."""
+    prepare_file(path)
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.executescript(HOUSE)
+    database = await Database.open(path)
+    services = Services(database, RateLimiter(time.monotonic), "")
+    try:
+        yield services
+    finally:
+        services.close()
+        await database.close()
+
+
+async def add(services: Services, transactions: int, tickets: int = 1, words: int = 10) -> None:
+    """Make tickets of chance words, so many in each transaction."""
+    chance = random.Random(transactions)
+
+    def some(tx: Write) -> None:
+        first = tx.value("SELECT count(*) FROM ticket") + 1
+        for number in range(first, first + tickets):
+            text = " ".join(chance.choices(WORDS, k=words))
+            tx.run(TICKET, (number, f"t-{number:06}", number, f"Ticket {number}", text))
+
+    for _ in range(transactions):
+        await services.database.write(some)
+
+
+def largest(tx: Read) -> int:
+    """Which segment has the most pages."""
+    return tx.value("SELECT segid FROM search_idx GROUP BY segid ORDER BY count(*) DESC LIMIT 1")
+
+
+def run_searches(path: Path) -> list[tuple[list[int], bool]]:
+    """What some searches find; fails where the index isn't what it was made of."""
+    with contextlib.closing(sqlite3.connect(path)) as connection:
+        connection.execute("INSERT INTO search (search) VALUES ('integrity-check')")
+        held = connection.execute("SELECT rowid, * FROM search ORDER BY rowid").fetchall()
+        assert held == connection.execute("SELECT * FROM searchable ORDER BY id").fetchall()
+        return [ask(connection, q, 1_000) for q in ("ticket", "word7", '"ticket 3"', "word7 word8", "wor*")]
+
+
+def test_many_segments_become_one_and_searches_return_the_same(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with open_services(tmp_path / "a.db") as services:
+            await add(services, 7, tickets=20, words=200)
+            assert await services.database.read(search_segments.count_segments) > search_merge.FEW
+            before = run_searches(tmp_path / "a.db")
+            assert any(found for found, _ in before)
+            assert await search_merge.merge(services, asyncio.Event(), whole=True) > 0
+            assert await services.database.read(search_segments.count_segments) == 1
+            assert run_searches(tmp_path / "a.db") == before
+
+    asyncio.run(work())
+
+
+def test_small_segments_are_merged_without_the_large_one(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with open_services(tmp_path / "a.db") as services:
+            await add(services, 7, tickets=100, words=200)
+            await search_merge.merge(services, asyncio.Event(), whole=True)
+            await add(services, 10)
+            before = run_searches(tmp_path / "a.db")
+            many = await services.database.read(search_segments.count_segments)
+            assert many > search_merge.FEW
+            await search_merge.merge(services, asyncio.Event(), whole=False)
+            assert 1 < await services.database.read(search_segments.count_segments) < many
+            assert run_searches(tmp_path / "a.db") == before
+
+    asyncio.run(work())
+
+
+def test_few_segments_are_left_alone(tmp_path: Path) -> None:
+    async def work() -> None:
+        async with open_services(tmp_path / "a.db") as services:
+            await add(services, 3)
+            assert await services.database.read(search_segments.count_segments) == 3
+            assert await search_merge.merge(services, asyncio.Event(), whole=True) == 0
+            assert await services.database.read(search_segments.count_segments) == 3
+
+    asyncio.run(work())
+
+
+def test_writes_continue_between_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_merge, "STEP_PAGES", 1)
+
+    async def work() -> None:
+        async with open_services(tmp_path / "a.db") as services:
+            await add(services, 6, tickets=100, words=100)
+            running = asyncio.create_task(search_merge.merge(services, asyncio.Event(), whole=True))
+            units, written = services.database.written, 0
+            while not running.done():
+                await add(services, 1)
+                written += 1
+            await running
+            assert written > 3
+            assert services.database.written - units > written  # the steps are units as well
+            assert await services.database.read(search_segments.count_segments) < 6 + written
+            found = run_searches(tmp_path / "a.db")
+            assert len(found[0][0]) == 600 + written
+
+    asyncio.run(work())
+
+
+def test_stop_ends_a_merge_between_steps_and_the_next_completes_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(search_merge, "STEP_PAGES", 1)
+
+    async def work() -> None:
+        async with open_services(tmp_path / "a.db") as services:
+            await add(services, 6, tickets=100, words=100)
+            before, stopping = run_searches(tmp_path / "a.db"), asyncio.Event()
+            running = asyncio.create_task(search_merge.merge(services, stopping, whole=True))
+            async with asyncio.timeout(10):
+                while services.database.commits < 6 + 3:
+                    await asyncio.sleep(0)
+            stopping.set()
+            await asyncio.wait_for(running, 10)
+            assert await services.database.read(search_segments.count_segments) > 1
+            assert run_searches(tmp_path / "a.db") == before
+            await search_merge.merge(services, asyncio.Event(), whole=True)
+            assert await services.database.read(search_segments.count_segments) == 1
+            assert run_searches(tmp_path / "a.db") == before
+
+    asyncio.run(work())
+
+
+def test_server_merges_pauses_and_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(search_merge, "LOOK_SECONDS", 0.01)
+
+    async def work() -> None:
+        async with open_services(tmp_path / "a.db") as services:
+            await add(services, 7, tickets=100, words=200)
+            stopping = asyncio.Event()
+            running = asyncio.create_task(search_merge.run(services, stopping))
+            try:
+                async with asyncio.timeout(10):
+                    while await services.database.read(search_segments.count_segments) > 1:
+                        await asyncio.sleep(0.01)
+                whole = await services.database.read(largest)
+                await add(services, 14, tickets=20, words=200)
+                await asyncio.sleep(0.3)  # it rests a thousand times as long as it worked, but for the small ones
+                assert await services.database.read(largest) == whole
+            finally:
+                stopping.set()
+                await asyncio.wait_for(running, 5)
+
+    asyncio.run(work())

@@ -1,0 +1,273 @@
+"""The model of what people and agents do with tickets: filing, moving, claiming, assigning, commenting, capturing."""
+
+from collections.abc import Callable
+from datetime import datetime, timedelta
+from typing import Any
+
+from tests.machine.model import ROLES, ExpectedError, Row, State, conflict, invalid, not_found
+
+SHOWN = ("title", "description", "priority", "labels", "resolved", "branch", "source_url", "version", "status")
+
+
+class Board(State):
+    """One method for each operation, by its name."""
+
+    def ticket_view(self, key: str) -> Row:
+        """What every response must contain for this ticket."""
+        row = self.tickets[key]
+        said = {name: row[name] for name in SHOWN} | {"id": key, "project_id": row["project"], "claim": row["claim"]}
+        said |= {"column_id": row["column"], "company_id": self.projects[row["project"]]["company"]}
+        said |= {"assignees": {user: {} for user in row["assignees"]}, "archived": row["archived"]}
+        said |= {"created": row["created"], "updated": row["updated"]}
+        said["comment_count"] = sum(each["ticket"] == key for each in self.comments.values())
+        captures = [each for each, capture in self.captures.items() if capture["ticket"] == key]
+        return said | {"capture": {"id": captures[-1]} if captures else None}
+
+    def touch(self, row: Row, type_: str) -> Row:
+        """The ticket changed: the next version, by the caller."""
+        row.update(version=row["version"] + 1, updated=self.by())
+        return self.record_for(row, type_)
+
+    def record_for(self, row: Row, type_: str) -> Row:
+        self.record(type_, self.projects[row["project"]]["company"], row["project"], row["id"])
+        return self.ticket_view(row["id"])
+
+    def changeable(self, ticket_id: str, version: int | None = None, *, archived: bool = False) -> Row:
+        """A ticket that the caller may change."""
+        row = self.write("tickets", ticket_id)
+        if row["status"] == "archived" and not archived:
+            raise conflict("ticket_archived")
+        if version not in {None, row["version"]}:
+            raise conflict("version_conflict")
+        return row
+
+    def filter_tickets(self, status: str, matches: Callable[[Row], bool]) -> Row:
+        """A list of tickets: those that the caller reads, of a status, as wanted."""
+        rows = [row for row in self.tickets.values() if self.sees(row["project"]) and matches(row)]
+        kept = [row["id"] for row in rows if status in {"all", row["status"]}]
+        return {"items": {key: self.ticket_view(key) for key in kept}}
+
+    def list_tickets(self, limit: int, status: str = "active", sort: str = "-updated", **filters: str) -> Row:
+        def matches(row: Row) -> bool:
+            mine = {user: user for user in row["assignees"]} | {"me": self.who["user"]}
+            return (
+                filters.get("company_id") in {None, self.projects[row["project"]]["company"]}
+                and filters.get("project_id") in {None, row["project"]}
+                and filters.get("column_id") in {None, row["column"]}
+                and ("assignee" not in filters or mine.get(filters["assignee"]) in row["assignees"])
+                and ("label" not in filters or filters["label"] in row["labels"])
+                and filters.get("priority") in {None, row["priority"]}
+            )
+
+        if sort == "position" and "column_id" not in filters:
+            raise invalid()
+        shown = self.filter_tickets(status, matches)
+        if sort == "position":
+            order = self.columns.get(filters["column_id"], {"tickets": []})["tickets"]
+            return {"items": [shown["items"][key] for key in order if key in shown["items"]]}
+        return shown
+
+    def get_ticket(self, ticket_id: str, status: str = "active") -> Row:
+        if status not in {"all", self.read("tickets", ticket_id)["status"]}:
+            raise not_found()
+        return self.ticket_view(ticket_id)
+
+    def search(self, q: str, limit: int, status: str = "active") -> Row:
+        def texts(row: Row) -> str:
+            said = [each["body"] for each in self.comments.values() if each["ticket"] == row["id"]]
+            return " ".join([row["title"], row["description"], *said]).lower()
+
+        return self.filter_tickets(status, lambda row: q in texts(row).split())
+
+    def find_similar_tickets(
+        self, limit: int, ticket_id: str | None = None, url: str | None = None, status: str = "active"
+    ) -> Row:
+        if (ticket_id is None) == (url is None):
+            raise invalid()
+        pages = {url} if ticket_id is None else self.read("tickets", ticket_id)["pages"]
+        return self.filter_tickets(status, lambda row: row["id"] != ticket_id and bool(pages & row["pages"]))
+
+    def target(self, project_id: str | None, column_id: str | None) -> str:
+        """The column that a new ticket goes to."""
+        if column_id is None:
+            if project_id is None:
+                raise invalid()
+            return self.write("projects", project_id)["columns"][0]
+        column = self.write("columns", column_id)
+        if project_id is not None:
+            self.write("projects", project_id)
+            if project_id != column["project"]:
+                raise invalid()
+        return column_id
+
+    def file(self, key: str, column: str, title: str, **given: Any) -> Row:
+        """Put a new ticket at the end of a column."""
+        row = {
+            "id": key, "project": self.columns[column]["project"], "column": column, "title": title, "version": 1,
+            "status": "active", "resolved": False, "assignees": set(), "claim": None, "archived": None,
+            "created": self.by(), "updated": self.by(), "description": "", "priority": "none", "labels": [],
+            "branch": None, "source_url": None, **given,
+        }  # fmt: skip
+        row["pages"] = {row["source_url"]} - {None}
+        self.tickets[key] = row
+        self.columns[column]["tickets"].append(key)
+        return self.record_for(row, "ticket.created")
+
+    def create_ticket(
+        self, title: str, project_id: str | None = None, column_id: str | None = None, **given: Any
+    ) -> Row:
+        column = self.target(project_id, column_id)
+        return self.file(self.new_id(), column, title, **given)
+
+    def update_ticket(self, ticket_id: str, expected_version: int | None = None, **given: Any) -> Row:
+        if not given:
+            raise invalid()
+        row = self.changeable(ticket_id, expected_version)
+        if all(row[name] == value for name, value in given.items()):
+            return self.ticket_view(ticket_id)
+        row.update(given)
+        return self.touch(row, "ticket.updated")
+
+    def move_ticket(
+        self,
+        ticket_id: str,
+        column_id: str,
+        before: str | None = None,
+        after: str | None = None,
+        expected_version: int | None = None,
+    ) -> Row:
+        if before is not None and after is not None:
+            raise invalid()
+        row = self.changeable(ticket_id, expected_version)
+        column = self.destination(row, column_id)
+        anchor = before or after
+        if anchor is None:
+            return self.put(row, column_id, len(column["tickets"]))
+        here = anchor in column["tickets"] and self.tickets[anchor]["status"] == "active"
+        if not here or anchor == ticket_id:
+            raise invalid()
+        order = [each for each in column["tickets"] if each != ticket_id]
+        return self.put(row, column_id, order.index(anchor) + (before is None))
+
+    def destination(self, row: Row, column_id: str) -> Row:
+        column = self.columns.get(column_id)
+        if column is not None and self.company_of(column) != self.company_of(row):
+            raise ExpectedError(403, "cross_company_move")
+        return self.write("columns", column_id)
+
+    def company_of(self, row: Row) -> str:
+        return self.projects[row["project"]]["company"]
+
+    def put(self, row: Row, column_id: str, place: int) -> Row:
+        if row["column"] is not None:
+            self.columns[row["column"]]["tickets"].remove(row["id"])
+        self.columns[column_id]["tickets"].insert(place, row["id"])
+        row.update(column=column_id, project=self.columns[column_id]["project"])
+        return self.touch(row, "ticket.moved")
+
+    def in_turn(self, ticket_ids: list[str], change: Callable[[str], object]) -> Row:
+        """One result for each ticket, in order."""
+        if len(set(ticket_ids)) < len(ticket_ids):
+            raise invalid()
+        results: list[Row] = []
+        for key in ticket_ids:
+            try:
+                change(key)
+                results.append({"ticket_id": key, "ok": True, "error": None})
+            except ExpectedError as refused:
+                status, code = refused.outcome
+                results.append({"ticket_id": key, "ok": False, "error": {"status": status, "code": code}})
+        return {"results": results}
+
+    def bulk_move_tickets(self, ticket_ids: list[str], column_id: str) -> Row:
+        if column_id not in self.columns:
+            raise not_found()
+
+        def move(key: str) -> None:
+            row = self.changeable(key)
+            self.put(row, column_id, len(self.destination(row, column_id)["tickets"]))
+
+        return self.in_turn(ticket_ids, move)
+
+    def archive_ticket(self, ticket_id: str, expected_version: int | None = None) -> Row:
+        row = self.changeable(ticket_id, expected_version, archived=True)
+        if row["status"] == "archived":
+            return {**self.ticket_view(ticket_id), "changed": False}
+        row.update(status="archived", claim=None, archived=self.by())
+        return {**self.touch(row, "ticket.archived"), "changed": True}
+
+    def restore_ticket(self, ticket_id: str, expected_version: int | None = None) -> Row:
+        row = self.changeable(ticket_id, expected_version, archived=True)
+        if row["status"] == "active":
+            return {**self.ticket_view(ticket_id), "changed": False}
+        row.update(status="active", archived=None)
+        if row["column"] is None:
+            row["column"] = self.projects[row["project"]]["columns"][0]
+            self.columns[row["column"]]["tickets"].append(ticket_id)
+        return {**self.touch(row, "ticket.restored"), "changed": True}
+
+    def start_work(
+        self, ticket_id: str, branch: str | None = None, lease_minutes: int = 60, expected_version: int | None = None
+    ) -> Row:
+        row = self.changeable(ticket_id, expected_version)
+        mine = row["claim"] and {**row["claim"]["by"], "via": None} == {**self.by(), "via": None}
+        if row["claim"] and not mine:
+            raise conflict("already_claimed")
+        row["branch"] = branch or row["branch"] or f"{ticket_id}-{row['title'].lower().replace(' ', '-')}"
+        row["claim"] = {"by": self.by(), "until": self.after(lease_minutes)}
+        return self.touch(row, "ticket.work_started")
+
+    def after(self, minutes: int) -> str:
+        """The time so long after the server's answer says that it changed the ticket."""
+        if not isinstance(self.made, dict) or "updated" not in self.made:
+            raise ExpectedError(0, "should have succeeded")
+        ends = datetime.fromisoformat(self.made["updated"]["at"]) + timedelta(minutes=minutes)
+        return ends.isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+    def stop_work(self, ticket_id: str, expected_version: int | None = None) -> Row:
+        row = self.changeable(ticket_id, expected_version)
+        if row["claim"] is None:
+            return self.ticket_view(ticket_id)
+        member = self.place(row["project"])
+        assert member is not None
+        if row["claim"]["by"]["user"]["id"] != self.who["user"] and ROLES.index(member["role"]) < ROLES.index("admin"):
+            raise conflict("already_claimed")
+        row["claim"] = None
+        return self.touch(row, "ticket.work_stopped")
+
+    def assignable(self, row: Row, user_id: str) -> str:
+        user = self.who["user"] if user_id == "me" else user_id
+        if self.place(row["project"], user) is None:
+            raise not_found()
+        return user
+
+    def change_assignees(self, row: Row, wanted: list[str], unwanted: list[str]) -> Row:
+        added = {user for user in wanted if user not in row["assignees"]}
+        removed = {user for user in unwanted if user in row["assignees"]}
+        row["assignees"] = (row["assignees"] | added) - removed
+        if added:
+            self.touch(row, "ticket.assigned")
+            self.notify(added, row)
+        if removed:
+            self.touch(row, "ticket.unassigned")
+        return self.ticket_view(row["id"])
+
+    def assign_ticket(self, ticket_id: str, user_id: str, expected_version: int | None = None) -> Row:
+        row = self.changeable(ticket_id, expected_version)
+        return self.change_assignees(row, [self.assignable(row, user_id)], [])
+
+    def unassign_ticket(self, ticket_id: str, user_id: str, expected_version: int | None = None) -> Row:
+        row = self.changeable(ticket_id, expected_version)
+        return self.change_assignees(row, [], [self.assignable(row, user_id)])
+
+    def bulk_assign_tickets(self, ticket_ids: list[str], user_ids: list[str], mode: str) -> Row:
+        if len(set(user_ids)) < len(user_ids) or (not user_ids and mode != "replace"):
+            raise invalid()
+
+        def assign(key: str) -> None:
+            row = self.changeable(key)
+            users = [self.assignable(row, user) for user in user_ids]
+            surplus = list(row["assignees"] - set(users)) if mode == "replace" else []
+            self.change_assignees(row, *([], users) if mode == "remove" else (users, surplus))
+
+        return self.in_turn(ticket_ids, assign)

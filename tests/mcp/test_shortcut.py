@@ -1,0 +1,172 @@
+"""The fast path of the MCP endpoint returns the same bytes as the SDK."""
+
+import contextlib
+import json
+import sqlite3
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.mcp_client import ACCEPT, ALL, NEWEST, create_capture
+from tests.support.server import World, ok
+from ticketbox.mcp import tools
+from ticketbox.mcp.handlers import BROKEN
+from ticketbox.operations.catalogue import registry
+
+SDK = {"Accept": "application/json;q=1, text/event-stream"}  # the fast path leaves this form to the SDK
+FAST = {"Accept": ACCEPT["Accept"]}
+META = {"io.modelcontextprotocol/protocolVersion": NEWEST, "io.modelcontextprotocol/clientCapabilities": {}}
+
+
+def ask(world: World, token: str, how: dict[str, str], method: str, **parts: Any) -> httpx.Response:
+    """Send one message; `parts` replace its usual members."""
+    params = {"_meta": META, **parts.pop("params", {})}
+    message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params, **parts}
+    headers = {"Mcp-Protocol-Version": NEWEST, "Mcp-Method": method, "Authorization": f"Bearer {token}", **how}
+    if "name" in params:
+        headers["Mcp-Name"] = str(params["name"])
+    return world.box.client(None, **headers).post(f"{world.box.url}/mcp", json=message)
+
+
+def same(world: World, token: str, method: str, **parts: Any) -> httpx.Response:
+    """Compare the answers of both paths: status, body, and headers except time, id and budget."""
+    sdk, fast = (ask(world, token, how, method, **parts) for how in (SDK, FAST))
+    assert (fast.status_code, fast.content) == (sdk.status_code, sdk.content)
+    passing = {"date", "x-request-id", "ratelimit"}
+    assert {*fast.headers.items()} ^ {*sdk.headers.items()} <= {
+        each for answer in (sdk, fast) for each in answer.headers.items() if each[0] in passing
+    }
+    return fast
+
+
+def call(world: World, token: str, name: str, arguments: Any, **parts: Any) -> httpx.Response:
+    """Call a tool on both paths."""
+    return same(world, token, "tools/call", params={"name": name, "arguments": arguments}, **parts)
+
+
+def test_results_of_reading_tools(world: World) -> None:
+    receipt = create_capture(world)
+    ticket, capture = receipt["ticket_id"], receipt["capture_id"]
+    world.api.post(f"/tickets/{ticket}/comments", json={"body": "Grüße \U0001f600 \u2028 <b>"})
+    token = world.owner.token("read")
+    reading: dict[str, dict[str, Any]] = {
+        "list_companies": {},
+        "list_projects": {"company_id": world.company},
+        "list_columns": {"project_id": world.project},
+        "list_members": {"company_id": world.company},
+        "list_tickets": {"project_id": world.project},
+        "search_tickets": {"q": "Cart"},
+        "get_ticket": {"ticket_id": ticket, "include": ["capture", "comments", "history"]},
+        "list_comments": {"ticket_id": ticket},
+        "get_console": {"capture_id": capture},
+        "get_network": {"capture_id": capture},
+        "get_errors": {"capture_id": capture},
+        "get_network_request": {"capture_id": capture, "entry": "r1"},
+        "get_screenshot": {"ticket_id": ticket, "max_side": 100},
+        "get_ticket_history": {"ticket_id": ticket},
+    }
+    for name, arguments in reading.items():
+        result = call(world, token, name, arguments).json()["result"]
+        assert (result["isError"], result["resultType"]) == (False, "complete"), name
+
+
+def test_escaped_characters(world: World) -> None:
+    letters = "".join(map(chr, range(1, 127)))
+    odd = [
+        {"seq": seq, "ts": 1_795_253_399_000.5, "level": "log", "args": [text]}
+        for seq, text in enumerate((letters, "\x7f"))
+    ]
+    capture = create_capture(world, console=odd)["capture_id"]
+    ticket = world.ticket("Plain")["id"]
+    token = world.owner.token("read")
+    for limit in (1, 2):
+        answer = call(world, token, "get_console", {"capture_id": capture, "limit": limit})
+        assert len(answer.json()["result"]["structuredContent"]["items"]) == limit
+    for identity in (1, "text", "\u00e9 \x7f"):
+        same(world, token, "tools/call", params={"name": "list_tickets", "arguments": {}}, id=identity)
+    world.api.patch(f"/tickets/{ticket}", json={"title": "Größe \U0001f600"})
+    assert "\\u00f6" in call(world, token, "list_tickets", {}).text
+
+
+def test_annotation_texts_beside_the_picture(world: World) -> None:
+    ticket = create_capture(world)["ticket_id"]
+    asset = ok(world.api.get(f"/tickets/{ticket}?include=capture"))["capture"]["screenshot"]["id"]
+    box = {"x": 1, "y": 1, "width": 5, "height": 5}
+    marks = [
+        {"kind": "text", "geometry": {"x": 2, "y": 2, "size": 9}, "text": "日本語"},
+        {"kind": "rectangle", "geometry": box, "text": "Größe"},
+        {"kind": "ellipse", "geometry": box, "text": ""},
+    ]
+    ok(world.api.put(f"/assets/{asset}/annotations", json={"annotations": marks}))
+    token = world.owner.token("read")
+    for _ in range(2):  # drawn, and from the stored preview
+        for name, given in (
+            ("get_screenshot", {"annotated": True, "max_side": 1568}),
+            ("get_screenshot", {"annotated": True}),
+            ("get_ticket", {"include": ["capture"]}),
+        ):
+            content = call(world, token, name, {"ticket_id": ticket, **given}).json()["result"]["content"]
+            assert [part["type"] for part in content] == ["text", "image", "text"]
+            assert json.loads(content[2]["text"]) == {"annotation_texts": ["日本語", "Größe"]}
+    content = call(world, token, "get_screenshot", {"ticket_id": ticket}).json()["result"]["content"]
+    assert [part["type"] for part in content] == ["text", "image"]
+
+
+def test_the_tool_list_of_each_scope(world: World) -> None:
+    for scopes in (["read"], ["comments"], ["tickets:assign"], list(ALL)):
+        token = world.owner.token(*scopes)
+        same(world, token, "tools/list")
+        same(world, token, "tools/list", id="again")
+
+
+def test_tool_errors(world: World) -> None:
+    token = world.owner.token("read")
+    call(world, token, "get_ticket", {"ticket_id": "t-zzzzzzzz"})
+    call(world, token, "get_ticket", {"nonsense": 1})
+    call(world, token, "get_ticket", None)
+    call(world, token, "get_ticket", [])
+    call(world, token, "list_tickets", {"limit": 2**70})
+    call(world, token, "list_tickets", {"limit": 1e300})
+    assert call(world, token, "create_ticket", {"title": "x"}).status_code == 403
+    assert call(world, token, "drop_everything", {}).status_code == 400
+    assert call(world, "tok_nonsense", "get_ticket", {}).status_code == 401
+
+
+def test_an_unexpected_error_keeps_its_text_in_the_log(world: World) -> None:
+    capture = create_capture(world)["capture_id"]
+    with contextlib.closing(sqlite3.connect(world.box.db)) as connection, connection:
+        connection.execute(
+            "UPDATE blob SET data = x'00' WHERE id = (SELECT console FROM capture WHERE public_id = ?)", (capture,)
+        )
+    answer = call(world, world.owner.token("read"), "get_console", {"capture_id": capture})
+    assert answer.json()["error"] == {"code": -32603, "message": BROKEN}
+
+
+@pytest.mark.parametrize(
+    "parts",
+    [
+        {"id": "text \u00fc \U0001f600"}, {"id": 0}, {"id": -1}, {"id": 2**60}, {"id": 1.5}, {"id": None}, {"id": True},
+        {"id": []}, {"jsonrpc": "1.0"}, {"jsonrpc": None}, {"extra": 1}, {"params": {"_meta": {}}},
+        {"params": {"_meta": {**META, "progressToken": 7}}}, {"params": {"_meta": {**META, "progressToken": []}}},
+        {"params": {"cursor": "x"}}, {"params": {"cursor": 7}},
+        {"params": {"_meta": {**META, "io.modelcontextprotocol/clientInfo": 7}}},
+        {"params": {"_meta": {**META, "io.modelcontextprotocol/protocolVersion": "2026-07-29"}}},
+        {"params": {"_meta": {**META, "io.modelcontextprotocol/logLevel": "loud"}}},
+        {"params": {"_meta": {**META, "io.modelcontextprotocol/clientCapabilities": 7}}},
+    ],
+    ids=json.dumps,
+)  # fmt: skip
+def test_valid_and_invalid_envelopes(world: World, parts: dict[str, Any]) -> None:
+    token = world.owner.token("read")
+    same(world, token, "tools/list")
+    same(world, token, "tools/list", **parts)
+    params = {"name": "whoami", "arguments": {}, **parts.get("params", {})}
+    arguments = {**params, "name": "list_companies"}
+    same(world, token, "tools/call", **{**parts, "params": arguments})
+
+
+def test_no_tool_reads_an_argument_from_a_header() -> None:
+    """The fast path omits the SDK's check of `Mcp-Param-*` headers, which concerns only such tools."""
+    schemas = json.dumps([card.input_schema for card in tools.cards(registry()).values()])
+    assert "x-mcp-header" not in schemas

@@ -1,0 +1,129 @@
+"""The local stdio server, started and spoken to as an MCP client does."""
+
+import asyncio
+import os
+import socket
+import subprocess
+import sys
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
+from mcp_types import TextResourceContents
+
+from tests.support.server import Box, World, ok, run_server
+from ticketbox.cli.common import operate
+
+T = TypeVar("T")
+
+GENERATIONS = ["legacy", "2026-07-28"]
+
+
+def talk(mode: str, environment: dict[str, str], log: Path, work: Callable[[Client], Awaitable[T]]) -> T:
+    """Start the server with this environment, and talk to it."""
+    given = {"PATH": os.environ["PATH"], "HOME": str(log.parent), **environment}
+    parameters = StdioServerParameters(command=sys.executable, args=["-m", "ticketbox", "mcp"], env=given)
+
+    async def run() -> T:
+        with log.open("a") as stderr:
+            async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
+                return await work(client)
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("mode", GENERATIONS)
+def test_hosted_tools_and_errors_are_relayed(world: World, mode: str, tmp_path: Path) -> None:
+    made = world.ticket("Relayed")
+    environment = {"TICKETBOX_URL": world.box.url, "SERVICE_API_TOKEN": world.owner.token("comments", label="local")}
+
+    async def work(client: Client) -> None:
+        names = {tool.name for tool in (await client.list_tools()).tools}
+        assert "add_comment" in names
+        assert "create_ticket" not in names
+        read = await client.call_tool("get_ticket", {"ticket_id": made["id"]})
+        assert read.structured_content is not None
+        assert read.structured_content["title"] == "Relayed"
+        await client.call_tool("add_comment", {"ticket_id": made["id"], "body": "From here."})
+        lost = await client.call_tool("get_ticket", {"ticket_id": "t-zzzzzzzz"})
+        assert lost.structured_content is not None
+        assert (lost.is_error, lost.structured_content["code"]) == (True, "not_found")
+        prompts = await client.list_prompts()
+        assert {prompt.name for prompt in prompts.prompts} == {"fix_ticket", "triage_column"}
+        (resource,) = (await client.read_resource(f"ticket://{made['id']}")).contents
+        assert isinstance(resource, TextResourceContents)
+        assert made["id"] in resource.text
+
+    talk(mode, environment, tmp_path / "log", work)
+    said = ok(world.api.get(f"/tickets/{made['id']}/comments"))["items"][0]["by"]
+    assert (said["via"], said["token_label"]) == ("mcp", "local")
+    assert (tmp_path / "log").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("environment", "reason"),
+    [
+        ({}, "SERVICE_API_TOKEN isn't set"),
+        ({"SERVICE_API_TOKEN": "tok_wrong"}, "answers 401"),
+        ({"SERVICE_API_TOKEN": "tok_wrong", "TICKETBOX_URL": "http://127.0.0.1:9"}, "can't be reached"),
+    ],
+)
+def test_without_a_valid_token_the_list_is_empty_and_stderr_says_why(
+    world: World, environment: dict[str, str], reason: str, tmp_path: Path
+) -> None:
+    given = {"TICKETBOX_URL": world.box.url, **environment}
+
+    async def count(client: Client) -> int:
+        return len((await client.list_tools()).tools)
+
+    assert talk("legacy", given, tmp_path / "log", count) == 0
+    assert reason in (tmp_path / "log").read_text()
+    assert "tok_wrong" not in (tmp_path / "log").read_text()
+
+
+def test_unresponsive_service_does_not_block_the_client(tmp_path: Path) -> None:
+    """The client gets its empty list long before it gives the server up."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        environment = {"TICKETBOX_URL": f"http://127.0.0.1:{silent.getsockname()[1]}", "SERVICE_API_TOKEN": "tok_x"}
+
+        async def count(client: Client) -> int:
+            async with asyncio.timeout(30):
+                return len((await client.list_tools()).tools)
+
+        assert talk("legacy", environment, tmp_path / "log", count) == 0
+    assert "can't be reached (TimeoutError)" in (tmp_path / "log").read_text()
+
+
+def test_tools_appear_when_the_service_starts(tmp_path: Path) -> None:
+    with run_server(tmp_path) as first:
+        token = operate(first.db, "issue_token", {"user": "root@example.org", "label": "l", "scopes": ["read"]}).secret
+        port = int(first.url.rpartition(":")[2])
+    environment = {"TICKETBOX_URL": f"http://localhost:{port}", "SERVICE_API_TOKEN": token}
+
+    async def work(client: Client) -> tuple[int, int]:
+        before = len((await client.list_tools()).tools)
+        box = await asyncio.to_thread(Box, first.db, "--port", str(port))
+        try:
+            after = len((await client.list_tools(cache_mode="bypass")).tools)
+        finally:
+            await asyncio.to_thread(box.stop)
+        return before, after
+
+    before, after = talk("legacy", environment, tmp_path / "log", work)
+    assert before == 0
+    assert after > 10
+
+
+def test_stdout_has_only_protocol_and_arguments_are_rejected(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ticketbox", "mcp"]
+    environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    quiet = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, env=environment, check=False)
+    assert (quiet.returncode, quiet.stdout) == (0, "")
+    assert "SERVICE_API_TOKEN" in quiet.stderr
+    told = subprocess.run(
+        [*command, "--token", "tok_x"], capture_output=True, text=True, timeout=60, env=environment, check=False
+    )
+    assert told.returncode == 2

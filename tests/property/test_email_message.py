@@ -1,0 +1,28 @@
+"""Whatever people type, a mail has the headers that we gave it and goes to nobody else."""
+
+from email import message_from_bytes, policy
+from email.headerregistry import Address
+from email.message import EmailMessage
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ticketbox.jobs.email.message import one_line
+
+TYPED = st.one_of(
+    st.text(st.characters(exclude_categories=["Cs"]), max_size=120),
+    st.text('=?utf8-qQbB \n\r:<>,"\\()@ä_0AD.', max_size=150),
+    st.from_regex(r"(=\?utf-8\?q\?=0ABcc:_[a-c]@d\?= ?){1,3}", fullmatch=True),
+)
+
+
+@given(TYPED)
+def test_title_and_name_stay_in_their_headers(typed: str) -> None:
+    message = EmailMessage(policy=policy.SMTP)
+    message["Subject"] = one_line(f"[Shop] {typed}")
+    message["To"] = Address(one_line(typed), addr_spec="bob@example.org")
+    message.set_content("Look")
+    came = message_from_bytes(message.as_bytes(), policy=policy.default)
+    assert len(came.keys()) == 5
+    assert [each.addr_spec for each in came["To"].addresses] == ["bob@example.org"]
+    assert came["Subject"].replace(" ", "") == one_line(f"[Shop] {typed}").replace(" ", "")

@@ -1,0 +1,18 @@
+"""How much the long tests do. `TICKETBOX_TIMES=10 uv run --group dev pytest -m long` does ten times as much."""
+
+import os
+from collections.abc import Callable
+
+from hypothesis import HealthCheck, settings
+
+TIMES = int(os.environ.get("TICKETBOX_TIMES", "1"))
+
+# `--junit-xml` has what record_property was given; packaging/reliability.py writes it to docs/develop/promises.md.
+Record = Callable[[str, object], None]
+
+
+def hypothesis_settings(examples: int) -> settings:
+    """Settings for so many examples, without a deadline and without a database."""
+    # its metaclass doesn't say what it iterates over
+    every: list[HealthCheck] = list(HealthCheck)  # pyright: ignore[reportAssignmentType]
+    return settings(max_examples=examples, deadline=None, database=None, suppress_health_check=every)

@@ -1,0 +1,468 @@
+"""One valid call for every operation that has a REST route, and the way to send it.
+
+`CASES` is the table that the matrix, the rate limits' and the schema's tests run over: a new operation needs
+its line here.
+"""
+
+import contextlib
+import copy
+import itertools
+import json
+import re
+import secrets
+import sqlite3
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import httpx
+
+from tests.support.oauth_app import connect_app
+from tests.support.pictures import png
+from tests.support.server import PASSWORD, Box, Person, World, ok
+from ticketbox.domain.core.scopes import Role
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.registry import Body, Operation, Route
+
+Arguments = dict[str, Any]
+
+WRITING = ("tickets:write", "tickets:assign")
+
+_numbers = itertools.count(1)
+
+
+class Case(NamedTuple):
+    """How to make valid arguments in a world, the least role that may call, and who else but the owner calls."""
+
+    arguments: Callable[[World], Arguments] = lambda _: {}
+    least: Role = Role.VIEWER
+    caller: Callable[[World], Person] | None = None
+
+
+def make_capture(world: World, project: str | None = None, **envelope: Any) -> dict[str, Any]:
+    """A stored capture with a screenshot, and one entry in each stream."""
+    return ok(world.api.post("/captures", files=parts(capture_arguments(project or world.project, **envelope))))
+
+
+def capture_arguments(project: str, **envelope: Any) -> Arguments:
+    """The parts of a capture as an extension sends them."""
+    whole = {"status": "ok", "captured": 1}
+    capture = {
+        "id": secrets.token_hex(12),
+        "project_id": project,
+        "page": {"url": "https://shop.example/cart", "title": "Cart"},
+        "captured_at": 1_795_253_400_000,
+        "health": {"console": whole, "network": whole, "errors": whole},
+        **envelope,
+    }
+    entry = {"ts": 1_795_253_399_000.5}
+    request = {"id": "r1", "method": "GET", "url": "https://shop.example/api/cart", "type": "fetch"}
+    return {
+        "capture": {name: value for name, value in capture.items() if value is not None},
+        "screenshot": png(),
+        "console": json.dumps([{**entry, "seq": 1, "level": "warn", "args": ["cart is empty"]}]).encode(),
+        "network": json.dumps([{**entry, **request, "status": 500, "duration_ms": 12.5}]).encode(),
+        "errors": json.dumps([{**entry, "seq": 2, "kind": "error", "message": "no cart"}]).encode(),
+    }
+
+
+def spare_column(world: World, project: str | None = None) -> str:
+    """A column that nobody needs."""
+    path = f"/projects/{project or world.project}/columns"
+    return ok(world.owner.web.post(path, json={"name": f"Column {next(_numbers)}"}))["id"]
+
+
+def spare_session(world: World) -> str:
+    """A second session of the owner's."""
+    web = world.box.client()
+    return ok(web.post("/session", json={"email": world.owner.email, "password": PASSWORD}))["session_id"]
+
+
+def spare_token(world: World) -> str:
+    """The public id of a token of the owner's."""
+    return ok(world.owner.web.post("/tokens", json={"label": "Spare", "scopes": ["read"]}))["id"]
+
+
+def invitation(world: World, **given: Any) -> dict[str, Any]:
+    """An open invitation."""
+    return ok(world.owner.web.post(f"/companies/{world.company}/invitations", json=given))
+
+
+def comment(world: World, ticket: str | None = None) -> str:
+    """The id of a comment of the owner's, made with the world's own token."""
+    path = f"/tickets/{ticket or world.ticket()['id']}/comments"
+    return ok(world.api.post(path, json={"body": "A comment"}))["id"]
+
+
+def webhook(world: World) -> str:
+    """The id of a webhook that receives nothing of what tests do; it is deleted afterwards to stay below the limit."""
+    path = f"/companies/{world.company}/webhooks"
+    for each in ok(world.owner.web.get(path))["items"][10:]:
+        ok(world.owner.web.delete(f"/webhooks/{each['id']}"))
+    given = {"name": "Hook", "url": "https://198.51.100.9.invalid/", "types": ["project.removed"]}
+    return ok(world.owner.web.post(path, json=given))["webhook"]["id"]
+
+
+def delivery(world: World) -> str:
+    """The id of a delivery that was made."""
+    hook = webhook(world)
+    public_id = f"dlv_{next(_numbers):012}"
+    update_row(
+        world.box.db,
+        "INSERT INTO delivery (public_id, webhook_id, event_id, lane, state, attempts, last_at, created_at)"
+        " SELECT ?, w.id, e.id, 0, 'delivered', 1, e.at, e.at FROM webhook w, (SELECT * FROM event LIMIT 1) e"
+        " WHERE w.public_id = ?",
+        public_id,
+        hook,
+    )
+    return public_id
+
+
+def notification(world: World) -> str:
+    """The id of a notification of the owner's."""
+    public_id = f"ntf_{next(_numbers):012}"
+    ticket = world.ticket()["id"]
+    update_row(
+        world.box.db,
+        "INSERT INTO notification (public_id, user_id, event_id, ticket_id, reason, created_at)"
+        " SELECT ?, u.id, e.id, t.id, 'mention', e.at FROM user u, ticket t JOIN event e ON e.ticket_id = t.id"
+        " WHERE u.public_id = ? AND t.public_id = ?",
+        public_id,
+        world.owner.id,
+        ticket,
+    )
+    return public_id
+
+
+def rows(world: World, project: str | None = None) -> dict[str, str]:
+    """One row of each noun that an id can name, of one project."""
+    project = project or world.project
+    capture = make_capture(world, project)
+    ticket = capture["ticket_id"]
+    ok(world.api.put(f"/tickets/{ticket}/assignees/me"))
+    return {
+        "company": world.company,
+        "project": project,
+        "column": spare_column(world, project),
+        "ticket": ticket,
+        "comment": comment(world, ticket),
+        "capture": capture["capture_id"],
+        "asset": screenshot_of(world, ticket),
+        "user": world.owner.id,
+        "token": spare_token(world),
+        "app": connect_app(world),
+        "session": spare_session(world),
+        "invitation": invitation(world)["id"],
+        "notification": notification(world),
+        "webhook": webhook(world),
+        "delivery": delivery(world),
+    }
+
+
+def screenshot_of(world: World, ticket: str) -> str:
+    """The id of the asset that is a ticket's screenshot."""
+    return ok(world.api.get(f"/tickets/{ticket}"))["capture"]["screenshot"]["id"]
+
+
+class Stage(World):
+    """A world with plenty of budget, a second project, and a member of each role who has a token and a session.
+
+    Its tokens are pinned to the company, because an unpinned one gets the lowest of its companies' limits.
+    """
+
+    def __init__(self, box: Box) -> None:
+        super().__init__(box)
+        limits = {"reads_per_minute": 1_000_000, "writes_per_minute": 1_000_000}
+        ok(self.owner.web.patch(f"/companies/{self.company}", json={"limits": limits}))
+        self.token = self.owner.token(*WRITING, company_id=self.company)
+        self.api = box.client(self.token)
+        self.second = self.new_project("Second project")
+        self.people = {role: self.join(role.label) for role in (Role.VIEWER, Role.MEMBER, Role.ADMIN)}
+        self.tokens = {role: self.join_token(person) for role, person in self.people.items()}
+        for role, person in self.people.items():
+            path = f"/companies/{self.company}/members/{person.id}"
+            ok(self.owner.web.patch(path, json={"role": role.label}))
+        self.owner.web.event_hooks["response"].append(self._renew)
+        self._arguments: dict[str, Arguments] = {}
+
+    def _renew(self, answer: httpx.Response) -> None:
+        """Sign the owner in again before the session's budget, which no company can raise, runs out."""
+        left = re.search(r"r=(\d+)", answer.headers.get("RateLimit", ""))
+        if left and int(left[1]) < 100:
+            ok(self.owner.web.post("/session", json={"email": self.owner.email, "password": PASSWORD}))
+
+    def join_token(self, person: Person) -> str:
+        """A token of somebody else's, pinned to the company, with every scope."""
+        return person.token(*WRITING, company_id=self.company)
+
+    def arguments(self, operation: Operation) -> Arguments:
+        """Valid arguments, the same each time: what is refused leaves them valid."""
+        if operation.name not in self._arguments:
+            self._arguments[operation.name] = CASES[operation.name].arguments(self)
+        return self._arguments[operation.name]
+
+
+@contextlib.contextmanager
+def open_stage(box: Box) -> Iterator[Stage]:
+    """A stage for many tests on a shared server: its clients stay open between tests."""
+    own = copy.copy(box)
+    own._clients = []
+    try:
+        yield Stage(own)
+    finally:
+        own.close_clients()
+
+
+NEVER = {
+    "company": "co_000000000000",
+    "project": "proj_000000000000",
+    "column": "col_000000000000",
+    "ticket": "t-00000000",
+    "comment": "cmt_000000000000",
+    "capture": "cap_000000000000",
+    "asset": "asset_000000000000",
+    "user": "usr_000000000000",
+    "token": "key_000000000000",
+    "app": "key_000000000000",
+    "session": "ses_000000000000",
+    "invitation": "inv_000000000000",
+    "notification": "ntf_zzzzzzzzzzzz",
+    "webhook": "hook_000000000000",
+    "delivery": "dlv_zzzzzzzzzzzz",
+}
+
+
+def _ticket(world: World) -> Arguments:
+    return {"ticket_id": world.ticket()["id"]}
+
+
+def _shot(world: World) -> Arguments:
+    return {"ticket_id": make_capture(world)["ticket_id"]}
+
+
+def _capture(world: World) -> Arguments:
+    return {"capture_id": make_capture(world)["capture_id"]}
+
+
+def _asset(world: World) -> Arguments:
+    return {"asset_id": screenshot_of(world, make_capture(world)["ticket_id"])}
+
+
+def _company(world: World) -> Arguments:
+    return {"company_id": world.company}
+
+
+def _create_empty_company(world: World) -> Arguments:
+    """A company that may be removed; in a stage everybody has the same role there as in the stage's own."""
+    company = ok(world.owner.web.post("/companies", json={"name": "Doomed"}))["id"]
+    for role, person in world.people.items() if isinstance(world, Stage) else ():
+        given = {"role": role.label}
+        secret = ok(world.owner.web.post(f"/companies/{company}/invitations", json=given))["secret"]
+        ok(person.web.post(f"/invitations/accept/{secret}", json={}))
+    return {"company_id": company, "confirm_name": "Doomed"}
+
+
+def _create_empty_project(world: World) -> Arguments:
+    return {"project_id": world.new_project("Doomed"), "confirm_name": "Doomed"}
+
+
+def _create_empty_column(world: World) -> Arguments:
+    return {"column_id": spare_column(world), "move_to": world.columns[0]}
+
+
+def _member(world: World) -> Arguments:
+    return {"company_id": world.company, "user_id": world.join(f"Guest{next(_numbers)}").id}
+
+
+def _stranger(world: World) -> Person:
+    return Person(world.box, "Stranger")
+
+
+def _annotation(world: World) -> Arguments:
+    mark = {"kind": "rectangle", "geometry": {"x": 4, "y": 6, "width": 20, "height": 8}, "text": "empty"}
+    return {**_asset(world), "annotations": [mark]}
+
+
+MEMBER, ADMIN, OWNER = Role.MEMBER, Role.ADMIN, Role.OWNER
+
+CASES: dict[str, Case] = {
+    "get_me": Case(),
+    "list_companies": Case(),
+    "list_projects": Case(_company),
+    "list_columns": Case(lambda w: {"project_id": w.project}),
+    "list_members": Case(_company),
+    "list_tickets": Case(lambda w: {"project_id": w.project, "status": "all", "sort": "-priority"}),
+    "get_ticket": Case(lambda w: {**_shot(w), "include": ["capture", "comments", "history"]}),
+    "find_similar_tickets": Case(_ticket),
+    "search": Case(lambda w: {"q": ok(w.api.get(f"/tickets/{make_capture(w)['ticket_id']}"))["title"]}),
+    "list_comments": Case(_ticket),
+    "get_ticket_history": Case(_ticket),
+    "get_console": Case(_capture),
+    "get_network": Case(_capture),
+    "get_errors": Case(_capture),
+    "get_network_request": Case(lambda w: {**_capture(w), "entry": "r1"}),
+    "get_har": Case(_capture),
+    "get_screenshot": Case(lambda w: {**_shot(w), "max_side": 32}),
+    "get_asset": Case(_asset),
+    "get_asset_content": Case(_asset),
+    "list_attachments": Case(_ticket),
+    "list_annotations": Case(_asset),
+    "list_events": Case(lambda _: {"types": ["ticket.created", "ticket.moved"]}),
+    "stream_events": Case(lambda _: {"types": ["ticket.created"]}),
+    "create_ticket": Case(lambda w: {"project_id": w.project, "title": "New"}, MEMBER),
+    "create_capture": Case(lambda w: capture_arguments(w.project), MEMBER),
+    "update_ticket": Case(lambda w: {**_ticket(w), "title": "Changed"}, MEMBER),
+    "move_ticket": Case(lambda w: {**_ticket(w), "column_id": w.columns[1]}, MEMBER),
+    "bulk_move_tickets": Case(lambda w: {"ticket_ids": [w.ticket()["id"]], "column_id": w.columns[1]}, MEMBER),
+    "archive_ticket": Case(_ticket, MEMBER),
+    "restore_ticket": Case(_ticket, MEMBER),
+    "start_work": Case(lambda w: {**_ticket(w), "branch": "fix", "lease_minutes": 5}, MEMBER),
+    "stop_work": Case(_ticket, MEMBER),
+    "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),
+    "save_annotations": Case(_annotation, MEMBER),
+    "add_comment": Case(lambda w: {**_ticket(w), "body": "Said"}, MEMBER),
+    "edit_comment": Case(lambda w: {"comment_id": comment(w), "body": "Said better"}, MEMBER),
+    "delete_comment": Case(lambda w: {"comment_id": comment(w)}, MEMBER),
+    "assign_ticket": Case(lambda w: {**_ticket(w), "user_id": w.owner.id}, MEMBER),
+    "unassign_ticket": Case(lambda w: {**_ticket(w), "user_id": w.owner.id}, MEMBER),
+    "bulk_assign_tickets": Case(lambda w: {"ticket_ids": [w.ticket()["id"]], "user_ids": [w.owner.id]}, MEMBER),
+    "create_session": Case(lambda w: {"email": w.owner.email, "password": PASSWORD}),
+    "delete_session": Case(caller=_stranger),
+    "list_sessions": Case(),
+    "revoke_session": Case(lambda w: {"session_id": spare_session(w)}),
+    "get_profile": Case(),
+    "update_profile": Case(lambda w: {"name": w.owner.name}),
+    "change_password": Case(lambda _: {"current_password": PASSWORD, "new_password": PASSWORD}, caller=_stranger),
+    "list_tokens": Case(),
+    "create_token": Case(lambda w: {"label": "New", "scopes": ["read"], "company_id": w.company}, MEMBER),
+    "revoke_token": Case(lambda w: {"token_id": spare_token(w)}),
+    "list_connected_apps": Case(),
+    "revoke_connected_app": Case(lambda w: {"app_id": connect_app(w)}),
+    "create_company": Case(lambda _: {"name": "Another"}),
+    "update_company": Case(lambda w: {**_company(w), "name": "Renamed"}, ADMIN),
+    "delete_company": Case(_create_empty_company, OWNER),
+    "create_project": Case(lambda w: {**_company(w), "name": "Project"}, ADMIN),
+    "update_project": Case(lambda w: {"project_id": w.project, "name": "Project"}, ADMIN),
+    "delete_project": Case(_create_empty_project, ADMIN),
+    "create_column": Case(lambda w: {"project_id": w.new_project("For columns"), "name": "Column"}, ADMIN),
+    "update_column": Case(lambda w: {"column_id": w.columns[0], "name": "First"}, ADMIN),
+    "delete_column": Case(_create_empty_column, ADMIN),
+    "update_member": Case(lambda w: {**_member(w), "role": "viewer"}, ADMIN),
+    "remove_member": Case(_member, ADMIN),
+    "list_invitations": Case(_company, ADMIN),
+    "create_invitation": Case(lambda w: {**_company(w), "email": "bob@example.org"}, ADMIN),
+    "delete_invitation": Case(lambda w: {"invitation_id": invitation(w)["id"]}, ADMIN),
+    "get_invitation": Case(lambda w: {"secret": invitation(w)["secret"]}),
+    "accept_invitation": Case(lambda w: {"secret": invitation(w)["secret"]}, caller=_stranger),
+    "get_audit": Case(_company, ADMIN),
+    "list_notifications": Case(lambda _: {"unread": "true"}),
+    "count_unread_notifications": Case(),
+    "read_notification": Case(lambda w: {"notification_id": notification(w)}),
+    "read_all_notifications": Case(),
+    "list_mutes": Case(),
+    "mute_ticket": Case(_ticket),
+    "unmute_ticket": Case(_ticket),
+    "mute_project": Case(lambda w: {"project_id": w.project}),
+    "unmute_project": Case(lambda w: {"project_id": w.project}),
+    "list_webhooks": Case(_company, ADMIN),
+    "create_webhook": Case(lambda w: {**_company(w), "name": "Hook", "url": "https://203.0.114.9/"}, ADMIN),
+    "update_webhook": Case(lambda w: {"webhook_id": webhook(w), "name": "Renamed"}, ADMIN),
+    "delete_webhook": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
+    "list_deliveries": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
+    "rotate_webhook_secret": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
+    "list_attempts": Case(lambda w: {"delivery_id": delivery(w)}, ADMIN),
+    "replay_delivery": Case(lambda w: {"delivery_id": delivery(w)}, ADMIN),
+}
+
+
+def operations() -> list[Operation]:
+    """Every operation with a REST route."""
+    return [operation for operation in registry() if operation.routes]
+
+
+def prepare(
+    client: httpx.Client, operation: Operation, arguments: Arguments, route: Route | None = None
+) -> httpx.Request:
+    """The request that calls an operation: its arguments in the path, then in the query, body or parts."""
+    route = route or operation.routes[0]
+    path = route.path.format(**arguments)
+    rest = {name: value for name, value in arguments.items() if name not in route.parameters}
+    if operation.body is Body.NONE:
+        query = {name: ",".join(value) if isinstance(value, list) else value for name, value in rest.items()}
+        return client.build_request(route.method, path, params=query)
+    if operation.body is Body.MULTIPART:
+        return client.build_request(route.method, path, files=parts(rest))
+    return client.build_request(route.method, path, json=rest)
+
+
+def parts(arguments: Arguments) -> list[tuple[str, Any]]:
+    """The parts of a form: JSON for the envelope, files for all else."""
+    sent: list[tuple[str, Any]] = []
+    for name, value in arguments.items():
+        if isinstance(value, dict):
+            sent.append((name, (None, json.dumps(value).encode(), "application/json")))
+        else:
+            sent.append((name, value if isinstance(value, tuple) else (name, value)))
+    return sent
+
+
+def check_common_headers(answer: httpx.Response) -> None:
+    """Check the headers that every response carries."""
+    headers = answer.headers
+    assert headers["x-content-type-options"] == "nosniff"
+    assert len(headers["x-request-id"]) == 16
+    name, _, rest = headers["ratelimit-policy"].partition(";")
+    assert rest.startswith("q=")
+    assert rest.endswith(";w=60")
+    assert headers["ratelimit"].startswith(f"{name};r=")
+
+
+def address() -> str:
+    """A client address that no other client has."""
+    return ".".join(str(10 + secrets.randbelow(200)) for _ in range(4))
+
+
+def read_only(db: Path) -> sqlite3.Connection:
+    """A look at the file beside the running server."""
+    return sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+
+
+def update_row(db: Path, statement: str, *parameters: object) -> None:
+    """Change a row beside the running server, as time alone would: an expiry, a lease."""
+    connection = sqlite3.connect(db, timeout=10)
+    try:
+        connection.execute("PRAGMA wal_autocheckpoint = 0")
+        with connection:
+            assert connection.execute(statement, parameters).rowcount > 0, statement
+    finally:
+        connection.close()
+
+
+# When a credential was last used is written now and then, whatever the request came to; and webhooks look at events
+# after they happened.
+_FLEETING = {"credential": {"last_used_at"}, "webhook": {"seen", "failing_since"}}
+# The webhooks' job fills these whenever it gets to it, for another test's webhooks as well.
+_OF_JOBS = {"delivery", "attempt"}
+
+
+def contents(db: Path) -> dict[str, list[Any]]:
+    """Every row of every table, except for what changes without a request."""
+    connection = read_only(db)
+    try:
+        return {table: _rows_of(connection, table) for table in _tables(connection) if table not in _OF_JOBS}
+    finally:
+        connection.close()
+
+
+def _tables(connection: sqlite3.Connection) -> Iterator[str]:
+    query = (
+        "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND sql NOT LIKE '%VIRTUAL%'"
+    )
+    for (name,) in connection.execute(query).fetchall():
+        yield name
+
+
+def _rows_of(connection: sqlite3.Connection, table: str) -> list[Any]:
+    names = [row[1] for row in connection.execute(f"PRAGMA table_info({table})")]
+    kept = ", ".join(name for name in names if name not in _FLEETING.get(table, set()))
+    return connection.execute(f"SELECT {kept} FROM {table}").fetchall()
