@@ -2,6 +2,7 @@
 
 import hmac
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -28,6 +29,27 @@ FROM {table} JOIN user u ON u.id = c.user_id
 WHERE {hash} = :hash AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > :now)
   AND u.disabled_at IS NULL
 """
+
+
+class _ActorRow(NamedTuple):
+    """A row of `_SELECT_ACTOR`."""
+
+    key: int
+    token_id: str
+    kind: str
+    label: str
+    scopes: str
+    company: int | None
+    restricted: int
+    expires_at: int | None
+    secret_hash: bytes
+    user: int
+    user_id: str
+    name: str
+    email: str
+    memberships: str
+
+
 SELECT_ACTOR = _SELECT_ACTOR.format(scopes="c.scopes", end="c.expires_at", hash="c.secret_hash", table="credential c")
 # A grant's access tokens stand in a table of their own, and each opens only what the grant is for (RFC 8707).
 SELECT_ACTOR_BY_ACCESS_TOKEN = (
@@ -44,25 +66,28 @@ SELECT_ACTOR_BY_ACCESS_TOKEN = (
 def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
     """The actor behind a secret's hash; None when it is unknown, expired, revoked or its user disabled."""
     asked = {"hash": secret_hash, "now": tx.now, "audience": "mcp" if via is Via.MCP else "api"}
-    row = tx.one(SELECT_ACTOR, asked) or tx.one(SELECT_ACTOR_BY_ACCESS_TOKEN, asked)
-    if row is None or not hmac.compare_digest(row[8], secret_hash):
+    found = tx.one(SELECT_ACTOR, asked) or tx.one(SELECT_ACTOR_BY_ACCESS_TOKEN, asked)
+    if found is None:
         return None
-    kind = Kind(row[2])
+    row = _ActorRow._make(found)
+    if not hmac.compare_digest(row.secret_hash, secret_hash):
+        return None
+    kind = Kind(row.kind)
     session = kind is Kind.SESSION
     return Actor(
-        user=row[9],
-        user_id=row[10],
-        name=row[11],
-        email=row[12],
-        credential=row[0],
-        token_id=row[1],
-        token_label=None if session else row[3],
+        user=row.user,
+        user_id=row.user_id,
+        name=row.name,
+        email=row.email,
+        credential=row.key,
+        token_id=row.token_id,
+        token_label=None if session else row.label,
         kind=kind,
-        scopes=ALL_SCOPES if session else _expand_stored_scopes(row[4]),
-        company=row[5],
-        restricted=bool(row[6]),
-        expires_at=row[7],
-        memberships=_memberships.decode(row[13]),
+        scopes=ALL_SCOPES if session else _expand_stored_scopes(row.scopes),
+        company=row.company,
+        restricted=bool(row.restricted),
+        expires_at=row.expires_at,
+        memberships=_memberships.decode(row.memberships),
         via=Via.WEB if session else via,
     )
 
@@ -80,11 +105,12 @@ def load_user_as_actor(tx: Read, user: int, via: Via) -> Actor:
     """An actor for a user that exists, without a credential: at set-up, and for the machine's shell."""
     row = tx.one(SELECT_USER, (user,))
     assert row is not None
+    key, user_id, name, email, memberships = row
     return Actor(
-        user=row[0],
-        user_id=row[1],
-        name=row[2],
-        email=row[3],
+        user=key,
+        user_id=user_id,
+        name=name,
+        email=email,
         credential=0,
         token_id=None,
         token_label=None,
@@ -93,7 +119,7 @@ def load_user_as_actor(tx: Read, user: int, via: Via) -> Actor:
         company=None,
         restricted=False,
         expires_at=None,
-        memberships=_memberships.decode(row[4]),
+        memberships=_memberships.decode(memberships),
         via=via,
     )
 
@@ -156,6 +182,23 @@ ORDER BY c.id DESC LIMIT :limit
 """
 
 
+class _TokenRow(NamedTuple):
+    """A row of SELECT_TOKENS."""
+
+    id: str
+    label: str
+    shown: str
+    kind: str
+    scopes: str
+    company_id: str | None
+    restricted: int
+    expires_at: int | None
+    created_at: int
+    last_used_at: int | None
+    key: int
+    project_ids: str
+
+
 def list_tokens(
     tx: Read, user: int, before: int, limit: int, token: str | None = None, kind: Kind = Kind.API
 ) -> list[tuple[int, Token]]:
@@ -163,21 +206,21 @@ def list_tokens(
     parameters = {"user": user, "before": before, "limit": limit, "token": token, "kind": kind.value}
     return [
         (
-            row[10],
+            row.key,
             Token(
-                id=row[0],
-                label=row[1],
-                prefix=row[2],
-                kind=TokenKind(row[3]),
-                scopes=row[4].split(),
-                company_id=row[5],
-                project_ids=msgspec.json.decode(row[11], type=list[str]) if row[6] else None,
-                expires_at=None if row[7] is None else format_rfc3339(row[7]),
-                created=format_rfc3339(row[8]),
-                last_used_at=None if row[9] is None else format_rfc3339(row[9]),
+                id=row.id,
+                label=row.label,
+                prefix=row.shown,
+                kind=TokenKind(row.kind),
+                scopes=row.scopes.split(),
+                company_id=row.company_id,
+                project_ids=msgspec.json.decode(row.project_ids, type=list[str]) if row.restricted else None,
+                expires_at=None if row.expires_at is None else format_rfc3339(row.expires_at),
+                created=format_rfc3339(row.created_at),
+                last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
             ),
         )
-        for row in tx.all(SELECT_TOKENS, parameters)
+        for row in map(_TokenRow._make, tx.all(SELECT_TOKENS, parameters))
     ]
 
 
@@ -189,19 +232,31 @@ ORDER BY id DESC LIMIT 200
 """
 
 
+class _SessionRow(NamedTuple):
+    """A row of SELECT_SESSIONS."""
+
+    key: int
+    id: str
+    address: str | None
+    user_agent: str | None
+    created_at: int
+    last_used_at: int | None
+    expires_at: int
+
+
 def list_sessions(tx: Read, user: int, current: int) -> list[Session]:
     """A user's live web sessions, newest first."""
     return [
         Session(
-            id=row[1],
-            current=row[0] == current,
-            address=row[2],
-            user_agent=row[3],
-            created=format_rfc3339(row[4]),
-            last_used_at=None if row[5] is None else format_rfc3339(row[5]),
-            expires_at=format_rfc3339(row[6]),
+            id=row.id,
+            current=row.key == current,
+            address=row.address,
+            user_agent=row.user_agent,
+            created=format_rfc3339(row.created_at),
+            last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
+            expires_at=format_rfc3339(row.expires_at),
         )
-        for row in tx.all(SELECT_SESSIONS, (user, tx.now))
+        for row in map(_SessionRow._make, tx.all(SELECT_SESSIONS, (user, tx.now)))
     ]
 
 

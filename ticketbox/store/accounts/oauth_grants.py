@@ -1,5 +1,7 @@
 """OAuth: clients, requests on their way to a code, grants and their secrets (docs/use/oauth.md)."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.accounts.oauth import Audience, format_host
@@ -10,7 +12,7 @@ from ticketbox.store.file.database import Read, Row, Write
 MAX_UNUSED_CLIENTS = 1_000
 MAX_OPEN_REQUESTS = 20
 
-_decode_strings = msgspec.json.Decoder(list[str])
+_strings = msgspec.json.Decoder(list[str])
 
 
 class OAuthClient(msgspec.Struct, frozen=True):
@@ -39,7 +41,10 @@ def load_client(tx: Read, key: int) -> OAuthClient:
 
 
 def _build_client(row: Row | None) -> OAuthClient | None:
-    return None if row is None else OAuthClient(row[0], row[1], row[2], _decode_strings.decode(row[3]), row[4])
+    if row is None:
+        return None
+    key, client_id, name, redirect_uris, fetched_at = row
+    return OAuthClient(key, client_id, name, _strings.decode(redirect_uris), fetched_at)
 
 
 UPSERT_CLIENT = """
@@ -118,6 +123,25 @@ SELECT user_id, client_id, redirect_uri, state, challenge, audience, scopes, com
   credential_id
 FROM oauth_request
 """
+
+
+class _RequestRow(NamedTuple):
+    """A row of `_SELECT_REQUEST`."""
+
+    user: int
+    client: int
+    redirect_uri: str
+    state: str | None
+    challenge: str
+    audience: str
+    scopes: str
+    company: str | None
+    projects: str | None
+    key: int
+    expires_at: int
+    credential: int | None
+
+
 SELECT_OPEN_REQUEST = f"{_SELECT_REQUEST} WHERE secret_hash = ? AND stage = 'asked' AND user_id = ? AND expires_at > ?"
 SELECT_REQUEST_BY_CODE = f"{_SELECT_REQUEST} WHERE secret_hash = ? AND stage IN ('granted', 'redeemed')"
 
@@ -132,14 +156,24 @@ def find_request_by_code(tx: Read, code_hash: bytes) -> AuthorizationRequest | N
     return _build_request(tx.one(SELECT_REQUEST_BY_CODE, (code_hash,)))
 
 
-def _build_request(row: Row | None) -> AuthorizationRequest | None:
-    if row is None:
+def _build_request(found: Row | None) -> AuthorizationRequest | None:
+    if found is None:
         return None
-    projects = None if row[8] is None else _decode_strings.decode(row[8])
+    row = _RequestRow._make(found)
     return AuthorizationRequest(
-        row[0], row[1], row[2], row[3], row[4], Audience(row[5]), row[6].split(), row[7], projects, row[9], row[10],
-        row[11],
-    )  # fmt: skip
+        user=row.user,
+        client=row.client,
+        redirect_uri=row.redirect_uri,
+        state=row.state,
+        challenge=row.challenge,
+        audience=Audience(row.audience),
+        scopes=row.scopes.split(),
+        company=row.company,
+        projects=None if row.projects is None else _strings.decode(row.projects),
+        key=row.key,
+        expires_at=row.expires_at,
+        credential=row.credential,
+    )
 
 
 GRANT_REQUEST = """
@@ -215,8 +249,10 @@ def find_secret(tx: Read, secret_hash: bytes) -> GrantSecret | None:
     row = tx.one(SELECT_SECRET, {"hash": secret_hash, "now": tx.now})
     if row is None:
         return None
+    credential, opens, expires_at, rotated_at, client_id, audience, user, token_id, scopes, live = row
     return GrantSecret(
-        row[0], row[1], row[2], row[3], row[4], Audience(row[5]), row[6], row[7], row[8].split(), bool(row[9])
+        credential, opens, expires_at, rotated_at, client_id, Audience(audience), user, token_id, scopes.split(),
+        bool(live),
     )  # fmt: skip
 
 
@@ -240,26 +276,44 @@ ORDER BY c.id DESC LIMIT :limit
 """
 
 
+class _AppRow(NamedTuple):
+    """A row of SELECT_APPS."""
+
+    key: int
+    id: str
+    label: str
+    redirect_uri: str
+    client_id: str
+    fetched_at: int | None
+    scopes: str
+    company_id: str | None
+    restricted: int
+    created_at: int
+    last_used_at: int | None
+    expires_at: int
+    project_ids: str
+
+
 def list_connected_apps(tx: Read, user: int, before: int, limit: int) -> list[tuple[int, ConnectedApp]]:
     """A user's grants that hold, newest first, each with its key."""
     rows = tx.all(SELECT_APPS, {"user": user, "now": tx.now, "before": before, "limit": limit})
     return [
         (
-            row[0],
+            row.key,
             ConnectedApp(
-                id=row[1],
-                name=row[2],
-                client_host=None if row[5] is None else format_host(row[4]),
-                redirect_host=format_host(row[3]),
-                scopes=row[6].split(),
-                company_id=row[7],
-                project_ids=_decode_strings.decode(row[12]) if row[8] else None,
-                created=format_rfc3339(row[9]),
-                last_used_at=None if row[10] is None else format_rfc3339(row[10]),
-                expires_at=format_rfc3339(row[11]),
+                id=row.id,
+                name=row.label,
+                client_host=None if row.fetched_at is None else format_host(row.client_id),
+                redirect_host=format_host(row.redirect_uri),
+                scopes=row.scopes.split(),
+                company_id=row.company_id,
+                project_ids=_strings.decode(row.project_ids) if row.restricted else None,
+                created=format_rfc3339(row.created_at),
+                last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
+                expires_at=format_rfc3339(row.expires_at),
             ),
         )
-        for row in rows
+        for row in map(_AppRow._make, rows)
     ]
 
 

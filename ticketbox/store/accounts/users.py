@@ -1,9 +1,11 @@
 """Accounts and their passwords' hashes."""
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.accounts.records import User
 from ticketbox.domain.core.ids import Prefix, generate_id
+from ticketbox.store.core.updates import update_columns
 from ticketbox.store.file.database import Read, Row, Write
 
 
@@ -41,7 +43,10 @@ def list_accounts(tx: Read) -> list[Account]:
 
 
 def _build_account(row: Row | None) -> Account | None:
-    return None if row is None else Account(row[0], User(row[1], row[2], row[3]), row[4], row[5] is not None)
+    if row is None:
+        return None
+    key, public_id, name, email, password_hash, disabled_at = row
+    return Account(key, User(public_id, name, email), password_hash, disabled_at is not None)
 
 
 HAS_ACCOUNTS = "SELECT EXISTS (SELECT 1 FROM user)"
@@ -67,9 +72,9 @@ def set_password(tx: Write, key: int, password_hash: str) -> None:
     tx.run("UPDATE user SET password_hash = ? WHERE id = ?", (password_hash, key))
 
 
-def update_account(tx: Write, key: int, name: str | None, email: str | None) -> None:
-    """Change the name or the address, whichever is given."""
-    tx.run("UPDATE user SET name = ifnull(?, name), email = ifnull(?, email) WHERE id = ?", (name, email, key))
+def update_account(tx: Write, key: int, *, name: str | UnsetType = UNSET, email: str | UnsetType = UNSET) -> None:
+    """Update the name or the e-mail address, whichever is set."""
+    update_columns(tx, "user", key, name=name, email=email)
 
 
 def set_disabled(tx: Write, key: int, disabled: bool) -> None:

@@ -1,5 +1,7 @@
 """Captures: their metadata as columns, their streams as blobs."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
@@ -88,23 +90,43 @@ FROM capture c JOIN ticket t ON t.id = c.ticket_id WHERE c.id = ?
 """
 
 
+class _CaptureRow(NamedTuple):
+    """A row of SELECT_CAPTURE."""
+
+    key: int
+    id: str
+    ticket_id: str
+    captured_at: int
+    page: str
+    environment: str
+    health: str
+    redaction: str
+    summary: str
+    excerpt: int
+    console: int
+    network: int
+    errors: int
+
+
 def load_capture(tx: Read, key: int) -> StoredCapture:
     """A capture that exists."""
-    row = tx.one(SELECT_CAPTURE, (key,))
-    assert row is not None
-    summary = msgspec.json.decode(row[8], type=CaptureSummary)
+    found = tx.one(SELECT_CAPTURE, (key,))
+    assert found is not None
+    row = _CaptureRow._make(found)
+    summary = msgspec.json.decode(row.summary, type=CaptureSummary)
     capture = Capture(
-        id=row[1],
-        ticket_id=row[2],
-        captured_at=format_rfc3339(row[3]),
-        page=msgspec.json.decode(row[4], type=Page),
-        environment=msgspec.json.decode(row[5], type=Environment),
-        health=msgspec.json.decode(row[6], type=Health),
-        redaction=msgspec.json.decode(row[7], type=Redaction),
+        id=row.id,
+        ticket_id=row.ticket_id,
+        captured_at=format_rfc3339(row.captured_at),
+        page=msgspec.json.decode(row.page, type=Page),
+        environment=msgspec.json.decode(row.environment, type=Environment),
+        health=msgspec.json.decode(row.health, type=Health),
+        redaction=msgspec.json.decode(row.redaction, type=Redaction),
         counts=summary.counts,
-        assets=assets.of_capture(tx, row[0]),
+        assets=assets.of_capture(tx, row.key),
     )
-    return StoredCapture(row[0], capture, summary, row[9], dict(zip(Stream, row[10:13], strict=True)))
+    streams = {Stream.CONSOLE: row.console, Stream.NETWORK: row.network, Stream.ERRORS: row.errors}
+    return StoredCapture(row.key, capture, summary, row.excerpt, streams)
 
 
 def find_newest_capture(tx: Read, ticket: int) -> int | None:

@@ -1,5 +1,7 @@
 """Columns of boards, in their order."""
 
+from typing import NamedTuple
+
 from ticketbox.domain.companies.records import Column
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.file.database import Read, Row, Write
@@ -8,6 +10,18 @@ _SELECT_COLUMN = """
 SELECT c.id, c.public_id, p.public_id, c.name, c.position
 FROM board_column c JOIN project p ON p.id = c.project_id
 """
+
+
+class _ColumnRow(NamedTuple):
+    """A row of `_SELECT_COLUMN`."""
+
+    key: int
+    id: str
+    project_id: str
+    name: str
+    position: int
+
+
 SELECT_COLUMNS = f"{_SELECT_COLUMN} WHERE c.project_id = ? ORDER BY c.position"
 SELECT_COLUMN = f"{_SELECT_COLUMN} WHERE c.id = ?"
 
@@ -24,8 +38,9 @@ def load_column(tx: Read, key: int) -> Column:
     return _build_column(row)
 
 
-def _build_column(row: Row) -> Column:
-    return Column(id=row[1], project_id=row[2], name=row[3], position=row[4])
+def _build_column(found: Row) -> Column:
+    row = _ColumnRow._make(found)
+    return Column(id=row.id, project_id=row.project_id, name=row.name, position=row.position)
 
 
 SELECT_FIRST_COLUMN = "SELECT id FROM board_column WHERE project_id = ? ORDER BY position LIMIT 1"

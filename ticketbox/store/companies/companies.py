@@ -1,5 +1,7 @@
 """Companies and the caller's place in them."""
 
+from typing import NamedTuple
+
 from ticketbox.domain.companies.records import Company, Limits
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.scopes import Role, RoleName
@@ -12,6 +14,21 @@ SELECT co.id, co.public_id, co.name, co.reads_per_minute, co.writes_per_minute, 
 FROM member m JOIN company co ON co.id = m.company_id
 WHERE m.user_id = :user AND (:pinned IS NULL OR co.id = :pinned)
 """
+
+
+class _CompanyRow(NamedTuple):
+    """A row of `_SELECT_COMPANY`."""
+
+    key: int
+    id: str
+    name: str
+    reads_per_minute: int | None
+    writes_per_minute: int | None
+    role: int
+    created_at: int
+    created_by: int
+
+
 SELECT_COMPANIES = f"{_SELECT_COMPANY} AND co.id > :after ORDER BY co.id LIMIT :limit"
 SELECT_COMPANY = f"{_SELECT_COMPANY} AND co.id = :key"
 
@@ -26,17 +43,18 @@ def load_company(tx: Read, viewer: Viewer, key: int) -> Company:
     return _build_companies(tx, tx.all(SELECT_COMPANY, {**viewer, "key": key}))[0][1]
 
 
-def _build_companies(tx: Read, rows: list[Row]) -> list[tuple[int, Company]]:
-    bylines = Bylines(tx, [row[7] for row in rows])
+def _build_companies(tx: Read, found: list[Row]) -> list[tuple[int, Company]]:
+    rows = [_CompanyRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Company(
-                id=row[1],
-                name=row[2],
-                limits=Limits(row[3], row[4]),
-                role=RoleName(Role(row[5]).label),
-                created=bylines.by(row[7], row[6]),
+                id=row.id,
+                name=row.name,
+                limits=Limits(row.reads_per_minute, row.writes_per_minute),
+                role=RoleName(Role(row.role).label),
+                created=bylines.by(row.created_by, row.created_at),
             ),
         )
         for row in rows

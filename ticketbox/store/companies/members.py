@@ -1,10 +1,12 @@
 """Members of companies, and the projects that they are kept to."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.companies.records import Member
 from ticketbox.domain.core.scopes import Role, RoleName
-from ticketbox.store.file.database import Read, Row, Write
+from ticketbox.store.file.database import Read, Write
 
 _SELECT_MEMBER = """
 SELECT m.id, u.public_id, u.name, u.email, m.role, m.all_projects,
@@ -13,6 +15,21 @@ SELECT m.id, u.public_id, u.name, u.email, m.role, m.all_projects,
   u.id
 FROM member m JOIN user u ON u.id = m.user_id
 """
+
+
+class _MemberRow(NamedTuple):
+    """A row of `_SELECT_MEMBER`."""
+
+    key: int
+    id: str
+    name: str
+    email: str
+    role: int
+    all_projects: int
+    project_ids: str
+    user: int
+
+
 SELECT_MEMBERS = f"""{_SELECT_MEMBER}
 WHERE m.company_id = :company AND m.id > :after AND (:project IS NULL OR m.all_projects OR EXISTS (
   SELECT 1 FROM member_project x WHERE x.member_id = m.id AND x.project_id = :project))
@@ -23,7 +40,7 @@ ORDER BY m.id LIMIT :limit
 def list_members(tx: Read, company: int, project: int | None, after: int, limit: int) -> list[tuple[int, Member]]:
     """A company's members, or those who see one project, in the order they joined, each with a key."""
     rows = tx.all(SELECT_MEMBERS, {"company": company, "project": project, "after": after, "limit": limit})
-    return [(row[0], _build_member(row)) for row in rows]
+    return [(row.key, _build_member(row)) for row in map(_MemberRow._make, rows)]
 
 
 class MemberWithKeys(msgspec.Struct, frozen=True):
@@ -40,17 +57,20 @@ SELECT_MEMBER = f"{_SELECT_MEMBER} WHERE m.company_id = ? AND u.public_id = ?"
 
 def find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys | None:
     """A company's member by the user's public id."""
-    row = tx.one(SELECT_MEMBER, (company, user_id))
-    return None if row is None else MemberWithKeys(row[0], row[7], Role(row[4]), _build_member(row))
+    found = tx.one(SELECT_MEMBER, (company, user_id))
+    if found is None:
+        return None
+    row = _MemberRow._make(found)
+    return MemberWithKeys(row.key, row.user, Role(row.role), _build_member(row))
 
 
-def _build_member(row: Row) -> Member:
+def _build_member(row: _MemberRow) -> Member:
     return Member(
-        id=row[1],
-        name=row[2],
-        email=row[3],
-        role=RoleName(Role(row[4]).label),
-        project_ids=None if row[5] else msgspec.json.decode(row[6], type=list[str]),
+        id=row.id,
+        name=row.name,
+        email=row.email,
+        role=RoleName(Role(row.role).label),
+        project_ids=None if row.all_projects else msgspec.json.decode(row.project_ids, type=list[str]),
     )
 
 

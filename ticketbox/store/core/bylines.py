@@ -37,7 +37,10 @@ class Bylines:
     def __init__(self, tx: Read, keys: Iterable[int | None]) -> None:
         wanted = {*keys} - {None}
         rows = tx.all(SELECT_BYLINES, (msgspec.json.encode(list(wanted)).decode(),)) if wanted else []
-        self._known = {row[0]: (Person(row[1], row[2]), row[3], row[4], _VIAS[row[5]]) for row in rows}
+        self._known = {
+            key: (Person(user_id, name), token_id, token_label, _VIAS[via])
+            for key, user_id, name, token_id, token_label, via in rows
+        }
 
     def by(self, key: int, at: int) -> By:
         """The byline at the time of a write."""

@@ -65,4 +65,7 @@ NOUNS = tuple(_SELECT_BY_NOUN)
 def find_visible_row(tx: Read, viewer: Viewer, noun: str, public_id: str) -> VisibleRow | None:
     """Look a row up by its public id, as far as the credential's owner can see it."""
     row = tx.one(WITH_VISIBLE_PROJECTS + _SELECT_BY_NOUN[noun], {**viewer, "id": public_id})
-    return None if row is None else VisibleRow(row[0], row[1], row[2], Role(row[3]), bool(row[4]))
+    if row is None:
+        return None
+    key, project, company, role, within = row
+    return VisibleRow(key, project, company, Role(role), bool(within))

@@ -41,7 +41,10 @@ def find_mailbox_by_mail_key(tx: Read, key: str) -> Mailbox | None:
 
 def _find_mailbox(tx: Read, sql: str, of: object) -> Mailbox | None:
     row = tx.one(sql, (of,))
-    return None if row is None else Mailbox(row[0], row[1], MailState(row[2]), row[3], row[4])
+    if row is None:
+        return None
+    user, address, state, asks, asked_at = row
+    return Mailbox(user, address, MailState(state), asks, asked_at)
 
 
 def compute_retry_after(tx: Read, user: int) -> int:

@@ -5,6 +5,8 @@ there is still something to tell, is asked when the mail goes. A mail that was o
 again, with the same Message-ID.
 """
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.core.clock import DAY, MINUTE
@@ -105,6 +107,16 @@ ORDER BY n.id
 """
 
 
+class _UnreadRow(NamedTuple):
+    """A row of SELECT_UNREAD."""
+
+    key: int
+    reason: str
+    event: int
+    event_type: str
+    comment: str | None
+
+
 def compose_message(tx: Read, key: int) -> MessageToSend | None:
     """What a mail has to say at this moment; None when there is nothing that its person may and wants to know."""
     row = tx.one(SELECT_ADDRESSEE, (key,))
@@ -117,18 +129,20 @@ def compose_message(tx: Read, key: int) -> MessageToSend | None:
     subject = tx.one(SELECT_TICKET, {**viewer, "ticket": ticket})
     if subject is None or state != "on":
         return None
-    unread = tx.all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
-    # A comment that was deleted since has no text any more, and isn't told of.
-    rows = [row for row in unread if row[4] is not None or not row[3].startswith("comment.")]
+    found = tx.all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
+    unread = [_UnreadRow._make(row) for row in found]
+    # A comment that was deleted since has no text: nothing to report.
+    rows = [row for row in unread if row.comment is not None or not row.event_type.startswith("comment.")]
     if not rows:
         return None
     shown = rows[:MAX_NOTIFICATIONS]
-    happened = events.load_events_by_key(tx, [row[2] for row in shown])
+    happened = events.load_events_by_key(tx, [row.event for row in shown])
     public_id, title, description, project = subject
-    told = tuple(MailedNotification(Reason(row[1]), happened[row[2]], row[4] or description) for row in shown)
-    return MessageToSend(
-        name, address, mail_key, public_id, title, project, told, len(rows) - len(shown), unread[-1][0]
+    notifications = tuple(
+        MailedNotification(Reason(row.reason), happened[row.event], row.comment or description) for row in shown
     )
+    more, last = len(rows) - len(shown), unread[-1].key
+    return MessageToSend(name, address, mail_key, public_id, title, project, notifications, more, last)
 
 
 SELECT_ATTEMPTS = "SELECT attempts, first_at FROM mail WHERE id = ? AND state = 'pending'"

@@ -1,6 +1,6 @@
 """The event table: ticket history, event stream, webhooks and audit log all read it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -59,6 +59,20 @@ FROM event e JOIN company co ON co.id = e.company_id
 LEFT JOIN project p ON p.id = e.project_id
 LEFT JOIN ticket t ON t.id = e.ticket_id
 """
+
+
+class _EventRow(NamedTuple):
+    """A row of `_EVENT_COLUMNS`."""
+
+    key: int
+    type: str
+    company_id: str
+    project_id: str | None
+    ticket_id: str | None
+    byline: int
+    data: str
+    at: int
+
 
 SELECT_HISTORY = f"SELECT {_EVENT_COLUMNS} WHERE e.ticket_id = ? AND e.id > ? ORDER BY e.id LIMIT ?"
 
@@ -136,20 +150,21 @@ def list_audit_log(tx: Read, company: int, before: int, limit: int) -> list[tupl
     return _build_events(tx, tx.all(SELECT_AUDIT_LOG, (company, before, limit)))
 
 
-def _build_events(tx: Read, rows: list[Row]) -> list[tuple[int, Event]]:
-    bylines = Bylines(tx, [row[5] for row in rows])
+def _build_events(tx: Read, found: list[Row]) -> list[tuple[int, Event]]:
+    rows = [_EventRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.byline for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Event(
-                id=encode_event_id(row[0]),
-                type=row[1],
-                company_id=row[2],
-                project_id=row[3],
-                ticket_id=row[4],
-                by=bylines.by(row[5], row[7]),
-                data=msgspec.json.decode(row[6]),
-                at=format_rfc3339(row[7]),
+                id=encode_event_id(row.key),
+                type=row.type,
+                company_id=row.company_id,
+                project_id=row.project_id,
+                ticket_id=row.ticket_id,
+                by=bylines.by(row.byline, row.at),
+                data=msgspec.json.decode(row.data),
+                at=format_rfc3339(row.at),
             ),
         )
         for row in rows

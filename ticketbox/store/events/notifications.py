@@ -1,6 +1,7 @@
 """Notifications: who is to hear of an event, what a person has to read, and what they muted."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
@@ -63,6 +64,25 @@ FROM notification n JOIN event e ON e.id = n.event_id JOIN ticket t ON t.id = n.
 JOIN visible_project v ON v.id = t.project_id
 WHERE n.user_id = :user
 """
+
+
+class _NotificationRow(NamedTuple):
+    """A row of `_SELECT_NOTIFICATION`."""
+
+    key: int
+    id: str
+    reason: str
+    event: int
+    event_type: str
+    ticket_id: str
+    ticket_title: str
+    project_id: str
+    company_id: str
+    byline: int
+    at: int
+    read_at: int | None
+
+
 SELECT_NOTIFICATIONS = f"{_SELECT_NOTIFICATION} AND n.id < :before ORDER BY n.id DESC LIMIT :limit"
 SELECT_UNREAD_NOTIFICATIONS = (
     f"{_SELECT_NOTIFICATION} AND n.read_at IS NULL AND n.id < :before ORDER BY n.id DESC LIMIT :limit"
@@ -72,26 +92,25 @@ SELECT_UNREAD_NOTIFICATIONS = (
 def list_notifications(
     tx: Read, viewer: Viewer, before: int, limit: int, *, unread: bool
 ) -> list[tuple[int, Notification]]:
-    """What the viewer has to read, of what they still can see, newest first, each with its key."""
-    rows = tx.all(
-        SELECT_UNREAD_NOTIFICATIONS if unread else SELECT_NOTIFICATIONS, {**viewer, "before": before, "limit": limit}
-    )
-    bylines = Bylines(tx, [row[9] for row in rows])
+    """List the viewer's notifications of tickets that they can still see, newest first, each with its key."""
+    sql = SELECT_UNREAD_NOTIFICATIONS if unread else SELECT_NOTIFICATIONS
+    rows = [_NotificationRow._make(row) for row in tx.all(sql, {**viewer, "before": before, "limit": limit})]
+    bylines = Bylines(tx, [row.byline for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Notification(
-                id=row[1],
-                reason=Reason(row[2]),
-                event_id=events.encode_event_id(row[3]),
-                event_type=row[4],
-                ticket_id=row[5],
-                ticket_title=row[6],
-                project_id=row[7],
-                company_id=row[8],
-                by=bylines.by(row[9], row[10]),
-                read=row[11] is not None,
-                at=format_rfc3339(row[10]),
+                id=row.id,
+                reason=Reason(row.reason),
+                event_id=events.encode_event_id(row.event),
+                event_type=row.event_type,
+                ticket_id=row.ticket_id,
+                ticket_title=row.ticket_title,
+                project_id=row.project_id,
+                company_id=row.company_id,
+                by=bylines.by(row.byline, row.at),
+                read=row.read_at is not None,
+                at=format_rfc3339(row.at),
             ),
         )
         for row in rows

@@ -4,6 +4,8 @@ A webhook's place in the table moves on in the transaction that writes its deliv
 result is written; whatever was on its way when the process ended is sent again.
 """
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
@@ -84,19 +86,40 @@ SELECT min((SELECT min(d.due_at) FROM delivery d WHERE d.webhook_id = w.id AND d
 """
 
 
+class _DueRow(NamedTuple):
+    """A row of SELECT_DUE."""
+
+    key: int
+    webhook: int
+    url: str
+    format: str
+    secret: bytes
+    event: int
+    title: str | None
+    old_secret: bytes | None
+
+
 def list_due(tx: Read, running: dict[int, set[int]], most: int, most_each: int) -> list[DueDelivery]:
     """Deliveries whose time has come, a few of each webhook. `running` holds the ones on their way, by webhook."""
-    found: list[Row] = []
+    found: list[_DueRow] = []
     room = most - sum(map(len, running.values()))
     for (webhook,) in tx.all(SELECT_WEBHOOKS_WITH_DUE, (tx.now,)):
-        on_the_way = running.get(webhook, set())
-        free = min(most_each - len(on_the_way), room - len(found))
+        in_flight = running.get(webhook, set())
+        free = min(most_each - len(in_flight), room - len(found))
         if free > 0:
-            rows = tx.all(SELECT_DUE, (webhook, tx.now, free + len(on_the_way)))
-            found += [row for row in rows if row[0] not in on_the_way][:free]
-    told = events.load_events_by_key(tx, [row[5] for row in found])
+            rows = map(_DueRow._make, tx.all(SELECT_DUE, (webhook, tx.now, free + len(in_flight))))
+            found += [row for row in rows if row.key not in in_flight][:free]
+    happened = events.load_events_by_key(tx, [row.event for row in found])
     return [
-        DueDelivery(row[0], row[1], row[2], WebhookFormat(row[3]), _list_secrets(row[4], row[7]), told[row[5]], row[6])
+        DueDelivery(
+            row.key,
+            row.webhook,
+            row.url,
+            WebhookFormat(row.format),
+            _list_secrets(row.secret, row.old_secret),
+            happened[row.event],
+            row.title,
+        )
         for row in found
     ]
 
@@ -177,6 +200,27 @@ SELECT d.id, d.public_id, w.public_id, d.event_id, e.type, t.public_id, d.state,
 FROM delivery d JOIN webhook w ON w.id = d.webhook_id JOIN event e ON e.id = d.event_id
 LEFT JOIN ticket t ON t.id = e.ticket_id
 """
+
+
+class _DeliveryRow(NamedTuple):
+    """A row of `_SELECT_DELIVERY`."""
+
+    key: int
+    id: str
+    webhook_id: str
+    event: int
+    event_type: str
+    ticket_id: str | None
+    state: str
+    attempts: int
+    status: int | None
+    error: str | None
+    ms: int | None
+    created_at: int
+    last_at: int | None
+    due_at: int | None
+
+
 SELECT_DELIVERIES = f"{_SELECT_DELIVERY} WHERE d.webhook_id = ? AND d.id < ? ORDER BY d.id DESC LIMIT ?"
 SELECT_DELIVERY = f"{_SELECT_DELIVERY} WHERE d.id = ?"
 
@@ -186,22 +230,22 @@ def list_deliveries(tx: Read, webhook: int, before: int, limit: int) -> list[tup
     return [_build_delivery(row) for row in tx.all(SELECT_DELIVERIES, (webhook, before, limit))]
 
 
-def _build_delivery(row: Row) -> tuple[int, Delivery]:
-    times = [None if at is None else format_rfc3339(at) for at in row[11:14]]
-    return row[0], Delivery(
-        id=row[1],
-        webhook_id=row[2],
-        event_id=events.encode_event_id(row[3]),
-        event_type=row[4],
-        ticket_id=row[5],
-        state=DeliveryState(row[6]),
-        attempts=row[7],
-        status=row[8],
-        error=row[9],
-        ms=row[10],
-        created=times[0] or "",
-        last_attempt=times[1],
-        next_attempt=times[2],
+def _build_delivery(found: Row) -> tuple[int, Delivery]:
+    row = _DeliveryRow._make(found)
+    return row.key, Delivery(
+        id=row.id,
+        webhook_id=row.webhook_id,
+        event_id=events.encode_event_id(row.event),
+        event_type=row.event_type,
+        ticket_id=row.ticket_id,
+        state=DeliveryState(row.state),
+        attempts=row.attempts,
+        status=row.status,
+        error=row.error,
+        ms=row.ms,
+        created=format_rfc3339(row.created_at),
+        last_attempt=None if row.last_at is None else format_rfc3339(row.last_at),
+        next_attempt=None if row.due_at is None else format_rfc3339(row.due_at),
     )
 
 
@@ -221,7 +265,10 @@ class DeliveryKeys(msgspec.Struct, frozen=True):
 def find_delivery(tx: Read, public_id: str) -> DeliveryKeys | None:
     """A delivery by its public id."""
     row = tx.one(SELECT_DELIVERY_KEYS, (public_id,))
-    return None if row is None else DeliveryKeys(row[0], row[1], row[2], row[3], DeliveryState(row[4]))
+    if row is None:
+        return None
+    key, webhook, event, lane, state = row
+    return DeliveryKeys(key, webhook, event, lane, DeliveryState(state))
 
 
 SELECT_ATTEMPTS = "SELECT at, status, error, ms FROM attempt WHERE delivery_id = ? ORDER BY id"
@@ -229,7 +276,7 @@ SELECT_ATTEMPTS = "SELECT at, status, error, ms FROM attempt WHERE delivery_id =
 
 def list_attempts(tx: Read, kept: DeliveryKeys) -> list[Attempt]:
     """What became of each attempt, oldest first; `at` is when it had ended."""
-    return [Attempt(format_rfc3339(row[0]), row[1], row[2], row[3]) for row in tx.all(SELECT_ATTEMPTS, (kept.key,))]
+    return [Attempt(format_rfc3339(at), *rest) for at, *rest in tx.all(SELECT_ATTEMPTS, (kept.key,))]
 
 
 SELECT_WEBHOOK_KEYS = "SELECT w.id, w.company_id, w.enabled FROM webhook w WHERE w.id = ?"

@@ -1,11 +1,15 @@
 """Webhooks: who is told of a company's events. The outbox is in `deliveries`."""
 
+from typing import NamedTuple
+
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.events.records import Webhook, WebhookFormat
 from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.core.updates import update_columns
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read, Row, Write
 
@@ -36,6 +40,27 @@ SELECT w.id, w.public_id, co.public_id, w.name, w.url, w.format, w.types, w.enab
   (SELECT count(*) FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'pending'), w.old_until
 FROM webhook w JOIN company co ON co.id = w.company_id
 """
+
+
+class _WebhookRow(NamedTuple):
+    """A row of `_SELECT_WEBHOOK`."""
+
+    key: int
+    id: str
+    company_id: str
+    name: str
+    url: str
+    format: str
+    types: str | None
+    enabled: int
+    disabled_reason: str | None
+    failing_since: int | None
+    created_by: int
+    created_at: int
+    pending: int
+    old_secret_until: int | None
+
+
 SELECT_WEBHOOKS = f"{_SELECT_WEBHOOK} WHERE w.company_id = ? AND w.id > ? ORDER BY w.id LIMIT ?"
 SELECT_WEBHOOK = f"{_SELECT_WEBHOOK} WHERE w.id = ?"
 
@@ -50,28 +75,33 @@ def load_webhook(tx: Read, key: int) -> Webhook:
     return _build_webhooks(tx, tx.all(SELECT_WEBHOOK, (key,)))[0][1]
 
 
-def _build_webhooks(tx: Read, rows: list[Row]) -> list[tuple[int, Webhook]]:
-    bylines = Bylines(tx, [row[10] for row in rows])
+def _build_webhooks(tx: Read, found: list[Row]) -> list[tuple[int, Webhook]]:
+    rows = [_WebhookRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Webhook(
-                id=row[1],
-                company_id=row[2],
-                name=row[3],
-                url=row[4],
-                format=WebhookFormat(row[5]),
-                types=None if row[6] is None else msgspec.json.decode(row[6], type=list[str]),
-                enabled=bool(row[7]),
-                disabled_reason=row[8],
-                failing_since=None if row[9] is None else format_rfc3339(row[9]),
-                pending=row[12],
-                old_secret_until=None if row[13] is None or row[13] <= tx.now else format_rfc3339(row[13]),
-                created=bylines.by(row[10], row[11]),
+                id=row.id,
+                company_id=row.company_id,
+                name=row.name,
+                url=row.url,
+                format=WebhookFormat(row.format),
+                types=None if row.types is None else msgspec.json.decode(row.types, type=list[str]),
+                enabled=bool(row.enabled),
+                disabled_reason=row.disabled_reason,
+                failing_since=None if row.failing_since is None else format_rfc3339(row.failing_since),
+                pending=row.pending,
+                old_secret_until=_format_future(row.old_secret_until, tx.now),
+                created=bylines.by(row.created_by, row.created_at),
             ),
         )
         for row in rows
     ]
+
+
+def _format_future(at: int | None, now: int) -> str | None:
+    return None if at is None or at <= now else format_rfc3339(at)
 
 
 def count_webhooks(tx: Read, company: int) -> int:
@@ -108,29 +138,26 @@ def insert_webhook(tx: Write, new: NewWebhookRow) -> tuple[int, str]:
     return tx.insert(INSERT_WEBHOOK, row), public_id
 
 
-CHANGE = """
-UPDATE webhook SET name = ifnull(:name, name), url = ifnull(:url, url), format = ifnull(:format, format),
-  types = CASE WHEN :retyped THEN :types ELSE types END
-WHERE id = :key
-"""
-
-
 class WebhookChanges(msgspec.Struct, frozen=True):
-    """What becomes different; None leaves as it is, but for `types` where `retyped` says so."""
+    """New values of a webhook; UNSET keeps the stored value. `types` None subscribes to all event types."""
 
-    name: str | None
-    url: str | None
-    format: WebhookFormat | None
-    retyped: bool
-    types: list[str] | None
+    name: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    format: WebhookFormat | UnsetType = UNSET
+    types: list[str] | UnsetType | None = UNSET
 
 
 def update_webhook(tx: Write, key: int, changes: WebhookChanges) -> None:
-    """Change a webhook."""
-    values = msgspec.structs.asdict(changes)
-    kind = changes.format
-    values |= {"key": key, "types": _encode_types(changes.types), "format": None if kind is None else kind.value}
-    tx.run(CHANGE, values)
+    """Update the fields that are set."""
+    update_columns(
+        tx,
+        "webhook",
+        key,
+        name=changes.name,
+        url=changes.url,
+        format=UNSET if changes.format is UNSET else changes.format.value,
+        types=UNSET if changes.types is UNSET else _encode_types(changes.types),
+    )
 
 
 ENABLE_WEBHOOK = (

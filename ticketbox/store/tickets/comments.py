@@ -1,5 +1,7 @@
 """Comments on tickets."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
@@ -12,6 +14,20 @@ _SELECT_COMMENT = """
 SELECT c.id, c.public_id, t.public_id, c.body, c.created_at, c.created_by, c.edited_at
 FROM comment c JOIN ticket t ON t.id = c.ticket_id
 """
+
+
+class _CommentRow(NamedTuple):
+    """A row of `_SELECT_COMMENT`."""
+
+    key: int
+    id: str
+    ticket_id: str
+    body: str
+    created_at: int
+    created_by: int
+    edited_at: int | None
+
+
 SELECT_COMMENTS = f"{_SELECT_COMMENT} WHERE c.ticket_id = ? AND c.id > ? ORDER BY c.id LIMIT ?"
 SELECT_COMMENT = f"{_SELECT_COMMENT} WHERE c.id = ?"
 
@@ -26,17 +42,18 @@ def load_comment(tx: Read, key: int) -> Comment:
     return _build_comments(tx, tx.all(SELECT_COMMENT, (key,)))[0][1]
 
 
-def _build_comments(tx: Read, rows: list[Row]) -> list[tuple[int, Comment]]:
-    bylines = Bylines(tx, [row[5] for row in rows])
+def _build_comments(tx: Read, found: list[Row]) -> list[tuple[int, Comment]]:
+    rows = [_CommentRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Comment(
-                id=row[1],
-                ticket_id=row[2],
-                body=row[3],
-                by=bylines.by(row[5], row[4]),
-                edited_at=None if row[6] is None else format_rfc3339(row[6]),
+                id=row.id,
+                ticket_id=row.ticket_id,
+                body=row.body,
+                by=bylines.by(row.created_by, row.created_at),
+                edited_at=None if row.edited_at is None else format_rfc3339(row.edited_at),
             ),
         )
         for row in rows

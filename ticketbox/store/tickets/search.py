@@ -33,6 +33,7 @@ _COLUMNS_BY_FIELD = {
     TextField.PAGE: "address",
     TextField.BRANCH: "branch",
 }
+_TIME_COLUMNS = {TimeField.CREATED: "t.created_at", TimeField.UPDATED: "t.updated_at"}
 _EXCERPTS = {"description": 3, "comments": 4, "errors": 6, "console": 7, "page": 5, "branch": 2, "id": 0}
 
 
@@ -108,7 +109,7 @@ def compose_query(question: IndexQuery) -> str:
         inside = f"t.column_id IN (SELECT value FROM json_each(:columns{number}))"
         where.append(f"ifnull({inside}, 0) = {int(not negated)}")
     for number, period in enumerate(question.periods):
-        column = "t.created_at" if period.moment is TimeField.CREATED else "t.updated_at"
+        column = _TIME_COLUMNS[period.moment]
         bounds = f"{column} >= :least{number} AND {column} < :most{number}"
         where.append(f"NOT ({bounds})" if period.negated else bounds)
     more = "".join(f" AND {part}" for part in where)

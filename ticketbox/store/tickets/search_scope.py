@@ -46,7 +46,8 @@ def list_visible_projects(tx: Read, viewer: Viewer) -> list[VisibleProject]:
     """The projects that the viewer sees."""
     sizes = dict(tx.all(COUNT_PROJECTS, viewer))
     return [
-        VisibleProject(row[0], row[1], row[2], row[3], row[4], sizes[row[0]]) for row in tx.all(SELECT_PROJECTS, viewer)
+        VisibleProject(company, project, company_id, project_id, name, sizes[company])
+        for company, project, company_id, project_id, name in tx.all(SELECT_PROJECTS, viewer)
     ]
 
 

@@ -1,16 +1,19 @@
-"""Tickets: reading, listing, placing and changing them."""
+"""Tickets: load, insert, update, archive and claim them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.records import Person
 from ticketbox.domain.tickets.records import PRIORITIES, CaptureSummary, Claim, Priority, Status, Ticket
 from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.core.updates import update_columns
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
-from ticketbox.store.file.database import Read, Row, Write
+from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import assignments
 
 _labels = msgspec.json.Decoder(list[str])
@@ -29,14 +32,46 @@ LEFT JOIN capture k ON k.id = t.capture_id
 """
 
 
-def build_tickets(tx: Read, rows: list[Row]) -> list[Ticket]:
-    """The tickets of rows of COLUMNS."""
-    bylines = Bylines(tx, [key for row in rows for key in (row[13], row[21], row[23], row[25])])
-    assigned = assignments.list_assignees_of_tickets(tx, [row[0] for row in rows])
+class TicketRow(NamedTuple):
+    """A row of TICKET_COLUMNS, in their order."""
+
+    key: int
+    id: str
+    company_id: str
+    project_id: str
+    column_id: str | None
+    position: int
+    title: str
+    description: str
+    status: str
+    resolved: int
+    priority: int
+    labels: str
+    branch: str | None
+    claimed_by: int | None
+    claimed_at: int | None
+    claimed_until: int | None
+    source_url: str | None
+    capture_summary: str | None
+    comment_count: int
+    version: int
+    created_at: int
+    created_by: int
+    updated_at: int
+    updated_by: int
+    archived_at: int | None
+    archived_by: int | None
+
+
+def build_tickets(tx: Read, rows: Sequence[TicketRow]) -> list[Ticket]:
+    """Build tickets from rows, with their bylines and assignees."""
+    writers = [key for row in rows for key in (row.claimed_by, row.created_by, row.updated_by, row.archived_by)]
+    bylines = Bylines(tx, writers)
+    assigned = assignments.list_assignees_of_tickets(tx, [row.key for row in rows])
     return [_build_ticket(row, bylines, assigned, tx.now) for row in rows]
 
 
-def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
+def _build_ticket(row: TicketRow, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
     (
         key, public_id, company, project, column, position, title, description, status,
         resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until, source_url,
@@ -44,9 +79,9 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
         archived_at, archived_by,
     ) = row  # fmt: skip
     claim = None
-    if claimed_until is not None and claimed_until > now:
+    if claimed_by is not None and claimed_at is not None and claimed_until is not None and claimed_until > now:
         claim = Claim(bylines.by(claimed_by, claimed_at), format_rfc3339(claimed_until))
-    # In the record's order, because names cost as much as all the rest for a page of tickets.
+    # By position, in the record's order: keywords cost as much as all the rest for a page of tickets.
     return Ticket(
         public_id,
         company,
@@ -80,9 +115,12 @@ WHERE t.public_id = :id AND v.within AND (:status IS NULL OR t.status = :status)
 
 
 def find_ticket(tx: Read, viewer: Viewer, public_id: str, status: Status | None) -> tuple[int, Ticket] | None:
-    """A ticket that the viewer sees, with its key; `status` None takes either."""
-    row = tx.one(SELECT_TICKET, {**viewer, "id": public_id, "status": status and status.value})
-    return None if row is None else (row[0], build_tickets(tx, [row])[0])
+    """Find a ticket that the viewer sees, with its key; `status` None means any."""
+    found = tx.one(SELECT_TICKET, {**viewer, "id": public_id, "status": status and status.value})
+    if found is None:
+        return None
+    row = TicketRow._make(found)
+    return row.key, build_tickets(tx, [row])[0]
 
 
 SELECT_TICKETS_BY_KEYS = f"""
@@ -94,12 +132,13 @@ WHERE v.within ORDER BY j.key
 
 
 def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Ticket]:
-    """The tickets with these keys, in their order, as far as the viewer sees them."""
-    return build_tickets(tx, tx.all(SELECT_TICKETS_BY_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()}))
+    """List the tickets with these keys, in the order of the keys, as far as the viewer sees them."""
+    rows = tx.all(SELECT_TICKETS_BY_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()})
+    return build_tickets(tx, [TicketRow._make(row) for row in rows])
 
 
 class TicketState(msgspec.Struct, frozen=True):
-    """What a write must know of a ticket before it changes it. Keys are internal."""
+    """The fields of a ticket that a write checks or changes. Keys are internal."""
 
     key: int
     id: str
@@ -116,21 +155,22 @@ class TicketState(msgspec.Struct, frozen=True):
 
 
 SELECT_STATE = """
-SELECT t.id, t.public_id, t.project_id, t.column_id, t.position, t.status, t.version, b.user_id, b.token_id,
+SELECT t.public_id, t.project_id, t.column_id, t.position, t.status, t.version, b.user_id, b.token_id,
   t.claimed_until, t.branch, t.title
 FROM ticket t LEFT JOIN byline b ON b.id = t.claimed_by WHERE t.id = ?
 """
 
 
 def load_state(tx: Read, key: int) -> TicketState:
-    """The present state of a ticket that exists."""
+    """Load the state of a ticket that exists."""
     row = tx.one(SELECT_STATE, (key,))
     assert row is not None
-    return TicketState(row[0], row[1], row[2], row[3], row[4], Status(row[5]), *row[6:])
+    id_, project, column, position, status, *rest = row
+    return TicketState(key, id_, project, column, position, _statuses[status], *rest)
 
 
 class NewTicket(msgspec.Struct, frozen=True):
-    """What a ticket starts with. Keys are internal."""
+    """The fields of a new ticket. Keys are internal."""
 
     project: int
     column: int
@@ -151,7 +191,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 
 def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
-    """Store a ticket; returns its key and its public id."""
+    """Insert a ticket; return its key and its public id."""
     public_id = generate_id(Prefix.TICKET)
     labels = msgspec.json.encode(new.labels).decode()
     key = tx.insert(
@@ -175,26 +215,26 @@ def _index_labels(tx: Write, key: int, labels: list[str]) -> None:
         tx.many("INSERT INTO ticket_label (label, ticket_id) VALUES (?, ?)", [(label, key) for label in labels])
 
 
-EDIT = """
-UPDATE ticket SET title = ifnull(:title, title), description = ifnull(:description, description),
-  priority = ifnull(:priority, priority), resolved = ifnull(:resolved, resolved)
-WHERE id = :key
-"""
+class TicketChanges(msgspec.Struct, frozen=True):
+    """New values of a ticket's plain fields; UNSET keeps the stored value."""
+
+    title: str | UnsetType = UNSET
+    description: str | UnsetType = UNSET
+    priority: Priority | UnsetType = UNSET
+    resolved: bool | UnsetType = UNSET
 
 
-def update_ticket(
-    tx: Write,
-    key: int,
-    title: str | None,
-    description: str | None,
-    priority: Priority | None,
-    resolved: bool | None,
-) -> None:
-    """Change the plain fields that are given."""
-    rank = None if priority is None else PRIORITIES.index(priority)
-    tx.run(
-        EDIT,
-        {"key": key, "title": title, "description": description, "priority": rank, "resolved": resolved},
+def update_ticket(tx: Write, key: int, changes: TicketChanges) -> None:
+    """Update the plain fields that are set."""
+    rank = UNSET if changes.priority is UNSET else PRIORITIES.index(changes.priority)
+    update_columns(
+        tx,
+        "ticket",
+        key,
+        title=changes.title,
+        description=changes.description,
+        priority=rank,
+        resolved=changes.resolved,
     )
 
 
@@ -202,7 +242,7 @@ INCREMENT_VERSION = "UPDATE ticket SET version = version + 1, updated_at = ?, up
 
 
 def mark_updated(tx: Write, key: int, byline: int) -> None:
-    """Mark a ticket as changed: the next version, now, by this byline."""
+    """Record a change of a ticket: increment its version, set when and by whom it was updated."""
     tx.run(INCREMENT_VERSION, (tx.now, byline, key))
 
 
@@ -213,7 +253,7 @@ UPDATE ticket SET status = 'archived', archived_at = ?, archived_by = ?, claimed
 
 
 def archive_ticket(tx: Write, key: int, byline: int) -> None:
-    """Take a ticket off its board. It keeps its column and place; a claim on it ends."""
+    """Archive a ticket. It keeps its column and position; its claim is released."""
     tx.run(ARCHIVE_TICKET, (tx.now, byline, key))
 
 
@@ -224,7 +264,7 @@ WHERE id = ?
 
 
 def restore_ticket(tx: Write, key: int, column: int, position: int) -> None:
-    """Put a ticket back on its board."""
+    """Put an archived ticket back on its board."""
     tx.run(RESTORE_TICKET, (column, position, key))
 
 
@@ -237,5 +277,5 @@ def claim_ticket(tx: Write, key: int, byline: int, until: int, branch: str) -> N
 
 
 def release_claim(tx: Write, key: int) -> None:
-    """End the claim on a ticket; the branch stays recorded."""
+    """Release the claim on a ticket; the branch stays recorded."""
     tx.run("UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?", (key,))
