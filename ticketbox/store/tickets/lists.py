@@ -1,14 +1,13 @@
 """Lists of tickets: one query composed of constant parts, whose cost doesn't grow with the number of tickets."""
 
 from enum import StrEnum
-from operator import attrgetter
 
 import msgspec
 
 from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status, Ticket
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets.tickets import TICKET_COLUMNS, TICKET_JOINS, TicketRow, build_tickets
+from ticketbox.store.tickets.tickets import TICKET_COLUMNS, TICKET_JOINS, build_tickets, get_fields
 
 
 class Sort(StrEnum):
@@ -29,7 +28,6 @@ _SORT_COLUMNS = {
     "priority": ("priority", "id"),
     "position": ("position", "id"),
 }
-_ROW_FIELDS = {"id": "key", "updated_at": "updated_at", "priority": "priority", "position": "position"}
 
 
 def count_sort_keys(sort: Sort) -> int:
@@ -148,8 +146,8 @@ def list_tickets(
     tx: Read, viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
 ) -> list[tuple[int | tuple[int, ...], Ticket]]:
     """List a page of tickets, each with the sort values that a cursor resumes after."""
-    sql = compose_query(wanted, resumed=after is not None)
-    rows = [TicketRow._make(row) for row in tx.all(sql, build_parameters(viewer, wanted, after, limit))]
-    position = attrgetter(*(_ROW_FIELDS[column] for column in _SORT_COLUMNS[wanted.sort.removeprefix("-")]))
-    rows.sort(key=position, reverse=wanted.sort.startswith("-"))
-    return list(zip(map(position, rows), build_tickets(tx, rows), strict=True))
+    rows = tx.all(compose_query(wanted, resumed=after is not None), build_parameters(viewer, wanted, after, limit))
+    columns = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
+    get_sort_values = get_fields(*("key" if column == "id" else column for column in columns))
+    rows.sort(key=get_sort_values, reverse=wanted.sort.startswith("-"))
+    return list(zip(map(get_sort_values, rows), build_tickets(tx, rows), strict=True))

@@ -1,7 +1,9 @@
 """Tickets: load, insert, update, archive and claim them."""
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping
+from itertools import chain
+from operator import itemgetter
+from typing import Any
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -13,65 +15,52 @@ from ticketbox.domain.tickets.records import PRIORITIES, CaptureSummary, Claim, 
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.updates import update_columns
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
-from ticketbox.store.file.database import Read, Write
+from ticketbox.store.file.database import Read, Row, Write
 from ticketbox.store.tickets import assignments
 
 _labels = msgspec.json.Decoder(list[str])
 _summary = msgspec.json.Decoder(CaptureSummary)
 _statuses = {status.value: status for status in Status}
 
-TICKET_COLUMNS = """
-t.id, t.public_id, v.company_id, v.public_id, c.public_id, t.position, t.title, t.description, t.status,
-t.resolved, t.priority, t.labels, t.branch, t.claimed_by, t.claimed_at, t.claimed_until, t.source_url,
-k.summary, t.comment_count, t.version, t.created_at, t.created_by, t.updated_at, t.updated_by,
-t.archived_at, t.archived_by
-"""
+# Each column of a ticket's row, by name: rows are read through `get_fields`, never by a number.
+_COLUMNS = {
+    "key": "t.id", "id": "t.public_id", "company_id": "v.company_id", "project_id": "v.public_id",
+    "column_id": "c.public_id", "position": "t.position", "title": "t.title", "description": "t.description",
+    "status": "t.status", "resolved": "t.resolved", "priority": "t.priority", "labels": "t.labels",
+    "branch": "t.branch", "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at",
+    "claimed_until": "t.claimed_until", "source_url": "t.source_url", "capture_summary": "k.summary",
+    "comment_count": "t.comment_count", "version": "t.version", "created_at": "t.created_at",
+    "created_by": "t.created_by", "updated_at": "t.updated_at", "updated_by": "t.updated_by",
+    "archived_at": "t.archived_at", "archived_by": "t.archived_by",
+}  # fmt: skip
+TICKET_COLUMNS = ", ".join(_COLUMNS.values())
 TICKET_JOINS = """
 LEFT JOIN board_column c ON c.id = t.column_id
 LEFT JOIN capture k ON k.id = t.capture_id
 """
 
 
-class TicketRow(NamedTuple):
-    """A row of TICKET_COLUMNS, in their order."""
+def get_fields(*names: str) -> Callable[[Row], Any]:
+    """Return a function that gets these fields of a row of TICKET_COLUMNS: a value, or a tuple of several.
 
-    key: int
-    id: str
-    company_id: str
-    project_id: str
-    column_id: str | None
-    position: int
-    title: str
-    description: str
-    status: str
-    resolved: int
-    priority: int
-    labels: str
-    branch: str | None
-    claimed_by: int | None
-    claimed_at: int | None
-    claimed_until: int | None
-    source_url: str | None
-    capture_summary: str | None
-    comment_count: int
-    version: int
-    created_at: int
-    created_by: int
-    updated_at: int
-    updated_by: int
-    archived_at: int | None
-    archived_by: int | None
+    An object for each row would make a list of 50 tickets 9 % slower.
+    """
+    order = list(_COLUMNS)
+    return itemgetter(*map(order.index, names))
 
 
-def build_tickets(tx: Read, rows: Sequence[TicketRow]) -> list[Ticket]:
-    """Build tickets from rows, with their bylines and assignees."""
-    writers = [key for row in rows for key in (row.claimed_by, row.created_by, row.updated_by, row.archived_by)]
-    bylines = Bylines(tx, writers)
-    assigned = assignments.list_assignees_of_tickets(tx, [row.key for row in rows])
+_get_key = get_fields("key")
+_get_writers = get_fields("claimed_by", "created_by", "updated_by", "archived_by")
+
+
+def build_tickets(tx: Read, rows: list[Row]) -> list[Ticket]:
+    """Build tickets from rows of TICKET_COLUMNS, with their bylines and assignees."""
+    bylines = Bylines(tx, chain.from_iterable(map(_get_writers, rows)))
+    assigned = assignments.list_assignees_of_tickets(tx, list(map(_get_key, rows)))
     return [_build_ticket(row, bylines, assigned, tx.now) for row in rows]
 
 
-def _build_ticket(row: TicketRow, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
+def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
     (
         key, public_id, company, project, column, position, title, description, status,
         resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until, source_url,
@@ -79,7 +68,7 @@ def _build_ticket(row: TicketRow, bylines: Bylines, assigned: Mapping[int, list[
         archived_at, archived_by,
     ) = row  # fmt: skip
     claim = None
-    if claimed_by is not None and claimed_at is not None and claimed_until is not None and claimed_until > now:
+    if claimed_until is not None and claimed_until > now:
         claim = Claim(bylines.by(claimed_by, claimed_at), format_rfc3339(claimed_until))
     # By position, in the record's order: keywords cost as much as all the rest for a page of tickets.
     return Ticket(
@@ -116,11 +105,8 @@ WHERE t.public_id = :id AND v.within AND (:status IS NULL OR t.status = :status)
 
 def find_ticket(tx: Read, viewer: Viewer, public_id: str, status: Status | None) -> tuple[int, Ticket] | None:
     """Find a ticket that the viewer sees, with its key; `status` None means any."""
-    found = tx.one(SELECT_TICKET, {**viewer, "id": public_id, "status": status and status.value})
-    if found is None:
-        return None
-    row = TicketRow._make(found)
-    return row.key, build_tickets(tx, [row])[0]
+    row = tx.one(SELECT_TICKET, {**viewer, "id": public_id, "status": status and status.value})
+    return None if row is None else (_get_key(row), build_tickets(tx, [row])[0])
 
 
 SELECT_TICKETS_BY_KEYS = f"""
@@ -134,7 +120,7 @@ WHERE v.within ORDER BY j.key
 def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Ticket]:
     """List the tickets with these keys, in the order of the keys, as far as the viewer sees them."""
     rows = tx.all(SELECT_TICKETS_BY_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()})
-    return build_tickets(tx, [TicketRow._make(row) for row in rows])
+    return build_tickets(tx, rows)
 
 
 class TicketState(msgspec.Struct, frozen=True):
