@@ -1,4 +1,4 @@
-"""OAuth: clients, requests on their way to a code, grants and their secrets (docs/use/oauth.md)."""
+"""OAuth: clients, authorization requests, grants and their secrets (docs/use/oauth.md)."""
 
 from typing import NamedTuple
 
@@ -16,7 +16,7 @@ _strings = msgspec.json.Decoder(list[str])
 
 
 class OAuthClient(msgspec.Struct, frozen=True):
-    """An app that may ask. `fetched_at` is None for one that registered here."""
+    """A registered app. `fetched_at` is None unless its metadata document was fetched."""
 
     key: int
     client_id: str
@@ -29,12 +29,12 @@ _SELECT_CLIENT = "SELECT id, client_id, name, redirect_uris, fetched_at FROM oau
 
 
 def find_client(tx: Read, client_id: str) -> OAuthClient | None:
-    """The client with an id."""
+    """Find a client by its id."""
     return _build_client(tx.one(f"{_SELECT_CLIENT} WHERE client_id = ?", (client_id,)))
 
 
 def load_client(tx: Read, key: int) -> OAuthClient:
-    """A client that exists."""
+    """Load a client that exists."""
     found = _build_client(tx.one(f"{_SELECT_CLIENT} WHERE id = ?", (key,)))
     assert found is not None
     return found
@@ -56,7 +56,7 @@ ON CONFLICT (client_id) DO UPDATE SET
 
 
 def save_client(tx: Write, client_id: str, name: str, redirect_uris: list[str], *, fetched: bool) -> None:
-    """Store a client, or what its document says now. The oldest of too many that nobody uses goes."""
+    """Insert or update a client. Deletes the oldest unused clients above the limit."""
     tx.run(
         UPSERT_CLIENT,
         {
@@ -81,7 +81,7 @@ DELETE FROM oauth_client WHERE id IN (
 
 
 class AuthorizationRequest(msgspec.Struct, frozen=True):
-    """What a client asks a user for, or was granted: `scopes`, `company` and `projects` are then the user's choice."""
+    """What a client requests from a user. Once granted, `scopes`, `company` and `projects` are the user's choice."""
 
     user: int
     client: int
@@ -109,7 +109,7 @@ DELETE FROM oauth_request WHERE id IN (
 
 
 def insert_request(tx: Write, asked: AuthorizationRequest, handle_hash: bytes, expires_at: int) -> None:
-    """Store a request that waits for its user's answer; a user has up to 20 of them."""
+    """Insert a request that waits for its user's decision; a user has up to 20."""
     tx.run(
         INSERT_REQUEST,
         (handle_hash, asked.user, asked.client, asked.redirect_uri, asked.state, asked.challenge, asked.audience.value,
@@ -147,12 +147,12 @@ SELECT_REQUEST_BY_CODE = f"{_SELECT_REQUEST} WHERE secret_hash = ? AND stage IN 
 
 
 def find_open_request(tx: Read, handle_hash: bytes, user: int) -> AuthorizationRequest | None:
-    """The request behind a consent page's handle, if it is this user's and still open."""
+    """Find the open request of a consent page's handle, if it is this user's."""
     return _build_request(tx.one(SELECT_OPEN_REQUEST, (handle_hash, user, tx.now)))
 
 
 def find_request_by_code(tx: Read, code_hash: bytes) -> AuthorizationRequest | None:
-    """The request that a code was given for, whatever became of it."""
+    """Find the request that a code was issued for, redeemed or not."""
     return _build_request(tx.one(SELECT_REQUEST_BY_CODE, (code_hash,)))
 
 
@@ -185,13 +185,13 @@ SET stage = 'granted', secret_hash = ?, scopes = ?, company = ?, projects = ?, e
 def grant_request(
     tx: Write, key: int, code_hash: bytes, scopes: list[str], company: str | None, projects: list[str] | None, end: int
 ) -> None:
-    """Turn a request that waited into a code, with what the user chose. The handle no longer opens anything."""
+    """Grant a request: its code replaces the handle, and the user's choice the request's."""
     listed = None if projects is None else msgspec.json.encode(projects).decode()
     tx.run(GRANT_REQUEST, (code_hash, " ".join(scopes), company, listed, end, key))
 
 
 def delete_request(tx: Write, key: int) -> None:
-    """Remove a request that was denied."""
+    """Delete a request that was denied."""
     tx.run("DELETE FROM oauth_request WHERE id = ?", (key,))
 
 
@@ -199,7 +199,7 @@ INSERT_GRANT = "INSERT INTO oauth_grant (credential_id, client_id, redirect_uri,
 
 
 def redeem_code(tx: Write, request: AuthorizationRequest, credential: int) -> None:
-    """Mark a code as used, and tie the grant's credential to it."""
+    """Mark a code as redeemed and insert its grant."""
     tx.run("UPDATE oauth_request SET stage = 'redeemed', credential_id = ? WHERE id = ?", (credential, request.key))
     tx.run(INSERT_GRANT, (credential, request.client, request.redirect_uri, request.audience.value))
 
@@ -212,13 +212,13 @@ INSERT INTO oauth_secret (secret_hash, credential_id, opens, scopes, created_at,
 def insert_secret(
     tx: Write, credential: int, opens: str, secret_hash: bytes, expires_at: int, scopes: list[str] | None = None
 ) -> None:
-    """Store a secret of a grant; `scopes` narrows what it opens."""
+    """Insert a secret of a grant; `scopes` narrows it."""
     narrowed = None if scopes is None else " ".join(scopes)
     tx.run(INSERT_SECRET, (secret_hash, credential, opens, narrowed, tx.now, expires_at))
 
 
 class GrantSecret(msgspec.Struct, frozen=True):
-    """A secret of a grant with the grant behind it. `live` says that the grant holds."""
+    """A secret of a grant, with the grant. `live` is true while the grant is valid."""
 
     credential: int
     opens: str
@@ -245,7 +245,7 @@ WHERE s.secret_hash = :hash
 
 
 def find_secret(tx: Read, secret_hash: bytes) -> GrantSecret | None:
-    """The secret with a hash, whether it still holds or not."""
+    """Find a secret by its hash, valid or not."""
     row = tx.one(SELECT_SECRET, {"hash": secret_hash, "now": tx.now})
     if row is None:
         return None
@@ -257,7 +257,7 @@ def find_secret(tx: Read, secret_hash: bytes) -> GrantSecret | None:
 
 
 def rotate_refresh_token(tx: Write, secret_hash: bytes, credential: int, end: int) -> None:
-    """Note that a refresh token was exchanged, the first time it is; the grant now lasts until `end`."""
+    """Record the first exchange of a refresh token; the grant now expires at `end`."""
     tx.run("UPDATE oauth_secret SET rotated_at = ? WHERE secret_hash = ? AND rotated_at IS NULL", (tx.now, secret_hash))
     tx.run("UPDATE credential SET expires_at = ? WHERE id = ?", (end, credential))
 
@@ -295,7 +295,7 @@ class _AppRow(NamedTuple):
 
 
 def list_connected_apps(tx: Read, user: int, before: int, limit: int) -> list[tuple[int, ConnectedApp]]:
-    """A user's grants that hold, newest first, each with its key."""
+    """List a user's valid grants, newest first, each with its key."""
     rows = tx.all(SELECT_APPS, {"user": user, "now": tx.now, "before": before, "limit": limit})
     return [
         (
@@ -321,7 +321,7 @@ DELETE_UNUSED_CLIENTS = f"DELETE FROM oauth_client AS c WHERE c.created_at < ? A
 
 
 def delete_expired(tx: Write) -> None:
-    """Remove what has ended: secrets, requests a day after their end, clients that nobody used within a day."""
+    """Delete expired secrets, requests a day after they expired, and clients unused for a day."""
     tx.run("DELETE FROM oauth_secret WHERE expires_at <= ?", (tx.now,))
     tx.run("DELETE FROM oauth_request WHERE expires_at <= ?", (tx.now - DAY,))
     tx.run(DELETE_UNUSED_CLIENTS, (tx.now - DAY,))

@@ -15,7 +15,7 @@ from ticketbox.store.file.database import Read, Write
 
 
 class NewCapture(msgspec.Struct, frozen=True):
-    """A capture to be stored: checked, redacted, cut and packed."""
+    """A capture ready to insert: checked, redacted, cut and packed."""
 
     public_id: str
     client_id: str
@@ -31,7 +31,7 @@ class NewCapture(msgspec.Struct, frozen=True):
 
 
 class EarlierCapture(msgspec.Struct, frozen=True):
-    """A capture that a client sent before."""
+    """A capture that a client sent earlier."""
 
     public_id: str
     ticket_id: str
@@ -44,7 +44,7 @@ WHERE c.user_id = ? AND c.client_id = ?
 
 
 def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCapture | None:
-    """The capture that a user's client sent under this id, if it did."""
+    """Find the capture that a user's client sent earlier with this id."""
     row = tx.one(SELECT_BY_CLIENT_ID, (user, client_id))
     return None if row is None else EarlierCapture(*row)
 
@@ -57,7 +57,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?)
 
 
 def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: int) -> int:
-    """Store a capture with its streams; returns its key."""
+    """Insert a capture with its streams; return its key."""
     encoded = [msgspec.json.encode(part).decode() for part in (new.page, new.environment, new.health, new.redaction)]
     streams = [blobs.put(tx, new.streams[stream]) for stream in Stream]
     return tx.insert(
@@ -68,7 +68,7 @@ def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: i
 
 
 def set_newest_capture(tx: Write, ticket: int, key: int, summary: CaptureSummary) -> None:
-    """Make a capture its ticket's newest, with the summary that the ticket shows."""
+    """Set a ticket's newest capture, with the summary that the ticket shows."""
     tx.run("UPDATE capture SET summary = ? WHERE id = ?", (msgspec.json.encode(summary).decode(), key))
     tx.run("UPDATE ticket SET capture_id = ? WHERE id = ?", (key, ticket))
 
@@ -109,7 +109,7 @@ class _CaptureRow(NamedTuple):
 
 
 def load_capture(tx: Read, key: int) -> StoredCapture:
-    """A capture that exists."""
+    """Load a capture that exists."""
     found = tx.one(SELECT_CAPTURE, (key,))
     assert found is not None
     row = _CaptureRow._make(found)
@@ -130,12 +130,12 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
 
 
 def find_newest_capture(tx: Read, ticket: int) -> int | None:
-    """The key of a ticket's newest capture."""
+    """Find the key of a ticket's newest capture."""
     return tx.value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
 
 
 def load_capture_time(tx: Read, key: int) -> int:
-    """When a capture was taken, in epoch milliseconds."""
+    """Load the time when a capture was taken, in epoch milliseconds."""
     return tx.value("SELECT captured_at FROM capture WHERE id = ?", (key,))
 
 
@@ -148,9 +148,9 @@ DELETE FROM capture WHERE id > ? AND id <= ? AND EXISTS (
 
 
 def delete_captures_of_archived(tx: Write, before: int, after: int, limit: int = 200) -> int:
-    """Look at the captures after a key, and remove those of tickets that were archived before a moment.
+    """Delete, among the captures after a key, those of tickets that were archived before a time.
 
-    Their contents are unused then, and swept. Returns the key to go on after; 0 at the end, to begin anew.
+    Their contents are then unused and swept later. Returns the key to continue after; 0 at the end, to start over.
     """
     last = tx.value(SELECT_WINDOW_END, (after, limit))
     if last is None:

@@ -43,12 +43,12 @@ WHERE i.company_id = ? AND i.accepted_at IS NULL AND i.expires_at > ? AND i.id >
 
 
 def list_invitations(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Invitation]]:
-    """A company's open invitations, oldest first, each with its key."""
+    """List a company's open invitations, oldest first, each with its key."""
     return _build_invitations(tx, tx.all(SELECT_OPEN_INVITATIONS, (company, tx.now, after, limit)))
 
 
 class OpenInvitation(msgspec.Struct, frozen=True):
-    """An open invitation with the keys behind it."""
+    """An open invitation with its internal keys."""
 
     key: int
     company: int
@@ -64,12 +64,12 @@ SELECT_BY_ID = f"{_SELECT_INVITATION} WHERE i.public_id = ? AND i.accepted_at IS
 
 
 def find_invitation_by_secret(tx: Read, secret_hash: bytes) -> OpenInvitation | None:
-    """The open invitation behind a link."""
+    """Find the open invitation of a link."""
     return _build_open_invitation(tx, tx.one(SELECT_BY_SECRET, (secret_hash, tx.now)))
 
 
 def find_invitation_by_id(tx: Read, public_id: str) -> OpenInvitation | None:
-    """An open invitation by its public id."""
+    """Find an open invitation by its public id."""
     return _build_open_invitation(tx, tx.one(SELECT_BY_ID, (public_id, tx.now)))
 
 
@@ -101,7 +101,7 @@ def _build_invitations(tx: Read, found: list[Row]) -> list[tuple[int, Invitation
                 email=row.email,
                 role=RoleName(Role(row.role).label),
                 project_ids=None if row.all_projects else msgspec.json.decode(row.project_ids, type=list[str]),
-                created=bylines.by(row.created_by, row.created_at),
+                created=bylines.build(row.created_by, row.created_at),
                 expires_at=format_rfc3339(row.expires_at),
             ),
         )
@@ -126,7 +126,7 @@ def insert_invitation(
     byline: int,
     expires_at: int,
 ) -> str:
-    """Store an invitation; returns its public id."""
+    """Insert an invitation; return its public id."""
     public_id = generate_id(Prefix.INVITATION)
     key = tx.insert(
         INSERT_INVITATION,
@@ -138,10 +138,10 @@ def insert_invitation(
 
 
 def accept_invitation(tx: Write, key: int) -> None:
-    """Use an invitation up."""
+    """Mark an invitation as accepted."""
     tx.run("UPDATE invitation SET accepted_at = ? WHERE id = ?", (tx.now, key))
 
 
 def delete_invitation(tx: Write, key: int) -> None:
-    """Withdraw an invitation."""
+    """Delete an invitation."""
     tx.run("DELETE FROM invitation WHERE id = ?", (key,))

@@ -1,4 +1,4 @@
-"""Members of companies, and the projects that they are kept to."""
+"""Members of companies, and the projects that they are restricted to."""
 
 from typing import NamedTuple
 
@@ -38,13 +38,13 @@ ORDER BY m.id LIMIT :limit
 
 
 def list_members(tx: Read, company: int, project: int | None, after: int, limit: int) -> list[tuple[int, Member]]:
-    """A company's members, or those who see one project, in the order they joined, each with a key."""
+    """List a company's members, or those who see one project, in the order they joined, each with a key."""
     rows = tx.all(SELECT_MEMBERS, {"company": company, "project": project, "after": after, "limit": limit})
     return [(row.key, _build_member(row)) for row in map(_MemberRow._make, rows)]
 
 
 class MemberWithKeys(msgspec.Struct, frozen=True):
-    """A member with the keys behind the record."""
+    """A member with internal keys."""
 
     key: int
     user: int
@@ -56,7 +56,7 @@ SELECT_MEMBER = f"{_SELECT_MEMBER} WHERE m.company_id = ? AND u.public_id = ?"
 
 
 def find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys | None:
-    """A company's member by the user's public id."""
+    """Find a company's member by the user's public id."""
     found = tx.one(SELECT_MEMBER, (company, user_id))
     if found is None:
         return None
@@ -83,7 +83,7 @@ WHERE u.public_id = :user AND (m.all_projects OR EXISTS (
 
 
 def find_user_who_sees(tx: Read, project: int, user_id: str) -> int | None:
-    """The key of a user who can see a project as a member of its company."""
+    """Find the key of a user who can see a project as a member of its company."""
     return tx.value(SELECT_USER_WHO_SEES, {"project": project, "user": user_id})
 
 
@@ -93,7 +93,7 @@ INSERT INTO member (company_id, user_id, role, all_projects, created_at, created
 
 
 def insert_member(tx: Write, company: int, user: int, role: Role, projects: list[int] | None, byline: int) -> None:
-    """Make a user a member; `projects` None lets them into all."""
+    """Add a user to a company; `projects` None means all projects."""
     key = tx.insert(INSERT_MEMBER, (company, user, role.value, projects is None, tx.now, byline))
     _insert_member_projects(tx, key, projects)
 
@@ -117,12 +117,12 @@ SELECT id, :project FROM member WHERE company_id = :company AND user_id = :user 
 
 
 def grant_project(tx: Write, company: int, user: int, project: int) -> None:
-    """Let a member who is kept to some projects into one more."""
+    """Give a restricted member access to one more project."""
     tx.run(INSERT_MEMBER_PROJECT, {"company": company, "user": user, "project": project})
 
 
 def delete_member(tx: Write, key: int) -> None:
-    """End a membership."""
+    """Delete a membership."""
     tx.run("DELETE FROM member WHERE id = ?", (key,))
 
 
@@ -130,10 +130,10 @@ COUNT_OWNERS = "SELECT count(*) FROM member WHERE company_id = ? AND role = ?"
 
 
 def count_owners(tx: Read, company: int) -> int:
-    """How many owners a company has."""
+    """Count a company's owners."""
     return tx.value(COUNT_OWNERS, (company, Role.OWNER.value))
 
 
 def list_project_keys(tx: Read, key: int) -> list[int]:
-    """The keys of the projects that a member is kept to."""
+    """List the keys of the projects that a member is restricted to."""
     return [row[0] for row in tx.all("SELECT project_id FROM member_project WHERE member_id = ?", (key,))]

@@ -45,12 +45,12 @@ SELECT_PROJECT = f"{_SELECT_PROJECT} AND p.id = :key"
 
 
 def list_projects(tx: Read, viewer: Viewer, company: str | None, after: int, limit: int) -> list[tuple[int, Project]]:
-    """The projects that the viewer sees, oldest first, each with its key."""
+    """List the projects that the viewer sees, oldest first, each with its key."""
     return _build_projects(tx, tx.all(SELECT_PROJECTS, {**viewer, "company": company, "after": after, "limit": limit}))
 
 
 def load_project(tx: Read, viewer: Viewer, key: int) -> Project:
-    """A project that the viewer sees."""
+    """Load a project that the viewer sees."""
     return _build_projects(tx, tx.all(SELECT_PROJECT, {**viewer, "key": key}))[0][1]
 
 
@@ -68,7 +68,7 @@ def _build_projects(tx: Read, found: list[Row]) -> list[tuple[int, Project]]:
                 capture_policy=CapturePolicy(
                     Bodies.ON if row.bodies else Bodies.OFF, _strings.decode(row.extra_redactions)
                 ),
-                created=bylines.by(row.created_by, row.created_at),
+                created=bylines.build(row.created_by, row.created_at),
             ),
         )
         for row in rows
@@ -82,7 +82,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 
 
 def insert_project(tx: Write, company: int, name: str, patterns: list[str], policy: CapturePolicy, byline: int) -> int:
-    """Store a project with its first columns; returns its key."""
+    """Insert a project with its first columns; return its key."""
     values = (_encode_json(patterns), policy.bodies is Bodies.ON, _encode_json(policy.extra_redactions))
     key = tx.insert(INSERT_PROJECT, (generate_id(Prefix.PROJECT), company, name, *values, tx.now, byline))
     for column in FIRST_COLUMNS:
@@ -111,7 +111,7 @@ def update_project(
 
 
 def delete_project(tx: Write, key: int) -> None:
-    """Remove a project with its columns and tickets."""
+    """Delete a project with its columns and tickets."""
     tx.run("DELETE FROM project WHERE id = ?", (key,))
 
 
@@ -119,7 +119,7 @@ SELECT_PROJECT_KEY = "SELECT id FROM project WHERE public_id = ? AND company_id 
 
 
 def find_project_key(tx: Read, public_id: str, company: int) -> int | None:
-    """A project's key, if it belongs to the company."""
+    """Find a project's key within a company."""
     return tx.value(SELECT_PROJECT_KEY, (public_id, company))
 
 
@@ -131,7 +131,7 @@ WHERE v.within AND p.url_patterns <> '[]' ORDER BY p.id
 
 
 def list_url_patterns(tx: Read, viewer: Viewer) -> list[tuple[str, list[str]]]:
-    """The address patterns of every project that the viewer sees, oldest project first."""
+    """List the URL patterns of the projects that the viewer sees, oldest project first."""
     return [(row[0], _strings.decode(row[1])) for row in tx.all(SELECT_URL_PATTERNS, viewer)]
 
 

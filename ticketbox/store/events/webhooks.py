@@ -1,4 +1,4 @@
-"""Webhooks: who is told of a company's events. The outbox is in `deliveries`."""
+"""Webhooks: addresses that receive a company's events. The outbox is in `webhook_deliveries`."""
 
 from typing import NamedTuple
 
@@ -18,7 +18,7 @@ SECRET_OVERLAP_MS = DAY
 
 
 class WebhookKeys(msgspec.Struct, frozen=True):
-    """A webhook's own keys, for those who may change it."""
+    """A webhook's internal keys and state."""
 
     key: int
     company: int
@@ -29,7 +29,7 @@ SELECT_WEBHOOK_KEYS = "SELECT id, company_id, enabled FROM webhook WHERE public_
 
 
 def find_webhook(tx: Read, public_id: str) -> WebhookKeys | None:
-    """A webhook by its public id."""
+    """Find a webhook by its public id."""
     row = tx.one(SELECT_WEBHOOK_KEYS, (public_id,))
     return None if row is None else WebhookKeys(row[0], row[1], bool(row[2]))
 
@@ -66,12 +66,12 @@ SELECT_WEBHOOK = f"{_SELECT_WEBHOOK} WHERE w.id = ?"
 
 
 def list_webhooks(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Webhook]]:
-    """A company's webhooks, oldest first, each with its key."""
+    """List a company's webhooks, oldest first, each with its key."""
     return _build_webhooks(tx, tx.all(SELECT_WEBHOOKS, (company, after, limit)))
 
 
 def load_webhook(tx: Read, key: int) -> Webhook:
-    """A webhook that exists."""
+    """Load a webhook that exists."""
     return _build_webhooks(tx, tx.all(SELECT_WEBHOOK, (key,)))[0][1]
 
 
@@ -93,7 +93,7 @@ def _build_webhooks(tx: Read, found: list[Row]) -> list[tuple[int, Webhook]]:
                 failing_since=None if row.failing_since is None else format_rfc3339(row.failing_since),
                 pending=row.pending,
                 old_secret_until=_format_future(row.old_secret_until, tx.now),
-                created=bylines.by(row.created_by, row.created_at),
+                created=bylines.build(row.created_by, row.created_at),
             ),
         )
         for row in rows
@@ -105,12 +105,12 @@ def _format_future(at: int | None, now: int) -> str | None:
 
 
 def count_webhooks(tx: Read, company: int) -> int:
-    """How many webhooks a company has."""
+    """Count a company's webhooks."""
     return tx.value("SELECT count(*) FROM webhook WHERE company_id = ?", (company,))
 
 
 class NewWebhookRow(msgspec.Struct, frozen=True):
-    """What is stored of a webhook at its creation."""
+    """The fields of a new webhook."""
 
     company: int
     name: str
@@ -128,7 +128,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?, ?, ?)
 
 
 def insert_webhook(tx: Write, new: NewWebhookRow) -> tuple[int, str]:
-    """Store a webhook, which is told of what happens from now on; returns its key and its public id."""
+    """Insert a webhook, which receives events from now on; return its key and its public id."""
     public_id = generate_id(Prefix.WEBHOOK)
     seen = events.find_newest_key(tx)
     row = (
@@ -171,12 +171,12 @@ WHERE webhook_id = ? AND state = 'pending'
 
 
 def enable_webhook(tx: Write, key: int) -> None:
-    """Begin to tell a webhook of what happens from now on."""
+    """Enable a webhook for events from now on."""
     tx.run(ENABLE_WEBHOOK, (events.find_newest_key(tx), key))
 
 
 def disable_webhook(tx: Write, key: int, reason: str) -> None:
-    """Tell a webhook nothing more; what it wasn't told yet is dead, and can be replayed."""
+    """Disable a webhook; its pending deliveries become dead and can be replayed."""
     tx.run(DISABLE_WEBHOOK, (reason, key))
     tx.run(MARK_PENDING_DEAD, (tx.now, "the webhook was disabled", key))
 
@@ -186,17 +186,17 @@ DELETE_OLD_SECRETS = "UPDATE webhook SET old_secret = NULL, old_until = NULL WHE
 
 
 def rotate_secret(tx: Write, key: int, secret: bytes) -> None:
-    """Sign with a new secret, and for a day with the one before as well."""
+    """Sign with a new secret, and for a day with the old one too."""
     tx.run(ROTATE_SECRET, {"key": key, "secret": secret, "until": tx.now + SECRET_OVERLAP_MS})
 
 
 def delete_old_secrets(tx: Write) -> None:
-    """Drop secrets that sign nothing any more."""
+    """Delete old secrets that no longer sign."""
     tx.run(DELETE_OLD_SECRETS, (tx.now,))
 
 
 def delete_webhook(tx: Write, key: int) -> None:
-    """Remove a webhook with its deliveries."""
+    """Delete a webhook with its deliveries."""
     tx.run("DELETE FROM webhook WHERE id = ?", (key,))
 
 

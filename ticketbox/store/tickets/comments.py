@@ -33,12 +33,12 @@ SELECT_COMMENT = f"{_SELECT_COMMENT} WHERE c.id = ?"
 
 
 def list_comments(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[int, Comment]]:
-    """A ticket's comments, oldest first, each with its key."""
+    """List a ticket's comments, oldest first, each with its key."""
     return _build_comments(tx, tx.all(SELECT_COMMENTS, (ticket, after, limit)))
 
 
 def load_comment(tx: Read, key: int) -> Comment:
-    """A comment that exists."""
+    """Load a comment that exists."""
     return _build_comments(tx, tx.all(SELECT_COMMENT, (key,)))[0][1]
 
 
@@ -52,7 +52,7 @@ def _build_comments(tx: Read, found: list[Row]) -> list[tuple[int, Comment]]:
                 id=row.id,
                 ticket_id=row.ticket_id,
                 body=row.body,
-                by=bylines.by(row.created_by, row.created_at),
+                by=bylines.build(row.created_by, row.created_at),
                 edited_at=None if row.edited_at is None else format_rfc3339(row.edited_at),
             ),
         )
@@ -61,7 +61,7 @@ def _build_comments(tx: Read, found: list[Row]) -> list[tuple[int, Comment]]:
 
 
 class CommentKeys(msgspec.Struct, frozen=True):
-    """Where a comment stands and whose it is. Keys are internal."""
+    """The internal keys of a comment's ticket and author."""
 
     ticket: int
     user: int
@@ -71,7 +71,7 @@ SELECT_KEYS = "SELECT c.ticket_id, b.user_id FROM comment c JOIN byline b ON b.i
 
 
 def load_comment_keys(tx: Read, key: int) -> CommentKeys:
-    """The ticket and the author of a comment that exists."""
+    """Load the keys of a comment that exists."""
     row = tx.one(SELECT_KEYS, (key,))
     assert row is not None
     return CommentKeys(*row)
@@ -82,7 +82,7 @@ UPDATE_COMMENT_COUNT = "UPDATE ticket SET comment_count = comment_count + ? WHER
 
 
 def insert_comment(tx: Write, ticket: int, body: str, byline: int) -> int:
-    """Store a comment; returns its key."""
+    """Insert a comment; return its key."""
     tx.run(UPDATE_COMMENT_COUNT, (1, ticket))
     return tx.insert(INSERT_COMMENT, (generate_id(Prefix.COMMENT), ticket, body, tx.now, byline))
 
@@ -93,6 +93,6 @@ def update_comment(tx: Write, key: int, body: str) -> None:
 
 
 def delete_comment(tx: Write, key: int, ticket: int) -> None:
-    """Remove a comment."""
+    """Delete a comment."""
     tx.run(UPDATE_COMMENT_COUNT, (-1, ticket))
     tx.run("DELETE FROM comment WHERE id = ?", (key,))

@@ -69,7 +69,7 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
     ) = row  # fmt: skip
     claim = None
     if claimed_until is not None and claimed_until > now:
-        claim = Claim(bylines.by(claimed_by, claimed_at), format_rfc3339(claimed_until))
+        claim = Claim(bylines.build(claimed_by, claimed_at), format_rfc3339(claimed_until))
     # By position, in the record's order: keywords cost as much as all the rest for a page of tickets.
     return Ticket(
         public_id,
@@ -90,9 +90,9 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
         None if summary is None else _summary.decode(summary),
         comments,
         version,
-        bylines.by(created_by, created_at),
-        bylines.by(updated_by, updated_at),
-        bylines.maybe(archived_by, archived_at),
+        bylines.build(created_by, created_at),
+        bylines.build(updated_by, updated_at),
+        bylines.build_optional(archived_by, archived_at),
     )
 
 
