@@ -85,7 +85,7 @@ def test_what_isnt_the_trackers_format_is_refused_whole(world: World, tmp_path: 
 
 def test_bytes_that_are_no_text_are_refused(world: World, tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"\xff\xfe\x00")
-    assert "isn't UTF-8" in take(world, "jira", tmp_path / "bad").stderr
+    assert "must be UTF-8" in take(world, "jira", tmp_path / "bad").stderr
 
 
 def test_hostile_values_are_tidied_and_inert(world: World, tmp_path: Path) -> None:
