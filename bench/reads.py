@@ -94,14 +94,16 @@ class SqlOnly:
         """Return the microseconds of processor time of one query, or 0 if its SQL isn't listed here."""
         if not self._statements:
             return 0
+        get_key = tickets.get_fields("key")
+        get_writers = tickets.get_fields("claimed_by", "created_by", "updated_by", "archived_by")
         done, started, stop = 0, time.thread_time(), time.monotonic() + seconds
         self._connection.execute("BEGIN")
         for sql, parameters in itertools.cycle(self._statements):
             rows = self._tx.all(sql, parameters)
-            keys = {row[column] for row in rows for column in (13, 21, 23, 25)} - {None}
+            keys = {key for row in rows for key in get_writers(row)} - {None}
             self._tx.all(bylines.SELECT_BYLINES, (msgspec.json.encode(list(keys)).decode(),))
             self._tx.all(
-                assignments.SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode([row[0] for row in rows]).decode(),)
+                assignments.SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode([get_key(row) for row in rows]).decode(),)
             )
             done += 1
             if time.monotonic() > stop:

@@ -17,8 +17,8 @@ from PIL import Image
 
 from tests.demo import Demo
 from tests.support.cli import run
-from tests.support.seed import EMAIL, Seed, faults
-from tests.support.server import ok
+from tests.support.seed import EMAIL, Seed, create_seed, faults
+from tests.support.server import expect_error, ok
 from ticketbox.cli.common import operate
 from ticketbox.demo.dataset import DATA, read_capture, read_screenshot, read_tickets
 from ticketbox.domain.captures.images.annotations import AnnotationInput, bounds

@@ -85,7 +85,7 @@ def test_file_in_another_format_is_rejected_completely(world: World, tmp_path: P
 
 def test_binary_file_is_rejected(world: World, tmp_path: Path) -> None:
     (tmp_path / "bad").write_bytes(b"\xff\xfe\x00")
-    assert "isn't UTF-8" in take(world, "jira", tmp_path / "bad").stderr
+    assert "must be UTF-8" in take(world, "jira", tmp_path / "bad").stderr
 
 
 def test_hostile_values_are_cleaned_and_inert(world: World, tmp_path: Path) -> None:

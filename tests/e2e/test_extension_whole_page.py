@@ -133,7 +133,7 @@ def test_what_scrolls_inside_the_page_is_told(connected: Extended, reporter: Wor
 
     ticket = Ticket(reporter, connected.run(work()))
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": False, "inner": 2}
-    assert "2 parts scroll by themselves" in ticket.capture["health_summary"]
+    assert "2 parts scroll separately" in ticket.capture["health_summary"]
 
 
 def test_a_page_beyond_every_limit_is_cut_and_says_so(connected: Extended, reporter: World, tall: TallSite) -> None:

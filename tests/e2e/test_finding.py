@@ -52,7 +52,9 @@ def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, wor
 def test_the_palette_says_what_is_wrong_with_a_query_and_where(chromium: Chromium, world: World) -> None:
     async def err(page: Page) -> None:
         await ask(page, "cart priority:asap")
-        await expect(page.get_by_role("alert")).to_contain_text("priority takes none, low, medium, high, urgent")
+        await expect(page.get_by_role("alert")).to_contain_text(
+            "priority must be one of none, low, medium, high, urgent"
+        )
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("dialog")).to_have_count(0)
 
@@ -185,7 +187,7 @@ def test_the_search_page_points_at_what_is_wrong(chromium: Chromium, world: Worl
         await field.fill("\U0001f9fa cart priority:asap is:open")
         await page.keyboard.press("Escape")
         await page.keyboard.press("Enter")
-        await expect(page.get_by_text("priority takes none, low")).to_be_visible()
+        await expect(page.get_by_text("priority must be one of none, low")).to_be_visible()
         await expect(field).to_have_attribute("aria-invalid", "true")
         await expect(page.locator("u")).to_have_text("priority:asap")
         await assert_accessible(page)

@@ -138,7 +138,7 @@ def test_times(query: str, found: tuple[int | None, int | None]) -> None:
         ("updated:2026-02-01..2026-01-01", 0, 30, "ends before"),
         ("label:a,,b", 0, 10, "empty"),
         ("cart c*", 5, 7, "2 letters"),
-        ("error:&&", 0, 8, "nothing to look for"),
+        ("error:&&", 0, 8, "nothing to search for"),
         ("ü cart is:x", 7, 11, "open"),
     ],
 )
@@ -155,7 +155,7 @@ def test_error_points_at_the_term(query: str, start: int, end: int, word: str) -
 
 @pytest.mark.parametrize("query", ["-", "***", "?!", '""', "  ", '-""'])
 def test_empty_query_is_rejected(query: str) -> None:
-    with pytest.raises(InvalidRequest, match="nothing to look for"):
+    with pytest.raises(InvalidRequest, match="nothing to search for"):
         parse_query(query, NOW)
 
 

@@ -319,7 +319,12 @@ def test_readers_cannot_write_and_see_one_snapshot(path: Path) -> None:
 @pytest.mark.parametrize("brief", [True, False])
 def test_interrupted_read_leaves_no_transaction_open(path: Path, monkeypatch: pytest.MonkeyPatch, brief: bool) -> None:
     """The limit may run out in COMMIT as well; with a stride of one step it surely does."""
-    for name, value in {"_STRIDE": 1, "BRIEF_STRIDES": 40, "_PROGRESS_STEPS": 1, "READ_SECONDS": 0.1}.items():
+    for name, value in {
+        "SHORT_PROGRESS_STEPS": 1,
+        "BRIEF_STRIDES": 40,
+        "PROGRESS_STEPS": 1,
+        "READ_SECONDS": 0.1,
+    }.items():
         monkeypatch.setattr(database, name, value)
     endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 

@@ -112,7 +112,7 @@ CHOICES = [
 @pytest.mark.parametrize("sort", list(Sort))
 def test_ticket_lists_never_scan_a_table(connection: sqlite3.Connection, sort: Sort, resumed: bool) -> None:
     for choice in CHOICES:
-        sql = lists.compose_query(TicketFilter(ACTIVE, sort, **choice), resumed)
+        sql = lists.compose_query(TicketFilter(ACTIVE, sort, **choice), resumed=resumed)
         assert find_scanned_tables(connection, sql) == set(), choice
 
 
@@ -135,7 +135,7 @@ def test_page_of_a_project_is_read_from_an_index_in_order(
         if sort is Sort.POSITION and choice.keys() & {"label", "assignee"}:
             continue
         column = "x" if sort is Sort.POSITION else None
-        sql = lists.compose_query(TicketFilter(ACTIVE, sort, column=column, **choice), resumed)
+        sql = lists.compose_query(TicketFilter(ACTIVE, sort, column=column, **choice), resumed=resumed)
         inner = [step for step in plan(connection, sql) if "LIST SUBQUERY" in step]
         assert any(re.search("> SEARCH [il] USING", step) for step in inner), inner
         assert not any("TEMP B-TREE" in step for step in inner), (choice, inner)
@@ -349,7 +349,7 @@ def test_list_costs_the_same_in_a_database_twenty_times_as_large(
     place = None if after is None else places[wanted.sort.removeprefix("-")]
     if wanted.sort is Sort.CREATED_DOWN and place is not None:
         place = (700,)
-    sql = lists.compose_query(wanted, place is not None)
+    sql = lists.compose_query(wanted, resumed=place is not None)
     small, large = (file.steps(sql, lists.build_parameters(VIEWER, wanted, place, 51)) for file in files)
     assert large <= small * 1.5 + 5
 

@@ -1,6 +1,6 @@
-"""The rules of OAuth that need no database: addresses, proofs, names (docs/use/oauth.md).
+"""Rules of OAuth that need no database: redirect URIs, PKCE, client names (docs/use/oauth.md).
 
-RFC 6749 as OAuth 2.1 narrows it: authorization codes alone, with PKCE (RFC 7636) by S256, for public clients.
+RFC 6749 as narrowed by OAuth 2.1: only authorization codes, with PKCE (RFC 7636) by S256, for public clients.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ VERIFIER = match_whole(r"[A-Za-z0-9\-._~]{43,128}")
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.\-]{0,60}:[\x21-\x7e]+", re.IGNORECASE)
 _HOST = re.compile(r"[a-z0-9._\-]+|[0-9a-f:.]+")
 _LOOPBACK = re.compile(r"(http://(?:localhost|127\.0\.0\.1|\[::1\]))(?::[0-9]{1,5})?((?:[/?].*)?)")
-# Schemes that a browser carries out itself, or that other programs already own.
+# Schemes that browsers handle themselves, or that belong to other programs.
 _RESERVED_SCHEMES = re.compile(
     r"about|blob|chrome|chrome-extension|data|file|filesystem|ftps?|intent|javascript|jar|mailto|moz-extension|"
     r"ms-msdt|res|resource|search-ms|sms|ssh|tel|urn|vbscript|view-source|wss?"
@@ -39,17 +39,17 @@ _RESERVED_SCHEMES = re.compile(
 
 
 class Audience(StrEnum):
-    """Which of this server's resources a grant is for (RFC 8707); each lies under the public address."""
+    """Which of this server's resources a grant is for (RFC 8707); each is under the public URL."""
 
     MCP = "mcp"
     API = "api"
 
 
 class OAuthError(InvalidRequest):
-    """A refusal in the words of RFC 6749: `error` is its code there.
+    """A refusal with an error code of RFC 6749, `error`.
 
-    With `redirect_uri` the client is told there (section 4.1.2.1); without it the person is, on a page, because
-    the address isn't known to be the client's.
+    With `redirect_uri` the error is sent to the client (section 4.1.2.1); without it a page shows it to the user,
+    because the address isn't known to be the client's.
     """
 
     def __init__(self, error: str, detail: str, redirect_uri: str | None = None, state: str | None = None) -> None:
@@ -60,24 +60,24 @@ class OAuthError(InvalidRequest):
 
 
 def generate_code() -> str:
-    """A code or a consent's handle: 256 random bits. It has no prefix, because it may stand in an address."""
+    """Generate a code or a consent handle: 256 random bits, without a prefix, because it may be in a URL."""
     return secrets.token_urlsafe(32)
 
 
 def matches_challenge(verifier: str, challenge: str) -> bool:
-    """Whether a verifier is the one behind an S256 challenge (RFC 7636, 4.6)."""
+    """Whether a verifier matches an S256 challenge (RFC 7636, 4.6)."""
     digest = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=")
     return hmac.compare_digest(digest, challenge.encode())
 
 
 def sanitize_name(text: str | None, otherwise: str) -> str:
-    """A client's name as it can be shown: one line, no control or direction characters, at most 100 long."""
+    """Make a client's name safe to show: one line, no control or direction characters, at most 100 characters."""
     shown = "".join(letter if unicodedata.category(letter)[0] not in "CZ" else " " for letter in text or "")
     return " ".join(shown.split())[:MAX_NAME].strip() or otherwise[:MAX_NAME]
 
 
 def find_redirect_problem(address: str) -> str | None:
-    """What is wrong with an address as a client's redirect_uri; None when it will do.
+    """Find what is wrong with a redirect_uri; None if it is valid.
 
     https anywhere; http on this machine only (RFC 8252, 7.3); an app's own scheme (RFC 8252, 7.1). No fragment
     (RFC 6749, 3.1.2) and no user name.
@@ -99,7 +99,7 @@ def find_redirect_problem(address: str) -> str | None:
 
 
 def matches_redirect(registered: str, asked: str) -> bool:
-    """Whether an address is the registered one: exactly, but for the port on this machine (RFC 8252, 7.3)."""
+    """Whether an address is the registered one; on loopback the port may differ (RFC 8252, 7.3)."""
     if registered == asked:
         return True
     ours, theirs = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(asked)
@@ -109,21 +109,21 @@ def matches_redirect(registered: str, asked: str) -> bool:
 
 
 def format_host(redirect_uri: str) -> str:
-    """Where an answer goes, as people read it: a host with its port, or an app's own scheme."""
+    """Format a redirect_uri's destination for people: a host with its port, or an app's scheme."""
     parts = urlsplit(redirect_uri)
     return parts.netloc if parts.scheme in {"http", "https"} else f"{parts.scheme}:"
 
 
 def is_on_this_machine(redirect_uri: str) -> bool:
-    """Whether an answer stays on the person's own machine."""
+    """Whether a redirect stays on the user's machine."""
     parts = urlsplit(redirect_uri)
     return parts.scheme not in {"http", "https"} or _is_loopback(parts.hostname or "")
 
 
 def build_form_source(redirect_uri: str) -> str:
-    """The source that a page's form-action needs, so that its form may be answered with a redirect there.
+    """Build the form-action source that lets a page's form be answered with this redirect.
 
-    Browsers check the target of the redirect as well (Content Security Policy 3, 6.4.1), and the policy's grammar has
+    Browsers also check the target of the redirect (Content Security Policy 3, 6.4.1), and the policy's grammar has
     no IPv6 addresses.
     """
     parts = urlsplit(redirect_uri)
@@ -133,7 +133,7 @@ def build_form_source(redirect_uri: str) -> str:
 
 
 def add_answer(redirect_uri: str, **values: str | None) -> str:
-    """A redirect_uri with an answer added to its query (RFC 6749, 4.1.2)."""
+    """Add an answer to a redirect_uri's query (RFC 6749, 4.1.2)."""
     given = urlencode({name: value for name, value in values.items() if value is not None})
     return f"{redirect_uri}{'&' if '?' in redirect_uri else '?'}{given}"
 

@@ -1,4 +1,4 @@
-"""Passwords, which people choose: argon2id (RFC 9106; docs/operate/security.md).
+"""Password hashes: argon2id (RFC 9106; docs/operate/security.md).
 
 A hash takes about 50 ms and 32 MiB. Call these on a worker thread.
 """
@@ -23,12 +23,12 @@ def _get_dummy_hash() -> str:
 
 
 def hash_password(password: str) -> str:
-    """The argon2id hash that stands for a password in the database."""
+    """Hash a password with argon2id, for the database."""
     return _get_hasher().hash(password)
 
 
 def verify_password(stored: str | None, password: str) -> bool:
-    """Whether the password fits; as slow for an account that doesn't exist (None) as for one that does."""
+    """Whether the password matches; takes as long for an account that doesn't exist (None)."""
     from argon2.exceptions import InvalidHashError, VerificationError
 
     try:

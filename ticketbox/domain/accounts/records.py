@@ -1,4 +1,4 @@
-"""What belongs to an account, as every surface shows it: credentials, invitations, mail, notifications."""
+"""An account's records as every surface shows them: tokens, connected apps, sessions, e-mail."""
 
 from enum import StrEnum
 
@@ -8,7 +8,7 @@ from ticketbox.domain.core.records import Time
 
 
 class TokenKind(StrEnum):
-    """How a token came to be: made in Settings, or granted to an app."""
+    """How a token was created: in Settings, or by granting access to an app."""
 
     API = "api"
     OAUTH = "oauth"
@@ -30,7 +30,7 @@ class Token(msgspec.Struct, frozen=True):
 
 
 class ConnectedApp(msgspec.Struct, frozen=True):
-    """What a user granted to an app. `client_host` publishes the app's description; null for one that registered."""
+    """An app that a user granted access. `client_host` publishes its metadata; null for an app that registered."""
 
     id: str
     name: str
@@ -65,9 +65,9 @@ class User(msgspec.Struct, frozen=True):
 
 
 class MailState(StrEnum):
-    """Whether a person gets e-mail: `asked` until they open the link that was mailed to them.
+    """Whether a person gets e-mail: `asked` until they open the link in the confirmation mail.
 
-    `unavailable`: the server's operator named no mail server.
+    `unavailable`: the server has no mail server configured.
     """
 
     UNAVAILABLE = "unavailable"

@@ -1,8 +1,8 @@
-"""Secrets that open the service: made, recognised and hashed here (docs/operate/security.md).
+"""Secrets of credentials: generated, recognised and hashed (docs/operate/security.md).
 
-A secret is `tok_`, 30 base-62 characters (178 random bits) and 6 that carry a CRC-32 of them, so a
-typing error or a scanner's find is told from a real secret without a look-up. Only a SHA-256 is
-stored: against 178 random bits a slow hash would add latency and nothing else.
+A secret is `tok_`, 30 base-62 characters (178 random bits) and 6 that encode their CRC-32, so that typing
+errors and false positives of secret scanners are recognised without a query. Only a SHA-256 is stored: with
+178 random bits, a slow hash would add only latency.
 """
 
 import hashlib
@@ -22,18 +22,18 @@ _CHECK_LENGTH = 6
 
 
 def generate_secret() -> str:
-    """Make a secret from the operating system's randomness."""
+    """Generate a secret from the operating system's random numbers."""
     body = "".join(secrets.choice(_BASE62) for _ in range(_RANDOM_LENGTH))
     return PREFIX + body + _compute_checksum(body)
 
 
 def generate_mail_key() -> str:
-    """Make what stands in a person's mails, so that whoever reads them can say yes or no to more (130 random bits)."""
+    """Generate the key in a person's mails that lets them confirm or stop mail (130 random bits)."""
     return MAIL_PREFIX + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(26))
 
 
 def is_well_formed(secret: str) -> bool:
-    """Say whether the text can be one of our secrets at all: prefix, length and checksum."""
+    """Whether the text has a secret's prefix, length and checksum."""
     body, check = secret[len(PREFIX) : -_CHECK_LENGTH], secret[-_CHECK_LENGTH:]
     return (
         len(secret) == len(PREFIX) + _RANDOM_LENGTH + _CHECK_LENGTH
@@ -44,7 +44,7 @@ def is_well_formed(secret: str) -> bool:
 
 
 def hash_secret(secret: str) -> bytes:
-    """The 32 bytes that stand for a secret in the database."""
+    """Hash a secret with SHA-256, for the database."""
     return hashlib.sha256(secret.encode()).digest()
 
 

@@ -1,7 +1,7 @@
-"""What a browser hands over with a ticket: the streams, their health, the page and its surroundings.
+"""What a browser sends with a ticket: the streams, their health, the page and its environment.
 
 Times are epoch milliseconds and may be fractional, as `performance.timeOrigin + performance.now()`
-gives them. Sizes are bytes. A null says that the browser didn't know.
+returns them. Sizes are bytes. Null means that the browser didn't know.
 """
 
 from enum import StrEnum
@@ -40,7 +40,7 @@ FrameAddress = Annotated[
 
 
 class Stream(StrEnum):
-    """The three records that run while a page lives."""
+    """The three logs that are recorded while a page is open."""
 
     CONSOLE = "console"
     NETWORK = "network"
@@ -48,7 +48,7 @@ class Stream(StrEnum):
 
 
 class Level(StrEnum):
-    """A console line's weight, lightest first."""
+    """A console line's level, lowest first."""
 
     DEBUG = "debug"
     LOG = "log"
@@ -58,7 +58,7 @@ class Level(StrEnum):
 
 
 class ErrorKind(StrEnum):
-    """How an error came to light."""
+    """How an error was reported."""
 
     ERROR = "error"
     UNHANDLED_REJECTION = "unhandledrejection"
@@ -67,7 +67,7 @@ class ErrorKind(StrEnum):
 
 
 class OmittedReason(StrEnum):
-    """Why a body isn't there, or only in part."""
+    """Why a body is missing or cut."""
 
     POLICY = "policy"
     BINARY = "binary"
@@ -185,7 +185,7 @@ class ErrorEntry(Struct, forbid_unknown_fields=True):
 
     seq: Position
     ts: Time
-    kind: Annotated[ErrorKind, Meta(description="How it came to light.")]
+    kind: Annotated[ErrorKind, Meta(description="How it was reported.")]
     message: Text
     name: Annotated[Line, Meta(description="The error's class.", examples=["TypeError"])] = ""
     stack: Annotated[Text | None, Meta(description="As the browser wrote it.")] = None
@@ -206,8 +206,8 @@ class StreamHealth(Struct, forbid_unknown_fields=True):
 
     status: HealthStatus
     reason: Annotated[HealthReason | None, Meta(description="Null when nothing is missing.")] = None
-    captured: Annotated[Tally, Meta(description="Entries that were handed over.")] = 0
-    dropped: Annotated[Tally, Meta(description="Entries that were left out to keep the limits.")] = 0
+    captured: Annotated[Tally, Meta(description="Entries that were sent.")] = 0
+    dropped: Annotated[Tally, Meta(description="Entries that were left out because of the limits.")] = 0
 
 
 class ScreenshotHealth(Struct, forbid_unknown_fields=True):
@@ -215,7 +215,7 @@ class ScreenshotHealth(Struct, forbid_unknown_fields=True):
 
     extent: Annotated[Extent, Meta(description="The part that was in view, or the whole page put together.")]
     cut: Annotated[bool, Meta(description="Whether the page goes on where the picture ends.")] = False
-    inner: Annotated[Tally, Meta(description="Parts that scroll by themselves; of them it shows what was in view.")] = 0
+    inner: Annotated[Tally, Meta(description="Parts that scroll separately; it shows what was in view.")] = 0
 
 
 class Health(Struct, forbid_unknown_fields=True):
@@ -259,21 +259,21 @@ class Environment(Struct, forbid_unknown_fields=True):
 
 
 class Redaction(Struct, forbid_unknown_fields=True):
-    """How many secrets were taken out, by where they stood."""
+    """How many secrets were removed, by where they were."""
 
     headers: Annotated[Tally, Meta(description="Header values removed or blanked.")] = 0
     query: Annotated[Tally, Meta(description="Secret-looking query parameters, and logins in addresses.")] = 0
     keys: Annotated[Tally, Meta(description="Values of secret-looking keys in bodies and texts.")] = 0
-    patterns: Annotated[Tally, Meta(description="Tokens known by their shape, wherever they stood.")] = 0
+    patterns: Annotated[Tally, Meta(description="Tokens recognised by their form, anywhere.")] = 0
     extra: Annotated[Tally, Meta(description="Hits of the project's own rules.")] = 0
 
     @property
     def total(self) -> int:
-        """All of them together."""
+        """The sum of all counts."""
         return self.headers + self.query + self.keys + self.patterns + self.extra
 
     def plus(self, other: "Redaction") -> "Redaction":
-        """This and another count, as when the browser and the server both redacted."""
+        """Add another count, as when the browser and the server both redacted."""
         return Redaction(
             headers=self.headers + other.headers,
             query=self.query + other.query,

@@ -1,7 +1,7 @@
-"""The cut of a capture for a small context: the most telling entries within a budget.
+"""The excerpt of a capture for a small context: its most relevant entries within a budget.
 
-Errors come first, then failed requests, then the console lines around the first error, then whatever
-else fits. The same input always gives the same excerpt.
+Errors come first, then failed requests, then the console lines around the first error, then everything else that
+fits. The same input always results in the same excerpt.
 """
 
 from collections.abc import Iterable, Sequence
@@ -26,7 +26,7 @@ _CLIP_MARK = "… [{:,} more characters]"
 
 
 class Part(msgspec.Struct, Generic[E]):
-    """What an excerpt holds of one stream, in the stream's order."""
+    """The excerpt of one stream, in the stream's order."""
 
     items: list[E]
     total: int
@@ -53,9 +53,9 @@ def build_excerpt(
 ) -> CaptureExcerpt:
     """Choose entries for a budget; a token counts as four bytes of their JSON.
 
-    Strings that are too long for the budget end in a mark that says how much is missing; ordinary
-    requests come without headers and with the beginning of their bodies. A part counts such entries in
-    `shortened`, and a console line also has `truncated`. The entries that are passed in stay as they are.
+    Strings that are too long for the budget end in a mark that says how much is missing; other
+    requests lose their headers and all but the start of their bodies. A part counts such entries in `shortened`,
+    and a console line also has `truncated`. The entries that are passed in aren't changed.
     """
     purse = _Budget(max(0, budget_tokens * BYTES_PER_TOKEN - _ENVELOPE))
     lines, requests, faults = _Selection(console), _Selection(network), _Selection(errors)
@@ -88,14 +88,14 @@ class _Budget:
 
 
 class _Selection(Generic[E]):
-    """The entries of one stream that were chosen, by position."""
+    """The selected entries of one stream, by position."""
 
     def __init__(self, entries: Sequence[E]) -> None:
         self.entries = entries
         self.chosen: dict[int, E] = {}
 
     def take(self, indexes: Iterable[int], purse: _Budget, up_to: float = 1.0) -> None:
-        """Choose entries in this order until that share of the purse is spent, or many didn't fit."""
+        """Select entries in this order until that share of the budget is spent, or too many didn't fit."""
         misses = 0
         for index in indexes:
             if index in self.chosen:
@@ -112,7 +112,7 @@ class _Selection(Generic[E]):
                 purse.spent += cost
 
     def part(self, stream: Stream, capture_id: str) -> Part[E]:
-        """What goes into the excerpt."""
+        """Build the stream's part of the excerpt."""
         items = [self.chosen[index] for index in sorted(self.chosen)]
         shortened = sum(item is not self.entries[index] for index, item in self.chosen.items())
         omitted = len(self.entries) - len(items)
@@ -132,14 +132,14 @@ def _find_first_failure(
 
 
 def _order_by_distance(entries: Sequence[Entry], moment: float | None) -> list[int]:
-    """Positions by their distance to a moment; without one, the newest first."""
+    """Order positions by their distance to a time; without one, newest first."""
     if moment is None:
         return list(reversed(range(len(entries))))
     return sorted(range(len(entries)), key=lambda index: abs(entries[index].ts - moment))
 
 
 def _fit_entry(entry: E, left: int, budget: int) -> tuple[E, int] | None:
-    """The entry, shortened as far as it must be, and what it costs; None when it doesn't fit."""
+    """Shorten an entry as far as needed; return it with its cost, or None if it doesn't fit."""
     for longest, largest in ((budget // 12, budget // 4), (budget // 48, budget // 8), (0, left)):
         candidate = _shorten_entry(entry, max(longest, SHORTEST), bare=not longest)
         cost = len(_ENCODER.encode(candidate)) + 1
@@ -149,7 +149,7 @@ def _fit_entry(entry: E, left: int, budget: int) -> tuple[E, int] | None:
 
 
 def _shorten_entry(entry: Any, longest: int, *, bare: bool) -> Any:
-    """A copy whose strings are no longer than that, or the entry itself; `bare` drops side matters."""
+    """Return a copy with shorter strings, or the entry itself; `bare` drops secondary fields."""
     match entry:
         case ConsoleEntry():
             changes = _clip_fields(entry, longest, "stack", "source")
@@ -194,7 +194,7 @@ def _clip_part(part: Any, longest: int, *, bare: bool) -> dict[str, Any]:
 
 
 def _clip(text: str, longest: int) -> str:
-    """The text within a length, mark included, so that every field's own bound holds as well."""
+    """Clip a text to a length that includes the mark, so that the field's limit holds too."""
     if len(text) <= longest:
         return text
     kept = longest - len(_CLIP_MARK) - len(f"{len(text):,}")

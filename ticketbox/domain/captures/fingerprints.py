@@ -1,6 +1,6 @@
-"""What makes two bugs look alike: the error, where it came from, and the page, without what differs from time to time.
+"""Fingerprints of bugs: the error, its source and the page, without what differs each time.
 
-Figures, hashes, ids and addresses are taken out, so that `Item 17 of cart 5f0c1e3a is gone` and `Item 3 of cart
+Numbers, hashes, ids and addresses are removed, so that `Item 17 of cart 5f0c1e3a is gone` and `Item 3 of cart
 77c44a51 is gone` are one message, and `/orders/1729` and `/orders/4104` one page.
 """
 
@@ -30,7 +30,7 @@ _BUILD = re.compile(r"(?<=[.\-_])(?=[0-9a-zA-Z_\-]*[0-9])[0-9a-zA-Z_]{6,}(?=\.)"
 
 
 class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
-    """A fingerprint: equal values are alike. `label` is what a person reads."""
+    """A fingerprint: equal values mean similar bugs. `label` is what people read."""
 
     likeness: Likeness
     value: int
@@ -38,7 +38,7 @@ class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
 
 
 def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
-    """The fingerprints of a capture's first 20 different errors: of each message, and of message and place."""
+    """Fingerprint a capture's first 20 different errors: each message, and each message with its frames."""
     found: dict[tuple[Likeness, int], Fingerprint] = {}
     for entry in entries:
         message = fingerprint_message(_format_error(entry))
@@ -57,16 +57,16 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
 
 
 def fingerprint_message(text: str) -> Fingerprint | None:
-    """The fingerprint of an error's message, such as `TypeError: x is undefined`; its first line counts."""
+    """Fingerprint the first line of an error's message, such as `TypeError: x is undefined`."""
     line = text.strip().partition("\n")[0].strip()
     plain = _normalize_text(line)
     return Fingerprint(Likeness.MESSAGE, _hash(plain), line[:_MAX_LABEL]) if plain else None
 
 
 def fingerprint_page(url: str) -> Fingerprint | None:
-    """The fingerprint of a page's address: host and path, ids left open. Query and fragment don't count.
+    """Fingerprint a page's URL: host and path, without ids, query and fragment.
 
-    A fragment that is a path, as some applications route, does.
+    A fragment that is a path, as in some applications' routing, counts.
     """
     try:
         parts = urlsplit(url)
@@ -92,7 +92,7 @@ def _normalize_text(text: str) -> str:
 
 
 def _normalize_frame(url: str, function: str | None) -> str:
-    """A frame without its site, its line, and the hash of the build in the file's name."""
+    """Normalize a stack frame: without its host, line, and the build hash in the file's name."""
     path = url.partition("?")[0].partition("#")[0]
     name = re.sub(r"(?::[0-9]+)+$", "", path.rpartition("/")[2][-_MAX_LABEL:])
     place = f"{function or ''}@{_BUILD.sub('*', name)}"

@@ -1,7 +1,7 @@
 """The network stream as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/).
 
-What the capture doesn't know is -1 or empty, as the format has it. Fields of our own begin with an
-underscore. Cookies are never captured, so their lists are empty.
+What the capture doesn't know is -1 or empty, as the format requires. Custom fields begin with an underscore.
+Cookies are never captured, so their lists are empty.
 """
 
 from collections.abc import Iterable
@@ -15,7 +15,7 @@ PAGE = "page_1"
 
 
 def build_har(page: Page, captured_at_ms: float, entries: Iterable[NetworkEntry], version: str) -> dict[str, Any]:
-    """Build the document; `version` is ticketbox's own."""
+    """Build the document; `version` is ticketbox's version."""
     listed = sorted(entries, key=lambda entry: entry.ts)
     started = min([captured_at_ms, *(entry.ts for entry in listed)])
     return {
@@ -53,7 +53,7 @@ def _build_entry(entry: NetworkEntry) -> dict[str, Any]:
         "request": _build_request(entry),
         "response": _build_response(entry),
         "cache": {},
-        # only the whole is known; send, wait and receive may not be -1
+        # only the total is known; send, wait and receive must not be -1
         "timings": {
             "blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": duration, "receive": 0
         },

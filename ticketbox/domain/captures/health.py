@@ -25,7 +25,7 @@ _UNAFFECTED = "The screenshot is not affected."
 
 
 def describe_health(health: Health) -> str:
-    """Say in plain sentences what could not be collected, and why; an ok capture says so briefly."""
+    """Describe in sentences what could not be collected, and why."""
     groups: dict[tuple[HealthStatus, HealthReason | None], list[Stream]] = {}
     for stream in Stream:
         part = get_stream_health(health, stream)
@@ -47,7 +47,7 @@ def describe_health(health: Health) -> str:
 
 
 def get_stream_health(health: Health, stream: Stream) -> StreamHealth:
-    """The part of a capture's health that belongs to one stream."""
+    """Return the health of one stream."""
     match stream:
         case Stream.CONSOLE:
             return health.console
@@ -82,7 +82,7 @@ def _describe_screenshot(health: Health) -> list[str]:
     if shown.cut:
         sentences.append("The page goes on where the picture ends.")
     if shown.inner:
-        parts = "One part scrolls by itself" if shown.inner == 1 else f"{shown.inner:,} parts scroll by themselves"
+        parts = "One part scrolls separately" if shown.inner == 1 else f"{shown.inner:,} parts scroll separately"
         sentences.append(f"{parts}; of that, the picture shows what was in view.")
     return sentences
 

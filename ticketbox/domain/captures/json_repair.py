@@ -1,4 +1,4 @@
-"""Mending the JSON that browsers send: pages log broken text, and their visitor can't help it."""
+"""Repair of the JSON that browsers send: pages log invalid text, which their visitors can't fix."""
 
 import re
 
@@ -11,7 +11,7 @@ _MARKS = (b"\\u0000", b"\\ud", b"\\uD")
 
 
 def repair_json(body: bytes) -> bytes:
-    """JSON text in which escaped NULs and lone surrogates stand as U+FFFD; everything else as it was."""
+    """Replace escaped NULs and lone surrogates in JSON by U+FFFD."""
     if not any(sign in body for sign in _MARKS):
         return body
     return _ESCAPES.sub(lambda escape: b"\\ufffd" if escape["broken"] else escape[0], body)

@@ -1,4 +1,4 @@
-"""What search finds of a capture's streams: the messages of its errors and of the errors in its console."""
+"""The searchable text of a capture: messages of its errors and of the errors in its console."""
 
 from collections.abc import Iterable
 
@@ -8,14 +8,14 @@ MAX_CHARACTERS = 8_000
 
 
 def collect_error_words(entries: Iterable[ErrorEntry]) -> str:
-    """The names and messages of errors, each once, a line each; 8,000 characters at most."""
+    """Collect the names and messages of errors, each once, one per line; at most 8,000 characters."""
     return _join_lines(
         entry.message if entry.message.startswith(entry.name) else f"{entry.name}: {entry.message}" for entry in entries
     )
 
 
 def collect_console_words(entries: Iterable[ConsoleEntry]) -> str:
-    """The texts of the errors in a console, each once, a line each; 8,000 characters at most."""
+    """Collect the texts of the console's errors, each once, one per line; at most 8,000 characters."""
     return _join_lines(" ".join(entry.args) for entry in entries if entry.level is Level.ERROR)
 
 

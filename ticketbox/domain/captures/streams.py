@@ -60,15 +60,15 @@ def decode_stream(
 def decode_stream(
     stream: Stream, body: bytes, *, max_bytes: int = MAX_INFLATED, max_entries: int = MAX_READ
 ) -> list[Any]:
-    """Read a stream: a JSON array, plain or gzip (told by its first bytes).
+    """Decode a stream: a JSON array, plain or gzip (recognised by its first bytes).
 
-    Takes more than is kept, so that `cut` can choose. NULs and lone surrogates become U+FFFD. Raises
+    Accepts more than is stored, so that `cut_stream` can choose. NULs and lone surrogates become U+FFFD. Raises
     PayloadTooLarge above `max_bytes` inflated, `max_entries` or 750,000 strings (they cost more memory than
-    their JSON is long), and InvalidRequest for everything that isn't the stream's shape.
+    their JSON is long), and InvalidRequest for anything else that isn't a valid stream.
     """
     plain = _decompress(stream, body, max_bytes) if body.startswith(b"\x1f\x8b") else body
     # each entry has this key once, and inside a string its quotes are escaped: refuse before building
-    # anything; quotes that open a string are never escaped, so no spelling gets round the second count
+    # anything; quotes that open a string are never escaped, so no spelling evades the second count
     count, quotes = plain.count(b'"ts"'), plain.count(b'"') - plain.count(b'\\"')
     if len(plain) > max_bytes or count > max_entries or quotes > MAX_QUOTES:
         raise _build_size_error(stream, max_bytes, max_entries)
@@ -85,15 +85,15 @@ def decode_stream(
 
 
 def encode_stream(entries: Sequence[Entry]) -> bytes:
-    """Compact JSON that `decode` reads back to equal entries."""
+    """Encode entries as compact JSON, which `decode_stream` decodes to equal entries."""
     return _ENCODER.encode(entries)
 
 
 def is_failure(entry: Entry) -> bool:
-    """Whether an entry tells of something that went wrong.
+    """Whether an entry reports a failure.
 
     Every error; a console warning or error; a request without a response or with status 400 and up. What the
-    browser doesn't tell of a request is no failure.
+    browser hides of a request is no failure.
     """
     match entry:
         case ConsoleEntry():
@@ -109,10 +109,10 @@ def is_failure(entry: Entry) -> bool:
 def cut_stream(
     entries: Sequence[E], *, max_bytes: int = MAX_BYTES, max_entries: int = MAX_ENTRIES
 ) -> tuple[list[E], int]:
-    """Cut a stream down to its caps; gives what is kept, in order, and how many were dropped.
+    """Cut a stream to its limits; return the kept entries, in order, and how many were dropped.
 
-    Ordinary entries go first, from the middle outwards, then failures in the same way; the 50 oldest
-    and the 50 newest entries go last of all. An entry that is over the cap by itself never stays.
+    Ordinary entries are dropped first, from the middle outwards, then failures in the same way; the 50 oldest and
+    the 50 newest entries last. An entry that exceeds the limit alone is always dropped.
     """
     sizes = [len(_ENCODER.encode(entry)) + 1 for entry in entries]
     count, total = len(entries), sum(sizes) + 1
@@ -145,7 +145,7 @@ def find_console(
     contains: str | None = None,
     around: float | None = None,
 ) -> list[tuple[int, ConsoleEntry]]:
-    """Console lines with their positions: of a level and worse, with a text, near a moment."""
+    """Find console lines with their positions: of a level or higher, with a text, near a time."""
     levels = _LEVELS[_LEVELS.index(level) :] if level else _LEVELS
     holds = _make_text_filter(contains)
     return [
@@ -165,9 +165,9 @@ def find_network(
     host: str | None = None,
     around: float | None = None,
 ) -> list[tuple[int, NetworkEntry]]:
-    """Requests with their positions.
+    """Find requests with their positions.
 
-    `contains` looks into the address, the error and the bodies. `status` is exact (`404`) or a class
+    `contains` searches the URL, the error and the bodies. `status` is exact (`404`) or a class
     (`4xx`). `host` is compared with and without its port. Raises InvalidRequest for another status.
     """
     if status is not None and not _STATUS.fullmatch(status.lower()):
@@ -188,7 +188,7 @@ def find_network(
 def find_errors(
     entries: Sequence[ErrorEntry], *, contains: str | None = None, around: float | None = None
 ) -> list[tuple[int, ErrorEntry]]:
-    """Errors with their positions: with a text in name, message, source or stack, near a moment."""
+    """Find errors with their positions: with a text in name, message, source or stack, near a time."""
     holds = _make_text_filter(contains)
     return [
         (index, entry)
@@ -200,7 +200,7 @@ def find_errors(
 def slice_page(
     found: Sequence[tuple[int, E]], after: int = -1, limit: int = 50
 ) -> tuple[list[tuple[int, E]], int | None]:
-    """The next entries behind a position; with the position to go on after, or None at the end."""
+    """Return the entries after a position, and the position to continue after, or None at the end."""
     start = bisect_right(found, after, key=lambda item: item[0])
     items = list(found[start : start + limit])
     more = bool(items) and start + limit < len(found)
@@ -222,7 +222,7 @@ def _decompress(stream: Stream, body: bytes, most: int) -> bytes:
                 if size > most:
                     raise _build_size_error(stream, most, MAX_READ)
             if rest or inflater.unused_data:
-                raise InvalidField(stream, "something follows the gzip data")
+                raise InvalidField(stream, "data follows the gzip stream")
         parts.append(inflater.flush())
     except zlib.error:
         raise InvalidField(stream, "the gzip data is damaged") from None
@@ -278,7 +278,7 @@ def _list_hosts(url: str) -> tuple[str, ...]:
 
 
 def shorten_bodies(entries: Iterable[NetworkEntry]) -> None:
-    """Cut bodies to the length that is kept, and say so in the entry."""
+    """Cut bodies to the stored length, and mark them as cut."""
     for entry in entries:
         for part in (entry.request, entry.response):
             if part.body is not None and len(part.body) > MAX_BODY:
@@ -286,7 +286,7 @@ def shorten_bodies(entries: Iterable[NetworkEntry]) -> None:
 
 
 def remove_bodies(entries: Iterable[NetworkEntry]) -> None:
-    """Drop the bodies of requests and responses, as a project's policy says unless it turns them on."""
+    """Remove the bodies of requests and responses, as is the default of a project's policy."""
     for entry in entries:
         for part in (entry.request, entry.response):
             if part.body is not None:

@@ -9,7 +9,7 @@ from ticketbox.domain.core.scopes import RoleName
 
 
 class Limits(msgspec.Struct, frozen=True):
-    """A company's own limits; null means the default (600 reads, 60 writes a minute)."""
+    """A company's limits; null means the default (600 reads, 60 writes a minute)."""
 
     reads_per_minute: int | None
     writes_per_minute: int | None
@@ -33,7 +33,7 @@ class Bodies(StrEnum):
 
 
 class CapturePolicy(msgspec.Struct, frozen=True):
-    """What the extension may collect in a project's pages, and what is removed besides the usual."""
+    """What the extension may collect on a project's pages, and additional redactions."""
 
     bodies: Bodies
     extra_redactions: list[str]
@@ -60,7 +60,7 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A user's place in a company; `project_ids` null means all projects."""
+    """A user's membership of a company; `project_ids` null means all projects."""
 
     id: str
     name: str
@@ -70,7 +70,7 @@ class Member(msgspec.Struct, frozen=True):
 
 
 class Invitation(msgspec.Struct, frozen=True):
-    """An invitation to a company that nobody accepted yet."""
+    """An open invitation to a company."""
 
     id: str
     company_id: str

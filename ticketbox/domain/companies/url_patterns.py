@@ -1,8 +1,8 @@
-"""Globs on page addresses, by which the extension's captures find their project."""
+"""URL patterns: globs on page URLs that choose the project of a capture."""
 
 
 def matches_pattern(pattern: str, text: str) -> bool:
-    """Whether a glob fits the whole text; `*` stands for any run of characters. Linear for one `*` run."""
+    """Whether a glob matches the whole text; `*` matches any characters. Linear in the text's length."""
     first, *rest = pattern.split("*")
     if not rest:
         return pattern == text
@@ -18,7 +18,7 @@ def matches_pattern(pattern: str, text: str) -> bool:
 
 
 def choose_best_match(candidates: list[tuple[str, list[str]]], text: str) -> str | None:
-    """The name whose pattern fits with the most literal characters; the first of equals."""
+    """Choose the name whose matching pattern has the most literal characters; the first of equals."""
     best, most = None, -1
     for name, patterns in candidates:
         for pattern in patterns:

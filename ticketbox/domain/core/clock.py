@@ -1,4 +1,4 @@
-"""Time: the wall clock for records, the monotonic clock for budgets and leases of memory."""
+"""Time: the wall clock for records, the monotonic clock for rate limits and caches."""
 
 import time
 from collections.abc import Callable
@@ -15,8 +15,8 @@ DAY = 24 * HOUR
 class Clock(msgspec.Struct, frozen=True):
     """The two clocks, together so that a test can replace both.
 
-    `now` gives epoch milliseconds; `monotonic` gives seconds that never go back, whatever
-    somebody does to the wall clock.
+    `now` returns epoch milliseconds; `monotonic` returns seconds that never decrease, even if the wall clock is
+    changed.
     """
 
     now: Callable[[], int] = lambda: time.time_ns() // 1_000_000
@@ -25,14 +25,14 @@ class Clock(msgspec.Struct, frozen=True):
 
 @lru_cache(maxsize=16_384)
 def format_rfc3339(epoch_ms: int) -> str:
-    """Render epoch milliseconds as RFC 3339 in UTC with milliseconds, as every answer shows times.
+    """Format epoch milliseconds as RFC 3339 in UTC with milliseconds, as in every answer.
 
-    A page of tickets has a hundred times, and mostly the same ones as the page before.
+    Cached: a page of tickets has a hundred times, mostly the same as the last page's.
     """
     whole, ms = divmod(epoch_ms, 1000)
     return f"{datetime.fromtimestamp(whole, UTC).isoformat()[:19]}.{ms:03d}Z"
 
 
 def to_epoch_ms(moment: datetime) -> int:
-    """Turn a time with a zone into epoch milliseconds."""
+    """Convert a time with a zone to epoch milliseconds."""
     return int(moment.timestamp() * 1000)

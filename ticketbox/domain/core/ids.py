@@ -1,4 +1,4 @@
-"""Public identifiers: a prefix and lower-case base-32 without i, l, o and u (PRODUCT: resources)."""
+"""Public identifiers: a prefix and lower-case base-32 without i, l, o and u (docs/use/api.md)."""
 
 import re
 import secrets
@@ -35,16 +35,16 @@ class Prefix(StrEnum):
 
 
 def generate_id(prefix: Prefix) -> str:
-    """Make a new identifier from the operating system's randomness."""
+    """Generate an identifier from the operating system's random numbers."""
     length = TICKET_LENGTH if prefix is Prefix.TICKET else LENGTH
     return prefix + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(length))
 
 
 def parse_ticket_id(text: str) -> str | None:
-    """Read a ticket's identifier as people and agents write it.
+    """Parse a ticket's identifier as people and agents write it.
 
     Accepts `t-` and 6 to 12 alphanumerics in any case, alone or as the last part of the ticket's
-    web address. Returns the lower-case identifier, or None when the text holds none.
+    web address. Returns the lower-case identifier, or None if the text contains none.
     """
     text = text.strip().lower()
     if _TICKET.fullmatch(text):

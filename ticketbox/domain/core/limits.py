@@ -1,7 +1,7 @@
 """Token buckets: one for reads and one for writes for each credential (docs/use/limits.md).
 
-A bucket holds as many calls as its per-minute figure and refills continuously on the monotonic
-clock, so a jump of the wall clock neither grants nor takes anything.
+A bucket holds as many calls as its limit per minute and refills continuously by the monotonic clock, so that a
+change of the wall clock has no effect.
 """
 
 import math
@@ -28,10 +28,10 @@ class Budget(Enum):
 
 
 class BucketState(msgspec.Struct, frozen=True):
-    """What a bucket says after a draw.
+    """A bucket's state after a draw.
 
     `limit` calls a minute, `remaining` whole calls now, and `retry_after` whole seconds until the
-    draw that was refused can succeed (0 when it was granted).
+    draw can succeed (0 if it did).
     """
 
     name: str
@@ -54,9 +54,8 @@ class BucketState(msgspec.Struct, frozen=True):
 class RateLimiter:
     """All buckets, bounded in number; draws may come from any thread.
 
-    The least recently used bucket goes first. One that rested for a minute is full, and a full
-    bucket says nothing that a new one wouldn't. `refusals` counts the draws that found too little,
-    by the bucket's name.
+    Above the limit, the least recently used bucket is dropped: after a minute without draws it is full, like a
+    new one. `refusals` counts refused draws by the bucket's name.
     """
 
     def __init__(self, monotonic: Callable[[], float], most: int = MAX_BUCKETS) -> None:
@@ -70,9 +69,9 @@ class RateLimiter:
         return len(self._buckets)
 
     def draw(self, key: Hashable, name: str, per_minute: int, cost: int = 1) -> BucketState:
-        """Take `cost` calls from the bucket, or none at all when it holds fewer.
+        """Take `cost` calls from the bucket, or none if it holds fewer.
 
-        A cost of 0 only looks.
+        A cost of 0 only reads the state.
         """
         now = self._monotonic()
         with self._lock:

@@ -1,18 +1,20 @@
-"""Which addresses of the network this server may connect to on somebody else's word (docs/operate/security.md).
+"""Which network addresses the server may connect to on a user's behalf (docs/operate/security.md).
 
-A name that a stranger gives can lead anywhere: to this machine, to its neighbours, to a cloud's metadata
-service. Only what the public internet routes will do (IANA's special-purpose registries; RFC 6890).
+A host name from a user can resolve to this machine, its network, or a cloud's metadata service. Only addresses
+of the public internet are allowed (IANA's special-purpose registries; RFC 6890).
 """
 
 from ipaddress import IPv4Network, IPv6Network, ip_address
 
-# Beyond what ipaddress calls not global: relays and transitions, which lead on to another address.
+# Besides what ipaddress calls not global: relay and transition addresses, which forward to other addresses.
 _REFUSED_4 = tuple(IPv4Network(text) for text in ("192.0.0.0/24", "192.88.99.0/24", "240.0.0.0/4"))
-_GLOBAL_6 = IPv6Network("2000::/3")  # all that is assigned to the internet (RFC 4291); maps and NAT64 lie outside
+_GLOBAL_6 = IPv6Network(
+    "2000::/3"
+)  # all that is assigned to the internet (RFC 4291); mapped addresses and NAT64 are outside
 _REFUSED_6 = tuple(
     IPv6Network(text)
     for text in (
-        "2001::/23",  # protocols' own addresses, Teredo among them (RFC 2928, 4380)
+        "2001::/23",  # IETF protocol assignments, including Teredo (RFC 2928, 4380)
         "2001:db8::/32",  # documentation (RFC 3849)
         "2002::/16",  # 6to4: an IPv4 address inside (RFC 3056)
         "3fff::/20",  # documentation (RFC 9637)
@@ -21,10 +23,10 @@ _REFUSED_6 = tuple(
 
 
 def is_public_address(address: str) -> bool:
-    """Whether an IP address is one of the public internet's own.
+    """Whether an IP address belongs to the public internet.
 
     False for this machine, private and link-local networks, carrier-grade NAT, multicast, reserved and
-    documentation ranges, IPv4 inside IPv6 in any form, and for what is no IP address at all.
+    documentation ranges, IPv4 inside IPv6 in any form, and anything that isn't an IP address.
     """
     try:
         parsed = ip_address(address)

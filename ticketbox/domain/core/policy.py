@@ -1,4 +1,4 @@
-"""Who may do what: the one rule (docs/use/tokens.md). Effective power = scopes ∩ role ∩ restriction."""
+"""Authorization (docs/use/tokens.md). Effective permissions = scopes ∩ role ∩ restriction."""
 
 from enum import StrEnum
 
@@ -10,7 +10,7 @@ from ticketbox.domain.core.scopes import Access, Role, Scope
 
 
 class Via(StrEnum):
-    """The way a write came in, shown beside everything that was written."""
+    """The channel of a write, shown with everything that was written."""
 
     WEB = "web"
     REST = "rest"
@@ -20,7 +20,7 @@ class Via(StrEnum):
 
 
 class Kind(StrEnum):
-    """What carries a credential's secret."""
+    """What kind of credential it is."""
 
     API = "api"
     OAUTH = "oauth"
@@ -28,7 +28,7 @@ class Kind(StrEnum):
 
 
 class Membership(msgspec.Struct, frozen=True, array_like=True):
-    """An actor's place in one company, with the company's own limits (None: the defaults)."""
+    """An actor's membership of a company, with the company's limits (None: the defaults)."""
 
     company: int
     company_id: str
@@ -39,10 +39,10 @@ class Membership(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Actor(msgspec.Struct, frozen=True):
-    """Who calls, resolved from the credential in the same transaction as the call itself.
+    """The caller, resolved from the credential in the same transaction as the operation.
 
-    `user` and `credential` are internal keys (0: nobody, as for a public operation); `company` pins
-    the credential to one company; `restricted` says that it is pinned to projects as well.
+    `user` and `credential` are internal keys (0: nobody, as for a public operation); `company` restricts the
+    credential to one company, `restricted` to some of its projects as well.
     """
 
     user: int
@@ -72,18 +72,18 @@ class Actor(msgspec.Struct, frozen=True):
 
     @property
     def within(self) -> tuple[Membership, ...]:
-        """The memberships that the credential's restriction leaves."""
+        """The memberships that the credential's restriction includes."""
         return tuple(m for m in self.memberships if self.company is None or m.company == self.company)
 
     def membership(self, company: int) -> Membership | None:
-        """The owner's membership in a company, whatever the credential's restriction."""
+        """Find the owner's membership in a company, regardless of the credential's restriction."""
         return next((m for m in self.memberships if m.company == company), None)
 
     def per_minute(self, budget: Budget) -> int:
-        """The calls a minute that this credential has.
+        """Return the credential's limit of calls per minute.
 
-        A company's figures hold for tokens pinned to it; an unpinned token gets the lowest of its
-        companies' figures; a web session gets ten times the defaults.
+        A token for one company has that company's limit; a token for all has the lowest limit of its companies; a
+        web session has ten times the default.
         """
         reading = budget is Budget.READ
         default = DEFAULT_READS if reading else DEFAULT_WRITES
@@ -97,10 +97,10 @@ ANONYMOUS = Actor(0, "", "", "", 0, None, None, None, frozenset(), None, False, 
 
 
 def require_access(actor: Actor, access: Scope | Access) -> None:
-    """Refuse a caller who hasn't what the operation declares.
+    """Refuse a caller who lacks the access that the operation declares.
 
-    Raises Unauthorized without a credential, InsufficientScope for a missing scope, Forbidden where
-    only a web session will do.
+    Raises Unauthorized without a credential, InsufficientScope for a missing scope, Forbidden if
+    the operation requires a web session.
     """
     if access is Access.PUBLIC or access is Access.OPERATOR:
         return

@@ -1,7 +1,7 @@
-"""Everything that can be refused, in one hierarchy (docs/reference/errors.md; RFC 9457).
+"""Every error that a caller can get, in one hierarchy (docs/reference/errors.md; RFC 9457).
 
-Every room raises these; the surfaces render them. `title` is the field's word for the condition,
-`code` is what programs compare, `detail` tells a person what to do.
+All layers raise these; the surfaces render them. `title` names the condition, programs compare `code`, and
+`detail` says what the caller can do.
 """
 
 from typing import Any, ClassVar
@@ -17,7 +17,7 @@ class FieldError(msgspec.Struct, frozen=True):
 
 
 class Problem(Exception):
-    """A refusal that its caller can understand. Subclasses fix the status, code and title."""
+    """An error that the caller can understand. Subclasses set the status, code and title."""
 
     status: ClassVar[int] = 500
     code: ClassVar[str] = "internal"
@@ -29,7 +29,7 @@ class Problem(Exception):
         self.extra = extra
 
     def body(self) -> dict[str, Any]:
-        """The members of the problem document, without `type`, in a fixed order."""
+        """Return the members of the problem document, without `type`, in a fixed order."""
         return {
             "title": self.title,
             "status": self.status,
@@ -68,7 +68,7 @@ class InsufficientScope(Problem):
 
 
 class CrossCompanyMove(Problem):
-    """A ticket never leaves its company, whoever asks."""
+    """A ticket can't be moved to another company."""
 
     status, code, title = 403, "cross_company_move", "forbidden"
 
@@ -77,7 +77,7 @@ class CrossCompanyMove(Problem):
 
 
 class NotFound(Problem):
-    """The row is unknown, or the caller can't see it: the two read the same."""
+    """The row doesn't exist, or the caller can't see it: the answer is the same."""
 
     status, code, title = 404, "not_found", "not found"
 
@@ -86,33 +86,33 @@ class NotFound(Problem):
         self.noun = noun
 
     def body(self) -> dict[str, Any]:
-        """As every problem, with the noun in the title: "ticket not found"."""
+        """Return the members with the noun in the title: "ticket not found"."""
         return {**super().body(), "title": f"{self.noun} not found"}
 
 
 class MethodNotAllowed(Problem):
-    """The path exists and takes other methods; `valid` names them."""
+    """The path exists but supports other methods; `valid` lists them."""
 
     status, code, title = 405, "method_not_allowed", "method not allowed"
 
     def __init__(self, valid: list[str], detail: str | None = None) -> None:
-        super().__init__(detail or f"this address takes {', '.join(valid)}", valid=valid)
+        super().__init__(detail or f"this address supports {', '.join(valid)}", valid=valid)
 
 
 class Conflict(Problem):
-    """The request is sound but doesn't fit what is stored."""
+    """The request is valid but conflicts with what is stored."""
 
     status, code, title = 409, "conflict", "conflict"
 
 
 class VersionConflict(Conflict):
-    """Somebody changed the record since the caller read it; `current` holds it as it is now."""
+    """The record changed since the caller read it; `current` is its present state."""
 
     code = "version_conflict"
 
 
 class TicketArchived(Conflict):
-    """The ticket is archived, and only a restore can change that."""
+    """The ticket is archived; it must be restored first."""
 
     code = "ticket_archived"
 
@@ -121,7 +121,7 @@ class TicketArchived(Conflict):
 
 
 class AlreadyClaimed(Conflict):
-    """Somebody else works on the ticket; `claim` says who and until when."""
+    """Somebody else works on the ticket; `claim` shows who and until when."""
 
     code = "already_claimed"
 
@@ -145,7 +145,7 @@ class InvalidField(InvalidRequest):
 
 
 class PayloadTooLarge(Problem):
-    """A body, part or picture is over its limit, which the detail names."""
+    """A body, part or picture exceeds its limit, which the detail names."""
 
     status, code, title = 413, "payload_too_large", "payload too large"
 
@@ -163,7 +163,7 @@ class RequestTimeout(Problem):
 
 
 class UnsupportedMediaType(Problem):
-    """The body's type, or what its bytes really are, isn't accepted here; `valid` names what is."""
+    """The body's type, declared or detected, isn't supported; `valid` lists those that are."""
 
     status, code, title = 415, "unsupported_media_type", "unsupported media type"
 
@@ -179,18 +179,18 @@ class RateLimited(Problem):
 
 
 class Unavailable(Problem):
-    """The server is stopping, a part of it couldn't be loaded, or a question ran into its time limit."""
+    """The server is stopping, a part of it couldn't be loaded, or a query exceeded its time limit."""
 
     status, code, title = 503, "unavailable", "service unavailable"
 
 
 class StorageFull(Problem):
-    """The disk is full: nothing was written, and reading goes on."""
+    """The disk is full: nothing was written; reads still work."""
 
     status, code, title = 507, "storage_full", "storage full"
 
     def __init__(self) -> None:
-        super().__init__("the disk is full, so nothing was written; free some room and try again")
+        super().__init__("the disk is full, so nothing was written; free some space and try again")
 
 
 PROBLEMS: tuple[type[Problem], ...] = (

@@ -1,4 +1,4 @@
-"""The resources as every surface shows them (docs/reference/api.md). Outputs have no defaults."""
+"""Records that every room's answers share (docs/reference/api.md). Outputs have no defaults."""
 
 from typing import Annotated
 
@@ -18,14 +18,14 @@ Time = Annotated[
 
 
 class Person(msgspec.Struct, frozen=True):
-    """A user, by the name that is shown."""
+    """A user with their display name."""
 
     id: str
     name: str
 
 
 class By(msgspec.Struct, frozen=True):
-    """Who wrote something: the user, the token (null in a web session), the way, and when."""
+    """Who wrote something: the user, the token (null in a web session), the channel, and when."""
 
     user: Person
     token_id: str | None

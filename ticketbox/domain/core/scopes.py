@@ -4,7 +4,7 @@ from enum import Enum, IntEnum, StrEnum
 
 
 class Scope(StrEnum):
-    """What a token can be given. `describe` is the sentence that people read."""
+    """A permission of a token. `describe` is the text that people read."""
 
     READ = "read"
     COMMENTS = "comments"
@@ -52,7 +52,7 @@ ALL_SCOPES = frozenset(Scope)
 
 
 class Access(Enum):
-    """Who may call an operation that no scope covers."""
+    """Who may call an operation that needs no scope."""
 
     ANY = "any valid credential"
     SESSION = "a signed-in web session"
@@ -61,7 +61,7 @@ class Access(Enum):
 
 
 class Role(IntEnum):
-    """A member's power in a company; each role includes the ones below it."""
+    """A member's role in a company; each role includes the lower ones."""
 
     VIEWER = 0
     MEMBER = 1
@@ -84,10 +84,10 @@ class RoleName(StrEnum):
 
     @property
     def role(self) -> Role:
-        """The role that the name stands for."""
+        """The role with this name."""
         return Role[self.name]
 
 
 def expand_scopes(scopes: frozenset[Scope]) -> frozenset[Scope]:
-    """All that a set of scopes includes."""
+    """Expand a set of scopes to all that they include."""
     return frozenset(each for scope in scopes for each in scope.grants)

@@ -1,4 +1,4 @@
-"""The operator's mail server, as `--smtp-url` and `--smtp-from` name it (docs/operate/configuration.md, "E-mail")."""
+"""The mail server of `--smtp-url` and `--smtp-from` (docs/operate/configuration.md, "E-mail")."""
 
 from email.errors import MessageError
 from email.headerregistry import Address
@@ -13,7 +13,7 @@ from ticketbox.domain.core.problems import InvalidField
 
 PORTS = {"smtp": 587, "smtps": 465}
 LOCAL = {"localhost", "127.0.0.1", "::1"}
-_URL_HINT = "give it as smtp://user:password@host:587, or smtps://, with special characters percent-encoded"
+_URL_HINT = "write it as smtp://user:password@host:587, or smtps://, with special characters percent-encoded"
 
 
 class Security(StrEnum):
@@ -25,7 +25,7 @@ class Security(StrEnum):
 
 
 class MailServer(msgspec.Struct, frozen=True):
-    """A mail server, and as whom mail is sent through it."""
+    """A mail server and the sender of the mails."""
 
     host: str
     port: int
@@ -40,10 +40,10 @@ class MailServer(msgspec.Struct, frozen=True):
 
 
 def parse_mail_server(url: str, sender: str) -> MailServer:
-    """Read both settings. Raises InvalidRequest, which never repeats what may be a password.
+    """Parse both settings. Raises InvalidRequest, whose detail never contains what may be a password.
 
-    smtp:// is encrypted by STARTTLS, or refused; `?starttls=never` is for a server in one's own network, and
-    holds on this machine by itself.
+    smtp:// requires STARTTLS; `?starttls=never` is for a server in a trusted network, and the default on this
+    machine.
     """
     try:
         parts = urlsplit(url.strip())
@@ -74,7 +74,7 @@ def _choose_security(parts: SplitResult, host: str, asked: dict[str, list[str]])
     wanted = asked.pop("starttls", ["never" if host in LOCAL else "always"])
     if parts.scheme == "smtps" or asked or wanted not in (["always"], ["never"]):
         raise InvalidField(
-            "smtp-url", "after the ?, smtp:// takes starttls=always or starttls=never, and smtps:// nothing"
+            "smtp-url", "after the ?, smtp:// accepts starttls=always or starttls=never, and smtps:// nothing"
         )
     if wanted == ["always"]:
         return Security.STARTTLS
@@ -84,12 +84,12 @@ def _choose_security(parts: SplitResult, host: str, asked: dict[str, list[str]])
 
 
 def _parse_sender(sender: str) -> Address:
-    """The one address of a header's text."""
+    """Parse the one address of a From header."""
     try:
         header: Any = SMTP.header_factory("From", sender.strip())
         (mailbox,) = header.addresses
         if header.defects or not mailbox.domain or not mailbox.addr_spec.isascii():
             raise ValueError
     except (ValueError, MessageError, IndexError):
-        raise InvalidField("smtp-from", "give one address, such as ticketbox <tickets@example.org>") from None
+        raise InvalidField("smtp-from", "must be one address, such as ticketbox <tickets@example.org>") from None
     return mailbox

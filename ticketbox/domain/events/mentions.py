@@ -1,4 +1,4 @@
-"""Who is mentioned in a text: `@` and a member's name as it is shown (docs/use/notifications.md)."""
+"""Mentions in a text: `@` and a member's display name (docs/use/notifications.md)."""
 
 import re
 from collections.abc import Mapping
@@ -10,9 +10,9 @@ _MENTION = re.compile(r"(?<![\w@/.])@(?=\w)")
 
 
 def find_mentions(text: str, names: Mapping[int, str]) -> set[int]:
-    """The keys of those whose names stand after an `@`, in any case, outside of code.
+    """Find the keys of the people whose names follow an `@`, ignoring case, outside of code.
 
-    The longest name that fits counts; who share a name are all meant. Only the first fifty places are looked at.
+    The longest matching name wins; everyone with that name is mentioned. Only the first fifty `@` are checked.
     """
     if "@" not in text or not names:
         return set()

@@ -17,9 +17,9 @@ class WebhookFormat(StrEnum):
 
 
 class Webhook(msgspec.Struct, frozen=True):
-    """An address that is told of a company's events.
+    """An address that receives a company's events.
 
-    `types` null: of all; `pending`: how many still wait; until `old_secret_until` the secret before signs as well.
+    `types` null means all; `pending` counts waiting deliveries; until `old_secret_until` the old secret signs too.
     """
 
     id: str
@@ -37,7 +37,7 @@ class Webhook(msgspec.Struct, frozen=True):
 
 
 class DeliveryState(StrEnum):
-    """What became of a delivery so far."""
+    """The state of a delivery."""
 
     PENDING = "pending"
     DELIVERED = "delivered"
@@ -45,7 +45,7 @@ class DeliveryState(StrEnum):
 
 
 class Delivery(msgspec.Struct, frozen=True):
-    """One event on its way to a webhook; status, error and milliseconds are the last attempt's."""
+    """The delivery of an event to a webhook; status, error and milliseconds are the last attempt's."""
 
     id: str
     webhook_id: str
@@ -63,7 +63,7 @@ class Delivery(msgspec.Struct, frozen=True):
 
 
 class Attempt(msgspec.Struct, frozen=True):
-    """One attempt at a delivery, and when it ended; without an answer `status` is null."""
+    """An attempt at a delivery, and when it ended; `status` is null without an answer."""
 
     at: Time
     status: int | None
@@ -85,7 +85,7 @@ class Event(msgspec.Struct, frozen=True):
 
 
 class Reason(StrEnum):
-    """Why somebody is told of an event."""
+    """Why somebody is notified of an event."""
 
     MENTION = "mention"
     ASSIGNMENT = "assignment"
@@ -93,7 +93,7 @@ class Reason(StrEnum):
 
 
 class Notification(msgspec.Struct, frozen=True):
-    """An event that concerns the one who asks, and why."""
+    """An event that concerns the caller, and why."""
 
     id: str
     reason: Reason
@@ -109,7 +109,7 @@ class Notification(msgspec.Struct, frozen=True):
 
 
 class Mutes(msgspec.Struct, frozen=True):
-    """What somebody doesn't want to hear of: the newest thousand of each."""
+    """What the caller muted: the newest thousand of each."""
 
     ticket_ids: list[str]
     project_ids: list[str]

@@ -8,7 +8,7 @@ GIVE_UP_AFTER_MS = DAY
 
 
 def compute_next_attempt(attempts: int, first_at: int, now: int) -> int | None:
-    """The time of the next attempt after so many failed ones; None when the patience is at its end.
+    """Compute the time of the next attempt after that many failed ones; None to give up.
 
     Times are epoch milliseconds, `first_at` that of the first attempt. The waits double, up to six hours.
     """

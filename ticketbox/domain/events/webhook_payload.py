@@ -1,4 +1,4 @@
-"""What a webhook is sent for an event: the event itself, or a sentence for people in a chat."""
+"""The body of a webhook: the event, or a sentence for a chat."""
 
 import re
 from collections.abc import Callable
@@ -30,7 +30,7 @@ _PHRASES = {
 
 
 def build_body(format_: WebhookFormat, event: Event, title: str | None, public_url: str) -> bytes:
-    """The body for an event about a ticket of this title (None: it is about none)."""
+    """Build the body for an event about a ticket with this title (None: about no ticket)."""
     whole: dict[str, Any]
     if format_ is WebhookFormat.SLACK:
         whole = {"text": _compose_sentence(event, title, public_url, _escape_for_slack, "<{url}|{name}>")}
@@ -55,11 +55,11 @@ def _compose_sentence(event: Event, title: str | None, public_url: str, plain: C
 
 
 def _escape_for_slack(text: str) -> str:
-    """Text that Slack takes for nothing else (its "Escaping text"); a link's name ends at no bar."""
+    """Escape text for Slack ("Escaping text" in its documentation), and bars, which would end a link's name."""
     text = " ".join(text.split())[:MAX_CHARACTERS].replace("|", "\u00a6")
     return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def _escape_for_discord(text: str) -> str:
-    """Text in which Discord sees no Markdown; mentions are off for the whole message."""
+    """Escape Markdown for Discord; mentions are off for the whole message."""
     return re.sub(r"([\\`*_~|<>\[\]()#:@-])", r"\\\1", " ".join(text.split())[: MAX_CHARACTERS // 2])

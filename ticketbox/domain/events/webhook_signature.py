@@ -10,17 +10,17 @@ _PREFIX = "whsec_"
 
 
 def generate_key() -> bytes:
-    """A new webhook's key, from the operating system's randomness."""
+    """Generate a webhook's key from the operating system's random numbers."""
     return secrets.token_bytes(32)
 
 
 def format_key(key: bytes) -> str:
-    """The key as its receiver is given it: `whsec_…`."""
+    """Format a key for its receiver: `whsec_…`."""
     return _PREFIX + base64.b64encode(key).decode()
 
 
 def build_signature_headers(keys: Iterable[bytes], message_id: str, seconds: int, body: bytes) -> dict[str, str]:
-    """The three headers that go with a body, with a signature by each key.
+    """Build the three headers of a body, with a signature by each key.
 
     `seconds` is the time of the attempt, since the epoch.
     """

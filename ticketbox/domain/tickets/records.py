@@ -21,7 +21,7 @@ PRIORITIES: tuple[Priority, ...] = tuple(Priority)
 
 
 class Status(StrEnum):
-    """Whether a ticket stands on its board."""
+    """Whether a ticket is on its board."""
 
     ACTIVE = "active"
     ARCHIVED = "archived"
@@ -37,7 +37,7 @@ class StreamCounts(msgspec.Struct, frozen=True):
 
 
 class CaptureSummary(msgspec.Struct, frozen=True):
-    """What a ticket says of its newest capture."""
+    """A summary of a ticket's newest capture."""
 
     id: str
     captured_at: Time
@@ -47,14 +47,14 @@ class CaptureSummary(msgspec.Struct, frozen=True):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """Who works on a ticket, and until when the claim holds without another start."""
+    """Who works on a ticket, and when the claim expires unless it is renewed."""
 
     by: By
     until: Time
 
 
 class Ticket(msgspec.Struct, frozen=True):
-    """A ticket. `position` orders it in its column; figures have gaps and may change."""
+    """A ticket. `position` orders it in its column; positions have gaps and may change."""
 
     id: str
     company_id: str
@@ -80,34 +80,34 @@ class Ticket(msgspec.Struct, frozen=True):
 
 
 class Piece(msgspec.Struct, frozen=True):
-    """A piece of a text; `match` marks what was looked for. The pieces in a row are the text."""
+    """A piece of a text; `match` marks a search term. The pieces joined are the text."""
 
     text: str
     match: bool
 
 
 class Excerpt(msgspec.Struct, frozen=True):
-    """A passage that holds what was looked for, and the field that it stands in."""
+    """A passage with a match, and the field that it is from."""
 
     field: str
     parts: list[Piece]
 
 
 class Highlights(msgspec.Struct, frozen=True):
-    """Where a search found its words: the whole title, empty without a match there, and a passage of another field."""
+    """The matches of a search: the whole title, empty without a match there, and a passage of another field."""
 
     title: list[Piece]
     excerpt: Excerpt | None
 
 
 class Hit(Ticket, frozen=True):
-    """A ticket that a search found."""
+    """A ticket found by a search."""
 
     highlights: Highlights
 
 
 class Likeness(StrEnum):
-    """In what two tickets are alike, strongest first."""
+    """How two tickets are similar, strongest first."""
 
     ERROR = "same_error"
     MESSAGE = "same_message"
@@ -115,14 +115,14 @@ class Likeness(StrEnum):
 
 
 class Resemblance(msgspec.Struct, frozen=True):
-    """In what a ticket looks like another: the message of the error, or the page, as the found ticket has it."""
+    """How a found ticket is similar: the error's message or the page, as the found ticket has it."""
 
     likeness: Likeness
     text: str
 
 
 class SimilarTicket(Ticket, frozen=True):
-    """A ticket that looks like another, and why, strongest reason first."""
+    """A ticket similar to another, and why, strongest reason first."""
 
     reasons: list[Resemblance]
 

@@ -1,6 +1,6 @@
-"""The filters of the language of search: their keys and what each takes (docs/use/search.md, "Filters").
+"""The filters of the search language: their keys and values (docs/use/search.md, "Filters").
 
-`domain/tickets/search_query.py` reads queries by this list, and the web app completes them from it.
+`search_query` parses queries by this list, and the web app completes them from it.
 """
 
 from enum import StrEnum
@@ -11,7 +11,7 @@ from ticketbox.domain.tickets.records import Priority, Status
 
 
 class TextField(StrEnum):
-    """Where a text is looked for."""
+    """The field that a text is searched in."""
 
     ANYWHERE = "anywhere"
     TITLE = "title"
@@ -21,7 +21,7 @@ class TextField(StrEnum):
 
 
 class Facet(StrEnum):
-    """What a ticket either has or hasn't."""
+    """A property that a ticket has or doesn't have."""
 
     STATUS = "status"
     IS = "is"
@@ -34,14 +34,14 @@ class Facet(StrEnum):
 
 
 class TimeField(StrEnum):
-    """A time that every ticket has."""
+    """A time of a ticket."""
 
     CREATED = "created"
     UPDATED = "updated"
 
 
 class ValueKind(StrEnum):
-    """What stands after a filter's colon."""
+    """The kind of a filter's value."""
 
     WORDS = "words"
     VALUE = "value"
@@ -53,7 +53,7 @@ class ValueKind(StrEnum):
 
 
 class SearchFilter(msgspec.Struct, frozen=True):
-    """A key of the language. `values` are all that it takes, or of a person and a time those with a fixed meaning."""
+    """A filter. `values` are all its values, or for a person and a time those with a fixed meaning."""
 
     key: str
     about: str
@@ -76,7 +76,7 @@ FILTERS = (
     SearchFilter(
         Facet.HAS, "What comes with it", ValueKind.VALUE, ("capture", "comments", "attachment", "errors", "branch")
     ),
-    SearchFilter(TimeField.CREATED, "When it was made", ValueKind.TIME, _AGES),
+    SearchFilter(TimeField.CREATED, "When it was created", ValueKind.TIME, _AGES),
     SearchFilter(TimeField.UPDATED, "When it last changed", ValueKind.TIME, _AGES),
     SearchFilter(TextField.TITLE, "Word in the title", ValueKind.WORDS),
     SearchFilter(TextField.ERROR, "Word in an error", ValueKind.WORDS),

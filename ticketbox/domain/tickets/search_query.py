@@ -1,7 +1,7 @@
-"""The language of search: `"stays empty" -draft label:ui assignee:me created:>2026-01-01` (docs/use/search.md).
+"""The search language: `"stays empty" -draft label:ui assignee:me created:>2026-01-01` (docs/use/search.md).
 
-`parse` turns a text into a checked structure, or says what is wrong with it and where. It knows nothing of who
-asks: names and ids stay as they were typed, and whoever carries the query out looks them up.
+`parse_query` turns a text into a checked structure, or reports what is wrong and where. It is independent of the
+caller: names and ids stay as typed, and are looked up when the query runs.
 """
 
 import difflib
@@ -22,7 +22,7 @@ MIN_PREFIX = 2
 
 
 class Span(msgspec.Struct, frozen=True):
-    """A term where it stands in the query, in characters from 0."""
+    """A term's position in the query, in characters from 0."""
 
     start: int
     end: int
@@ -30,7 +30,7 @@ class Span(msgspec.Struct, frozen=True):
 
 
 class TextTerm(msgspec.Struct, frozen=True):
-    """Words in this order. With `prefix` the last one may go on; `forms` are then all that it can become, if known."""
+    """Words in this order. With `prefix` the last one is a prefix; `forms` are then its completions, if known."""
 
     text: str
     place: TextField
@@ -40,7 +40,7 @@ class TextTerm(msgspec.Struct, frozen=True):
 
 
 class FacetTerm(msgspec.Struct, frozen=True):
-    """One of the values, of which `assignee`, `project` and `column` are names still to be looked up."""
+    """Any of the values; those of `assignee`, `project` and `column` are names that aren't resolved yet."""
 
     facet: Facet
     values: tuple[str, ...]
@@ -58,14 +58,14 @@ class TimeTerm(msgspec.Struct, frozen=True):
 
 
 class SearchQuery(msgspec.Struct, frozen=True):
-    """A checked query. Its terms join with and."""
+    """A checked query. All terms must match."""
 
     texts: tuple[TextTerm, ...]
     choices: tuple[FacetTerm, ...]
     periods: tuple[TimeTerm, ...]
 
     def names(self, *facets: Facet) -> bool:
-        """Whether a term speaks of one of the facets."""
+        """Whether a term has one of the facets."""
         return any(choice.facet in facets for choice in self.choices)
 
 
@@ -90,12 +90,12 @@ _HOURS = {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}
 
 
 def parse_query(text: str, now: int, *, typing: bool = False) -> SearchQuery:
-    """Read a query. `now` is epoch milliseconds; with `typing` the last word may go on.
+    """Parse a query. `now` is epoch milliseconds; with `typing` the last word is a prefix.
 
-    Raises InvalidRequest that names the term, its place and what would be right; also for a query of nothing.
+    Raises InvalidRequest that names the term, its position and a correction; also for an empty query.
     """
     if len(text) > MAX_CHARACTERS:
-        raise InvalidField("q", f"give at most {MAX_CHARACTERS} characters")
+        raise InvalidField("q", f"must be at most {MAX_CHARACTERS} characters")
     if "\0" in text:
         raise InvalidField("q", "must not contain a NUL character")
     texts: list[TextTerm] = []
@@ -106,7 +106,7 @@ def parse_query(text: str, now: int, *, typing: bool = False) -> SearchQuery:
         term = _TermReader(match)
         count += 1
         if count > MAX_TERMS:
-            raise term.wrong(f"a query has at most {MAX_TERMS} terms")
+            raise term.wrong(f"a query can have at most {MAX_TERMS} terms")
         match term.key:
             case None:
                 last = typing and match.end() == len(text) and not match[0].endswith('"')
@@ -114,7 +114,7 @@ def parse_query(text: str, now: int, *, typing: bool = False) -> SearchQuery:
             case key if key in _TEXT_FIELDS:
                 found = term.text(_TEXT_FIELDS[key], typing=False)
                 if found is None:
-                    raise term.wrong("there is nothing to look for")
+                    raise term.wrong("there is nothing to search for")
             case "created" | "updated":
                 periods.append(term.period(now))
                 continue
@@ -125,20 +125,20 @@ def parse_query(text: str, now: int, *, typing: bool = False) -> SearchQuery:
             texts.append(found)
             tokens += _count_words(found.text)
             if tokens > MAX_TOKENS:
-                raise term.wrong(f"a query has at most {MAX_TOKENS} words")
+                raise term.wrong(f"a query can have at most {MAX_TOKENS} words")
     if not (texts or choices or periods):
-        raise InvalidField("q", "there is nothing to look for: give a word, or a filter such as label:bug")
+        raise InvalidField("q", "there is nothing to search for: enter a word, or a filter such as label:bug")
     return SearchQuery(tuple(texts), tuple(choices), tuple(periods))
 
 
 def build_term_error(span: Span, message: str, **extra: Any) -> InvalidRequest:
-    """What is wrong with a term, and where it stands."""
+    """Build the error of a term, with its position."""
     shown = span.text if len(span.text) <= 40 else span.text[:39] + "…"
     return InvalidField("q", f"`{shown}` at character {span.start + 1}: {message}", at=span, **extra)
 
 
 class _TermReader:
-    """One term as it stands in the query."""
+    """A reader of one term of the query."""
 
     def __init__(self, match: re.Match[str]) -> None:
         self.span = Span(match.start(), match.end(), match[0])
@@ -151,17 +151,17 @@ class _TermReader:
             near = difflib.get_close_matches(self.key, KEYS, 1, 0.75)
             if near and not self.value.startswith("//"):
                 raise self.wrong(
-                    f"there is no filter {self.key}:, did you mean {near[0]}:? In quotes it is looked for as text",
+                    f"there is no filter {self.key}:, did you mean {near[0]}:? In quotes it is searched as text",
                     KEYS,
                 )
             self.value, self.key = f"{self.key}:{self.value}", None
 
     def wrong(self, message: str, valid: tuple[str, ...] = ()) -> InvalidRequest:
-        """What is wrong with the term, and where it stands."""
+        """Build the error of this term."""
         return build_term_error(self.span, message, **({"valid": list(valid)} if valid else {}))
 
     def text(self, place: TextField, *, typing: bool) -> TextTerm | None:
-        """Words to look for; None where there is neither a letter nor a figure."""
+        """Read words to search for; None without a letter or digit."""
         text, prefix = self.value, self.star
         if not self.quoted and text.endswith("*"):
             text, prefix = text.rstrip("*"), True
@@ -170,11 +170,11 @@ class _TermReader:
             return None
         long_enough = len(text) >= MIN_PREFIX and _is_token(text[-1]) and _is_token(text[-2])
         if prefix and not long_enough:
-            raise self.wrong(f"give at least {MIN_PREFIX} letters before the *")
+            raise self.wrong(f"enter at least {MIN_PREFIX} letters before the *")
         return TextTerm(text, place, prefix or (typing and long_enough), self.negated)
 
     def choice(self) -> FacetTerm:
-        """A facet with its values, those of a fixed set checked."""
+        """Read a facet with its values; check those of a fixed set."""
         facet = Facet(self.key or "")
         values = (self.value,) if self.quoted else tuple(self.value.split(","))
         if not all(value.strip() for value in values):
@@ -184,18 +184,18 @@ class _TermReader:
             folded = [value.casefold() for value in values]
             if any(value not in known for value in folded):
                 valid = tuple(dict.fromkeys(known.values()))
-                raise self.wrong(f"{facet} takes {', '.join(valid)}", valid)
+                raise self.wrong(f"{facet} must be one of {', '.join(valid)}", valid)
             values = tuple(known[value] for value in folded)
         if facet is Facet.IS:
             return self._state(*values)
         if facet is Facet.STATUS and self.negated:
-            raise self.wrong("say which status it should have instead")
+            raise self.wrong("name the status that it should have instead")
         return FacetTerm(facet, tuple(value.strip() for value in values), self.negated, self.span)
 
     def _state(self, value: str, *others: str) -> FacetTerm:
-        """`is:` in the words of the other facets."""
+        """Translate `is:` to the other facets."""
         if others:
-            raise self.wrong("it takes one value")
+            raise self.wrong("only one value is allowed")
         match value:
             case "open" | "resolved" as state:
                 return FacetTerm(Facet.IS, ("resolved",), self.negated != (state == "open"), self.span)
@@ -206,7 +206,7 @@ class _TermReader:
                 return FacetTerm(Facet.STATUS, ("archived" if archived else "active",), False, self.span)
 
     def period(self, now: int) -> TimeTerm:
-        """A time as a half-open range."""
+        """Read a time as a half-open range."""
         first, dots, last = self.value.partition("..")
         if dots:
             least, most = self._moment(first, now)[0], self._moment(last, now)[1]
@@ -230,7 +230,7 @@ class _TermReader:
         return TimeTerm(TimeField(self.key or ""), least, most, self.negated)
 
     def _moment(self, text: str, now: int) -> tuple[int, int]:
-        """The first millisecond of a time, and the first one after it."""
+        """Parse a time: its first millisecond, and the first one after it."""
         today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         try:
             if text in {"today", "yesterday"}:
@@ -253,7 +253,7 @@ class _TermReader:
 
 
 def split_last_word(text: str) -> tuple[str, str]:
-    """What stands before the last word of a text, and the last word as the index has it: small and without accents."""
+    """Split a text before its last word, which is returned as in the index: lower-case, without accents."""
     at = len(text)
     while at and _is_token(text[at - 1]):
         at -= 1
@@ -262,10 +262,10 @@ def split_last_word(text: str) -> tuple[str, str]:
 
 
 def _count_words(text: str) -> int:
-    """How many words the index sees in a text."""
+    """Count the words of a text as the index does."""
     return sum(1 for at, letter in enumerate(text) if _is_token(letter) and (at == 0 or not _is_token(text[at - 1])))
 
 
 def _is_token(letter: str) -> bool:
-    """Whether the index takes a character as part of a word (SQLite's unicode61)."""
+    """Whether a character is part of a word in the index (SQLite's unicode61)."""
     return unicodedata.category(letter)[0] in "LN" or unicodedata.category(letter) == "Co"

@@ -1,7 +1,7 @@
 """Tickets from other trackers' exports: GitHub issues' JSON, Jira's CSV, Linear's CSV (docs/operate/export-import.md).
 
-Nothing of a file is believed to be right: what isn't the format's shape is refused with its place, and every value is
-bounded as if somebody had typed it.
+Files are untrusted: one that doesn't have the format's shape is refused with the position, and every value is limited
+as if somebody had typed it.
 """
 
 import csv
@@ -32,7 +32,7 @@ class Tracker(StrEnum):
 
 
 class ImportedTicket(msgspec.Struct, frozen=True):
-    """A ticket as another tracker had it. `state` is that tracker's word; `comments` are Markdown."""
+    """A ticket of another tracker. `state` is in that tracker's terms; `comments` are Markdown."""
 
     key: str
     title: str
@@ -69,23 +69,23 @@ class _GithubIssue(msgspec.Struct):
 
 
 def read_tickets(tracker: Tracker, data: bytes) -> list[ImportedTicket]:
-    """Read a tracker's file. Raises InvalidRequest that says where it isn't what it should be."""
+    """Read a tracker's file. Raises InvalidRequest that says what is wrong and where."""
     if len(data) > MAX_BYTES:
-        raise InvalidField("file", f"it has more than {MAX_BYTES >> 20} MiB")
+        raise InvalidField("file", f"must be at most {MAX_BYTES >> 20} MiB")
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InvalidField("file", f"it isn't UTF-8 (at byte {error.start})") from None
+        raise InvalidField("file", f"must be UTF-8 (invalid at byte {error.start})") from None
     found = _read_github(text) if tracker is Tracker.GITHUB else _read_csv(tracker, text)
     if not found:
-        raise InvalidField("file", "there are no tickets in it")
+        raise InvalidField("file", "contains no tickets")
     if len(found) > MAX_TICKETS:
-        raise InvalidField("file", f"it has more than {MAX_TICKETS:,} tickets")
+        raise InvalidField("file", f"must have at most {MAX_TICKETS:,} tickets")
     return found
 
 
 def _read_github(text: str) -> list[ImportedTicket]:
-    """What `gh issue list --json number,title,state,body,labels,url,comments` or the REST API's issues give."""
+    """Read the output of `gh issue list --json …`, or issues of the REST API."""
     try:
         issues = msgspec.json.decode(text, type=list[_GithubIssue])
     except (msgspec.MsgspecError, RecursionError) as error:
@@ -119,7 +119,7 @@ _RESOLVED_STATES = {"done", "closed", "resolved", "completed", "canceled", "canc
 
 
 def _read_csv(tracker: Tracker, text: str) -> list[ImportedTicket]:
-    """A CSV with a head; Jira repeats columns such as Labels and Comment."""
+    """Read CSV with a header; Jira repeats columns such as Labels and Comment."""
     csv.field_size_limit(MAX_BYTES)
     try:
         rows = list(csv.reader(io.StringIO(text, newline=""), strict=True))
@@ -159,7 +159,7 @@ def _read_jira_row(cells: dict[str, list[str]]) -> ImportedTicket:
 
 
 def _format_jira_comment(text: str) -> str:
-    """Jira writes `time;account;text`."""
+    """Format a comment of Jira, which is `time;account;text`."""
     at, first, rest = text.partition(";")
     by, second, body = rest.partition(";")
     return f"{by}, {at}:\n\n{body}" if first and second else text

@@ -42,7 +42,7 @@ def compose(letter: MessageToSend, relay: MailServer, public_url: str, now: int)
     message["In-Reply-To"] = message["References"] = thread
     message["List-Unsubscribe"] = f"<{choice}>"
     message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    entries = _entries(letter.told)
+    entries = _entries(letter.notifications)
     values = {
         "title": letter.title,
         "project": letter.project,

@@ -137,7 +137,7 @@ def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) ->
         holder = users.find_account_by_email(tx, email)
         if holder is not None and holder.key != actor.user:
             raise Conflict("another account has this e-mail address")
-    users.update_account(tx, actor.user, name, email)
+    users.update_account(tx, actor.user, name=UNSET if name is None else name, email=UNSET if email is None else email)
     _choose_mail(tx, actor, args.mail, email, mails)
     return Profile(actor.user_id, name or actor.name, email or actor.email, _mail_state(tx, actor, mails))
 

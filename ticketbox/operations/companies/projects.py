@@ -134,9 +134,9 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
     projects.update_project(
         tx,
         found.key,
-        None if args.name is UNSET else args.name.strip(),
-        None if args.url_patterns is UNSET else args.url_patterns,
-        None if args.capture_policy is UNSET else args.capture_policy.policy(),
+        name=UNSET if args.name is UNSET else args.name.strip(),
+        patterns=args.url_patterns,
+        policy=UNSET if args.capture_policy is UNSET else args.capture_policy.policy(),
     )
     record_company_event(tx, actor, "project.changed", found.company, found.key, fields=given)
     return projects.load_project(tx, actor.viewer, found.key)

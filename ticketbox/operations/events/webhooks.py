@@ -152,13 +152,11 @@ def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Web
     del given["webhook_id"]
     if not given:
         raise InvalidRequest("nothing to change: give url, name, types, format or enabled")
-    types: list[EventType] | None = given.get("types")
     changes = webhooks.WebhookChanges(
-        name=None if args.name is UNSET else args.name.strip(),
-        url=given.get("url"),
-        format=given.get("format"),
-        retyped="types" in given,
-        types=None if types is None else [each.value for each in types],
+        name=UNSET if args.name is UNSET else args.name.strip(),
+        url=args.url,
+        format=args.format,
+        types=args.types if args.types is UNSET or args.types is None else [each.value for each in args.types],
     )
     webhooks.update_webhook(tx, found.key, changes)
     if args.enabled is True and not found.enabled:

@@ -215,14 +215,8 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     changes = {name: value for name, value in given.items() if getattr(before, name) != value}
     if not changes:
         return before
-    tickets.update_ticket(
-        tx,
-        found.key,
-        changes.get("title"),
-        changes.get("description"),
-        changes.get("priority"),
-        changes.get("resolved"),
-    )
+    plain = {name: value for name, value in changes.items() if name != "labels"}
+    tickets.update_ticket(tx, found.key, tickets.TicketChanges(**plain))
     if "labels" in changes:
         tickets.set_labels(tx, found.key, changes["labels"])
     told = {

@@ -105,7 +105,7 @@ def _import_ticket(tx: Write, owner: Actor, found: VisibleRow, column: int, tick
     at, _ = insert_ticket(tx, owner, found, new)
     byline = bylines.ensure_byline(tx, owner)
     if ticket.resolved:
-        tickets.update_ticket(tx, at.key, None, None, None, True)
+        tickets.update_ticket(tx, at.key, tickets.TicketChanges(resolved=True))
     for body in ticket.comments:
         key = comments.insert_comment(tx, at.key, body, byline)
         record_ticket_event(tx, owner, at, "comment.created", comment_id=comments.load_comment(tx, key).id)

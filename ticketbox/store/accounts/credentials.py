@@ -1,7 +1,8 @@
-"""Credentials: API tokens, OAuth grants and web sessions. Resolving one is one look-up, or two for an app's."""
+"""Credentials: API tokens, OAuth grants and web sessions. Resolving one takes one query, or two for OAuth."""
 
 import hmac
 from collections.abc import Iterable
+from typing import NamedTuple
 
 import msgspec
 
@@ -12,7 +13,7 @@ from ticketbox.domain.core.policy import Actor, Kind, Membership, Via
 from ticketbox.domain.core.scopes import ALL_SCOPES, Scope, expand_scopes
 from ticketbox.store.file.database import CommittedEvent, Read, Write
 
-# No event of the file: it makes whoever listens look again, and find out whether the credential was their own.
+# Not stored: it makes listeners check whether their own credential was revoked.
 CREDENTIAL_ENDED = CommittedEvent(0, "credential.ended", None, None, None, None)
 
 _memberships = msgspec.json.Decoder(tuple[Membership, ...])
@@ -28,8 +29,29 @@ FROM {table} JOIN user u ON u.id = c.user_id
 WHERE {hash} = :hash AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > :now)
   AND u.disabled_at IS NULL
 """
+
+
+class _ActorRow(NamedTuple):
+    """A row of `_SELECT_ACTOR`."""
+
+    key: int
+    token_id: str
+    kind: str
+    label: str
+    scopes: str
+    company: int | None
+    restricted: int
+    expires_at: int | None
+    secret_hash: bytes
+    user: int
+    user_id: str
+    name: str
+    email: str
+    memberships: str
+
+
 SELECT_ACTOR = _SELECT_ACTOR.format(scopes="c.scopes", end="c.expires_at", hash="c.secret_hash", table="credential c")
-# A grant's access tokens stand in a table of their own, and each opens only what the grant is for (RFC 8707).
+# A grant's access tokens are in a separate table; each is valid only for the grant's audience (RFC 8707).
 SELECT_ACTOR_BY_ACCESS_TOKEN = (
     _SELECT_ACTOR.format(
         scopes="ifnull(s.scopes, c.scopes)",
@@ -42,27 +64,30 @@ SELECT_ACTOR_BY_ACCESS_TOKEN = (
 
 
 def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
-    """The actor behind a secret's hash; None when it is unknown, expired, revoked or its user disabled."""
+    """Resolve a secret's hash to an actor; None if it is unknown, expired or revoked, or its user is disabled."""
     asked = {"hash": secret_hash, "now": tx.now, "audience": "mcp" if via is Via.MCP else "api"}
-    row = tx.one(SELECT_ACTOR, asked) or tx.one(SELECT_ACTOR_BY_ACCESS_TOKEN, asked)
-    if row is None or not hmac.compare_digest(row[8], secret_hash):
+    found = tx.one(SELECT_ACTOR, asked) or tx.one(SELECT_ACTOR_BY_ACCESS_TOKEN, asked)
+    if found is None:
         return None
-    kind = Kind(row[2])
+    row = _ActorRow._make(found)
+    if not hmac.compare_digest(row.secret_hash, secret_hash):
+        return None
+    kind = Kind(row.kind)
     session = kind is Kind.SESSION
     return Actor(
-        user=row[9],
-        user_id=row[10],
-        name=row[11],
-        email=row[12],
-        credential=row[0],
-        token_id=row[1],
-        token_label=None if session else row[3],
+        user=row.user,
+        user_id=row.user_id,
+        name=row.name,
+        email=row.email,
+        credential=row.key,
+        token_id=row.token_id,
+        token_label=None if session else row.label,
         kind=kind,
-        scopes=ALL_SCOPES if session else _expand_stored_scopes(row[4]),
-        company=row[5],
-        restricted=bool(row[6]),
-        expires_at=row[7],
-        memberships=_memberships.decode(row[13]),
+        scopes=ALL_SCOPES if session else _expand_stored_scopes(row.scopes),
+        company=row.company,
+        restricted=bool(row.restricted),
+        expires_at=row.expires_at,
+        memberships=_memberships.decode(row.memberships),
         via=Via.WEB if session else via,
     )
 
@@ -77,14 +102,15 @@ FROM user u WHERE u.id = ?
 
 
 def load_user_as_actor(tx: Read, user: int, via: Via) -> Actor:
-    """An actor for a user that exists, without a credential: at set-up, and for the machine's shell."""
+    """Load a user that exists as an actor without a credential: for setup and for the command line."""
     row = tx.one(SELECT_USER, (user,))
     assert row is not None
+    key, user_id, name, email, memberships = row
     return Actor(
-        user=row[0],
-        user_id=row[1],
-        name=row[2],
-        email=row[3],
+        user=key,
+        user_id=user_id,
+        name=name,
+        email=email,
         credential=0,
         token_id=None,
         token_label=None,
@@ -93,13 +119,13 @@ def load_user_as_actor(tx: Read, user: int, via: Via) -> Actor:
         company=None,
         restricted=False,
         expires_at=None,
-        memberships=_memberships.decode(row[4]),
+        memberships=_memberships.decode(memberships),
         via=via,
     )
 
 
 def _expand_stored_scopes(text: str) -> frozenset[Scope]:
-    """What the stored scopes grant together, worked out once for each combination."""
+    """Expand stored scopes to all that they include; computed once for each combination."""
     effective = _SCOPES_BY_TEXT.get(text)
     if effective is None:
         effective = _SCOPES_BY_TEXT[text] = expand_scopes(frozenset(Scope(word) for word in text.split()))
@@ -107,7 +133,7 @@ def _expand_stored_scopes(text: str) -> frozenset[Scope]:
 
 
 class NewCredential(msgspec.Struct, frozen=True):
-    """What is stored of a credential at its creation."""
+    """The fields of a new credential."""
 
     kind: Kind
     user: int
@@ -131,7 +157,7 @@ INSERT_CREDENTIAL_PROJECT = "INSERT INTO credential_project (credential_id, proj
 
 
 def insert_credential(tx: Write, new: NewCredential) -> tuple[int, str]:
-    """Store a credential; returns its key and its public id."""
+    """Insert a credential; return its key and its public id."""
     public_id = generate_id(Prefix.SESSION if new.kind is Kind.SESSION else Prefix.TOKEN)
     scopes = " ".join(sorted(new.scopes))
     restricted = new.projects is not None
@@ -156,28 +182,45 @@ ORDER BY c.id DESC LIMIT :limit
 """
 
 
+class _TokenRow(NamedTuple):
+    """A row of SELECT_TOKENS."""
+
+    id: str
+    label: str
+    shown: str
+    kind: str
+    scopes: str
+    company_id: str | None
+    restricted: int
+    expires_at: int | None
+    created_at: int
+    last_used_at: int | None
+    key: int
+    project_ids: str
+
+
 def list_tokens(
     tx: Read, user: int, before: int, limit: int, token: str | None = None, kind: Kind = Kind.API
 ) -> list[tuple[int, Token]]:
-    """A user's tokens that aren't revoked, newest first, each with its key."""
+    """List a user's tokens that aren't revoked, newest first, each with its key."""
     parameters = {"user": user, "before": before, "limit": limit, "token": token, "kind": kind.value}
     return [
         (
-            row[10],
+            row.key,
             Token(
-                id=row[0],
-                label=row[1],
-                prefix=row[2],
-                kind=TokenKind(row[3]),
-                scopes=row[4].split(),
-                company_id=row[5],
-                project_ids=msgspec.json.decode(row[11], type=list[str]) if row[6] else None,
-                expires_at=None if row[7] is None else format_rfc3339(row[7]),
-                created=format_rfc3339(row[8]),
-                last_used_at=None if row[9] is None else format_rfc3339(row[9]),
+                id=row.id,
+                label=row.label,
+                prefix=row.shown,
+                kind=TokenKind(row.kind),
+                scopes=row.scopes.split(),
+                company_id=row.company_id,
+                project_ids=msgspec.json.decode(row.project_ids, type=list[str]) if row.restricted else None,
+                expires_at=None if row.expires_at is None else format_rfc3339(row.expires_at),
+                created=format_rfc3339(row.created_at),
+                last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
             ),
         )
-        for row in tx.all(SELECT_TOKENS, parameters)
+        for row in map(_TokenRow._make, tx.all(SELECT_TOKENS, parameters))
     ]
 
 
@@ -189,19 +232,31 @@ ORDER BY id DESC LIMIT 200
 """
 
 
+class _SessionRow(NamedTuple):
+    """A row of SELECT_SESSIONS."""
+
+    key: int
+    id: str
+    address: str | None
+    user_agent: str | None
+    created_at: int
+    last_used_at: int | None
+    expires_at: int
+
+
 def list_sessions(tx: Read, user: int, current: int) -> list[Session]:
-    """A user's live web sessions, newest first."""
+    """List a user's valid web sessions, newest first."""
     return [
         Session(
-            id=row[1],
-            current=row[0] == current,
-            address=row[2],
-            user_agent=row[3],
-            created=format_rfc3339(row[4]),
-            last_used_at=None if row[5] is None else format_rfc3339(row[5]),
-            expires_at=format_rfc3339(row[6]),
+            id=row.id,
+            current=row.key == current,
+            address=row.address,
+            user_agent=row.user_agent,
+            created=format_rfc3339(row.created_at),
+            last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
+            expires_at=format_rfc3339(row.expires_at),
         )
-        for row in tx.all(SELECT_SESSIONS, (user, tx.now))
+        for row in map(_SessionRow._make, tx.all(SELECT_SESSIONS, (user, tx.now)))
     ]
 
 
@@ -212,7 +267,7 @@ WHERE public_id = ? AND user_id = ? AND kind = ? AND revoked_at IS NULL RETURNIN
 
 
 def revoke_credential(tx: Write, user: int, public_id: str, kind: Kind) -> tuple[int, str, int | None] | None:
-    """Revoke a user's credential; its key, label and company, or None when there is none to revoke."""
+    """Revoke a user's credential; return its key, label and company, or None if there is none."""
     tx.events.append(CREDENTIAL_ENDED)
     return tx.one(REVOKE_CREDENTIAL, (tx.now, public_id, user, kind.value))
 
@@ -223,7 +278,7 @@ UPDATE credential SET revoked_at = ? WHERE user_id = ? AND kind = 'session' AND 
 
 
 def revoke_sessions(tx: Write, user: int, but: int = 0) -> None:
-    """Sign a user out everywhere, but for one session."""
+    """Revoke all of a user's web sessions except one."""
     tx.events.append(CREDENTIAL_ENDED)
     tx.run(REVOKE_SESSIONS, (tx.now, user, but))
 
@@ -237,7 +292,7 @@ FROM credential c LEFT JOIN company co ON co.id = c.company_id WHERE c.id = ?
 
 
 def load_restriction(tx: Read, key: int) -> tuple[str | None, list[str]]:
-    """The public ids of the company and the projects that a credential is pinned to."""
+    """Load the public ids of the company and the projects that a credential is restricted to."""
     row = tx.one(SELECT_RESTRICTION, (key,))
     return (None, []) if row is None else (row[0], msgspec.json.decode(row[1], type=list[str]))
 
@@ -248,7 +303,7 @@ UPDATE credential SET revoked_at = ? WHERE user_id = ? AND company_id = ? AND re
 
 
 def revoke_credentials_in_company(tx: Write, user: int, company: int) -> None:
-    """Revoke a user's credentials that are pinned to a company."""
+    """Revoke a user's credentials that are restricted to a company."""
     tx.run(REVOKE_IN_COMPANY, (tx.now, user, company))
 
 
@@ -256,13 +311,13 @@ SELECT_CREDENTIAL = "SELECT c.id, c.user_id, c.kind FROM credential c WHERE c.pu
 
 
 def find_credential(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
-    """A live credential by its public id: its key, its user's key and its kind."""
+    """Find a credential that isn't revoked: its key, its user's key and its kind."""
     row = tx.one(SELECT_CREDENTIAL, (public_id,))
     return None if row is None else (row[0], row[1], Kind(row[2]))
 
 
 def load_credential_id(tx: Read, key: int) -> str:
-    """The public id of a credential that exists."""
+    """Load the public id of a credential that exists."""
     return tx.value("SELECT public_id FROM credential WHERE id = ?", (key,))
 
 

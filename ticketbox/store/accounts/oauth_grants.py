@@ -1,4 +1,6 @@
-"""OAuth: clients, requests on their way to a code, grants and their secrets (docs/use/oauth.md)."""
+"""OAuth: clients, authorization requests, grants and their secrets (docs/use/oauth.md)."""
+
+from typing import NamedTuple
 
 import msgspec
 
@@ -10,11 +12,11 @@ from ticketbox.store.file.database import Read, Row, Write
 MAX_UNUSED_CLIENTS = 1_000
 MAX_OPEN_REQUESTS = 20
 
-_decode_strings = msgspec.json.Decoder(list[str])
+_strings = msgspec.json.Decoder(list[str])
 
 
 class OAuthClient(msgspec.Struct, frozen=True):
-    """An app that may ask. `fetched_at` is None for one that registered here."""
+    """A registered app. `fetched_at` is None unless its metadata document was fetched."""
 
     key: int
     client_id: str
@@ -27,19 +29,22 @@ _SELECT_CLIENT = "SELECT id, client_id, name, redirect_uris, fetched_at FROM oau
 
 
 def find_client(tx: Read, client_id: str) -> OAuthClient | None:
-    """The client with an id."""
+    """Find a client by its id."""
     return _build_client(tx.one(f"{_SELECT_CLIENT} WHERE client_id = ?", (client_id,)))
 
 
 def load_client(tx: Read, key: int) -> OAuthClient:
-    """A client that exists."""
+    """Load a client that exists."""
     found = _build_client(tx.one(f"{_SELECT_CLIENT} WHERE id = ?", (key,)))
     assert found is not None
     return found
 
 
 def _build_client(row: Row | None) -> OAuthClient | None:
-    return None if row is None else OAuthClient(row[0], row[1], row[2], _decode_strings.decode(row[3]), row[4])
+    if row is None:
+        return None
+    key, client_id, name, redirect_uris, fetched_at = row
+    return OAuthClient(key, client_id, name, _strings.decode(redirect_uris), fetched_at)
 
 
 UPSERT_CLIENT = """
@@ -51,7 +56,7 @@ ON CONFLICT (client_id) DO UPDATE SET
 
 
 def save_client(tx: Write, client_id: str, name: str, redirect_uris: list[str], *, fetched: bool) -> None:
-    """Store a client, or what its document says now. The oldest of too many that nobody uses goes."""
+    """Insert or update a client. Deletes the oldest unused clients above the limit."""
     tx.run(
         UPSERT_CLIENT,
         {
@@ -76,7 +81,7 @@ DELETE FROM oauth_client WHERE id IN (
 
 
 class AuthorizationRequest(msgspec.Struct, frozen=True):
-    """What a client asks a user for, or was granted: `scopes`, `company` and `projects` are then the user's choice."""
+    """What a client requests from a user. Once granted, `scopes`, `company` and `projects` are the user's choice."""
 
     user: int
     client: int
@@ -104,7 +109,7 @@ DELETE FROM oauth_request WHERE id IN (
 
 
 def insert_request(tx: Write, asked: AuthorizationRequest, handle_hash: bytes, expires_at: int) -> None:
-    """Store a request that waits for its user's answer; a user has up to 20 of them."""
+    """Insert a request that waits for its user's decision; a user has up to 20."""
     tx.run(
         INSERT_REQUEST,
         (handle_hash, asked.user, asked.client, asked.redirect_uri, asked.state, asked.challenge, asked.audience.value,
@@ -118,28 +123,57 @@ SELECT user_id, client_id, redirect_uri, state, challenge, audience, scopes, com
   credential_id
 FROM oauth_request
 """
+
+
+class _RequestRow(NamedTuple):
+    """A row of `_SELECT_REQUEST`."""
+
+    user: int
+    client: int
+    redirect_uri: str
+    state: str | None
+    challenge: str
+    audience: str
+    scopes: str
+    company: str | None
+    projects: str | None
+    key: int
+    expires_at: int
+    credential: int | None
+
+
 SELECT_OPEN_REQUEST = f"{_SELECT_REQUEST} WHERE secret_hash = ? AND stage = 'asked' AND user_id = ? AND expires_at > ?"
 SELECT_REQUEST_BY_CODE = f"{_SELECT_REQUEST} WHERE secret_hash = ? AND stage IN ('granted', 'redeemed')"
 
 
 def find_open_request(tx: Read, handle_hash: bytes, user: int) -> AuthorizationRequest | None:
-    """The request behind a consent page's handle, if it is this user's and still open."""
+    """Find the open request of a consent page's handle, if it is this user's."""
     return _build_request(tx.one(SELECT_OPEN_REQUEST, (handle_hash, user, tx.now)))
 
 
 def find_request_by_code(tx: Read, code_hash: bytes) -> AuthorizationRequest | None:
-    """The request that a code was given for, whatever became of it."""
+    """Find the request that a code was issued for, redeemed or not."""
     return _build_request(tx.one(SELECT_REQUEST_BY_CODE, (code_hash,)))
 
 
-def _build_request(row: Row | None) -> AuthorizationRequest | None:
-    if row is None:
+def _build_request(found: Row | None) -> AuthorizationRequest | None:
+    if found is None:
         return None
-    projects = None if row[8] is None else _decode_strings.decode(row[8])
+    row = _RequestRow._make(found)
     return AuthorizationRequest(
-        row[0], row[1], row[2], row[3], row[4], Audience(row[5]), row[6].split(), row[7], projects, row[9], row[10],
-        row[11],
-    )  # fmt: skip
+        user=row.user,
+        client=row.client,
+        redirect_uri=row.redirect_uri,
+        state=row.state,
+        challenge=row.challenge,
+        audience=Audience(row.audience),
+        scopes=row.scopes.split(),
+        company=row.company,
+        projects=None if row.projects is None else _strings.decode(row.projects),
+        key=row.key,
+        expires_at=row.expires_at,
+        credential=row.credential,
+    )
 
 
 GRANT_REQUEST = """
@@ -151,13 +185,13 @@ SET stage = 'granted', secret_hash = ?, scopes = ?, company = ?, projects = ?, e
 def grant_request(
     tx: Write, key: int, code_hash: bytes, scopes: list[str], company: str | None, projects: list[str] | None, end: int
 ) -> None:
-    """Turn a request that waited into a code, with what the user chose. The handle no longer opens anything."""
+    """Grant a request: its code replaces the handle, and the user's choice the request's."""
     listed = None if projects is None else msgspec.json.encode(projects).decode()
     tx.run(GRANT_REQUEST, (code_hash, " ".join(scopes), company, listed, end, key))
 
 
 def delete_request(tx: Write, key: int) -> None:
-    """Remove a request that was denied."""
+    """Delete a request that was denied."""
     tx.run("DELETE FROM oauth_request WHERE id = ?", (key,))
 
 
@@ -165,7 +199,7 @@ INSERT_GRANT = "INSERT INTO oauth_grant (credential_id, client_id, redirect_uri,
 
 
 def redeem_code(tx: Write, request: AuthorizationRequest, credential: int) -> None:
-    """Mark a code as used, and tie the grant's credential to it."""
+    """Mark a code as redeemed and insert its grant."""
     tx.run("UPDATE oauth_request SET stage = 'redeemed', credential_id = ? WHERE id = ?", (credential, request.key))
     tx.run(INSERT_GRANT, (credential, request.client, request.redirect_uri, request.audience.value))
 
@@ -178,13 +212,13 @@ INSERT INTO oauth_secret (secret_hash, credential_id, opens, scopes, created_at,
 def insert_secret(
     tx: Write, credential: int, opens: str, secret_hash: bytes, expires_at: int, scopes: list[str] | None = None
 ) -> None:
-    """Store a secret of a grant; `scopes` narrows what it opens."""
+    """Insert a secret of a grant; `scopes` narrows it."""
     narrowed = None if scopes is None else " ".join(scopes)
     tx.run(INSERT_SECRET, (secret_hash, credential, opens, narrowed, tx.now, expires_at))
 
 
 class GrantSecret(msgspec.Struct, frozen=True):
-    """A secret of a grant with the grant behind it. `live` says that the grant holds."""
+    """A secret of a grant, with the grant. `live` is true while the grant is valid."""
 
     credential: int
     opens: str
@@ -211,17 +245,19 @@ WHERE s.secret_hash = :hash
 
 
 def find_secret(tx: Read, secret_hash: bytes) -> GrantSecret | None:
-    """The secret with a hash, whether it still holds or not."""
+    """Find a secret by its hash, valid or not."""
     row = tx.one(SELECT_SECRET, {"hash": secret_hash, "now": tx.now})
     if row is None:
         return None
+    credential, opens, expires_at, rotated_at, client_id, audience, user, token_id, scopes, live = row
     return GrantSecret(
-        row[0], row[1], row[2], row[3], row[4], Audience(row[5]), row[6], row[7], row[8].split(), bool(row[9])
+        credential, opens, expires_at, rotated_at, client_id, Audience(audience), user, token_id, scopes.split(),
+        bool(live),
     )  # fmt: skip
 
 
 def rotate_refresh_token(tx: Write, secret_hash: bytes, credential: int, end: int) -> None:
-    """Note that a refresh token was exchanged, the first time it is; the grant now lasts until `end`."""
+    """Record the first exchange of a refresh token; the grant now expires at `end`."""
     tx.run("UPDATE oauth_secret SET rotated_at = ? WHERE secret_hash = ? AND rotated_at IS NULL", (tx.now, secret_hash))
     tx.run("UPDATE credential SET expires_at = ? WHERE id = ?", (end, credential))
 
@@ -240,26 +276,44 @@ ORDER BY c.id DESC LIMIT :limit
 """
 
 
+class _AppRow(NamedTuple):
+    """A row of SELECT_APPS."""
+
+    key: int
+    id: str
+    label: str
+    redirect_uri: str
+    client_id: str
+    fetched_at: int | None
+    scopes: str
+    company_id: str | None
+    restricted: int
+    created_at: int
+    last_used_at: int | None
+    expires_at: int
+    project_ids: str
+
+
 def list_connected_apps(tx: Read, user: int, before: int, limit: int) -> list[tuple[int, ConnectedApp]]:
-    """A user's grants that hold, newest first, each with its key."""
+    """List a user's valid grants, newest first, each with its key."""
     rows = tx.all(SELECT_APPS, {"user": user, "now": tx.now, "before": before, "limit": limit})
     return [
         (
-            row[0],
+            row.key,
             ConnectedApp(
-                id=row[1],
-                name=row[2],
-                client_host=None if row[5] is None else format_host(row[4]),
-                redirect_host=format_host(row[3]),
-                scopes=row[6].split(),
-                company_id=row[7],
-                project_ids=_decode_strings.decode(row[12]) if row[8] else None,
-                created=format_rfc3339(row[9]),
-                last_used_at=None if row[10] is None else format_rfc3339(row[10]),
-                expires_at=format_rfc3339(row[11]),
+                id=row.id,
+                name=row.label,
+                client_host=None if row.fetched_at is None else format_host(row.client_id),
+                redirect_host=format_host(row.redirect_uri),
+                scopes=row.scopes.split(),
+                company_id=row.company_id,
+                project_ids=_strings.decode(row.project_ids) if row.restricted else None,
+                created=format_rfc3339(row.created_at),
+                last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
+                expires_at=format_rfc3339(row.expires_at),
             ),
         )
-        for row in rows
+        for row in map(_AppRow._make, rows)
     ]
 
 
@@ -267,7 +321,7 @@ DELETE_UNUSED_CLIENTS = f"DELETE FROM oauth_client AS c WHERE c.created_at < ? A
 
 
 def delete_expired(tx: Write) -> None:
-    """Remove what has ended: secrets, requests a day after their end, clients that nobody used within a day."""
+    """Delete expired secrets, requests a day after they expired, and clients unused for a day."""
     tx.run("DELETE FROM oauth_secret WHERE expires_at <= ?", (tx.now,))
     tx.run("DELETE FROM oauth_request WHERE expires_at <= ?", (tx.now - DAY,))
     tx.run(DELETE_UNUSED_CLIENTS, (tx.now - DAY,))

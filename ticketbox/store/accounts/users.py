@@ -1,9 +1,11 @@
-"""Accounts and their passwords' hashes."""
+"""Accounts and their password hashes."""
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.accounts.records import User
 from ticketbox.domain.core.ids import Prefix, generate_id
+from ticketbox.store.core.updates import update_columns
 from ticketbox.store.file.database import Read, Row, Write
 
 
@@ -20,35 +22,38 @@ _SELECT_ACCOUNT = "SELECT id, public_id, name, email, password_hash, disabled_at
 
 
 def find_account_by_email(tx: Read, email: str) -> Account | None:
-    """The account with an e-mail address, in any case."""
+    """Find an account by e-mail address, ignoring case."""
     return _build_account(tx.one(f"{_SELECT_ACCOUNT} WHERE email = ?", (email,)))
 
 
 def find_account_by_key(tx: Read, key: int) -> Account | None:
-    """The account with an internal key."""
+    """Find an account by its internal key."""
     return _build_account(tx.one(f"{_SELECT_ACCOUNT} WHERE id = ?", (key,)))
 
 
 def find_account_by_id(tx: Read, public_id: str) -> Account | None:
-    """The account with a public id."""
+    """Find an account by its public id."""
     return _build_account(tx.one(f"{_SELECT_ACCOUNT} WHERE public_id = ?", (public_id,)))
 
 
 def list_accounts(tx: Read) -> list[Account]:
-    """All accounts, oldest first."""
+    """List all accounts, oldest first."""
     accounts = [_build_account(row) for row in tx.all(f"{_SELECT_ACCOUNT} ORDER BY id")]
     return [account for account in accounts if account is not None]
 
 
 def _build_account(row: Row | None) -> Account | None:
-    return None if row is None else Account(row[0], User(row[1], row[2], row[3]), row[4], row[5] is not None)
+    if row is None:
+        return None
+    key, public_id, name, email, password_hash, disabled_at = row
+    return Account(key, User(public_id, name, email), password_hash, disabled_at is not None)
 
 
 HAS_ACCOUNTS = "SELECT EXISTS (SELECT 1 FROM user)"
 
 
 def has_accounts(tx: Read) -> bool:
-    """Whether the file is set up."""
+    """Whether there is an account, so that setup is done."""
     return bool(tx.value(HAS_ACCOUNTS))
 
 
@@ -56,20 +61,20 @@ INSERT_ACCOUNT = "INSERT INTO user (public_id, email, name, password_hash, creat
 
 
 def insert_account(tx: Write, email: str, name: str, password_hash: str | None) -> Account:
-    """Store an account. The caller has made sure that the address is free."""
+    """Insert an account. The caller has checked that the address is free."""
     public_id = generate_id(Prefix.USER)
     key = tx.insert(INSERT_ACCOUNT, (public_id, email, name, password_hash, tx.now))
     return Account(key, User(public_id, name, email), password_hash, disabled=False)
 
 
 def set_password(tx: Write, key: int, password_hash: str) -> None:
-    """Replace a password's hash."""
+    """Set the password's hash."""
     tx.run("UPDATE user SET password_hash = ? WHERE id = ?", (password_hash, key))
 
 
-def update_account(tx: Write, key: int, name: str | None, email: str | None) -> None:
-    """Change the name or the address, whichever is given."""
-    tx.run("UPDATE user SET name = ifnull(?, name), email = ifnull(?, email) WHERE id = ?", (name, email, key))
+def update_account(tx: Write, key: int, *, name: str | UnsetType = UNSET, email: str | UnsetType = UNSET) -> None:
+    """Update the name or the e-mail address, whichever is set."""
+    update_columns(tx, "user", key, name=name, email=email)
 
 
 def set_disabled(tx: Write, key: int, disabled: bool) -> None:
@@ -78,16 +83,16 @@ def set_disabled(tx: Write, key: int, disabled: bool) -> None:
 
 
 def replace_setup_key(tx: Write, secret_hash: bytes, expires_at: int) -> None:
-    """Keep the hash of the one set-up address that holds."""
+    """Store the hash of the only valid setup link, in place of the last."""
     tx.run("DELETE FROM setup_key")
     tx.run("INSERT INTO setup_key (secret_hash, expires_at) VALUES (?, ?)", (secret_hash, expires_at))
 
 
 def is_setup_key_valid(tx: Read, secret_hash: bytes) -> bool:
-    """Whether a set-up address is the current one and not too old."""
+    """Whether a setup link is the current one and hasn't expired."""
     return tx.one("SELECT 1 FROM setup_key WHERE secret_hash = ? AND expires_at > ?", (secret_hash, tx.now)) is not None
 
 
 def delete_setup_key(tx: Write) -> None:
-    """End the set-up address."""
+    """Invalidate the setup link."""
     tx.run("DELETE FROM setup_key")

@@ -84,7 +84,7 @@ def _assets(tx: Read, rows: list[Row]) -> list[Asset]:
             bytes=row[8],
             sha256=row[9].hex(),
             name=row[10],
-            created=bylines.by(row[12], row[11]),
+            created=bylines.build(row[12], row[11]),
         )
         for row in rows
     ]
@@ -137,7 +137,7 @@ def annotations(tx: Read, asset: int) -> list[Annotation]:
             asset_id=row[1],
             color=row[4],
             text=row[5],
-            by=bylines.by(row[7], row[6]),
+            by=bylines.build(row[7], row[6]),
         )
         for row in rows
     ]

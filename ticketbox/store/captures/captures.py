@@ -1,5 +1,7 @@
 """Captures: their metadata as columns, their streams as blobs."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
@@ -13,7 +15,7 @@ from ticketbox.store.file.database import Read, Write
 
 
 class NewCapture(msgspec.Struct, frozen=True):
-    """A capture to be stored: checked, redacted, cut and packed."""
+    """A capture ready to insert: checked, redacted, cut and packed."""
 
     public_id: str
     client_id: str
@@ -29,7 +31,7 @@ class NewCapture(msgspec.Struct, frozen=True):
 
 
 class EarlierCapture(msgspec.Struct, frozen=True):
-    """A capture that a client sent before."""
+    """A capture that a client sent earlier."""
 
     public_id: str
     ticket_id: str
@@ -42,7 +44,7 @@ WHERE c.user_id = ? AND c.client_id = ?
 
 
 def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCapture | None:
-    """The capture that a user's client sent under this id, if it did."""
+    """Find the capture that a user's client sent earlier with this id."""
     row = tx.one(SELECT_BY_CLIENT_ID, (user, client_id))
     return None if row is None else EarlierCapture(*row)
 
@@ -55,7 +57,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?)
 
 
 def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: int) -> int:
-    """Store a capture with its streams; returns its key."""
+    """Insert a capture with its streams; return its key."""
     encoded = [msgspec.json.encode(part).decode() for part in (new.page, new.environment, new.health, new.redaction)]
     streams = [blobs.put(tx, new.streams[stream]) for stream in Stream]
     return tx.insert(
@@ -66,7 +68,7 @@ def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: i
 
 
 def set_newest_capture(tx: Write, ticket: int, key: int, summary: CaptureSummary) -> None:
-    """Make a capture its ticket's newest, with the summary that the ticket shows."""
+    """Set a ticket's newest capture, with the summary that the ticket shows."""
     tx.run("UPDATE capture SET summary = ? WHERE id = ?", (msgspec.json.encode(summary).decode(), key))
     tx.run("UPDATE ticket SET capture_id = ? WHERE id = ?", (key, ticket))
 
@@ -88,32 +90,52 @@ FROM capture c JOIN ticket t ON t.id = c.ticket_id WHERE c.id = ?
 """
 
 
+class _CaptureRow(NamedTuple):
+    """A row of SELECT_CAPTURE."""
+
+    key: int
+    id: str
+    ticket_id: str
+    captured_at: int
+    page: str
+    environment: str
+    health: str
+    redaction: str
+    summary: str
+    excerpt: int
+    console: int
+    network: int
+    errors: int
+
+
 def load_capture(tx: Read, key: int) -> StoredCapture:
-    """A capture that exists."""
-    row = tx.one(SELECT_CAPTURE, (key,))
-    assert row is not None
-    summary = msgspec.json.decode(row[8], type=CaptureSummary)
+    """Load a capture that exists."""
+    found = tx.one(SELECT_CAPTURE, (key,))
+    assert found is not None
+    row = _CaptureRow._make(found)
+    summary = msgspec.json.decode(row.summary, type=CaptureSummary)
     capture = Capture(
-        id=row[1],
-        ticket_id=row[2],
-        captured_at=format_rfc3339(row[3]),
-        page=msgspec.json.decode(row[4], type=Page),
-        environment=msgspec.json.decode(row[5], type=Environment),
-        health=msgspec.json.decode(row[6], type=Health),
-        redaction=msgspec.json.decode(row[7], type=Redaction),
+        id=row.id,
+        ticket_id=row.ticket_id,
+        captured_at=format_rfc3339(row.captured_at),
+        page=msgspec.json.decode(row.page, type=Page),
+        environment=msgspec.json.decode(row.environment, type=Environment),
+        health=msgspec.json.decode(row.health, type=Health),
+        redaction=msgspec.json.decode(row.redaction, type=Redaction),
         counts=summary.counts,
-        assets=assets.of_capture(tx, row[0]),
+        assets=assets.of_capture(tx, row.key),
     )
-    return StoredCapture(row[0], capture, summary, row[9], dict(zip(Stream, row[10:13], strict=True)))
+    streams = {Stream.CONSOLE: row.console, Stream.NETWORK: row.network, Stream.ERRORS: row.errors}
+    return StoredCapture(row.key, capture, summary, row.excerpt, streams)
 
 
 def find_newest_capture(tx: Read, ticket: int) -> int | None:
-    """The key of a ticket's newest capture."""
+    """Find the key of a ticket's newest capture."""
     return tx.value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
 
 
 def load_capture_time(tx: Read, key: int) -> int:
-    """When a capture was taken, in epoch milliseconds."""
+    """Load the time when a capture was taken, in epoch milliseconds."""
     return tx.value("SELECT captured_at FROM capture WHERE id = ?", (key,))
 
 
@@ -126,9 +148,9 @@ DELETE FROM capture WHERE id > ? AND id <= ? AND EXISTS (
 
 
 def delete_captures_of_archived(tx: Write, before: int, after: int, limit: int = 200) -> int:
-    """Look at the captures after a key, and remove those of tickets that were archived before a moment.
+    """Delete, among the captures after a key, those of tickets that were archived before a time.
 
-    Their contents are unused then, and swept. Returns the key to go on after; 0 at the end, to begin anew.
+    Their contents are then unused and swept later. Returns the key to continue after; 0 at the end, to start over.
     """
     last = tx.value(SELECT_WINDOW_END, (after, limit))
     if last is None:

@@ -1,4 +1,4 @@
-"""Screenshots made small for a model, kept beside the original so that they are made once."""
+"""Previews: screenshots scaled down for a model, stored so that each is computed once."""
 
 import msgspec
 
@@ -8,7 +8,7 @@ from ticketbox.store.file.database import Read, Write
 
 
 class Preview(msgspec.Struct, frozen=True):
-    """A small picture; `made_of` is a digest of all that it shows."""
+    """A preview; `made_of` is a digest of everything that it shows."""
 
     made_of: bytes
     packed: Packed
@@ -18,7 +18,7 @@ class Preview(msgspec.Struct, frozen=True):
 
 
 class StoredPreview(msgspec.Struct, frozen=True):
-    """A small picture that is stored, with its blob's key."""
+    """A stored preview, with its blob's key."""
 
     blob: int
     media_type: str
@@ -30,7 +30,7 @@ SELECT_PREVIEW = "SELECT blob_id, media_type, width, height FROM preview WHERE a
 
 
 def find_preview(tx: Read, asset: int, made_of: bytes) -> StoredPreview | None:
-    """The small picture of a file, if there is one that shows just this."""
+    """Find a file's preview with this digest."""
     row = tx.one(SELECT_PREVIEW, (asset, made_of))
     return None if row is None else StoredPreview(*row)
 
@@ -39,9 +39,9 @@ INSERT_PREVIEW = "INSERT INTO preview (asset_id, made_of, blob_id, media_type, w
 
 
 def save_preview(tx: Write, asset: int, source: int, new: Preview) -> None:
-    """Store the small picture of a file, in place of an earlier one.
+    """Store a file's preview in place of an earlier one.
 
-    Nothing is stored if the file's bytes are no longer those of the blob `source`: what was burnt stays burnt.
+    Does nothing if the file's content is no longer the blob `source`: a redaction since then must hold.
     """
     if tx.value("SELECT blob_id FROM asset WHERE id = ?", (asset,)) != source:
         return
@@ -50,7 +50,7 @@ def save_preview(tx: Write, asset: int, source: int, new: Preview) -> None:
 
 
 def delete_preview(tx: Write, asset: int) -> None:
-    """Destroy the small picture of a file, if there is one."""
+    """Delete a file's preview and its content."""
     blob = tx.value("SELECT blob_id FROM preview WHERE asset_id = ?", (asset,))
     if blob is not None:
         tx.run("DELETE FROM preview WHERE asset_id = ?", (asset,))

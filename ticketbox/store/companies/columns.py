@@ -1,4 +1,6 @@
-"""Columns of boards, in their order."""
+"""Columns of boards, in order."""
+
+from typing import NamedTuple
 
 from ticketbox.domain.companies.records import Column
 from ticketbox.domain.core.ids import Prefix, generate_id
@@ -8,36 +10,49 @@ _SELECT_COLUMN = """
 SELECT c.id, c.public_id, p.public_id, c.name, c.position
 FROM board_column c JOIN project p ON p.id = c.project_id
 """
+
+
+class _ColumnRow(NamedTuple):
+    """A row of `_SELECT_COLUMN`."""
+
+    key: int
+    id: str
+    project_id: str
+    name: str
+    position: int
+
+
 SELECT_COLUMNS = f"{_SELECT_COLUMN} WHERE c.project_id = ? ORDER BY c.position"
 SELECT_COLUMN = f"{_SELECT_COLUMN} WHERE c.id = ?"
 
 
 def list_columns(tx: Read, project: int) -> list[tuple[int, Column]]:
-    """A project's columns from left to right, each with its key."""
+    """List a project's columns from left to right, each with its key."""
     return [(row[0], _build_column(row)) for row in tx.all(SELECT_COLUMNS, (project,))]
 
 
 def load_column(tx: Read, key: int) -> Column:
-    """A column that exists."""
+    """Load a column that exists."""
     row = tx.one(SELECT_COLUMN, (key,))
     assert row is not None
     return _build_column(row)
 
 
-def _build_column(row: Row) -> Column:
-    return Column(id=row[1], project_id=row[2], name=row[3], position=row[4])
+def _build_column(found: Row) -> Column:
+    row = _ColumnRow._make(found)
+    return Column(id=row.id, project_id=row.project_id, name=row.name, position=row.position)
 
 
 SELECT_FIRST_COLUMN = "SELECT id FROM board_column WHERE project_id = ? ORDER BY position LIMIT 1"
 
 
 def find_first_column(tx: Read, project: int) -> int | None:
-    """The key of a project's first column."""
+    """Find the key of a project's first column."""
     return tx.value(SELECT_FIRST_COLUMN, (project,))
 
 
 def load_column_id(tx: Read, key: int) -> str:
-    """The public id of a column that exists."""
+    """Load the public id of a column that exists."""
     return tx.value("SELECT public_id FROM board_column WHERE id = ?", (key,))
 
 
@@ -47,7 +62,7 @@ SELECT p.company_id FROM board_column c JOIN project p ON p.id = c.project_id WH
 
 
 def find_company_of_column(tx: Read, public_id: str) -> int | None:
-    """The key of the company that a column belongs to, whoever asks; None for an unknown column."""
+    """Find the key of a column's company, regardless of the caller; None for an unknown column."""
     return tx.value(SELECT_COMPANY_KEY, (public_id,))
 
 
@@ -55,7 +70,7 @@ INSERT_COLUMN = "INSERT INTO board_column (public_id, project_id, name, position
 
 
 def insert_column(tx: Write, project: int, name: str, position: int | None = None) -> int:
-    """Store a column at a place from 0, or at the right end; returns its key."""
+    """Insert a column at a position from 0, or at the right end; return its key."""
     order = [key for key, _ in list_columns(tx, project)]
     key = tx.insert(INSERT_COLUMN, (generate_id(Prefix.COLUMN), project, name, len(order)))
     order.insert(len(order) if position is None else position, key)
@@ -64,7 +79,7 @@ def insert_column(tx: Write, project: int, name: str, position: int | None = Non
 
 
 def update_column(tx: Write, key: int, project: int, name: str | None, position: int | None) -> None:
-    """Rename a column, or put it at another place from 0."""
+    """Rename a column or move it to another position from 0."""
     if name is not None:
         tx.run("UPDATE board_column SET name = ? WHERE id = ?", (name, key))
     if position is not None:
@@ -74,7 +89,7 @@ def update_column(tx: Write, key: int, project: int, name: str | None, position:
 
 
 def delete_column(tx: Write, key: int, project: int) -> None:
-    """Remove a column. Archived tickets that left it forget it."""
+    """Delete a column. Archived tickets lose their reference to it."""
     tx.run("DELETE FROM board_column WHERE id = ?", (key,))
     _renumber_columns(tx, [other for other, _ in list_columns(tx, project)])
 
@@ -87,5 +102,5 @@ SELECT_ACTIVE_TICKETS = "SELECT id FROM ticket WHERE column_id = ? AND status = 
 
 
 def list_active_tickets(tx: Read, key: int) -> list[int]:
-    """The keys of the active tickets in a column, in their order."""
+    """List the keys of a column's active tickets, in order."""
     return [row[0] for row in tx.all(SELECT_ACTIVE_TICKETS, (key,))]

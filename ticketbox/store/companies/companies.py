@@ -1,4 +1,6 @@
-"""Companies and the caller's place in them."""
+"""Companies and the caller's role in them."""
+
+from typing import NamedTuple
 
 from ticketbox.domain.companies.records import Company, Limits
 from ticketbox.domain.core.ids import Prefix, generate_id
@@ -12,31 +14,47 @@ SELECT co.id, co.public_id, co.name, co.reads_per_minute, co.writes_per_minute, 
 FROM member m JOIN company co ON co.id = m.company_id
 WHERE m.user_id = :user AND (:pinned IS NULL OR co.id = :pinned)
 """
+
+
+class _CompanyRow(NamedTuple):
+    """A row of `_SELECT_COMPANY`."""
+
+    key: int
+    id: str
+    name: str
+    reads_per_minute: int | None
+    writes_per_minute: int | None
+    role: int
+    created_at: int
+    created_by: int
+
+
 SELECT_COMPANIES = f"{_SELECT_COMPANY} AND co.id > :after ORDER BY co.id LIMIT :limit"
 SELECT_COMPANY = f"{_SELECT_COMPANY} AND co.id = :key"
 
 
 def list_companies(tx: Read, viewer: Viewer, after: int, limit: int) -> list[tuple[int, Company]]:
-    """The companies that the viewer sees, oldest first, each with its key."""
+    """List the companies that the viewer sees, oldest first, each with its key."""
     return _build_companies(tx, tx.all(SELECT_COMPANIES, {**viewer, "after": after, "limit": limit}))
 
 
 def load_company(tx: Read, viewer: Viewer, key: int) -> Company:
-    """A company that the viewer sees."""
+    """Load a company that the viewer sees."""
     return _build_companies(tx, tx.all(SELECT_COMPANY, {**viewer, "key": key}))[0][1]
 
 
-def _build_companies(tx: Read, rows: list[Row]) -> list[tuple[int, Company]]:
-    bylines = Bylines(tx, [row[7] for row in rows])
+def _build_companies(tx: Read, found: list[Row]) -> list[tuple[int, Company]]:
+    rows = [_CompanyRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Company(
-                id=row[1],
-                name=row[2],
-                limits=Limits(row[3], row[4]),
-                role=RoleName(Role(row[5]).label),
-                created=bylines.by(row[7], row[6]),
+                id=row.id,
+                name=row.name,
+                limits=Limits(row.reads_per_minute, row.writes_per_minute),
+                role=RoleName(Role(row.role).label),
+                created=bylines.build(row.created_by, row.created_at),
             ),
         )
         for row in rows
@@ -47,7 +65,7 @@ INSERT_COMPANY = "INSERT INTO company (public_id, name, created_at, created_by) 
 
 
 def insert_company(tx: Write, name: str, byline: int) -> int:
-    """Store a company; returns its key."""
+    """Insert a company; return its key."""
     return tx.insert(INSERT_COMPANY, (generate_id(Prefix.COMPANY), name, tx.now, byline))
 
 
@@ -57,20 +75,20 @@ def rename_company(tx: Write, key: int, name: str) -> None:
 
 
 def set_company_limits(tx: Write, key: int, reads: int | None, writes: int | None) -> None:
-    """Set a company's own limits; None goes back to the default."""
+    """Set a company's limits; None restores the default."""
     tx.run("UPDATE company SET reads_per_minute = ?, writes_per_minute = ? WHERE id = ?", (reads, writes, key))
 
 
 def delete_company(tx: Write, key: int) -> None:
-    """Remove a company and all that belongs to it."""
+    """Delete a company with everything in it."""
     tx.run("DELETE FROM company WHERE id = ?", (key,))
 
 
 def find_company_key(tx: Read, public_id: str) -> int | None:
-    """A company's key by its public id, whoever asks."""
+    """Find a company's key by its public id, regardless of the caller."""
     return tx.value("SELECT id FROM company WHERE public_id = ?", (public_id,))
 
 
 def load_company_id(tx: Read, key: int) -> str:
-    """The public id of a company that exists."""
+    """Load the public id of a company that exists."""
     return tx.value("SELECT public_id FROM company WHERE id = ?", (key,))

@@ -1,5 +1,7 @@
 """Invitations: single-use links into a company."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.companies.records import Invitation
@@ -16,18 +18,37 @@ SELECT i.id, i.public_id, co.public_id, i.email, i.role, i.all_projects, i.creat
   co.id, co.name
 FROM invitation i JOIN company co ON co.id = i.company_id
 """
+
+
+class _InvitationRow(NamedTuple):
+    """A row of `_SELECT_INVITATION`."""
+
+    key: int
+    id: str
+    company_id: str
+    email: str | None
+    role: int
+    all_projects: int
+    created_at: int
+    created_by: int
+    expires_at: int
+    project_ids: str
+    company: int
+    company_name: str
+
+
 SELECT_OPEN_INVITATIONS = f"""{_SELECT_INVITATION}
 WHERE i.company_id = ? AND i.accepted_at IS NULL AND i.expires_at > ? AND i.id > ? ORDER BY i.id LIMIT ?
 """
 
 
 def list_invitations(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Invitation]]:
-    """A company's open invitations, oldest first, each with its key."""
+    """List a company's open invitations, oldest first, each with its key."""
     return _build_invitations(tx, tx.all(SELECT_OPEN_INVITATIONS, (company, tx.now, after, limit)))
 
 
 class OpenInvitation(msgspec.Struct, frozen=True):
-    """An open invitation with the keys behind it."""
+    """An open invitation with its internal keys."""
 
     key: int
     company: int
@@ -43,43 +64,45 @@ SELECT_BY_ID = f"{_SELECT_INVITATION} WHERE i.public_id = ? AND i.accepted_at IS
 
 
 def find_invitation_by_secret(tx: Read, secret_hash: bytes) -> OpenInvitation | None:
-    """The open invitation behind a link."""
+    """Find the open invitation of a link."""
     return _build_open_invitation(tx, tx.one(SELECT_BY_SECRET, (secret_hash, tx.now)))
 
 
 def find_invitation_by_id(tx: Read, public_id: str) -> OpenInvitation | None:
-    """An open invitation by its public id."""
+    """Find an open invitation by its public id."""
     return _build_open_invitation(tx, tx.one(SELECT_BY_ID, (public_id, tx.now)))
 
 
-def _build_open_invitation(tx: Read, row: Row | None) -> OpenInvitation | None:
-    if row is None:
+def _build_open_invitation(tx: Read, found: Row | None) -> OpenInvitation | None:
+    if found is None:
         return None
-    kept = tx.all("SELECT project_id FROM invitation_project WHERE invitation_id = ?", (row[0],))
+    row = _InvitationRow._make(found)
+    kept = tx.all("SELECT project_id FROM invitation_project WHERE invitation_id = ?", (row.key,))
     return OpenInvitation(
-        key=row[0],
-        company=row[10],
-        company_name=row[11],
-        role=Role(row[4]),
-        projects=None if row[5] else [project for (project,) in kept],
-        invited_by=row[7],
+        key=row.key,
+        company=row.company,
+        company_name=row.company_name,
+        role=Role(row.role),
+        projects=None if row.all_projects else [project for (project,) in kept],
+        invited_by=row.created_by,
         invitation=_build_invitations(tx, [row])[0][1],
     )
 
 
-def _build_invitations(tx: Read, rows: list[Row]) -> list[tuple[int, Invitation]]:
-    bylines = Bylines(tx, [row[7] for row in rows])
+def _build_invitations(tx: Read, found: list[Row]) -> list[tuple[int, Invitation]]:
+    rows = [_InvitationRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Invitation(
-                id=row[1],
-                company_id=row[2],
-                email=row[3],
-                role=RoleName(Role(row[4]).label),
-                project_ids=None if row[5] else msgspec.json.decode(row[9], type=list[str]),
-                created=bylines.by(row[7], row[6]),
-                expires_at=format_rfc3339(row[8]),
+                id=row.id,
+                company_id=row.company_id,
+                email=row.email,
+                role=RoleName(Role(row.role).label),
+                project_ids=None if row.all_projects else msgspec.json.decode(row.project_ids, type=list[str]),
+                created=bylines.build(row.created_by, row.created_at),
+                expires_at=format_rfc3339(row.expires_at),
             ),
         )
         for row in rows
@@ -103,7 +126,7 @@ def insert_invitation(
     byline: int,
     expires_at: int,
 ) -> str:
-    """Store an invitation; returns its public id."""
+    """Insert an invitation; return its public id."""
     public_id = generate_id(Prefix.INVITATION)
     key = tx.insert(
         INSERT_INVITATION,
@@ -115,10 +138,10 @@ def insert_invitation(
 
 
 def accept_invitation(tx: Write, key: int) -> None:
-    """Use an invitation up."""
+    """Mark an invitation as accepted."""
     tx.run("UPDATE invitation SET accepted_at = ? WHERE id = ?", (tx.now, key))
 
 
 def delete_invitation(tx: Write, key: int) -> None:
-    """Withdraw an invitation."""
+    """Delete an invitation."""
     tx.run("DELETE FROM invitation WHERE id = ?", (key,))

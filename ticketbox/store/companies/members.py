@@ -1,10 +1,12 @@
-"""Members of companies, and the projects that they are kept to."""
+"""Members of companies, and the projects that they are restricted to."""
+
+from typing import NamedTuple
 
 import msgspec
 
 from ticketbox.domain.companies.records import Member
 from ticketbox.domain.core.scopes import Role, RoleName
-from ticketbox.store.file.database import Read, Row, Write
+from ticketbox.store.file.database import Read, Write
 
 _SELECT_MEMBER = """
 SELECT m.id, u.public_id, u.name, u.email, m.role, m.all_projects,
@@ -13,6 +15,21 @@ SELECT m.id, u.public_id, u.name, u.email, m.role, m.all_projects,
   u.id
 FROM member m JOIN user u ON u.id = m.user_id
 """
+
+
+class _MemberRow(NamedTuple):
+    """A row of `_SELECT_MEMBER`."""
+
+    key: int
+    id: str
+    name: str
+    email: str
+    role: int
+    all_projects: int
+    project_ids: str
+    user: int
+
+
 SELECT_MEMBERS = f"""{_SELECT_MEMBER}
 WHERE m.company_id = :company AND m.id > :after AND (:project IS NULL OR m.all_projects OR EXISTS (
   SELECT 1 FROM member_project x WHERE x.member_id = m.id AND x.project_id = :project))
@@ -21,13 +38,13 @@ ORDER BY m.id LIMIT :limit
 
 
 def list_members(tx: Read, company: int, project: int | None, after: int, limit: int) -> list[tuple[int, Member]]:
-    """A company's members, or those who see one project, in the order they joined, each with a key."""
+    """List a company's members, or those who see one project, in the order they joined, each with a key."""
     rows = tx.all(SELECT_MEMBERS, {"company": company, "project": project, "after": after, "limit": limit})
-    return [(row[0], _build_member(row)) for row in rows]
+    return [(row.key, _build_member(row)) for row in map(_MemberRow._make, rows)]
 
 
 class MemberWithKeys(msgspec.Struct, frozen=True):
-    """A member with the keys behind the record."""
+    """A member with internal keys."""
 
     key: int
     user: int
@@ -39,18 +56,21 @@ SELECT_MEMBER = f"{_SELECT_MEMBER} WHERE m.company_id = ? AND u.public_id = ?"
 
 
 def find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys | None:
-    """A company's member by the user's public id."""
-    row = tx.one(SELECT_MEMBER, (company, user_id))
-    return None if row is None else MemberWithKeys(row[0], row[7], Role(row[4]), _build_member(row))
+    """Find a company's member by the user's public id."""
+    found = tx.one(SELECT_MEMBER, (company, user_id))
+    if found is None:
+        return None
+    row = _MemberRow._make(found)
+    return MemberWithKeys(row.key, row.user, Role(row.role), _build_member(row))
 
 
-def _build_member(row: Row) -> Member:
+def _build_member(row: _MemberRow) -> Member:
     return Member(
-        id=row[1],
-        name=row[2],
-        email=row[3],
-        role=RoleName(Role(row[4]).label),
-        project_ids=None if row[5] else msgspec.json.decode(row[6], type=list[str]),
+        id=row.id,
+        name=row.name,
+        email=row.email,
+        role=RoleName(Role(row.role).label),
+        project_ids=None if row.all_projects else msgspec.json.decode(row.project_ids, type=list[str]),
     )
 
 
@@ -63,7 +83,7 @@ WHERE u.public_id = :user AND (m.all_projects OR EXISTS (
 
 
 def find_user_who_sees(tx: Read, project: int, user_id: str) -> int | None:
-    """The key of a user who can see a project as a member of its company."""
+    """Find the key of a user who can see a project as a member of its company."""
     return tx.value(SELECT_USER_WHO_SEES, {"project": project, "user": user_id})
 
 
@@ -73,7 +93,7 @@ INSERT INTO member (company_id, user_id, role, all_projects, created_at, created
 
 
 def insert_member(tx: Write, company: int, user: int, role: Role, projects: list[int] | None, byline: int) -> None:
-    """Make a user a member; `projects` None lets them into all."""
+    """Add a user to a company; `projects` None means all projects."""
     key = tx.insert(INSERT_MEMBER, (company, user, role.value, projects is None, tx.now, byline))
     _insert_member_projects(tx, key, projects)
 
@@ -97,12 +117,12 @@ SELECT id, :project FROM member WHERE company_id = :company AND user_id = :user 
 
 
 def grant_project(tx: Write, company: int, user: int, project: int) -> None:
-    """Let a member who is kept to some projects into one more."""
+    """Give a restricted member access to one more project."""
     tx.run(INSERT_MEMBER_PROJECT, {"company": company, "user": user, "project": project})
 
 
 def delete_member(tx: Write, key: int) -> None:
-    """End a membership."""
+    """Delete a membership."""
     tx.run("DELETE FROM member WHERE id = ?", (key,))
 
 
@@ -110,10 +130,10 @@ COUNT_OWNERS = "SELECT count(*) FROM member WHERE company_id = ? AND role = ?"
 
 
 def count_owners(tx: Read, company: int) -> int:
-    """How many owners a company has."""
+    """Count a company's owners."""
     return tx.value(COUNT_OWNERS, (company, Role.OWNER.value))
 
 
 def list_project_keys(tx: Read, key: int) -> list[int]:
-    """The keys of the projects that a member is kept to."""
+    """List the keys of the projects that a member is restricted to."""
     return [row[0] for row in tx.all("SELECT project_id FROM member_project WHERE member_id = ?", (key,))]

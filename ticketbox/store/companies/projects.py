@@ -1,17 +1,21 @@
 """Projects: one board each."""
 
+from typing import NamedTuple
+
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.companies import columns
 from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.core.updates import update_columns
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row, Write
 
 FIRST_COLUMNS = ("To do", "In progress", "Done")
 
-_decode_strings = msgspec.json.Decoder(list[str])
+_strings = msgspec.json.Decoder(list[str])
 
 _SELECT_PROJECT = f"""
 {WITH_VISIBLE_PROJECTS}
@@ -19,33 +23,52 @@ SELECT p.id, p.public_id, v.company_id, p.name, p.url_patterns, p.bodies, p.extr
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
+
+
+class _ProjectRow(NamedTuple):
+    """A row of `_SELECT_PROJECT`."""
+
+    key: int
+    id: str
+    company_id: str
+    name: str
+    url_patterns: str
+    bodies: int
+    extra_redactions: str
+    created_at: int
+    created_by: int
+
+
 SELECT_PROJECTS = f"""{_SELECT_PROJECT} AND (:company IS NULL OR v.company_id = :company) AND p.id > :after
 ORDER BY p.id LIMIT :limit"""
 SELECT_PROJECT = f"{_SELECT_PROJECT} AND p.id = :key"
 
 
 def list_projects(tx: Read, viewer: Viewer, company: str | None, after: int, limit: int) -> list[tuple[int, Project]]:
-    """The projects that the viewer sees, oldest first, each with its key."""
+    """List the projects that the viewer sees, oldest first, each with its key."""
     return _build_projects(tx, tx.all(SELECT_PROJECTS, {**viewer, "company": company, "after": after, "limit": limit}))
 
 
 def load_project(tx: Read, viewer: Viewer, key: int) -> Project:
-    """A project that the viewer sees."""
+    """Load a project that the viewer sees."""
     return _build_projects(tx, tx.all(SELECT_PROJECT, {**viewer, "key": key}))[0][1]
 
 
-def _build_projects(tx: Read, rows: list[Row]) -> list[tuple[int, Project]]:
-    bylines = Bylines(tx, [row[8] for row in rows])
+def _build_projects(tx: Read, found: list[Row]) -> list[tuple[int, Project]]:
+    rows = [_ProjectRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Project(
-                id=row[1],
-                company_id=row[2],
-                name=row[3],
-                url_patterns=_decode_strings.decode(row[4]),
-                capture_policy=CapturePolicy(Bodies.ON if row[5] else Bodies.OFF, _decode_strings.decode(row[6])),
-                created=bylines.by(row[8], row[7]),
+                id=row.id,
+                company_id=row.company_id,
+                name=row.name,
+                url_patterns=_strings.decode(row.url_patterns),
+                capture_policy=CapturePolicy(
+                    Bodies.ON if row.bodies else Bodies.OFF, _strings.decode(row.extra_redactions)
+                ),
+                created=bylines.build(row.created_by, row.created_at),
             ),
         )
         for row in rows
@@ -59,7 +82,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 
 
 def insert_project(tx: Write, company: int, name: str, patterns: list[str], policy: CapturePolicy, byline: int) -> int:
-    """Store a project with its first columns; returns its key."""
+    """Insert a project with its first columns; return its key."""
     values = (_encode_json(patterns), policy.bodies is Bodies.ON, _encode_json(policy.extra_redactions))
     key = tx.insert(INSERT_PROJECT, (generate_id(Prefix.PROJECT), company, name, *values, tx.now, byline))
     for column in FIRST_COLUMNS:
@@ -67,31 +90,28 @@ def insert_project(tx: Write, company: int, name: str, patterns: list[str], poli
     return key
 
 
-EDIT = """
-UPDATE project SET name = ifnull(:name, name), url_patterns = ifnull(:patterns, url_patterns),
-  bodies = ifnull(:bodies, bodies), extra_redactions = ifnull(:redactions, extra_redactions)
-WHERE id = :key
-"""
-
-
 def update_project(
-    tx: Write, key: int, name: str | None, patterns: list[str] | None, policy: CapturePolicy | None
+    tx: Write,
+    key: int,
+    *,
+    name: str | UnsetType = UNSET,
+    patterns: list[str] | UnsetType = UNSET,
+    policy: CapturePolicy | UnsetType = UNSET,
 ) -> None:
-    """Change what is given of a project."""
-    tx.run(
-        EDIT,
-        {
-            "key": key,
-            "name": name,
-            "patterns": None if patterns is None else _encode_json(patterns),
-            "bodies": None if policy is None else policy.bodies is Bodies.ON,
-            "redactions": None if policy is None else _encode_json(policy.extra_redactions),
-        },
+    """Update the fields that are set."""
+    update_columns(
+        tx,
+        "project",
+        key,
+        name=name,
+        url_patterns=UNSET if patterns is UNSET else _encode_json(patterns),
+        bodies=UNSET if policy is UNSET else policy.bodies is Bodies.ON,
+        extra_redactions=UNSET if policy is UNSET else _encode_json(policy.extra_redactions),
     )
 
 
 def delete_project(tx: Write, key: int) -> None:
-    """Remove a project with its columns and tickets."""
+    """Delete a project with its columns and tickets."""
     tx.run("DELETE FROM project WHERE id = ?", (key,))
 
 
@@ -99,7 +119,7 @@ SELECT_PROJECT_KEY = "SELECT id FROM project WHERE public_id = ? AND company_id 
 
 
 def find_project_key(tx: Read, public_id: str, company: int) -> int | None:
-    """A project's key, if it belongs to the company."""
+    """Find a project's key within a company."""
     return tx.value(SELECT_PROJECT_KEY, (public_id, company))
 
 
@@ -111,8 +131,8 @@ WHERE v.within AND p.url_patterns <> '[]' ORDER BY p.id
 
 
 def list_url_patterns(tx: Read, viewer: Viewer) -> list[tuple[str, list[str]]]:
-    """The address patterns of every project that the viewer sees, oldest project first."""
-    return [(row[0], _decode_strings.decode(row[1])) for row in tx.all(SELECT_URL_PATTERNS, viewer)]
+    """List the URL patterns of the projects that the viewer sees, oldest project first."""
+    return [(row[0], _strings.decode(row[1])) for row in tx.all(SELECT_URL_PATTERNS, viewer)]
 
 
 def _encode_json(value: object) -> str:

@@ -1,4 +1,4 @@
-"""Bylines: who wrote a row, with which token, by which way. Rows hold the key of one."""
+"""Bylines: who wrote a row, with which token, over which channel. Rows hold a byline's key."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ INSERT_BYLINE = "INSERT INTO byline (user_id, credential_id, token_id, token_lab
 
 
 def ensure_byline(tx: Write, actor: Actor) -> int:
-    """The key of the actor's byline, made at its first write. A web session is no token, so it has none."""
+    """Return the key of the actor's byline; insert it at the first write. A web session has no token."""
     token_id = actor.token_id if actor.kind in {Kind.API, Kind.OAUTH} else None
     found = tx.value(SELECT_BYLINE, (actor.user, token_id or "", actor.via.value))
     if found is not None:
@@ -32,18 +32,21 @@ FROM json_each(?) k CROSS JOIN byline b ON b.id = k.value JOIN user u ON u.id = 
 
 
 class Bylines:
-    """The bylines of one answer, read in one query."""
+    """The bylines of one answer, loaded by one query."""
 
     def __init__(self, tx: Read, keys: Iterable[int | None]) -> None:
         wanted = {*keys} - {None}
         rows = tx.all(SELECT_BYLINES, (msgspec.json.encode(list(wanted)).decode(),)) if wanted else []
-        self._known = {row[0]: (Person(row[1], row[2]), row[3], row[4], _VIAS[row[5]]) for row in rows}
+        self._known = {
+            key: (Person(user_id, name), token_id, token_label, _VIAS[via])
+            for key, user_id, name, token_id, token_label, via in rows
+        }
 
-    def by(self, key: int, at: int) -> By:
-        """The byline at the time of a write."""
+    def build(self, key: int, at: int) -> By:
+        """Build the byline of a write at a time."""
         user, token_id, token_label, via = self._known[key]
         return By(user, token_id, token_label, via, format_rfc3339(at))
 
-    def maybe(self, key: int | None, at: int | None) -> By | None:
-        """The byline, where there was a write at all."""
-        return None if key is None or at is None else self.by(key, at)
+    def build_optional(self, key: int | None, at: int | None) -> By | None:
+        """Build the byline of a write, or return None if there was none."""
+        return None if key is None or at is None else self.build(key, at)

@@ -1,4 +1,4 @@
-"""Answers kept for a day under their Idempotency-Key, for each credential."""
+"""Answers stored for a day under their Idempotency-Key, for each credential."""
 
 import msgspec
 
@@ -7,7 +7,7 @@ from ticketbox.store.file.database import Read, Write
 
 
 class StoredAnswer(msgspec.Struct, frozen=True):
-    """An earlier answer, and the fingerprint of the input that it answered."""
+    """An earlier answer and the fingerprint of its input."""
 
     fingerprint: bytes
     answer: bytes
@@ -17,7 +17,7 @@ SELECT_ANSWER = "SELECT fingerprint, answer FROM idempotency WHERE credential_id
 
 
 def find_answer(tx: Read, credential: int, key: str) -> StoredAnswer | None:
-    """The answer kept under a key in the last 24 hours."""
+    """Find the answer stored under a key in the last 24 hours."""
     row = tx.one(SELECT_ANSWER, (credential, key, tx.now - DAY))
     return None if row is None else StoredAnswer(*row)
 
@@ -28,10 +28,10 @@ INSERT OR REPLACE INTO idempotency (credential_id, key, fingerprint, answer, cre
 
 
 def save_answer(tx: Write, credential: int, key: str, fingerprint: bytes, answer: bytes) -> None:
-    """Keep an answer, in the transaction of the write that it answers."""
+    """Store an answer in the transaction of its write."""
     tx.run(UPSERT_ANSWER, (credential, key, fingerprint, answer, tx.now))
 
 
 def delete_expired_answers(tx: Write) -> int:
-    """Remove answers older than a day; returns how many."""
+    """Delete answers older than a day; return how many."""
     return tx.run("DELETE FROM idempotency WHERE created_at <= ?", (tx.now - DAY,))

@@ -1,8 +1,8 @@
-"""Visibility: the one query that says which rows a caller sees (docs/use/tokens.md, "Restrictions").
+"""Visibility: the one query that decides which rows a caller sees (docs/use/tokens.md, "Restrictions").
 
-`visible_project` lists every project that the credential's owner may see, with their role there;
-`within` says whether the credential's own restriction lets it in too. A row that isn't there doesn't
-exist for the caller; a row with `within` false can't be read and refuses writes as forbidden.
+`visible_project` lists every project that the credential's owner can see, with their role there; `within` is
+true if the credential's restriction includes the project. A row that isn't listed doesn't exist for the caller;
+a row with `within` false can't be read, and writes to it are forbidden.
 """
 
 from collections.abc import Mapping
@@ -29,7 +29,7 @@ WITH visible_project (id, public_id, company, company_id, role, within) AS (
 
 
 class VisibleRow(msgspec.Struct, frozen=True):
-    """A row that the owner can see: its keys, the owner's role, and whether the restriction lets it in."""
+    """A row that the owner can see: its keys, the owner's role, and whether the restriction includes it."""
 
     key: int
     project: int
@@ -63,6 +63,9 @@ NOUNS = tuple(_SELECT_BY_NOUN)
 
 
 def find_visible_row(tx: Read, viewer: Viewer, noun: str, public_id: str) -> VisibleRow | None:
-    """Look a row up by its public id, as far as the credential's owner can see it."""
+    """Find a row by its public id, if the credential's owner can see it."""
     row = tx.one(WITH_VISIBLE_PROJECTS + _SELECT_BY_NOUN[noun], {**viewer, "id": public_id})
-    return None if row is None else VisibleRow(row[0], row[1], row[2], Role(row[3]), bool(row[4]))
+    if row is None:
+        return None
+    key, project, company, role, within = row
+    return VisibleRow(key, project, company, Role(role), bool(within))

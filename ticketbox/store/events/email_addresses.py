@@ -1,4 +1,4 @@
-"""Who wants e-mail, and has said so from the address that it goes to (docs/use/notifications.md, "E-mail")."""
+"""Who wants e-mail and has confirmed their address (docs/use/notifications.md, "E-mail")."""
 
 import msgspec
 
@@ -12,7 +12,7 @@ MAX_CONFIRMATIONS = 5
 
 
 class Mailbox(msgspec.Struct, frozen=True):
-    """A person's mailbox; `asks` questions went out since `asked_at`."""
+    """A person's mailbox; `asks` confirmation requests were sent since `asked_at`."""
 
     user: int
     address: str
@@ -30,22 +30,25 @@ WHERE b.mail_key = ? AND u.disabled_at IS NULL
 
 
 def find_mailbox(tx: Read, user: int) -> Mailbox | None:
-    """A person's mailbox, if they ever wanted one."""
+    """Find a person's mailbox."""
     return _find_mailbox(tx, SELECT_MAILBOX, user)
 
 
 def find_mailbox_by_mail_key(tx: Read, key: str) -> Mailbox | None:
-    """The mailbox that a mail's key is for, as long as the account has its address."""
+    """Find the mailbox of a mail's key, while the account has its address."""
     return _find_mailbox(tx, SELECT_MAILBOX_BY_MAIL_KEY, key)
 
 
 def _find_mailbox(tx: Read, sql: str, of: object) -> Mailbox | None:
     row = tx.one(sql, (of,))
-    return None if row is None else Mailbox(row[0], row[1], MailState(row[2]), row[3], row[4])
+    if row is None:
+        return None
+    user, address, state, asks, asked_at = row
+    return Mailbox(user, address, MailState(state), asks, asked_at)
 
 
 def compute_retry_after(tx: Read, user: int) -> int:
-    """Seconds until an address may be asked once more for this person; 0 when it may be now."""
+    """Compute the seconds until another confirmation request may be sent to this person; 0 means now."""
     found = find_mailbox(tx, user)
     if found is None or found.asks < MAX_CONFIRMATIONS:
         return 0
@@ -60,11 +63,11 @@ ON CONFLICT (user_id) DO UPDATE SET address = :address, state = 'asked', mail_ke
 
 
 def request_confirmation(tx: Write, user: int, address: str) -> None:
-    """Ask an address whether it wants a person's notifications; links in earlier mails no longer work."""
+    """Send a confirmation request to an address; links in earlier mails stop working."""
     tx.run(UPSERT_MAILBOX, {"user": user, "address": address, "key": generate_mail_key(), "now": tx.now, "day": DAY})
     email_outbox.queue_confirmation(tx, user)
 
 
 def set_mailbox_state(tx: Write, user: int, state: MailState) -> None:
-    """Note what a person wants."""
+    """Set whether a person gets e-mail."""
     tx.run("UPDATE mailbox SET state = ? WHERE user_id = ?", (state.value, user))

@@ -1,9 +1,11 @@
-"""The outbox of e-mail: rows are made with the notifications, so nothing is lost whatever ends the process.
+"""The e-mail outbox: rows are inserted with the notifications, so a crash loses nothing.
 
-A row only says that a person is to be told of a ticket, from which notification on. What they may know, and whether
-there is still something to tell, is asked when the mail goes. A mail that was on its way when the process ended goes
-again, with the same Message-ID.
+A row holds only a person, a ticket and the first notification to report. What the person may see, and whether
+anything is still unread, is decided when the mail is sent. A mail that was being sent when the process stopped is
+sent again with the same Message-ID.
 """
+
+from typing import NamedTuple
 
 import msgspec
 
@@ -33,12 +35,12 @@ INSERT_CONFIRMATION = (
 
 
 def queue_notifications(tx: Write, event: int) -> None:
-    """Mail, in a while, those who were notified of an event and want mail; what comes meanwhile joins it."""
+    """Queue a mail to everyone who was notified of an event and wants mail; later notifications join it."""
     tx.run(INSERT_MAIL_FOR_EVENT, {"event": event, "now": tx.now, "delay": DELAY_MS})
 
 
 def queue_confirmation(tx: Write, user: int) -> None:
-    """Ask a person's address by mail, now."""
+    """Queue a confirmation request to a person's address, due now."""
     tx.run(DELETE_CONFIRMATION, (user,))
     tx.run(INSERT_CONFIRMATION, (user, tx.now, tx.now))
     tx.wake_jobs()
@@ -49,17 +51,17 @@ SELECT_NEXT_DUE = "SELECT due_at FROM mail WHERE state = 'pending' ORDER BY due_
 
 
 def list_due(tx: Read, most: int) -> list[int]:
-    """The keys of mails whose time has come."""
+    """List the keys of mails that are due."""
     return [key for (key,) in tx.all(SELECT_DUE, (tx.now, most))]
 
 
 def find_next_due(tx: Read) -> int | None:
-    """When the next mail is due, in epoch milliseconds."""
+    """Find when the next mail is due, in epoch milliseconds."""
     return tx.value(SELECT_NEXT_DUE)
 
 
 class MailedNotification(msgspec.Struct, frozen=True):
-    """One notification in a mail; `text` is the comment or the description that it is about."""
+    """A notification in a mail; `text` is the comment or description that it is about."""
 
     reason: Reason
     event: Event
@@ -67,9 +69,9 @@ class MailedNotification(msgspec.Struct, frozen=True):
 
 
 class MessageToSend(msgspec.Struct, frozen=True):
-    """What a mail says. Without a ticket it asks the address; `more` counts what found no room in `told`.
+    """The contents of a mail. Without a ticket it asks to confirm the address.
 
-    `last` is the key of the last notification that it covers.
+    `more` counts notifications that aren't in `notifications`; `last` is the key of the last one that it covers.
     """
 
     name: str
@@ -78,7 +80,7 @@ class MessageToSend(msgspec.Struct, frozen=True):
     ticket_id: str | None = None
     title: str = ""
     project: str = ""
-    told: tuple[MailedNotification, ...] = ()
+    notifications: tuple[MailedNotification, ...] = ()
     more: int = 0
     last: int = 0
 
@@ -105,8 +107,18 @@ ORDER BY n.id
 """
 
 
+class _UnreadRow(NamedTuple):
+    """A row of SELECT_UNREAD."""
+
+    key: int
+    reason: str
+    event: int
+    event_type: str
+    comment: str | None
+
+
 def compose_message(tx: Read, key: int) -> MessageToSend | None:
-    """What a mail has to say at this moment; None when there is nothing that its person may and wants to know."""
+    """Compose a mail from what its person may see now; None if there is nothing to report."""
     row = tx.one(SELECT_ADDRESSEE, (key,))
     if row is None:
         return None
@@ -117,18 +129,20 @@ def compose_message(tx: Read, key: int) -> MessageToSend | None:
     subject = tx.one(SELECT_TICKET, {**viewer, "ticket": ticket})
     if subject is None or state != "on":
         return None
-    unread = tx.all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
-    # A comment that was deleted since has no text any more, and isn't told of.
-    rows = [row for row in unread if row[4] is not None or not row[3].startswith("comment.")]
+    found = tx.all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
+    unread = [_UnreadRow._make(row) for row in found]
+    # A comment that was deleted since has no text: nothing to report.
+    rows = [row for row in unread if row.comment is not None or not row.event_type.startswith("comment.")]
     if not rows:
         return None
     shown = rows[:MAX_NOTIFICATIONS]
-    happened = events.load_events_by_key(tx, [row[2] for row in shown])
+    happened = events.load_events_by_key(tx, [row.event for row in shown])
     public_id, title, description, project = subject
-    told = tuple(MailedNotification(Reason(row[1]), happened[row[2]], row[4] or description) for row in shown)
-    return MessageToSend(
-        name, address, mail_key, public_id, title, project, told, len(rows) - len(shown), unread[-1][0]
+    notifications = tuple(
+        MailedNotification(Reason(row.reason), happened[row.event], row.comment or description) for row in shown
     )
+    more, last = len(rows) - len(shown), unread[-1].key
+    return MessageToSend(name, address, mail_key, public_id, title, project, notifications, more, last)
 
 
 SELECT_ATTEMPTS = "SELECT attempts, first_at FROM mail WHERE id = ? AND state = 'pending'"
@@ -140,9 +154,9 @@ DELETE_MAIL = "DELETE FROM mail WHERE id = ? AND state = 'pending'"
 
 
 def begin_attempt(tx: Write, key: int) -> MessageToSend | None:
-    """Begin an attempt, and return what to send; None when there is nothing to tell any more, and the mail is gone.
+    """Start an attempt and return the message to send; None if there is nothing to report, and the mail is deleted.
 
-    The attempt is written down before it is made: if its outcome can't be, the mail doesn't go again and again.
+    The attempt is recorded before it is made, so that a mail whose outcome can't be recorded isn't sent endlessly.
     """
     found = compose_message(tx, key)
     if found is None:
@@ -165,7 +179,7 @@ WHERE id = :key AND state = 'pending' AND EXISTS (
 
 
 def record_success(tx: Write, key: int, last: int) -> None:
-    """A mail went, and covered the notifications up to a last one; what came since goes with the next."""
+    """Record that a mail was sent that covers notifications up to `last`; newer ones are queued for the next."""
     if not tx.run(REQUEUE_FOR_NEWER, {"key": key, "last": last, "now": tx.now, "delay": DELAY_MS}):
         tx.run(DELETE_MAIL, (key,))
 
@@ -177,7 +191,7 @@ WHERE id = :key
 
 
 def record_failure(tx: Write, key: int, error: str, *, lasting: bool) -> bool:
-    """The attempt failed, and every other will if that is `lasting`; False when the mail is given up."""
+    """Record a failed attempt; `lasting` means that retries would fail too. Returns False if it is given up."""
     row = tx.one(SELECT_ATTEMPTS, (key,))
     if row is None:
         return True
@@ -194,13 +208,13 @@ DELETE_OLD = "DELETE FROM mail WHERE id IN (SELECT id FROM mail WHERE state = 'd
 
 
 def expire_mail(tx: Write) -> None:
-    """Give up what nobody sent for a day, and forget after thirty days what was given up."""
+    """Give up mails that weren't sent for a day; delete those given up thirty days ago."""
     tx.run(GIVE_UP_STALE, {"now": tx.now, "error": NO_MAIL_SERVER, "before": tx.now - DAY})
     tx.run(DELETE_OLD, (tx.now - RETENTION_MS,))
 
 
 class EmailBacklog(msgspec.Struct, frozen=True):
-    """What still waits, and since when in epoch milliseconds (None: nothing does)."""
+    """How many mails are pending, and since when in epoch milliseconds (None: no mail is)."""
 
     pending: int
     oldest: int | None
@@ -210,6 +224,6 @@ SELECT_BACKLOG = "SELECT count(*), min(created_at) FROM mail WHERE state = 'pend
 
 
 def load_backlog(tx: Read) -> EmailBacklog:
-    """The state of the outbox, for the metrics."""
+    """Load the state of the outbox, for the metrics."""
     pending, oldest = tx.one(SELECT_BACKLOG) or (0, None)
     return EmailBacklog(pending, oldest)

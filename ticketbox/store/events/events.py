@@ -1,6 +1,6 @@
 """The event table: ticket history, event stream, webhooks and audit log all read it."""
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -27,14 +27,14 @@ def record_event(
     credential: int | None = None,
     **data: Any,
 ) -> None:
-    """Write an event in the transaction of its change. `credential` is the one that was changed."""
+    """Record an event in the transaction of its change. `credential` is the credential that changed."""
     text = msgspec.json.encode(data).decode()
     key = tx.insert(INSERT_EVENT, (type_, company, project, ticket, byline, text, tx.now))
     tx.events.append(database.CommittedEvent(key, type_, company, project, ticket, credential))
 
 
 def encode_event_id(key: int) -> str:
-    """An event's public id: its number in the ids' own alphabet, so ids sort as they happened."""
+    """Encode an event's number as its public id, in the ids' alphabet, so that ids sort by time."""
     text = ""
     for _ in range(LENGTH):
         key, digit = divmod(key, len(ALPHABET))
@@ -43,7 +43,7 @@ def encode_event_id(key: int) -> str:
 
 
 def decode_event_id(public_id: str) -> int | None:
-    """The number behind an event's public id, or None when the text is none."""
+    """Decode an event's public id to its number; None if it isn't one."""
     digits = public_id.removeprefix(Prefix.EVENT)
     if len(digits) != LENGTH or digits == public_id or any(letter not in ALPHABET for letter in digits):
         return None
@@ -60,16 +60,30 @@ LEFT JOIN project p ON p.id = e.project_id
 LEFT JOIN ticket t ON t.id = e.ticket_id
 """
 
+
+class _EventRow(NamedTuple):
+    """A row of `_EVENT_COLUMNS`."""
+
+    key: int
+    type: str
+    company_id: str
+    project_id: str | None
+    ticket_id: str | None
+    byline: int
+    data: str
+    at: int
+
+
 SELECT_HISTORY = f"SELECT {_EVENT_COLUMNS} WHERE e.ticket_id = ? AND e.id > ? ORDER BY e.id LIMIT ?"
 
 
 def list_history(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[int, Event]]:
-    """A ticket's history, oldest first, each event with its number."""
+    """List a ticket's history, oldest first, each event with its number."""
     return _build_events(tx, tx.all(SELECT_HISTORY, (ticket, after, limit)))
 
 
-# Each visible project, and each whole company, gives at most one page by its index; the page is merged of
-# those, so the cost doesn't grow with the number of events.
+# Each visible project, and each whole company, contributes at most one page by its index, and these are merged:
+# the cost doesn't grow with the number of events.
 SELECT_VISIBLE_EVENTS = f"""
 {WITH_VISIBLE_PROJECTS},
 arm (project, company) AS (
@@ -103,10 +117,10 @@ ORDER BY e.id LIMIT :limit
 def list_visible_events(
     tx: Read, viewer: Viewer, after: int, types: list[str] | None, limit: int
 ) -> list[tuple[int, Event]]:
-    """The events that the viewer may see after a number, oldest first, each with its number.
+    """List the events that the viewer may see after a number, oldest first, each with its number.
 
-    Events of a company as a whole (members, settings) go to those who see all of its projects; those
-    about tokens stand in the audit log alone.
+    Events of a whole company (members, settings) are visible to those who see all of its projects; events about
+    tokens are only in the audit log.
     """
     wanted = None if types is None else msgspec.json.encode(types).decode()
     return _build_events(tx, tx.all(SELECT_VISIBLE_EVENTS, {**viewer, "after": after, "types": wanted, "limit": limit}))
@@ -116,7 +130,7 @@ SELECT_NEWEST_KEY = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"
 
 
 def find_newest_key(tx: Read) -> int:
-    """The number of the last event that was written, whatever became of it since; 0 before the first."""
+    """Find the number of the last event ever inserted, even if deleted since; 0 before the first."""
     return tx.value(SELECT_NEWEST_KEY) or 0
 
 
@@ -124,7 +138,7 @@ SELECT_EVENTS_BY_KEYS = f"SELECT {_EVENT_COLUMNS} WHERE e.id IN (SELECT value FR
 
 
 def load_events_by_key(tx: Read, keys: list[int]) -> dict[int, Event]:
-    """The events with these numbers."""
+    """Load the events with these numbers."""
     return dict(_build_events(tx, tx.all(SELECT_EVENTS_BY_KEYS, (msgspec.json.encode(keys).decode(),)))) if keys else {}
 
 
@@ -132,24 +146,25 @@ SELECT_AUDIT_LOG = f"SELECT {_EVENT_COLUMNS} WHERE e.company_id = ? AND e.id < ?
 
 
 def list_audit_log(tx: Read, company: int, before: int, limit: int) -> list[tuple[int, Event]]:
-    """All that happened in a company, newest first, each event with its number."""
+    """List a company's events, newest first, each with its number."""
     return _build_events(tx, tx.all(SELECT_AUDIT_LOG, (company, before, limit)))
 
 
-def _build_events(tx: Read, rows: list[Row]) -> list[tuple[int, Event]]:
-    bylines = Bylines(tx, [row[5] for row in rows])
+def _build_events(tx: Read, found: list[Row]) -> list[tuple[int, Event]]:
+    rows = [_EventRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.byline for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Event(
-                id=encode_event_id(row[0]),
-                type=row[1],
-                company_id=row[2],
-                project_id=row[3],
-                ticket_id=row[4],
-                by=bylines.by(row[5], row[7]),
-                data=msgspec.json.decode(row[6]),
-                at=format_rfc3339(row[7]),
+                id=encode_event_id(row.key),
+                type=row.type,
+                company_id=row.company_id,
+                project_id=row.project_id,
+                ticket_id=row.ticket_id,
+                by=bylines.build(row.byline, row.at),
+                data=msgspec.json.decode(row.data),
+                at=format_rfc3339(row.at),
             ),
         )
         for row in rows

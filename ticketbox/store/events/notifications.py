@@ -1,6 +1,7 @@
-"""Notifications: who is to hear of an event, what a person has to read, and what they muted."""
+"""Notifications: who is notified of an event, what a person hasn't read, and what they muted."""
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
@@ -13,7 +14,7 @@ from ticketbox.store.file.database import Read, Write
 RETENTION_MS = 90 * DAY
 MAX_COUNTED = 1_000
 
-# Who sees the ticket and wants to hear of it, but for the one who did it.
+# Everyone who sees the ticket and didn't mute it, except the person who acted.
 SELECT_AUDIENCE = """
 SELECT u.id, u.name FROM member m JOIN user u ON u.id = m.user_id
 WHERE m.company_id = :company AND u.id <> :but AND u.disabled_at IS NULL
@@ -37,18 +38,18 @@ VALUES (?, ?, ?, ?, ?, ?)
 
 
 def list_audience(tx: Read, found: VisibleRow, but: int) -> dict[int, str]:
-    """The names of those who may be told of something about a ticket, by their keys."""
+    """List the names of those who may be notified about a ticket, by their keys."""
     asked = {"company": found.company, "project": found.project, "ticket": found.key, "but": but}
     return dict(tx.all(SELECT_AUDIENCE, asked))
 
 
 def list_participants(tx: Read, ticket: int) -> set[int]:
-    """Who takes part in a ticket: filed it, is assigned, commented, or was mentioned."""
+    """List the users who filed a ticket, are assigned, commented, or were mentioned."""
     return {user for (user,) in tx.all(SELECT_PARTICIPANTS, {"ticket": ticket})}
 
 
 def insert_notifications(tx: Write, users: Iterable[int], event: int, ticket: int, reason: Reason) -> None:
-    """Tell people of an event; who was told of it already isn't told again."""
+    """Notify people of an event, each at most once."""
     tx.many(
         INSERT_NOTIFICATION,
         [(generate_id(Prefix.NOTIFICATION), user, event, ticket, reason.value, tx.now) for user in sorted(set(users))],
@@ -63,6 +64,25 @@ FROM notification n JOIN event e ON e.id = n.event_id JOIN ticket t ON t.id = n.
 JOIN visible_project v ON v.id = t.project_id
 WHERE n.user_id = :user
 """
+
+
+class _NotificationRow(NamedTuple):
+    """A row of `_SELECT_NOTIFICATION`."""
+
+    key: int
+    id: str
+    reason: str
+    event: int
+    event_type: str
+    ticket_id: str
+    ticket_title: str
+    project_id: str
+    company_id: str
+    byline: int
+    at: int
+    read_at: int | None
+
+
 SELECT_NOTIFICATIONS = f"{_SELECT_NOTIFICATION} AND n.id < :before ORDER BY n.id DESC LIMIT :limit"
 SELECT_UNREAD_NOTIFICATIONS = (
     f"{_SELECT_NOTIFICATION} AND n.read_at IS NULL AND n.id < :before ORDER BY n.id DESC LIMIT :limit"
@@ -72,26 +92,25 @@ SELECT_UNREAD_NOTIFICATIONS = (
 def list_notifications(
     tx: Read, viewer: Viewer, before: int, limit: int, *, unread: bool
 ) -> list[tuple[int, Notification]]:
-    """What the viewer has to read, of what they still can see, newest first, each with its key."""
-    rows = tx.all(
-        SELECT_UNREAD_NOTIFICATIONS if unread else SELECT_NOTIFICATIONS, {**viewer, "before": before, "limit": limit}
-    )
-    bylines = Bylines(tx, [row[9] for row in rows])
+    """List the viewer's notifications of tickets that they can still see, newest first, each with its key."""
+    sql = SELECT_UNREAD_NOTIFICATIONS if unread else SELECT_NOTIFICATIONS
+    rows = [_NotificationRow._make(row) for row in tx.all(sql, {**viewer, "before": before, "limit": limit})]
+    bylines = Bylines(tx, [row.byline for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Notification(
-                id=row[1],
-                reason=Reason(row[2]),
-                event_id=events.encode_event_id(row[3]),
-                event_type=row[4],
-                ticket_id=row[5],
-                ticket_title=row[6],
-                project_id=row[7],
-                company_id=row[8],
-                by=bylines.by(row[9], row[10]),
-                read=row[11] is not None,
-                at=format_rfc3339(row[10]),
+                id=row.id,
+                reason=Reason(row.reason),
+                event_id=events.encode_event_id(row.event),
+                event_type=row.event_type,
+                ticket_id=row.ticket_id,
+                ticket_title=row.ticket_title,
+                project_id=row.project_id,
+                company_id=row.company_id,
+                by=bylines.build(row.byline, row.at),
+                read=row.read_at is not None,
+                at=format_rfc3339(row.at),
             ),
         )
         for row in rows
@@ -107,7 +126,7 @@ SELECT count(*) FROM (
 
 
 def count_unread(tx: Read, viewer: Viewer) -> int:
-    """How many notifications the viewer hasn't read, up to a thousand."""
+    """Count the viewer's unread notifications, up to a thousand."""
     return tx.value(COUNT_UNREAD, {**viewer, "most": MAX_COUNTED})
 
 
@@ -116,17 +135,17 @@ MARK_ALL_READ = "UPDATE notification SET read_at = ? WHERE user_id = ? AND read_
 
 
 def mark_read(tx: Write, user: int, public_id: str) -> bool:
-    """Mark one as read; False when the user has none of this id."""
+    """Mark a notification as read; False if the user has none with this id."""
     return tx.run(MARK_READ, (tx.now, public_id, user)) > 0
 
 
 def mark_all_read(tx: Write, user: int) -> None:
-    """Mark all of a user's as read."""
+    """Mark all of a user's notifications as read."""
     tx.run(MARK_ALL_READ, (tx.now, user))
 
 
 def set_ticket_muted(tx: Write, user: int, ticket: int, *, muted: bool) -> None:
-    """Tell a user nothing more of a ticket, or again."""
+    """Mute or unmute a ticket for a user."""
     if muted:
         tx.run("INSERT OR IGNORE INTO ticket_mute (user_id, ticket_id) VALUES (?, ?)", (user, ticket))
     else:
@@ -134,7 +153,7 @@ def set_ticket_muted(tx: Write, user: int, ticket: int, *, muted: bool) -> None:
 
 
 def set_project_muted(tx: Write, user: int, project: int, *, muted: bool) -> None:
-    """Tell a user nothing more of a project, or again."""
+    """Mute or unmute a project for a user."""
     if muted:
         tx.run("INSERT OR IGNORE INTO project_mute (user_id, project_id) VALUES (?, ?)", (user, project))
     else:
@@ -155,7 +174,7 @@ WHERE pm.user_id = :user ORDER BY pm.project_id DESC LIMIT 1000
 
 
 def load_mutes(tx: Read, viewer: Viewer) -> Mutes:
-    """What the viewer muted, of what they can see."""
+    """Load what the viewer muted, as far as they can see it."""
     return Mutes(
         ticket_ids=[public_id for (public_id,) in tx.all(SELECT_MUTED_TICKETS, viewer)],
         project_ids=[public_id for (public_id,) in tx.all(SELECT_MUTED_PROJECTS, viewer)],
@@ -166,5 +185,5 @@ DELETE_OLD = "DELETE FROM notification WHERE id IN (SELECT id FROM notification 
 
 
 def delete_old_notifications(tx: Write) -> None:
-    """Drop notifications after ninety days, read or not."""
+    """Delete notifications after ninety days, read or not."""
     tx.run(DELETE_OLD, (tx.now - RETENTION_MS,))

@@ -1,8 +1,10 @@
-"""The outbox of webhooks: made from the event table, so nothing is lost whatever ends the process.
+"""The webhook outbox: created from the event table, so a crash loses nothing.
 
-A webhook's place in the table moves on in the transaction that writes its deliveries. A delivery is done when its
-result is written; whatever was on its way when the process ended is sent again.
+A webhook's position in the event table advances in the transaction that inserts its deliveries. A delivery is done
+when its outcome is recorded; one that was being sent when the process stopped is sent again.
 """
+
+from typing import NamedTuple
 
 import msgspec
 
@@ -21,7 +23,7 @@ SELECT_WEBHOOKS_BEHIND = """
 SELECT w.id, w.company_id, w.seen, w.types FROM webhook w
 WHERE w.enabled AND EXISTS (SELECT 1 FROM event e WHERE e.company_id = w.company_id AND e.id > w.seen)
 """
-# Those about tokens stand in the audit log alone.
+# Events about tokens are only in the audit log.
 SELECT_NEW_EVENTS = """
 SELECT id, type, ifnull(ticket_id, 0) FROM event
 WHERE company_id = ? AND id > ? ORDER BY id LIMIT ?
@@ -36,12 +38,12 @@ UPDATE_SEEN = "UPDATE webhook SET seen = ? WHERE id = ?"
 
 
 def has_new_events(tx: Read) -> bool:
-    """Whether there are events that a webhook hasn't been asked about."""
+    """Whether there are events without deliveries yet."""
     return tx.one(SELECT_WEBHOOKS_BEHIND) is not None
 
 
 def create_deliveries(tx: Write) -> None:
-    """Turn events into deliveries, up to a number of them for each webhook."""
+    """Create deliveries for new events, for up to 500 events of each webhook."""
     for webhook, company, seen, types in tx.all(SELECT_WEBHOOKS_BEHIND):
         wanted = None if types is None else msgspec.json.decode(types, type=set[str])
         found = tx.all(SELECT_NEW_EVENTS, (company, seen, _EVENTS_PER_STEP))
@@ -58,7 +60,7 @@ def _insert_delivery(tx: Write, webhook: int, event: int, lane: int) -> tuple[in
 
 
 class DueDelivery(msgspec.Struct, frozen=True):
-    """A delivery to make now; every one of the secrets signs it."""
+    """A delivery that is due; each secret signs it."""
 
     key: int
     webhook: int
@@ -84,19 +86,40 @@ SELECT min((SELECT min(d.due_at) FROM delivery d WHERE d.webhook_id = w.id AND d
 """
 
 
+class _DueRow(NamedTuple):
+    """A row of SELECT_DUE."""
+
+    key: int
+    webhook: int
+    url: str
+    format: str
+    secret: bytes
+    event: int
+    title: str | None
+    old_secret: bytes | None
+
+
 def list_due(tx: Read, running: dict[int, set[int]], most: int, most_each: int) -> list[DueDelivery]:
-    """Deliveries whose time has come, a few of each webhook. `running` holds the ones on their way, by webhook."""
-    found: list[Row] = []
+    """List due deliveries, a few of each webhook. `running` holds those in flight, by webhook."""
+    found: list[_DueRow] = []
     room = most - sum(map(len, running.values()))
     for (webhook,) in tx.all(SELECT_WEBHOOKS_WITH_DUE, (tx.now,)):
-        on_the_way = running.get(webhook, set())
-        free = min(most_each - len(on_the_way), room - len(found))
+        in_flight = running.get(webhook, set())
+        free = min(most_each - len(in_flight), room - len(found))
         if free > 0:
-            rows = tx.all(SELECT_DUE, (webhook, tx.now, free + len(on_the_way)))
-            found += [row for row in rows if row[0] not in on_the_way][:free]
-    told = events.load_events_by_key(tx, [row[5] for row in found])
+            rows = map(_DueRow._make, tx.all(SELECT_DUE, (webhook, tx.now, free + len(in_flight))))
+            found += [row for row in rows if row.key not in in_flight][:free]
+    happened = events.load_events_by_key(tx, [row.event for row in found])
     return [
-        DueDelivery(row[0], row[1], row[2], WebhookFormat(row[3]), _list_secrets(row[4], row[7]), told[row[5]], row[6])
+        DueDelivery(
+            row.key,
+            row.webhook,
+            row.url,
+            WebhookFormat(row.format),
+            _list_secrets(row.secret, row.old_secret),
+            happened[row.event],
+            row.title,
+        )
         for row in found
     ]
 
@@ -106,7 +129,7 @@ def _list_secrets(newest: bytes, old: bytes | None) -> tuple[bytes, ...]:
 
 
 def find_next_due(tx: Read) -> int | None:
-    """When the next delivery is due, in epoch milliseconds."""
+    """Find when the next delivery is due, in epoch milliseconds."""
     return tx.value(SELECT_NEXT_DUE)
 
 
@@ -133,7 +156,7 @@ MARK_WEBHOOK_FAILING = (
 
 
 class AttemptOutcome(msgspec.Struct, frozen=True):
-    """What became of an attempt: `status` of the answer (None: there was none), what went wrong, how long it took."""
+    """The outcome of an attempt: the answer's `status` (None: no answer), the error, and the duration."""
 
     status: int | None
     error: str | None
@@ -141,10 +164,10 @@ class AttemptOutcome(msgspec.Struct, frozen=True):
 
 
 def record_outcome(tx: Write, key: int, outcome: AttemptOutcome) -> None:
-    """Write an attempt's outcome down, and let the next in its lane go when this one is done.
+    """Record an attempt's outcome, and make the next delivery in its lane due once this one is done.
 
-    A webhook is disabled when nothing at all got through while a delivery was tried to its end, and when its
-    receiver says that it is gone.
+    A webhook is disabled if no delivery succeeded while this one used up its attempts, or if its receiver
+    answers 410 Gone.
     """
     row = tx.one(SELECT_PENDING, (key,))
     if row is None:  # the webhook was disabled meanwhile
@@ -177,31 +200,52 @@ SELECT d.id, d.public_id, w.public_id, d.event_id, e.type, t.public_id, d.state,
 FROM delivery d JOIN webhook w ON w.id = d.webhook_id JOIN event e ON e.id = d.event_id
 LEFT JOIN ticket t ON t.id = e.ticket_id
 """
+
+
+class _DeliveryRow(NamedTuple):
+    """A row of `_SELECT_DELIVERY`."""
+
+    key: int
+    id: str
+    webhook_id: str
+    event: int
+    event_type: str
+    ticket_id: str | None
+    state: str
+    attempts: int
+    status: int | None
+    error: str | None
+    ms: int | None
+    created_at: int
+    last_at: int | None
+    due_at: int | None
+
+
 SELECT_DELIVERIES = f"{_SELECT_DELIVERY} WHERE d.webhook_id = ? AND d.id < ? ORDER BY d.id DESC LIMIT ?"
 SELECT_DELIVERY = f"{_SELECT_DELIVERY} WHERE d.id = ?"
 
 
 def list_deliveries(tx: Read, webhook: int, before: int, limit: int) -> list[tuple[int, Delivery]]:
-    """A webhook's deliveries, newest first, each with its key."""
+    """List a webhook's deliveries, newest first, each with its key."""
     return [_build_delivery(row) for row in tx.all(SELECT_DELIVERIES, (webhook, before, limit))]
 
 
-def _build_delivery(row: Row) -> tuple[int, Delivery]:
-    times = [None if at is None else format_rfc3339(at) for at in row[11:14]]
-    return row[0], Delivery(
-        id=row[1],
-        webhook_id=row[2],
-        event_id=events.encode_event_id(row[3]),
-        event_type=row[4],
-        ticket_id=row[5],
-        state=DeliveryState(row[6]),
-        attempts=row[7],
-        status=row[8],
-        error=row[9],
-        ms=row[10],
-        created=times[0] or "",
-        last_attempt=times[1],
-        next_attempt=times[2],
+def _build_delivery(found: Row) -> tuple[int, Delivery]:
+    row = _DeliveryRow._make(found)
+    return row.key, Delivery(
+        id=row.id,
+        webhook_id=row.webhook_id,
+        event_id=events.encode_event_id(row.event),
+        event_type=row.event_type,
+        ticket_id=row.ticket_id,
+        state=DeliveryState(row.state),
+        attempts=row.attempts,
+        status=row.status,
+        error=row.error,
+        ms=row.ms,
+        created=format_rfc3339(row.created_at),
+        last_attempt=None if row.last_at is None else format_rfc3339(row.last_at),
+        next_attempt=None if row.due_at is None else format_rfc3339(row.due_at),
     )
 
 
@@ -209,7 +253,7 @@ SELECT_DELIVERY_KEYS = "SELECT d.id, d.webhook_id, d.event_id, d.lane, d.state F
 
 
 class DeliveryKeys(msgspec.Struct, frozen=True):
-    """A delivery's own keys."""
+    """A delivery's internal keys and state."""
 
     key: int
     webhook: int
@@ -219,31 +263,34 @@ class DeliveryKeys(msgspec.Struct, frozen=True):
 
 
 def find_delivery(tx: Read, public_id: str) -> DeliveryKeys | None:
-    """A delivery by its public id."""
+    """Find a delivery by its public id."""
     row = tx.one(SELECT_DELIVERY_KEYS, (public_id,))
-    return None if row is None else DeliveryKeys(row[0], row[1], row[2], row[3], DeliveryState(row[4]))
+    if row is None:
+        return None
+    key, webhook, event, lane, state = row
+    return DeliveryKeys(key, webhook, event, lane, DeliveryState(state))
 
 
 SELECT_ATTEMPTS = "SELECT at, status, error, ms FROM attempt WHERE delivery_id = ? ORDER BY id"
 
 
 def list_attempts(tx: Read, kept: DeliveryKeys) -> list[Attempt]:
-    """What became of each attempt, oldest first; `at` is when it had ended."""
-    return [Attempt(format_rfc3339(row[0]), row[1], row[2], row[3]) for row in tx.all(SELECT_ATTEMPTS, (kept.key,))]
+    """List a delivery's attempts, oldest first; `at` is when an attempt ended."""
+    return [Attempt(format_rfc3339(at), *rest) for at, *rest in tx.all(SELECT_ATTEMPTS, (kept.key,))]
 
 
 SELECT_WEBHOOK_KEYS = "SELECT w.id, w.company_id, w.enabled FROM webhook w WHERE w.id = ?"
 
 
 def load_webhook_keys(tx: Read, kept: DeliveryKeys) -> webhooks.WebhookKeys:
-    """The webhook of a delivery."""
+    """Load the webhook of a delivery."""
     row = tx.one(SELECT_WEBHOOK_KEYS, (kept.webhook,))
     assert row is not None
     return webhooks.WebhookKeys(row[0], row[1], bool(row[2]))
 
 
 def replay_delivery(tx: Write, kept: DeliveryKeys) -> Delivery:
-    """Deliver once more, after whatever waits in the same lane; the receiver knows it by the same `webhook-id`."""
+    """Queue a delivery again, after the others in its lane; its `webhook-id` stays the same."""
     key, _ = _insert_delivery(tx, kept.webhook, kept.event, kept.lane)
     tx.wake_jobs()
     row = tx.one(SELECT_DELIVERY, (key,))
@@ -257,12 +304,12 @@ DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE state <> 'pendin
 
 
 def delete_old_deliveries(tx: Write) -> None:
-    """Drop what is done from the log after thirty days."""
+    """Delete finished deliveries after thirty days."""
     tx.run(DELETE_OLD, (tx.now - RETENTION_MS,))
 
 
 class WebhookBacklog(msgspec.Struct, frozen=True):
-    """What still waits, for the metrics: how many deliveries, since when in epoch milliseconds (None: nothing does),
+    """Pending deliveries, for the metrics: how many, since when in epoch milliseconds (None: no delivery is pending),
     and how many webhooks are disabled.
     """
 
@@ -282,6 +329,6 @@ SELECT ifnull(sum(x.pending), 0), min(x.oldest), count(x.disabled_reason) FROM (
 
 
 def load_backlog(tx: Read) -> WebhookBacklog:
-    """The state of the outbox of all webhooks together."""
+    """Load the state of the outbox of all webhooks together."""
     pending, oldest, disabled = tx.one(SELECT_BACKLOG) or (0, None, 0)
     return WebhookBacklog(pending, oldest, disabled)

@@ -1,11 +1,15 @@
-"""Webhooks: who is told of a company's events. The outbox is in `deliveries`."""
+"""Webhooks: addresses that receive a company's events. The outbox is in `webhook_deliveries`."""
+
+from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.events.records import Webhook, WebhookFormat
 from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.core.updates import update_columns
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read, Row, Write
 
@@ -14,7 +18,7 @@ SECRET_OVERLAP_MS = DAY
 
 
 class WebhookKeys(msgspec.Struct, frozen=True):
-    """A webhook's own keys, for those who may change it."""
+    """A webhook's internal keys and state."""
 
     key: int
     company: int
@@ -25,7 +29,7 @@ SELECT_WEBHOOK_KEYS = "SELECT id, company_id, enabled FROM webhook WHERE public_
 
 
 def find_webhook(tx: Read, public_id: str) -> WebhookKeys | None:
-    """A webhook by its public id."""
+    """Find a webhook by its public id."""
     row = tx.one(SELECT_WEBHOOK_KEYS, (public_id,))
     return None if row is None else WebhookKeys(row[0], row[1], bool(row[2]))
 
@@ -36,51 +40,77 @@ SELECT w.id, w.public_id, co.public_id, w.name, w.url, w.format, w.types, w.enab
   (SELECT count(*) FROM delivery d WHERE d.webhook_id = w.id AND d.state = 'pending'), w.old_until
 FROM webhook w JOIN company co ON co.id = w.company_id
 """
+
+
+class _WebhookRow(NamedTuple):
+    """A row of `_SELECT_WEBHOOK`."""
+
+    key: int
+    id: str
+    company_id: str
+    name: str
+    url: str
+    format: str
+    types: str | None
+    enabled: int
+    disabled_reason: str | None
+    failing_since: int | None
+    created_by: int
+    created_at: int
+    pending: int
+    old_secret_until: int | None
+
+
 SELECT_WEBHOOKS = f"{_SELECT_WEBHOOK} WHERE w.company_id = ? AND w.id > ? ORDER BY w.id LIMIT ?"
 SELECT_WEBHOOK = f"{_SELECT_WEBHOOK} WHERE w.id = ?"
 
 
 def list_webhooks(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Webhook]]:
-    """A company's webhooks, oldest first, each with its key."""
+    """List a company's webhooks, oldest first, each with its key."""
     return _build_webhooks(tx, tx.all(SELECT_WEBHOOKS, (company, after, limit)))
 
 
 def load_webhook(tx: Read, key: int) -> Webhook:
-    """A webhook that exists."""
+    """Load a webhook that exists."""
     return _build_webhooks(tx, tx.all(SELECT_WEBHOOK, (key,)))[0][1]
 
 
-def _build_webhooks(tx: Read, rows: list[Row]) -> list[tuple[int, Webhook]]:
-    bylines = Bylines(tx, [row[10] for row in rows])
+def _build_webhooks(tx: Read, found: list[Row]) -> list[tuple[int, Webhook]]:
+    rows = [_WebhookRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Webhook(
-                id=row[1],
-                company_id=row[2],
-                name=row[3],
-                url=row[4],
-                format=WebhookFormat(row[5]),
-                types=None if row[6] is None else msgspec.json.decode(row[6], type=list[str]),
-                enabled=bool(row[7]),
-                disabled_reason=row[8],
-                failing_since=None if row[9] is None else format_rfc3339(row[9]),
-                pending=row[12],
-                old_secret_until=None if row[13] is None or row[13] <= tx.now else format_rfc3339(row[13]),
-                created=bylines.by(row[10], row[11]),
+                id=row.id,
+                company_id=row.company_id,
+                name=row.name,
+                url=row.url,
+                format=WebhookFormat(row.format),
+                types=None if row.types is None else msgspec.json.decode(row.types, type=list[str]),
+                enabled=bool(row.enabled),
+                disabled_reason=row.disabled_reason,
+                failing_since=None if row.failing_since is None else format_rfc3339(row.failing_since),
+                pending=row.pending,
+                old_secret_until=_format_future(row.old_secret_until, tx.now),
+                created=bylines.build(row.created_by, row.created_at),
             ),
         )
         for row in rows
     ]
 
 
+def _format_future(at: int | None, now: int) -> str | None:
+    return None if at is None or at <= now else format_rfc3339(at)
+
+
 def count_webhooks(tx: Read, company: int) -> int:
-    """How many webhooks a company has."""
+    """Count a company's webhooks."""
     return tx.value("SELECT count(*) FROM webhook WHERE company_id = ?", (company,))
 
 
 class NewWebhookRow(msgspec.Struct, frozen=True):
-    """What is stored of a webhook at its creation."""
+    """The fields of a new webhook."""
 
     company: int
     name: str
@@ -98,7 +128,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, TRUE, ?, ?, ?)
 
 
 def insert_webhook(tx: Write, new: NewWebhookRow) -> tuple[int, str]:
-    """Store a webhook, which is told of what happens from now on; returns its key and its public id."""
+    """Insert a webhook, which receives events from now on; return its key and its public id."""
     public_id = generate_id(Prefix.WEBHOOK)
     seen = events.find_newest_key(tx)
     row = (
@@ -108,29 +138,26 @@ def insert_webhook(tx: Write, new: NewWebhookRow) -> tuple[int, str]:
     return tx.insert(INSERT_WEBHOOK, row), public_id
 
 
-CHANGE = """
-UPDATE webhook SET name = ifnull(:name, name), url = ifnull(:url, url), format = ifnull(:format, format),
-  types = CASE WHEN :retyped THEN :types ELSE types END
-WHERE id = :key
-"""
-
-
 class WebhookChanges(msgspec.Struct, frozen=True):
-    """What becomes different; None leaves as it is, but for `types` where `retyped` says so."""
+    """New values of a webhook; UNSET keeps the stored value. `types` None subscribes to all event types."""
 
-    name: str | None
-    url: str | None
-    format: WebhookFormat | None
-    retyped: bool
-    types: list[str] | None
+    name: str | UnsetType = UNSET
+    url: str | UnsetType = UNSET
+    format: WebhookFormat | UnsetType = UNSET
+    types: list[str] | UnsetType | None = UNSET
 
 
 def update_webhook(tx: Write, key: int, changes: WebhookChanges) -> None:
-    """Change a webhook."""
-    values = msgspec.structs.asdict(changes)
-    kind = changes.format
-    values |= {"key": key, "types": _encode_types(changes.types), "format": None if kind is None else kind.value}
-    tx.run(CHANGE, values)
+    """Update the fields that are set."""
+    update_columns(
+        tx,
+        "webhook",
+        key,
+        name=changes.name,
+        url=changes.url,
+        format=UNSET if changes.format is UNSET else changes.format.value,
+        types=UNSET if changes.types is UNSET else _encode_types(changes.types),
+    )
 
 
 ENABLE_WEBHOOK = (
@@ -144,12 +171,12 @@ WHERE webhook_id = ? AND state = 'pending'
 
 
 def enable_webhook(tx: Write, key: int) -> None:
-    """Begin to tell a webhook of what happens from now on."""
+    """Enable a webhook for events from now on."""
     tx.run(ENABLE_WEBHOOK, (events.find_newest_key(tx), key))
 
 
 def disable_webhook(tx: Write, key: int, reason: str) -> None:
-    """Tell a webhook nothing more; what it wasn't told yet is dead, and can be replayed."""
+    """Disable a webhook; its pending deliveries become dead and can be replayed."""
     tx.run(DISABLE_WEBHOOK, (reason, key))
     tx.run(MARK_PENDING_DEAD, (tx.now, "the webhook was disabled", key))
 
@@ -159,17 +186,17 @@ DELETE_OLD_SECRETS = "UPDATE webhook SET old_secret = NULL, old_until = NULL WHE
 
 
 def rotate_secret(tx: Write, key: int, secret: bytes) -> None:
-    """Sign with a new secret, and for a day with the one before as well."""
+    """Sign with a new secret, and for a day with the old one too."""
     tx.run(ROTATE_SECRET, {"key": key, "secret": secret, "until": tx.now + SECRET_OVERLAP_MS})
 
 
 def delete_old_secrets(tx: Write) -> None:
-    """Drop secrets that sign nothing any more."""
+    """Delete old secrets that no longer sign."""
     tx.run(DELETE_OLD_SECRETS, (tx.now,))
 
 
 def delete_webhook(tx: Write, key: int) -> None:
-    """Remove a webhook with its deliveries."""
+    """Delete a webhook with its deliveries."""
     tx.run("DELETE FROM webhook WHERE id = ?", (key,))
 
 

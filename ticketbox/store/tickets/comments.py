@@ -1,5 +1,7 @@
 """Comments on tickets."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
@@ -12,31 +14,46 @@ _SELECT_COMMENT = """
 SELECT c.id, c.public_id, t.public_id, c.body, c.created_at, c.created_by, c.edited_at
 FROM comment c JOIN ticket t ON t.id = c.ticket_id
 """
+
+
+class _CommentRow(NamedTuple):
+    """A row of `_SELECT_COMMENT`."""
+
+    key: int
+    id: str
+    ticket_id: str
+    body: str
+    created_at: int
+    created_by: int
+    edited_at: int | None
+
+
 SELECT_COMMENTS = f"{_SELECT_COMMENT} WHERE c.ticket_id = ? AND c.id > ? ORDER BY c.id LIMIT ?"
 SELECT_COMMENT = f"{_SELECT_COMMENT} WHERE c.id = ?"
 
 
 def list_comments(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[int, Comment]]:
-    """A ticket's comments, oldest first, each with its key."""
+    """List a ticket's comments, oldest first, each with its key."""
     return _build_comments(tx, tx.all(SELECT_COMMENTS, (ticket, after, limit)))
 
 
 def load_comment(tx: Read, key: int) -> Comment:
-    """A comment that exists."""
+    """Load a comment that exists."""
     return _build_comments(tx, tx.all(SELECT_COMMENT, (key,)))[0][1]
 
 
-def _build_comments(tx: Read, rows: list[Row]) -> list[tuple[int, Comment]]:
-    bylines = Bylines(tx, [row[5] for row in rows])
+def _build_comments(tx: Read, found: list[Row]) -> list[tuple[int, Comment]]:
+    rows = [_CommentRow._make(row) for row in found]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (
-            row[0],
+            row.key,
             Comment(
-                id=row[1],
-                ticket_id=row[2],
-                body=row[3],
-                by=bylines.by(row[5], row[4]),
-                edited_at=None if row[6] is None else format_rfc3339(row[6]),
+                id=row.id,
+                ticket_id=row.ticket_id,
+                body=row.body,
+                by=bylines.build(row.created_by, row.created_at),
+                edited_at=None if row.edited_at is None else format_rfc3339(row.edited_at),
             ),
         )
         for row in rows
@@ -44,7 +61,7 @@ def _build_comments(tx: Read, rows: list[Row]) -> list[tuple[int, Comment]]:
 
 
 class CommentKeys(msgspec.Struct, frozen=True):
-    """Where a comment stands and whose it is. Keys are internal."""
+    """The internal keys of a comment's ticket and author."""
 
     ticket: int
     user: int
@@ -54,7 +71,7 @@ SELECT_KEYS = "SELECT c.ticket_id, b.user_id FROM comment c JOIN byline b ON b.i
 
 
 def load_comment_keys(tx: Read, key: int) -> CommentKeys:
-    """The ticket and the author of a comment that exists."""
+    """Load the keys of a comment that exists."""
     row = tx.one(SELECT_KEYS, (key,))
     assert row is not None
     return CommentKeys(*row)
@@ -65,7 +82,7 @@ UPDATE_COMMENT_COUNT = "UPDATE ticket SET comment_count = comment_count + ? WHER
 
 
 def insert_comment(tx: Write, ticket: int, body: str, byline: int) -> int:
-    """Store a comment; returns its key."""
+    """Insert a comment; return its key."""
     tx.run(UPDATE_COMMENT_COUNT, (1, ticket))
     return tx.insert(INSERT_COMMENT, (generate_id(Prefix.COMMENT), ticket, body, tx.now, byline))
 
@@ -76,6 +93,6 @@ def update_comment(tx: Write, key: int, body: str) -> None:
 
 
 def delete_comment(tx: Write, key: int, ticket: int) -> None:
-    """Remove a comment."""
+    """Delete a comment."""
     tx.run(UPDATE_COMMENT_COUNT, (-1, ticket))
     tx.run("DELETE FROM comment WHERE id = ?", (key,))

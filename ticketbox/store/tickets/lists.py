@@ -1,14 +1,13 @@
-"""Lists of tickets: one query composed of constant parts, flat in the number of tickets."""
+"""Lists of tickets: one query composed of constant parts, whose cost doesn't grow with the number of tickets."""
 
 from enum import StrEnum
-from operator import itemgetter
 
 import msgspec
 
 from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status, Ticket
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets.tickets import TICKET_COLUMNS, TICKET_JOINS, build_tickets
+from ticketbox.store.tickets.tickets import TICKET_COLUMNS, TICKET_JOINS, build_tickets, get_fields
 
 
 class Sort(StrEnum):
@@ -29,16 +28,15 @@ _SORT_COLUMNS = {
     "priority": ("priority", "id"),
     "position": ("position", "id"),
 }
-_AT = {"id": 0, "updated_at": 22, "priority": 10, "position": 5}
 
 
 def count_sort_keys(sort: Sort) -> int:
-    """How many figures make a place in this order."""
+    """Return how many values a cursor has in this order."""
     return len(_SORT_COLUMNS[sort.removeprefix("-")])
 
 
 class TicketFilter(msgspec.Struct, frozen=True):
-    """What a list asks for; None asks for nothing. Ids are public, times epoch milliseconds."""
+    """The filters of a list; None means any. Ids are public, times epoch milliseconds."""
 
     statuses: tuple[Status, ...]
     sort: Sort
@@ -52,12 +50,12 @@ class TicketFilter(msgspec.Struct, frozen=True):
     updated_since: int | None = None
 
 
-def compose_query(wanted: TicketFilter, resumed: bool) -> str:
+def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
     """Compose the list's query from constant parts.
 
-    Each visible project gives at most one page, from an index in the page's own order, and the page is
-    merged of those: the cost doesn't grow with the number of tickets. Only then are the page's rows read
-    whole, in any order: SQLite sorts whole rows slower than Python sorts their places.
+    Each visible project contributes at most one page, read from an index in the list's order, and these are
+    merged: the cost doesn't grow with the number of tickets. Only then are the page's rows read in full,
+    unsorted: SQLite sorts full rows more slowly than Python sorts by their keys.
     """
     down = wanted.sort.startswith("-")
     keys = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
@@ -111,10 +109,10 @@ SELECT {TICKET_COLUMNS} FROM chosen v CROSS JOIN ticket t ON t.id = v.id {TICKET
 
 
 def _compose_resume_conditions(keys: list[str], beyond: str) -> list[str]:
-    """What comes after a place, as one condition for each index range.
+    """Compose the conditions that select what follows a cursor, one for each index range.
 
-    A comparison of row values would walk all that is equal in the first key: SQLite seeks by the columns before
-    the rowid alone.
+    A comparison of row values would scan all rows that are equal in the first key: SQLite seeks only by the
+    columns before the rowid.
     """
     if len(keys) == 1:
         return [f" AND {keys[0]} {beyond} :after0"]
@@ -127,7 +125,7 @@ _PROJECT_OF_COLUMN = "(SELECT project_id FROM board_column WHERE public_id = :co
 def build_parameters(
     viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
 ) -> dict[str, object]:
-    """The values that go with `sql`."""
+    """Build the parameters of `compose_query`."""
     return {
         **viewer,
         "statuses": msgspec.json.encode(wanted.statuses).decode(),
@@ -140,15 +138,16 @@ def build_parameters(
         "resolved": wanted.resolved,
         "updated_since": wanted.updated_since,
         "limit": limit,
-        **{f"after{place}": value for place, value in enumerate(after or ())},
+        **{f"after{number}": value for number, value in enumerate(after or ())},
     }
 
 
 def list_tickets(
     tx: Read, viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
 ) -> list[tuple[int | tuple[int, ...], Ticket]]:
-    """A page of tickets, each with the place in the order that a cursor resumes after."""
-    rows = tx.all(compose_query(wanted, after is not None), build_parameters(viewer, wanted, after, limit))
-    place = itemgetter(*(_AT[key] for key in _SORT_COLUMNS[wanted.sort.removeprefix("-")]))
-    rows.sort(key=place, reverse=wanted.sort.startswith("-"))
-    return list(zip(map(place, rows), build_tickets(tx, rows), strict=True))
+    """List a page of tickets, each with the sort values that a cursor resumes after."""
+    rows = tx.all(compose_query(wanted, resumed=after is not None), build_parameters(viewer, wanted, after, limit))
+    columns = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
+    get_sort_values = get_fields(*("key" if column == "id" else column for column in columns))
+    rows.sort(key=get_sort_values, reverse=wanted.sort.startswith("-"))
+    return list(zip(map(get_sort_values, rows), build_tickets(tx, rows), strict=True))

@@ -1,4 +1,4 @@
-"""Where tickets stand in their columns: figures with gaps, so that a move rarely has to renumber."""
+"""Positions of tickets in their columns: numbers with gaps, so that a move rarely has to renumber."""
 
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets.tickets import TicketState, load_state
@@ -9,13 +9,13 @@ SELECT_ACTIVE_IN_COLUMN = "SELECT id FROM ticket WHERE public_id = ? AND column_
 
 
 def find_in_column(tx: Read, column: int, public_id: str) -> TicketState | None:
-    """An active ticket, if it stands in the column."""
+    """Find an active ticket in a column."""
     key = tx.value(SELECT_ACTIVE_IN_COLUMN, (public_id, column))
     return None if key is None else load_state(tx, key)
 
 
 def place_ticket(tx: Write, key: int, project: int, column: int, position: int) -> None:
-    """Put a ticket at a place in a column, of its own project or another."""
+    """Move a ticket to a position in a column of any project."""
     tx.run(
         "UPDATE ticket SET project_id = ?, column_id = ?, position = ? WHERE id = ?",
         (project, column, position, key),
@@ -26,7 +26,7 @@ SELECT_LAST_POSITION = "SELECT max(position) FROM ticket WHERE column_id = ?1 AN
 
 
 def find_end_position(tx: Read, column: int) -> int:
-    """The position after the last ticket of a column."""
+    """Return the position after a column's last ticket."""
     last = tx.value(SELECT_LAST_POSITION, (column,))
     return GAP if last is None else last + GAP
 
@@ -42,7 +42,7 @@ WHERE column_id = ? AND status IN ('active', 'archived') AND position < ? AND id
 
 
 def allocate_position(tx: Write, column: int, neighbour: TicketState, moved: int, *, after: bool) -> int:
-    """A free position right before or after a neighbour in the column; makes room where there is none."""
+    """Return a free position next to a neighbour in the column; renumber the column if there is none."""
     anchor = neighbour.position
     other = tx.value(SELECT_NEXT_POSITION if after else SELECT_PREVIOUS_POSITION, (column, anchor, moved))
     if other is None:

@@ -1,8 +1,8 @@
-"""Searching tickets: a checked query becomes one question to the index of words (docs/use/search.md).
+"""Search of tickets: a checked query becomes an expression of the full-text index (docs/use/search.md).
 
-The index holds, beside the words, what narrows a search: company, project, status and the like are tokens in its
-column `scope`, so that a word that half of the tickets hold costs no more than a rare one. What comes out is in the
-order of the index, newest first, and is checked against `visible_project` once more.
+Besides words, the index holds filters: company, project, status and the like are tokens in its column `scope`, so
+that a word in half of all tickets costs no more than a rare one. Results come in the order of the index, newest
+first, and are checked against `visible_project` again.
 """
 
 import time
@@ -33,11 +33,12 @@ _COLUMNS_BY_FIELD = {
     TextField.PAGE: "address",
     TextField.BRANCH: "branch",
 }
+_TIME_COLUMNS = {TimeField.CREATED: "t.created_at", TimeField.UPDATED: "t.updated_at"}
 _EXCERPTS = {"description": 3, "comments": 4, "errors": 6, "console": 7, "page": 5, "branch": 2, "id": 0}
 
 
 class IndexQuery(msgspec.Struct, frozen=True):
-    """A query that is ready to be asked. `scope` is an expression of the index; "" finds nothing."""
+    """A query with its names resolved. `scope` is an expression of the index; "" finds nothing."""
 
     scope: str
     projects: tuple[int, ...]
@@ -47,7 +48,7 @@ class IndexQuery(msgspec.Struct, frozen=True):
 
     @property
     def loose(self) -> list[TextTerm]:
-        """The words that may stand anywhere."""
+        """The words that may be in any field."""
         return [text for text in self.texts if text.place is TextField.ANYWHERE and not text.negated]
 
 
@@ -55,10 +56,10 @@ SELECT_NEXT_TERM = "SELECT term FROM search_term WHERE term >= ? LIMIT 1"
 
 
 def expand_prefixes(tx: Read, texts: Iterable[TextTerm]) -> tuple[TextTerm, ...]:
-    """The texts, those whose last word may go on with the words of the index that it can become.
+    """Replace each prefix by the words of the index that begin with it.
 
-    The index would join all that is listed under those words before it gives the first row; as a choice of words it
-    goes through them in step. Words of two and three letters have an index of their own.
+    For a prefix, the index would join the lists of all these words before it returns the first row; for an OR of
+    words it reads the lists in step. Prefixes of two and three letters have a separate index.
     """
     return tuple(_expand_prefix(tx, text) if text.prefix else text for text in texts)
 
@@ -83,7 +84,7 @@ def _compose_text(text: TextTerm, columns: str) -> str:
 
 
 def compose_expression(question: IndexQuery, *, titled: bool | None = None) -> str:
-    """The question in the index's language: of all tickets, or of those (not) with all words in their titles."""
+    """Compose the FTS5 expression: for all tickets, or for those with (without) all words in their titles."""
     parts = [
         question.scope,
         *(_compose_text(text, _COLUMNS_BY_FIELD[text.place]) for text in question.texts if not text.negated),
@@ -102,13 +103,13 @@ ORDER BY rowid DESC LIMIT 1 OFFSET :limit - 1
 
 
 def compose_query(question: IndexQuery) -> str:
-    """Compose the question from constant parts."""
+    """Compose the statement from constant parts."""
     where = ["t.project_id IN (SELECT value FROM json_each(:projects))"]
     for number, (negated, _) in enumerate(question.columns):
         inside = f"t.column_id IN (SELECT value FROM json_each(:columns{number}))"
         where.append(f"ifnull({inside}, 0) = {int(not negated)}")
     for number, period in enumerate(question.periods):
-        column = "t.created_at" if period.moment is TimeField.CREATED else "t.updated_at"
+        column = _TIME_COLUMNS[period.moment]
         bounds = f"{column} >= :least{number} AND {column} < :most{number}"
         where.append(f"NOT ({bounds})" if period.negated else bounds)
     more = "".join(f" AND {part}" for part in where)
@@ -121,22 +122,22 @@ ORDER BY search.rowid DESC LIMIT :limit"""
 
 
 def _compose_excerpt(field: str, column: int) -> str:
-    """The column's snippet behind its field's name, or NULL when nothing fits there.
+    """Compose the column's snippet after its field's name, or NULL without a match there.
 
-    LIMIT keeps it from being inlined, and so from being cut twice.
+    LIMIT prevents inlining, which would compute the snippet twice.
     """
     snippet = f"snippet(search, {column}, :open, :close, '…', 24)"
     return f"(SELECT '{field}:' || cut FROM (SELECT {snippet} AS cut LIMIT 1) WHERE instr(cut, :open))"
 
 
-# The first that fits ends the choice: each snippet reads its column's text twice.
+# coalesce() stops at the first match: each snippet reads its column's text twice.
 _HIGHLIGHT_COLUMNS = (
     ", highlight(search, 1, :open, :close), coalesce(" + ", ".join(starmap(_compose_excerpt, _EXCERPTS.items())) + ")"
 )
 
 
 class SearchMatch(msgspec.Struct, frozen=True):
-    """A ticket that fits: its key, its place in the order, and what to show of it."""
+    """A found ticket: its key, its position in the order, and its highlights."""
 
     key: int
     place: tuple[int, int, int]
@@ -146,21 +147,21 @@ class SearchMatch(msgspec.Struct, frozen=True):
 def find_matches(
     tx: Read, viewer: Viewer, question: IndexQuery, after: tuple[int, ...] | None, limit: int
 ) -> tuple[list[SearchMatch], bool]:
-    """Up to `limit` tickets that fit, and whether all were looked at that had to be.
+    """Find up to `limit` tickets; also return whether the search finished within its time limit of a second.
 
-    Of the 200 newest that fit, first those with all words in their titles, then the others; then the older ones; each
-    newest first. After a second it gives what it has found by then.
+    Of the 200 newest matches, those with all words in their titles come first, then the others; then older matches.
+    Each group is sorted newest first.
     """
     found: list[SearchMatch] = []
     if not question.scope:
         return found, True
     asking = _TimedSearch(tx, viewer, question, time.monotonic() + TIME_LIMIT_SECONDS)
-    floor, tier, before = after or (asking.floor() if question.loose else NO_UPPER_BOUND, 0, NO_UPPER_BOUND)
+    floor, tier, before = after or (asking.find_floor() if question.loose else NO_UPPER_BOUND, 0, NO_UPPER_BOUND)
     steps = ((True, floor, NO_UPPER_BOUND), (False, floor, NO_UPPER_BOUND), (None, 0, floor))
     for number, (titled, least, most) in enumerate(steps):
         if number < tier or least >= most:
             continue
-        rows = asking.rows(titled, least, before if number == tier else most, limit - len(found))
+        rows = asking.select_rows(titled, least, before if number == tier else most, limit - len(found))
         found += [SearchMatch(row[0], (floor, number, row[0]), _build_highlights(row)) for row in rows]
         if asking.late or len(found) >= limit:
             break
@@ -168,20 +169,20 @@ def find_matches(
 
 
 class _TimedSearch:
-    """A question while it is asked, step by step, within one time limit."""
+    """A search that runs in steps within one time limit."""
 
     def __init__(self, tx: Read, viewer: Viewer, question: IndexQuery, deadline: float) -> None:
         self._tx, self._question, self._deadline = tx, question, deadline
         self._values = {**viewer, **_build_parameters(question)}
         self.late = False
 
-    def floor(self) -> int:
-        """The key of the last of the newest that are ranked; 0 when there are no others."""
+    def find_floor(self) -> int:
+        """Find the key of the last match that is ranked; 0 if all are."""
         keys = self._some(SELECT_LAST_RANKED, None, 0, NO_UPPER_BOUND, MAX_RANKED)
         return keys[0][0] if keys else 0
 
-    def rows(self, titled: bool | None, least: int, before: int, limit: int) -> list[Row]:
-        """Rows of a range of keys, newest first."""
+    def select_rows(self, titled: bool | None, least: int, before: int, limit: int) -> list[Row]:
+        """Select the matches in a range of keys, newest first."""
         return self._some(compose_query(self._question), titled, least, before, limit)
 
     def _some(self, statement: str, titled: bool | None, least: int, before: int, limit: int) -> list[Row]:

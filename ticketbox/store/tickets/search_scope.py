@@ -1,4 +1,4 @@
-"""What narrows a search: whom and what a query names, and the tokens that stand for it in the index of words."""
+"""The scope of a search: what a query's names refer to, and the index tokens of its filters."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -18,7 +18,7 @@ KeysByTerm = Mapping[FacetTerm, tuple[int, ...]]  # the internal keys of what a 
 
 
 class VisibleProject(msgspec.Struct, frozen=True):
-    """A project that the viewer sees; `siblings` is how many projects its company has."""
+    """A project that the viewer sees; `siblings` counts the projects of its company."""
 
     company: int
     project: int
@@ -43,10 +43,11 @@ FROM (SELECT DISTINCT v.company FROM visible_project v) c
 
 
 def list_visible_projects(tx: Read, viewer: Viewer) -> list[VisibleProject]:
-    """The projects that the viewer sees."""
+    """List the projects that the viewer sees."""
     sizes = dict(tx.all(COUNT_PROJECTS, viewer))
     return [
-        VisibleProject(row[0], row[1], row[2], row[3], row[4], sizes[row[0]]) for row in tx.all(SELECT_PROJECTS, viewer)
+        VisibleProject(company, project, company_id, project_id, name, sizes[company])
+        for company, project, company_id, project_id, name in tx.all(SELECT_PROJECTS, viewer)
     ]
 
 
@@ -60,7 +61,7 @@ WHERE u.public_id = :name OR u.name = :name COLLATE NOCASE OR u.email = :name
 
 
 def find_users_by_name(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
-    """The users of the viewer's companies with this id, name, first name or e-mail address."""
+    """Find the users of the viewer's companies with this id, name, first name or e-mail address."""
     return tuple(key for (key,) in tx.all(SELECT_USERS_BY_NAME, {**viewer, "name": name}))
 
 
@@ -72,14 +73,14 @@ WHERE v.within AND (c.public_id = :name OR c.name = :name COLLATE NOCASE)
 
 
 def find_columns_by_name(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
-    """The columns that the viewer sees with this id or name."""
+    """Find the columns that the viewer sees with this id or name."""
     return tuple(key for (key,) in tx.all(SELECT_COLUMNS_BY_NAME, {**viewer, "name": name}))
 
 
 def compose_scope(
     where: Iterable[VisibleProject], statuses: Sequence[Status], query: SearchQuery, names: KeysByTerm, now: int
 ) -> str:
-    """The part of an index expression that narrows by everything but words."""
+    """Compose the part of an index expression that filters by everything except words."""
     homes: dict[int, list[VisibleProject]] = {}
     for home in where:
         homes.setdefault(home.company, []).append(home)
@@ -103,14 +104,14 @@ def compose_scope(
 
 
 def _list_project_tokens(company: int, homes: list[VisibleProject]) -> list[str]:
-    """The tokens of a company: itself where that is all of it, or too much to name."""
+    """List the tokens of a company's projects: one for the company if all are meant, or too many to list."""
     if len(homes) > MAX_PROJECTS or len(homes) == homes[0].siblings:
         return [f"c{company}"]
     return [f"p{home.project}" for home in homes]
 
 
 def list_month_tokens(period: TimeTerm, now: int) -> list[str]:
-    """The tokens of the years, and at both ends months, that hold a period."""
+    """List the tokens of the years, and at both ends months, that a time range covers."""
     least, most = (
         datetime.fromtimestamp(min(max(at, 0), now + DAY) / 1000, UTC)
         for at in (period.least or 0, now + DAY if period.most is None else period.most)
@@ -148,12 +149,12 @@ def _compose_any(tokens: Sequence[str]) -> str:
 
 
 def quote(text: str) -> str:
-    """A text as the index's language takes it: between quotes nothing has a meaning."""
+    """Quote a text for FTS5; inside quotes no character is special."""
     return '"' + text.replace('"', '""') + '"'
 
 
 def join_conditions(parts: Sequence[str], without: Sequence[str]) -> str:
-    """What fits all of the parts and none of the others."""
+    """Join conditions: all of `parts` and none of `without`."""
     found = " AND ".join(f"({part})" for part in parts)
     for part in without:
         found = f"({found}) NOT ({part})"

@@ -1,8 +1,8 @@
-"""The segments of the index of words, and their merging (docs/use/search.md, "How it works").
+"""The segments of the full-text index, and their merging (docs/use/search.md, "How it works").
 
-Every transaction that changes the index adds a segment, and each word of a search is looked up in all of them. SQLite
-merges some as they come; these statements merge the rest, a few pages at a time ("The 'merge' Command" in its
-documentation of FTS5).
+Every transaction that changes the index adds a segment, and a search looks each word up in all of them. SQLite
+merges some automatically; these statements merge the rest, a few pages at a time ("The 'merge' Command" in its
+FTS5 documentation).
 """
 
 from ticketbox.store.file.database import Read, Write
@@ -19,15 +19,15 @@ MERGE_SEGMENTS = "INSERT INTO search (search, rank) VALUES ('merge', ?)"
 
 
 def count_segments(tx: Read) -> int:
-    """How many segments the index has."""
+    """Count the segments of the index."""
     return int(tx.value(COUNT_SEGMENTS))
 
 
 def merge_segments(tx: Write, pages: int, *, begin: bool = False) -> bool:
-    """Write so many pages of a merge; returns whether anything was left to do.
+    """Write that many pages of a merge; return whether there was anything to merge.
 
-    It goes on with a merge that was begun, then merges those of about the same size where there are four. `begin` has
-    all merged into one.
+    Continues a merge that was started, then merges four or more segments of about the same size. `begin` starts a
+    merge of all segments into one.
     """
     before = tx.connection.total_changes
     tx.run(MERGE_SEGMENTS, (-pages if begin else pages,))

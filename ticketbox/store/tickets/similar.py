@@ -1,4 +1,4 @@
-"""Tickets that look alike, by their fingerprints."""
+"""Similar tickets, found by their fingerprints."""
 
 import time
 from collections.abc import Iterable
@@ -20,7 +20,7 @@ SELECT ?, ?, ?, p.company_id, ? FROM ticket t JOIN project p ON p.id = t.project
 
 
 def insert_fingerprints(tx: Write, ticket: int, prints: Iterable[Fingerprint]) -> None:
-    """Note what a ticket looks like, beside what is known of it."""
+    """Add fingerprints to those of a ticket."""
     tx.many(INSERT_FINGERPRINT, [(ticket, each.likeness.value, each.value, each.label, ticket) for each in prints])
 
 
@@ -28,12 +28,12 @@ SELECT_FINGERPRINTS = "SELECT likeness, value, label FROM fingerprint WHERE tick
 
 
 def list_fingerprints(tx: Read, ticket: int) -> list[Fingerprint]:
-    """What a ticket looks like."""
+    """List a ticket's fingerprints."""
     return [Fingerprint(Likeness(row[0]), row[1], row[2]) for row in tx.all(SELECT_FINGERPRINTS, (ticket,))]
 
 
 class SimilarMatch(msgspec.Struct, frozen=True):
-    """A ticket that looks like what was asked for, and in what."""
+    """A similar ticket and the fingerprints that it shares."""
 
     key: int
     prints: list[Fingerprint]
@@ -53,7 +53,10 @@ ORDER BY f.ticket_id DESC LIMIT :limit
 def find_similar(
     tx: Read, viewer: Viewer, prints: Iterable[Fingerprint], statuses: Iterable[Status], besides: int = 0
 ) -> tuple[list[SimilarMatch], bool]:
-    """The newest visible tickets with these fingerprints, most alike first, and whether time was enough for all."""
+    """Find the newest visible tickets with these fingerprints, most similar first.
+
+    Also return whether the search finished within its time limit.
+    """
     deadline = time.monotonic() + TIME_LIMIT_SECONDS
     given = {**viewer, "statuses": msgspec.json.encode(list(statuses)).decode(), "except": besides}
     found: dict[int, list[Fingerprint]] = {}

@@ -1,7 +1,7 @@
-"""Redaction at ingest: whatever a browser sends, no secret that can be told as one is stored.
+"""Redaction at ingest: no recognisable secret is stored, whatever a browser sends.
 
-The browser redacts as well; this is the same once more, for clients that don't (docs/operate/security.md).
-What was taken out is counted, and what is already `[redacted]` is left alone.
+The browser redacts too; the server repeats it for clients that don't (docs/operate/security.md). Removed secrets
+are counted; what is already `[redacted]` stays.
 """
 
 from collections.abc import Sequence
@@ -28,9 +28,9 @@ _MAX_CLEAN_TEXTS = 10_000
 
 
 class Redactor:
-    """Takes secrets out of one capture and counts them in `counts`.
+    """Removes secrets from one capture and counts them in `counts`.
 
-    `extra` are the project's own rules, as `Scrubber` describes them. Entries are changed in place.
+    `extra` are the project's rules, as described in `SecretScanner`. Entries are changed in place.
     """
 
     def __init__(self, extra: Sequence[str] = ()) -> None:
@@ -39,7 +39,7 @@ class Redactor:
         self._clean: set[str] = set()
 
     def text(self, text: str, limit: int = TEXT) -> str:
-        """Any text without its secrets, no longer than the limit."""
+        """Redact any text, and cut it to the limit."""
         if text in self._clean:
             return text
         clean = self._scrubber.scrub(text, self.counts)
@@ -48,15 +48,15 @@ class Redactor:
         return clean[:limit]
 
     def url(self, url: str) -> str:
-        """An address without its login, and without the values of secret-looking parameters."""
+        """Redact the login and the values of secret-looking parameters in a URL."""
         return self.text(url, URL)
 
     def body(self, body: str) -> str:
-        """A body (JSON, a form, XML or other text, whole or cut) without the values of secret keys."""
+        """Redact the values of secret keys in a body (JSON, a form, XML or other text, whole or cut)."""
         return self.text(body, BODY)
 
     def headers(self, headers: dict[str, str]) -> dict[str, str]:
-        """The headers that say who somebody is removed; only harmless ones with their value."""
+        """Remove headers that identify somebody; keep the values of harmless ones only."""
         return {
             self.text(name, 256): self._header(name.strip().lower(), value)
             for name, value in headers.items()
@@ -70,7 +70,7 @@ class Redactor:
         page.referrer = self._maybe(page.referrer, URL)
 
     def environment(self, environment: Environment) -> None:
-        """Redact what the client says of its browser."""
+        """Redact the description of the client's browser."""
         environment.browser = self._maybe(environment.browser, LINE)
         environment.os = self._maybe(environment.os, LINE)
         environment.language = self._maybe(environment.language, LINE)
@@ -129,6 +129,6 @@ class Redactor:
 
 
 def redact_text(text: str) -> tuple[str, int]:
-    """A text without its secrets, and how many were taken out."""
+    """Redact a text; return it with the number of secrets removed."""
     counts = Redaction()
     return SecretScanner().scrub(text, counts), counts.total

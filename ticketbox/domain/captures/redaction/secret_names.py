@@ -5,7 +5,7 @@ from functools import lru_cache
 
 
 def split_words(text: str) -> frozenset[str]:
-    """The words of a text, as a set."""
+    """Split a text into a set of words."""
     return frozenset(text.split())
 
 
@@ -21,7 +21,7 @@ _LAST = split_words(
 _QUERY_NAMES = split_words("key code")
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
-# every secret name holds one of these, so a search for them finds all candidates
+# every secret name contains one of these, so a search for them finds all candidates
 STEMS = (
     r"p(?:ass|w|in)|s(?:ecret|ess|sn|i[dg]|aml|ocial)|to(?:ken|tp)|key|a(?:uth|pi[ _-]?key|ssertion)|verifier"
     r"|c(?:red|srf|ard|cn|v[vcn]|o(?:okie|de))|xsrf|jwt|otp"
@@ -46,12 +46,12 @@ _HARMLESS_PREFIXES = (
 
 
 def is_harmless_header(name: str) -> bool:
-    """Whether a header's value is harmless by its lower-case name; all others are blanked."""
+    """Whether a header's value is harmless, by its lower-case name; others are redacted."""
     return name in _HARMLESS_HEADERS or name.startswith(_HARMLESS_PREFIXES)
 
 
 def normalize_name(name: str) -> str:
-    """A name without case and separators: `Customer-Ref`, `customerRef` and `customer_ref` are one."""
+    """Normalize case and separators: `Customer-Ref`, `customerRef` and `customer_ref` become equal."""
     return "".join(filter(str.isalnum, name)).lower()
 
 

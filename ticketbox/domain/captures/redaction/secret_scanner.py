@@ -1,11 +1,11 @@
-"""Finding secrets in any text, in time linear in its length.
+"""A scanner for secrets in any text, in time linear in its length.
 
-Two kinds: tokens that are known by their shape, and the values of keys that are known by their name
+It finds tokens by their form, and the values of keys by the key's name
 (`?token=…`, `"password": "…"`, `<secret>…</secret>`, a part of a form), in plain text, JSON, forms and
-addresses, through several layers of escaping. Every pattern here either fails within a fixed number
-of characters or consumes what it looked at, so hostile text can't make it slow.
+URLs, through several layers of escaping. Every pattern here either fails within a fixed number of characters or
+consumes what it read, so hostile text can't make it slow.
 
-A name that merely resembles a secret's is taken for one: a lost word costs less than a lost password.
+A name that resembles a secret's counts as one: a lost word costs less than a leaked password.
 """
 
 import base64
@@ -43,7 +43,7 @@ _TOKENS = re.compile(
     r"|tok_[A-Za-z0-9]{20,}|whsec_[A-Za-z0-9+/=]{16,}|pypi-[\w-]{16,}",
     re.ASCII,
 )
-# these can turn out harmless after they were read, so they come after those that might stand in them
+# these may turn out harmless after they were read, so they come after those that they may contain
 _JWT = re.compile(r"eyJ[\w-]{10,}(?:\.[\w-]*){0,4}", re.ASCII)
 _SCHEMES = re.compile(r"([bB](?:earer|EARER|asic|ASIC)(?:\s|%20|\+){1,4})([A-Za-z0-9._~+/=%-]{4,})", re.ASCII)
 _PEM = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----")
@@ -69,11 +69,11 @@ _SEGMENTS = re.compile(r"[\s.\[\]]+")
 
 
 class SecretScanner:
-    """Takes secrets out of texts. `extra` are a project's own rules.
+    """Removes secrets from texts. `extra` are a project's rules.
 
-    A rule is the name of a key, whose values are taken out like a password's (`customer_ref`; case
-    and separators don't count), or `text:` and a literal, which is taken out wherever it stands
-    (`text:ACME-1234`); a `*` at the end of a literal takes the rest of the word too (`text:acme_*`).
+    A rule is the name of a key, whose values are removed like a password's (`customer_ref`; case and separators
+    don't count), or `text:` and a literal, which is removed everywhere (`text:ACME-1234`); a `*` at the end of a
+    literal includes the rest of the word (`text:acme_*`).
     Rules are never regular expressions. Only the first 100 count.
     """
 
@@ -88,10 +88,10 @@ class SecretScanner:
         self._assignment = re.compile(f"(?:{stems}){_AFTER_STEM}")
 
     def scrub(self, text: str, counts: Redaction) -> str:
-        """The text without its secrets; what was taken out is added to the counts.
+        """Remove the secrets from a text and add their number to the counts.
 
-        A text without a secret comes back as it is. In one with a secret, needless escapes of
-        letters and digits may come back unescaped.
+        A text without a secret is returned unchanged. In one with a secret, unnecessary escapes of letters and
+        digits may be returned unescaped.
         """
         before = counts.total
         clean = _ESCAPED.sub(_unescape, text) if "%" in text or "\\u00" in text else text
@@ -112,7 +112,7 @@ class SecretScanner:
         return clean if counts.total > before else text
 
     def _values(self, text: str, lowered: str, counts: Redaction) -> str:
-        """Blank the values of secret keys."""
+        """Redact the values of secret keys."""
         parts: list[str] = []
         done = position = 0
         while match := self._assignment.search(lowered, position):
@@ -139,13 +139,13 @@ class SecretScanner:
 
 
 def _measure_key_before(text: str, end: int) -> int:
-    """How many characters of a key stand before the part that was recognised."""
+    """Count the characters of a key before the part that was recognised."""
     match = _KEY_BACKWARDS.match(text[max(0, end - 64) : end][::-1])
     return match.end() if match else 0
 
 
 def _is_sign(sign: str, quote: str, text: str, key_start: int) -> bool:
-    """Whether what follows a key really introduces its value: an element's end, a part of a form."""
+    """Whether what follows a key introduces its value: an element's end, a part of a form."""
     if sign.endswith(">") and not sign.endswith("=>"):
         return bool(_ELEMENT_OPENS.search(text[max(0, key_start - 48) : key_start]))
     return bool(quote) or not sign.isspace()
@@ -175,7 +175,7 @@ def _compile_literal(rule: str) -> list[tuple[str, re.Pattern[str]]]:
 
 
 def _find_value(text: str, start: int, key: str, quote: str, sign: str) -> tuple[int, int, str] | None:
-    """Where the value that begins here starts and ends, and what replaces it; None to leave it."""
+    """Find where the value starts and ends, and its replacement; None to keep it."""
     while text[start : start + 1] in (" ", "\t") and start < len(text):
         start += 1
     spaced = text[start - 1] in " \t"
@@ -209,7 +209,7 @@ def _find_value(text: str, start: int, key: str, quote: str, sign: str) -> tuple
 
 
 def _find_closing_quote(text: str, start: int, opening: str) -> int:
-    """Where a quoted value ends. Each layer of JSON doubles the backslashes before a quote."""
+    """Find where a quoted value ends. Each layer of JSON doubles the backslashes before a quote."""
     mark = opening[-1]
     if mark not in "\"'`":
         end = text.find(opening, start)
@@ -223,7 +223,7 @@ def _find_closing_quote(text: str, start: int, opening: str) -> int:
 
 
 def _find_nested_end(text: str, start: int, quote: str) -> int:
-    """Where an object or array ends; at the end of the text when it was cut."""
+    """Find where an object or array ends; the end of the text if it was cut."""
     layer = len(quote) if quote[-1:] in ("'", '"') else 1
     marks = '"' if quote.endswith('"') else "\"'`"
     depth, position = 0, start
@@ -269,7 +269,7 @@ def _redact_credential(match: re.Match[str], counts: Redaction) -> str:
 
 
 def _is_basic_credential(value: str) -> bool:
-    """Whether this is what follows `Basic`: base64 of a name, a colon and a password."""
+    """Whether this is a value of `Basic`: base64 of a name, a colon and a password."""
     bare = value.replace("%3D", "=").replace("%3d", "=").rstrip("=.")
     bare = bare[:-1] if len(bare) % 4 == 1 else bare + "=" * (-len(bare) % 4)
     try:

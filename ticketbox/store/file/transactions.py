@@ -1,0 +1,110 @@
+"""Transactions: what a unit of work reads and writes through, and the events that it leaves behind."""
+
+import sqlite3
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
+
+import msgspec
+
+T = TypeVar("T")
+Row = tuple[Any, ...]
+Parameters = Mapping[str, Any] | Sequence[Any]
+
+# How many steps of SQLite's virtual machine run between two checks of a time limit.
+PROGRESS_STEPS = 20_000
+SHORT_PROGRESS_STEPS = 2_000
+
+
+class CommittedEvent(msgspec.Struct, frozen=True):
+    """An event as published to listeners after the commit. The id is 0 if it isn't stored."""
+
+    id: int
+    type: str
+    company: int | None
+    project: int | None
+    ticket: int | None
+    credential: int | None
+
+
+class Read:
+    """A reading transaction: a consistent snapshot of the file."""
+
+    def __init__(self, connection: sqlite3.Connection, now: int, overdue: Callable[[], bool] = lambda: False) -> None:
+        self.connection = connection
+        self.now = now
+        self._overdue = overdue
+
+    def all(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        """Run a query and return every row."""
+        return self.connection.execute(sql, parameters).fetchall()
+
+    def one(self, sql: str, parameters: Parameters = ()) -> Row | None:
+        """Run a query and return its first row, if any."""
+        return self.connection.execute(sql, parameters).fetchone()
+
+    def value(self, sql: str, parameters: Parameters = ()) -> Any:
+        """Run a query and return the first column of its first row, or None."""
+        row = self.connection.execute(sql, parameters).fetchone()
+        return row[0] if row else None
+
+    def some(self, sql: str, parameters: Parameters, deadline: float) -> tuple[list[Row], bool]:
+        """Run a query until a deadline of the monotonic clock; return its rows so far, and whether it finished.
+
+        Not for brief units, whose limit is counted in steps.
+        """
+        rows: list[Row] = []
+        late = lambda: time.monotonic() > deadline or self._overdue()  # noqa: E731
+        self.connection.set_progress_handler(late, SHORT_PROGRESS_STEPS)
+        try:
+            rows.extend(self.connection.execute(sql, parameters))
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_INTERRUPT or self._overdue():
+                raise
+            return rows, False
+        finally:
+            self.connection.set_progress_handler(self._overdue, PROGRESS_STEPS)
+        return rows, True
+
+
+class Write(Read):
+    """A writing transaction. Its events are published after the commit."""
+
+    def __init__(self, connection: sqlite3.Connection, now: int) -> None:
+        super().__init__(connection, now)
+        self.events: list[CommittedEvent] = []
+
+    def wake_jobs(self) -> None:
+        """Wake the jobs after the commit, for work that has no event."""
+        self.events.append(
+            CommittedEvent(0, "work.waits", 0, None, None, None)
+        )  # without a company, so that streams ignore it
+
+    def run(self, sql: str, parameters: Parameters = ()) -> int:
+        """Run a statement and return the number of rows that it changed."""
+        return self.connection.execute(sql, parameters).rowcount
+
+    def insert(self, sql: str, parameters: Parameters = ()) -> int:
+        """Run an INSERT and return the new row's key."""
+        key = self.connection.execute(sql, parameters).lastrowid
+        assert key is not None
+        return key
+
+    def many(self, sql: str, rows: Iterable[Parameters]) -> None:
+        """Run a statement once for each row of parameters."""
+        self.connection.executemany(sql, rows)
+
+    def step(self, work: Callable[[], T]) -> T:
+        """Run a step that is rolled back if it raises, while the transaction continues."""
+        self.connection.execute("SAVEPOINT step")
+        before = len(self.events)
+        try:
+            return work()
+        except BaseException:
+            if self.connection.in_transaction:
+                self.connection.execute("ROLLBACK TO step")
+            del self.events[before:]
+            raise
+        finally:
+            if self.connection.in_transaction:
+                self.connection.execute("RELEASE step")
