@@ -57,7 +57,7 @@ def stream(name: str, data: bytes | list[Json]) -> list[Part]:
     return [build_part(name, data if isinstance(data, bytes) else encode_json(data), "application/json")]
 
 
-def corrupt_gzip() -> bytes:
+def corrupt_gzip_body() -> bytes:
     """Gzip data with a byte changed in its middle."""
     data = bytearray(gzip.compress(encode_json([{**CONSOLE, "args": [str(n)]} for n in range(500)])))
     data[len(data) // 2] ^= 0xFF
@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[list[Part], int, str, str | None]] = {
     "a picture of gigapixels": (shot(bomb_png()), 413, "payload_too_large", None),
     "a screenshot over 10 MB": (shot(over_ten_megabytes()), 413, "payload_too_large", None),
     "a gzip bomb": (stream("console", gzip_bomb()), 413, "payload_too_large", None),
-    "garbled gzip": (stream("console", corrupt_gzip()), 400, "invalid_request", "console"),
+    "garbled gzip": (stream("console", corrupt_gzip_body()), 400, "invalid_request", "console"),
     "truncated gzip": (stream("network", gzip.compress(b"[]")[:-4]), 400, "invalid_request", "network"),
     "something behind the gzip": (stream("errors", gzip.compress(b"[]") + b"x"), 400, "invalid_request", "errors"),
     "too many entries": (stream("console", [CONSOLE] * 50_001), 413, "payload_too_large", None),
@@ -181,7 +181,7 @@ def test_a_wrong_envelope_names_its_field(unchanged: World, case: str) -> None:
     ],
     ids=["deep", "cut", "a list", "too long", "not UTF-8"],
 )
-def test_an_envelope_that_is_no_envelope_is_refused(unchanged: World, data: bytes, words: str) -> None:
+def test_malformed_envelope_is_refused(unchanged: World, data: bytes, words: str) -> None:
     answer = send_capture(unchanged.api, [build_part("capture", data, "application/json")])
     assert answer.status_code in (400, 413)
     assert words in answer.json()["detail"]
@@ -201,13 +201,13 @@ def test_an_upload_without_its_envelope_is_refused(unchanged: World) -> None:
         ("multipart/form-data; boundary=other", 400, "invalid_request"),
     ],
 )
-def test_a_body_that_is_no_multipart_is_refused(unchanged: World, kind: str, status: int, code: str) -> None:
+def test_body_that_is_not_multipart_is_refused(unchanged: World, kind: str, status: int, code: str) -> None:
     _, body = encode_multipart([capture_part(unchanged)])
     refused(unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), status, code)
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
-def test_a_multipart_body_that_was_cut_is_refused(unchanged: World, kept: float) -> None:
+def test_truncated_multipart_body_is_refused(unchanged: World, kept: float) -> None:
     kind, body = encode_multipart([capture_part(unchanged), *shot(png(400, 300))])
     answer = unchanged.api.post("/captures", content=body[: int(len(body) * kept)], headers={"Content-Type": kind})
     refused(answer, 400, "invalid_request")
@@ -217,7 +217,7 @@ def test_a_query_on_an_upload_is_refused(unchanged: World) -> None:
     refused(unchanged.api.post("/captures?project_id=x", files=[capture_part(unchanged)]), 400, "invalid_request")
 
 
-def test_more_than_32_megabytes_are_refused_whole_or_in_chunks(unchanged: World) -> None:
+def test_more_than_32_megabytes_are_refused_with_length_or_chunked(unchanged: World) -> None:
     kind, body = encode_multipart(
         [capture_part(unchanged), build_part("attachments", os.urandom(33 * MIB), file="big.bin")]
     )
@@ -236,7 +236,7 @@ def test_more_than_32_megabytes_are_refused_whole_or_in_chunks(unchanged: World)
 
 
 class Wire:
-    """A bare connection: it sends what it is told, and reads one answer."""
+    """A bare connection: it sends raw bytes, and reads one response."""
 
     def __init__(self, box: Box) -> None:
         parts = urlsplit(box.url)
@@ -286,7 +286,7 @@ class Wire:
     ("scope", "status", "code"), [("read", 403, "insufficient_scope"), ("comments", 403, "insufficient_scope"),
                                   ("nobody", 401, "unauthorized")],
 )  # fmt: skip
-def test_who_may_not_upload_is_told_before_the_body(
+def test_upload_without_permission_is_refused_before_the_body(
     unchanged: World, lesser_tokens: dict[str, str], scope: str, status: int, code: str, length: str
 ) -> None:
     with Wire(unchanged.box) as wire:
@@ -297,14 +297,14 @@ def test_who_may_not_upload_is_told_before_the_body(
         assert problem["scope"] == "tickets:write"
 
 
-def test_a_body_that_says_it_is_too_long_is_refused_before_it_comes(unchanged: World, desk_secret: str) -> None:
+def test_declared_length_over_the_limit_is_refused_before_the_body(unchanged: World, desk_secret: str) -> None:
     with Wire(unchanged.box) as wire:
         wire.head(f"Content-Length: {33 * MIB}", desk_secret)
         status, problem = wire.answer()
     assert (status, problem["code"]) == (413, "payload_too_large")
 
 
-def test_whoever_goes_on_sending_after_a_refusal_is_cut_off(unchanged: World) -> None:
+def test_connection_closes_if_a_client_sends_on_after_a_refusal(unchanged: World) -> None:
     """An endless body must not keep a connection for ever once the answer is given."""
     with Wire(unchanged.box) as wire:
         wire.head("Transfer-Encoding: chunked")
@@ -321,8 +321,8 @@ def test_whoever_goes_on_sending_after_a_refusal_is_cut_off(unchanged: World) ->
     raise AssertionError(f"{sent // MIB} MiB were taken after the refusal, and the connection was still open")
 
 
-def test_a_sound_upload_is_taken(world: World) -> None:
-    """The control: what the refused ones are made of is fine by itself."""
+def test_valid_upload_is_accepted(world: World) -> None:
+    """The control: the parts of the refused uploads are valid."""
     before = count_stored_rows(world.box.db)
     sound = [*shot(png()), *stream("console", [CONSOLE]), *stream("network", [REQUEST]), *stream("errors", [ERROR])]
     ok(send_capture(world.api, [capture_part(world), *sound, build_part("attachments", b"x", file="a.txt")]))

@@ -17,7 +17,7 @@ def on_a_phone(chromium: Chromium, world: World, path: str, visit: Callable[[Pag
     use(chromium, world.owner, path, visit, LOOKS["phone"], has_touch=True, is_mobile=True)
 
 
-def test_long_press_drags_a_card_to_another_column(windowed: Chromium, world: World) -> None:
+def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
     seed(world)
     world.ticket("There", column_id=world.columns[1])
 
@@ -68,9 +68,9 @@ def test_tap_opens_a_card(windowed: Chromium, world: World) -> None:
     on_a_phone(windowed, world, f"/projects/{world.project}", tap)
 
 
-def test_long_press_drags_a_column_to_another_position(windowed: Chromium, world: World) -> None:
+def test_column_is_reordered_by_touch(windowed: Chromium, world: World) -> None:
     async def drag(page: Page) -> None:
-        grips = page.get_by_title("Drag to another place")
+        grips = page.get_by_title("Drag to reorder")
         await grips.nth(2).wait_for()
         await grips.nth(2).scroll_into_view_if_needed()
         first = await grips.nth(0).bounding_box()
@@ -79,7 +79,7 @@ def test_long_press_drags_a_column_to_another_position(windowed: Chromium, world
             await touch.long_press(grips.nth(2))
             await touch.move(first["x"] + 8, first["y"] + 2)
             await touch.up()
-            await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
+            await page.get_by_text("Done moved to position 1 of 3").wait_for(state="attached")
 
     on_a_phone(windowed, world, f"/companies/{world.company}/projects?project={world.project}", drag)
     names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]

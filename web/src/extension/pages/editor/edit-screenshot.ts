@@ -1,10 +1,11 @@
 /** Edits of a screenshot before it is sent. Redacted and cropped pixels never leave the browser. */
-import { moved, redactions, type Box, type Mark, type Size } from '../../../shared/annotation/marks';
+import { moveMark, redactionBoxes } from '../../../shared/annotation/geometry';
+import type { Box, Mark, Size } from '../../../shared/annotation/marks';
 import { encodeCanvas } from '../../capture/screenshot';
 
 /** Paint every redaction into the screenshot's pixels. */
 export async function applyRedactions(screenshot: Blob, marks: Mark[]): Promise<Blob> {
-  const boxes = redactions(marks);
+  const boxes = redactionBoxes(marks);
   if (!boxes.length) return screenshot;
   return redraw(screenshot, (context, image) => {
     context.drawImage(image, 0, 0);
@@ -30,7 +31,7 @@ export async function cropScreenshot(
     context.drawImage(image, -x, -y);
   return {
     screenshot: await redraw(screenshot, drawPart, size),
-    marks: marks.map((mark) => moved(mark, -x, -y, size)),
+    marks: marks.map((mark) => moveMark(mark, -x, -y, size)),
   };
 }
 
