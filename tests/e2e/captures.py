@@ -1,12 +1,12 @@
-"""Captures made for the viewer: everything that it shows, and as much of it as there may be."""
+"""Captures for the tests of the capture viewer."""
 
 import io
 from typing import Any
 
 from PIL import Image, ImageDraw
 
-from tests.e2e.collector import Json
-from tests.e2e.sending import EMPTY, as_json, envelope, part, send
+from tests.e2e.devtools_recorder import Json
+from tests.e2e.uploads import EMPTY, build_envelope, build_part, encode_json, send_capture
 from tests.support.server import World, ok
 
 START = 1_760_000_000_000
@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 800, 500
 
 
 def picture() -> bytes:
-    """A screenshot whose pixels tell where they are."""
+    """A screenshot whose colours depend on the position."""
     image = Image.new("RGB", (WIDTH, HEIGHT), (250, 250, 250))
     draw = ImageDraw.Draw(image)
     for left in range(0, WIDTH, 100):
@@ -25,18 +25,18 @@ def picture() -> bytes:
 
 
 def line(seq: int, level: str, *args: str, **more: Any) -> Json:
-    """A console line, one each tenth of a second."""
+    """A console line, at a tenth of a second per number."""
     return {"seq": seq, "ts": START + seq * 100, "level": level, "args": list(args), **more}
 
 
 def request(number: int, url: str, status: int | None = 200, **more: Any) -> Json:
-    """A request, one each tenth of a second."""
+    """A request, at a tenth of a second per number."""
     defaults = {"method": "GET", "type": "fetch", "duration_ms": 40 + number}
     return {"id": f"r{number}", "ts": START + number * 100, "url": url, "status": status, **defaults, **more}
 
 
 def failure(seq: int, message: str, **more: Any) -> Json:
-    """An error that the page didn't handle."""
+    """An uncaught error."""
     return {"seq": seq, "ts": START + seq * 100, "kind": "error", "name": "TypeError", "message": message, **more}
 
 
@@ -49,11 +49,11 @@ def capture_on(world: World, **given: Any) -> dict[str, str]:
         "history_started_at": START,
         **given.pop("health", {}),
     }
-    facts = envelope(health=health, captured_at=START + 60_000, project_id=world.project, **given)
+    facts = build_envelope(health=health, captured_at=START + 60_000, project_id=world.project, **given)
     parts = [
-        part("capture", as_json(facts), "application/json"),
-        part("screenshot", picture(), "image/png", "shot.png"),
-        *(part(name, as_json(entries), "application/json") for name, entries in streams.items()),
+        build_part("capture", encode_json(facts), "application/json"),
+        build_part("screenshot", picture(), "image/png", "shot.png"),
+        *(build_part(name, encode_json(entries), "application/json") for name, entries in streams.items()),
     ]
-    answer = send(world.api, parts)
+    answer = send_capture(world.api, parts)
     return {"id": ok(answer)["ticket_id"], "capture_id": answer.json()["capture_id"]}

@@ -1,4 +1,4 @@
-"""One browser and one faulty site for each test worker; a recording is made once and only read."""
+"""Browsers, sites and recordings. The expensive ones are shared by the tests of a worker or a file."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -8,41 +8,41 @@ import pytest
 from playwright.async_api import Page, expect
 
 from tests.e2e.browser import Chromium, find_chromium, find_shell
-from tests.e2e.collector import Collector, Recording
-from tests.e2e.deep_site import DeepSite
-from tests.e2e.extension import Extended
+from tests.e2e.deep_recording_site import DeepRecordingSite
+from tests.e2e.devtools_recorder import DevToolsRecorder, Recording
+from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.faulty_site import FaultySite
-from tests.e2e.odd_site import OddSite
+from tests.e2e.varied_site import VariedSite
 from tests.support.server import Box, World
 from ticketbox.http.webapp import EXTENSION
 
-expect.set_options(timeout=15_000)  # its own 5 s are over before a page is there, where others use the machine as well
+expect.set_options(timeout=15_000)  # the default of 5 s is too short on a busy machine
 
 
 @pytest.fixture(scope="session")
 def executable() -> str:
-    """Where the machine's browser is, which takes extensions."""
-    return _there(find_chromium())
+    """The path of the machine's browser, which supports extensions."""
+    return _require(find_chromium())
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Chromium]:
-    """The machine's browser, for visits to pages."""
-    with Chromium(_there(find_shell())) as running:
+    """The machine's browser, for visiting pages."""
+    with Chromium(_require(find_shell())) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def windowed(executable: str) -> Iterator[Chromium]:
-    """The whole browser, which can drag as a person does."""
+    """The full browser, which supports drag and drop."""
     with Chromium(executable) as running:
         yield running
 
 
-def _there(found: str | None) -> str:
-    """A browser that was found. Without one the test is skipped, but fails where CI is set."""
+def _require(found: str | None) -> str:
+    """Return the path of a browser; if there is none, skip the test, or fail if CI is set."""
     if found is None:
-        reason = "there is no Chromium or Chrome on the PATH, which this test drives"
+        reason = "this test needs Chromium or Chrome on the PATH"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
@@ -50,64 +50,66 @@ def _there(found: str | None) -> str:
 
 
 @pytest.fixture(scope="module")
-def recorder(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Extended]]:
-    """Starts browsers with the extension; what is given are the sites that it may reach, all by default."""
+def launch_extension(
+    executable: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., ExtensionBrowser]]:
+    """Starts browsers with the extension. The arguments are the sites that it may access, by default all."""
     archive = (EXTENSION / "chromium.zip").read_bytes()
     with ExitStack() as running:
         yield lambda *granted: running.enter_context(
-            Extended(executable, archive, tmp_path_factory.mktemp("extension"), list(granted))
+            ExtensionBrowser(executable, archive, tmp_path_factory.mktemp("extension"), list(granted))
         )
 
 
 @pytest.fixture(scope="module")
-def extended(recorder: Callable[..., Extended]) -> Extended:
-    """One such browser, for tests that let it `forget` before they connect it."""
-    return recorder()
+def extension_browser(launch_extension: Callable[..., ExtensionBrowser]) -> ExtensionBrowser:
+    """A browser with the extension. Tests `reset` it before they connect it."""
+    return launch_extension()
 
 
 @pytest.fixture(scope="module")
 def reporter(box: Box) -> World:
-    """Who reports: one company for all tests of a file."""
+    """The user who reports, with one company for all tests of a file."""
     return World(box, "Rita")
 
 
 @pytest.fixture(scope="module")
-def recording(recorder: Callable[..., Extended], reporter: World) -> Extended:
-    """A browser whose owner connected by a token and has every site recorded."""
+def recording_browser(launch_extension: Callable[..., ExtensionBrowser], reporter: World) -> ExtensionBrowser:
+    """A browser whose extension is connected with a token and records all sites."""
     secret = reporter.owner.token("tickets:write")
-    extended = recorder()
+    browser = launch_extension()
 
     async def prepare() -> None:
-        await extended.use_token(reporter.box.url, secret)
-        await extended.record_everywhere()
+        await browser.connect_with_token(reporter.box.url, secret)
+        await browser.record_all_sites()
 
-    extended.run(prepare())
-    return extended
+    browser.run(prepare())
+    return browser
 
 
 @pytest.fixture(scope="module")
-def odd() -> Iterator[OddSite]:
-    """Pages that are hard to record."""
-    with OddSite() as running:
+def varied_site() -> Iterator[VariedSite]:
+    """A site with many kinds of pages."""
+    with VariedSite() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[FaultySite]:
-    """The site that is captured."""
+    """A site with many faults."""
     with FaultySite() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def shop(chromium: Chromium, site: FaultySite) -> Recording:
-    """The faulty page, collected from its first byte on."""
+    """The faulty page, recorded from its first byte."""
 
     async def collect(page: Page) -> Recording:
-        collector = await Collector.attach(page)
+        recorder = await DevToolsRecorder.attach(page)
         await page.goto(f"{site.url}/shop/cart", referer="http://search.invalid/?q=tea")
         await page.wait_for_selector("body.done")
-        return await collector.recording()
+        return await recorder.recording()
 
     return chromium.visit(collect, viewport={"width": 900, "height": 600}, locale="en-GB", timezone_id="Asia/Tokyo")
 
@@ -133,22 +135,24 @@ def desk(lasting_world: World, desk_secret: str) -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def deep() -> Iterator[DeepSite]:
-    """A page that doesn't see all that it does."""
-    with DeepSite() as running:
+def deep_site() -> Iterator[DeepRecordingSite]:
+    """A site with activity that only the debugger sees."""
+    with DeepRecordingSite() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def deep_edition(executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Extended]:
-    """A browser with the deep edition, connected, every site recorded."""
+def deep_edition(
+    executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ExtensionBrowser]:
+    """A browser with the deep edition, connected with a token and recording all sites."""
     secret = reporter.owner.token("tickets:write")
     archive = (EXTENSION / "chromium-deep.zip").read_bytes()
-    with Extended(executable, archive, tmp_path_factory.mktemp("deep")) as extended:
+    with ExtensionBrowser(executable, archive, tmp_path_factory.mktemp("deep")) as browser:
 
         async def prepare() -> None:
-            await extended.use_token(reporter.box.url, secret)
-            await extended.record_everywhere()
+            await browser.connect_with_token(reporter.box.url, secret)
+            await browser.record_all_sites()
 
-        extended.run(prepare())
-        yield extended
+        browser.run(prepare())
+        yield browser

@@ -1,4 +1,4 @@
-"""Settings of one's own account: profile, password, sessions, connected apps, colours; signing out."""
+"""Settings of the account: profile, password, sessions, connected apps, colours; signing out."""
 
 import asyncio
 
@@ -6,7 +6,7 @@ from playwright.async_api import Page, Route, ViewportSize
 
 from tests.e2e.app import PHONE, SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import field_error, open_as, told, unchecked
+from tests.e2e.webapp import disable_form_validation, expect_message, field_error, open_as
 from tests.support.oauth_app import App
 from tests.support.server import PASSWORD, Person, World, expect_error, ok
 
@@ -19,13 +19,13 @@ def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: C
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
         await page.get_by_label("Name", exact=True).fill("Anna")
-        await page.get_by_label("E-mail address").fill(taken)
+        await page.get_by_label("Email address").fill(taken)
         await page.get_by_role("button", name="Save").click()
-        assert "nobody else may have it" in await field_error(page, "E-mail address")
+        assert "no other account has" in await field_error(page, "Email address")
         assert await page.get_by_label("Name", exact=True).input_value() == "Anna"
-        await page.get_by_label("E-mail address").fill(f"x{taken}")
+        await page.get_by_label("Email address").fill(f"x{taken}")
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved")
+        await expect_message(page, "Saved")
         await page.get_by_role("button", name="Anna").wait_for()
         watch.assert_clean(world.box)
 
@@ -33,27 +33,27 @@ def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: C
     assert ok(world.owner.web.get("/profile"))["email"] == f"x{taken}"
 
 
-def test_a_password_is_changed_with_the_present_one_alone(chromium: Chromium, world: World) -> None:
+def test_password_change_requires_the_current_password(chromium: Chromium, world: World) -> None:
     elsewhere = world.box.client()
     ok(elsewhere.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
 
     async def fill(page: Page, present: str, new: str, again: str) -> None:
-        await page.get_by_label("Present password").fill(present)
+        await page.get_by_label("Current password").fill(present)
         await page.get_by_label("New password", exact=True).fill(new)
-        await page.get_by_label("New password, once more").fill(again)
-        await page.get_by_role("button", name="Change the password").click()
+        await page.get_by_label("Confirm password").fill(again)
+        await page.get_by_role("button", name="Change password").click()
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
-        await unchecked(page)
+        await disable_form_validation(page)
         await fill(page, PASSWORD, NEW, "something else")
-        assert await field_error(page, "New password, once more") == "The two passwords differ."
+        assert await field_error(page, "Confirm password") == "The passwords do not match."
         await fill(page, PASSWORD, "short", "short")
-        assert await field_error(page, "New password") == "Use 10 characters at least, and 200 at most."
+        assert await field_error(page, "New password") == "Use 10 to 200 characters."
         await fill(page, "wrong", NEW, NEW)
-        assert await field_error(page, "Present password") == "The present password is wrong."
+        assert await field_error(page, "Current password") == "The present password is wrong."
         await fill(page, PASSWORD, NEW, NEW)
-        await told(page, "Password changed")
+        await expect_message(page, "Password changed")
         assert await page.get_by_label("New password", exact=True).input_value() == ""
         watch.assert_clean(world.box)
 
@@ -63,22 +63,22 @@ def test_a_password_is_changed_with_the_present_one_alone(chromium: Chromium, wo
     ok(world.box.client().post("/session", json={"email": world.owner.email, "password": NEW}))
 
 
-def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World) -> None:
+def test_other_sessions_are_signed_out_from_the_list(chromium: Chromium, world: World) -> None:
     others = [world.box.client(**{"User-Agent": agent}) for agent in ("Firefox/140.0 (Windows)", "curl", "Safari/1")]
     for other in others:
         ok(other.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/sessions")
-        here = page.get_by_role("listitem").filter(has_text="This one")
+        here = page.get_by_role("listitem").filter(has_text="This session")
         await here.wait_for()
         row = page.get_by_role("listitem").filter(has_text="Firefox on Windows")
         await row.get_by_role("button", name="Sign out").click()
         await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
-        await told(page, "Signed out there")
-        await page.get_by_role("button", name="Sign out all others").click()
+        await expect_message(page, "Session signed out")
+        await page.get_by_role("button", name="Sign out other sessions").click()
         await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
-        await told(page, "Signed out of 2 sessions")
+        await expect_message(page, "2 sessions signed out")
         await here.wait_for()
         assert await page.get_by_role("list", name="Sessions").get_by_role("listitem").count() == 1
         watch.assert_clean(world.box)
@@ -92,7 +92,7 @@ def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World
 
 
 @SIZES
-def test_signing_out_ends_the_session_and_signing_in_comes_back(
+def test_sign_out_ends_the_session_and_sign_in_returns_to_the_page(
     chromium: Chromium, world: World, size: ViewportSize
 ) -> None:
     async def visit(page: Page) -> None:
@@ -104,7 +104,7 @@ def test_signing_out_ends_the_session_and_signing_in_comes_back(
         await page.get_by_role("menuitem", name="Sign out").click()
         await page.wait_for_url("**/signin")
         await page.goto(f"{world.box.url}/settings/tokens?new")
-        await page.get_by_label("E-mail address").fill(world.owner.email)
+        await page.get_by_label("mail address").fill(world.owner.email)
         await page.get_by_label("Password").fill("wrong password")
         await page.get_by_role("button", name="Sign in").click()
         assert "wrong" in await page.get_by_role("alert").inner_text()
@@ -118,7 +118,7 @@ def test_signing_out_ends_the_session_and_signing_in_comes_back(
     expect_error(world.owner.web.get("/me"), 401, "unauthorized")
 
 
-def test_a_session_that_ended_leads_to_signing_in(chromium: Chromium, world: World) -> None:
+def test_expired_session_redirects_to_sign_in(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")
         await page.get_by_role("heading", name="Profile").wait_for()
@@ -140,7 +140,7 @@ def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> No
         assert "127.0.0.1" in await row.inner_text() or "localhost" in await row.inner_text()
         await row.get_by_role("button", name="Disconnect").click()
         await page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
-        await told(page, "Disconnected")
+        await expect_message(page, "Disconnected")
         assert f"{world.box.url}/mcp" in await page.inner_text("main")
         watch.assert_clean(world.box)
 
@@ -148,7 +148,7 @@ def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> No
     assert app.call(secret).status_code == 401
 
 
-def test_colours_are_chosen_and_kept(chromium: Chromium, world: World) -> None:
+def test_theme_is_selected_and_saved(chromium: Chromium, world: World) -> None:
     async def ground(page: Page) -> int:
         colour = await page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
         return sum(int(part) for part in colour[4:-1].split(",")) // 3
@@ -176,13 +176,13 @@ def test_a_new_company_starts_with_its_first_project(chromium: Chromium, world: 
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, alone, "/")
-        await page.get_by_role("link", name="New company").click()
+        await page.get_by_role("link", name="Create company").click()
         await page.get_by_label("Name", exact=True).fill("Solo & Co")
-        await page.get_by_role("button", name="Make the company").click()
+        await page.get_by_role("button", name="Create company").click()
         await page.get_by_role("heading", name="New project").wait_for()
         await page.get_by_label("Name", exact=True).fill("First")
-        await page.get_by_label("Pages").fill("https://shop.example/*\n\nhttps://www.shop.example/*")
-        await page.get_by_role("button", name="Make the project").click()
+        await page.get_by_label("URL patterns").fill("https://shop.example/*\n\nhttps://www.shop.example/*")
+        await page.get_by_role("button", name="Create project").click()
         await page.wait_for_url("**/projects/proj_*")
         watch.assert_clean(world.box)
 
@@ -191,7 +191,7 @@ def test_a_new_company_starts_with_its_first_project(chromium: Chromium, world: 
     assert project["url_patterns"] == ["https://shop.example/*", "https://www.shop.example/*"]
 
 
-def test_a_menu_closed_before_its_list_has_come_stays_closed(chromium: Chromium, world: World) -> None:
+def test_menu_closed_before_its_content_loads_stays_closed(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         closed = asyncio.Event()
 
@@ -199,12 +199,12 @@ def test_a_menu_closed_before_its_list_has_come_stays_closed(chromium: Chromium,
             await closed.wait()
             await route.continue_()
 
-        await page.route("**/MenuList*.js", hold)
+        await page.route("**/MenuContent*.js", hold)
         await open_as(page, world.owner, "/settings/profile")
         menu = page.get_by_role("button", name="Ann", exact=True)
         await menu.click()
         await page.keyboard.press("Escape")
-        async with page.expect_response("**/MenuList*.js"):
+        async with page.expect_response("**/MenuContent*.js"):
             closed.set()
         await page.get_by_role("link", name="Appearance").click(timeout=3_000)
         assert await page.get_by_role("menu").count() == 0
@@ -212,7 +212,7 @@ def test_a_menu_closed_before_its_list_has_come_stays_closed(chromium: Chromium,
     chromium.visit(visit)
 
 
-def test_a_menu_that_closes_gives_the_page_back(chromium: Chromium, world: World) -> None:
+def test_page_is_clickable_after_a_menu_closes(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")
         menu = page.get_by_role("button", name="Ann", exact=True)
@@ -221,12 +221,12 @@ def test_a_menu_that_closes_gives_the_page_back(chromium: Chromium, world: World
         await page.keyboard.press("Escape")
         await page.get_by_role("link", name="Appearance").click(timeout=3_000)
         await menu.click()
-        await page.get_by_role("menuitem", name="Connect an agent").click()
+        await page.get_by_role("menuitem", name="Connect agent").click()
         await page.get_by_role("button", name="Cancel").click(timeout=3_000)
         await page.get_by_role("button", name="Ann's company").click(timeout=3_000)
         await page.get_by_role("menuitem", name="Invite people").click()
         await page.get_by_role("button", name="Cancel").click(timeout=3_000)
-        await page.get_by_role("link", name="Members").click(timeout=3_000)
+        await page.get_by_role("link", name="Members", exact=True).click(timeout=3_000)
         await page.get_by_role("heading", name="Members").wait_for()
 
     chromium.visit(visit)

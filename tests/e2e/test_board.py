@@ -8,12 +8,12 @@ from tests.support.server import World, ok
 
 
 def titles(world: World, column: int) -> list[str]:
-    """What the server says stands in a column, from the top."""
+    """What the server says lists in a column, from the top."""
     query = {"column_id": world.columns[column], "sort": "position"}
     return [each["title"] for each in ok(world.api.get("/tickets", params=query))["items"]]
 
 
-async def shown(page: Page, column: str) -> list[str]:
+async def card_titles(page: Page, column: str) -> list[str]:
     lane = page.get_by_role("region", name=column)
     return [text.strip() for text in await lane.locator("[data-ticket] .title").all_text_contents()]
 
@@ -24,14 +24,14 @@ def seed(world: World) -> None:
 
 
 @EVERY
-def test_it_shows_every_ticket_where_it_stands(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_board_shows_every_ticket_in_its_column(chromium: Chromium, world: World, looks: Looks) -> None:
     seed(world)
     world.ticket("Elsewhere", column_id=world.columns[2], priority="urgent", labels=["ui", "cart"])
 
     async def look(page: Page) -> None:
         await expect(page.get_by_role("link", name="Elsewhere")).to_be_attached()
-        assert await shown(page, "To do") == ["One", "Two", "Three"]
-        assert await shown(page, "Done") == ["Elsewhere"]
+        assert await card_titles(page, "To do") == ["One", "Two", "Three"]
+        assert await card_titles(page, "Done") == ["Elsewhere"]
         await assert_accessible(page)
         await assert_fits(page)
 
@@ -49,16 +49,16 @@ def test_a_card_is_dragged_to_another_column(chromium: Chromium, world: World) -
         assert box
         await card.drag_to(target, target_position={"x": 20, "y": box["height"] - 3})
         await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
-        assert await shown(page, "In progress") == ["There", "Two"]
+        assert await card_titles(page, "In progress") == ["There", "Two"]
         await page.reload()
         await expect(page.locator("[data-ticket]", has_text="Two")).to_be_visible()
-        assert await shown(page, "In progress") == ["There", "Two"]
+        assert await card_titles(page, "In progress") == ["There", "Two"]
 
     use(chromium, world.owner, f"/projects/{world.project}", drag)
     assert titles(world, 1) == ["There", "Two"]
 
 
-def test_a_card_is_carried_by_keyboard_and_put_back_with_escape(chromium: Chromium, world: World) -> None:
+def test_card_is_moved_by_keyboard_and_escape_cancels(chromium: Chromium, world: World) -> None:
     seed(world)
 
     async def carry(page: Page) -> None:
@@ -66,21 +66,21 @@ def test_a_card_is_carried_by_keyboard_and_put_back_with_escape(chromium: Chromi
         for key in (" ", "ArrowDown", "ArrowRight"):
             await page.keyboard.press(key)
             await page.wait_for_timeout(60)
-        assert await shown(page, "In progress") == ["One"]
+        assert await card_titles(page, "In progress") == ["One"]
         await page.keyboard.press("Escape")
-        assert await shown(page, "To do") == ["One", "Two", "Three"]
+        assert await card_titles(page, "To do") == ["One", "Two", "Three"]
         for key in (" ", "ArrowDown", " "):
             await page.wait_for_timeout(60)
             await page.keyboard.press(key)
-        await expect(page.locator("[aria-live=assertive]")).to_have_text("Put down in To do.")
-        assert await shown(page, "To do") == ["Two", "One", "Three"]
+        await expect(page.locator("[aria-live=assertive]")).to_have_text("Dropped in To do.")
+        assert await card_titles(page, "To do") == ["Two", "One", "Three"]
         await page.wait_for_load_state("networkidle")
 
     use(chromium, world.owner, f"/projects/{world.project}", carry)
     assert titles(world, 0) == ["Two", "One", "Three"]
 
 
-def test_a_refused_move_puts_the_card_back_and_says_why(chromium: Chromium, world: World) -> None:
+def test_refused_move_is_undone_and_shows_the_error(chromium: Chromium, world: World) -> None:
     seed(world)
     gone = next(each for each in ok(world.api.get("/tickets"))["items"] if each["title"] == "One")
 
@@ -98,9 +98,9 @@ def test_a_refused_move_puts_the_card_back_and_says_why(chromium: Chromium, worl
     assert titles(world, 1) == []
 
 
-def test_tickets_are_added_one_after_the_other(chromium: Chromium, world: World) -> None:
+def test_tickets_are_created_in_a_column(chromium: Chromium, world: World) -> None:
     async def add(page: Page) -> None:
-        await page.get_by_role("button", name="Add a ticket to In progress").click()
+        await page.get_by_role("button", name="Create ticket in In progress").click()
         for title in ("Alpha", "<img src=x onerror=alert(1)>"):
             await page.get_by_label("Title of the new ticket").fill(title)
             await page.keyboard.press("Enter")
@@ -110,7 +110,7 @@ def test_tickets_are_added_one_after_the_other(chromium: Chromium, world: World)
     assert titles(world, 1) == ["Alpha", "<img src=x onerror=alert(1)>"]
 
 
-def test_a_whole_ticket_is_written_in_the_dialog(chromium: Chromium, world: World) -> None:
+def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: World) -> None:
     async def write(page: Page) -> None:
         await expect(page.get_by_role("heading", name="First project")).to_be_visible()
         await page.keyboard.press("n")
@@ -119,7 +119,7 @@ def test_a_whole_ticket_is_written_in_the_dialog(chromium: Chromium, world: Worl
         await page.get_by_label("Priority").select_option("high")
         await page.get_by_label("Labels").fill("cart, ui")
         await assert_accessible(page)
-        await page.get_by_role("button", name="Make the ticket").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Create ticket").click()
         await expect(page.get_by_role("link", name="The cart stays empty")).to_be_visible()
 
     use(chromium, world.owner, f"/projects/{world.project}", write)
@@ -132,7 +132,7 @@ def test_a_whole_ticket_is_written_in_the_dialog(chromium: Chromium, world: Worl
     assert made["created"]["via"] == "web"
 
 
-def test_filters_narrow_it_and_stand_in_the_address(chromium: Chromium, world: World) -> None:
+def test_filters_apply_and_are_in_the_address(chromium: Chromium, world: World) -> None:
     world.ticket("Mine", priority="high")
     world.ticket("Other", labels=["ui"])
 
@@ -153,24 +153,24 @@ def test_filters_narrow_it_and_stand_in_the_address(chromium: Chromium, world: W
 
 
 @EVERY
-def test_the_table_moves_many_at_once_and_the_archive_restores(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, world: World, looks: Looks) -> None:
     seed(world)
 
     async def work(page: Page) -> None:
-        await page.get_by_label("Choose One").check()
-        await page.get_by_label("Choose Three").check()
+        await page.get_by_label("Select One").check()
+        await page.get_by_label("Select Three").check()
         await page.get_by_role("button", name="Move").click()
         await page.get_by_role("menuitem", name="Done").click()
         await expect(page.get_by_text("Moved 2 tickets")).to_be_visible()
-        await page.get_by_label("Choose Two").check()
+        await page.get_by_label("Select Two").check()
         await assert_accessible(page)
         await assert_fits(page)
         await page.get_by_role("toolbar").get_by_role("button", name="Archive").click()
         await expect(page.get_by_text("Archived 1 ticket")).to_be_visible()
         await page.get_by_role("group", name="View").get_by_role("link", name="Archive").click()
-        await page.get_by_label("Choose Two").check()
+        await page.get_by_label("Select Two").check()
         await page.get_by_role("button", name="Restore").click()
-        await expect(page.get_by_text("Nothing is archived")).to_be_visible()
+        await expect(page.get_by_text("No archived tickets")).to_be_visible()
 
     use(chromium, world.owner, f"/projects/{world.project}/table", work, looks)
     assert (titles(world, 0), titles(world, 2)) == (["Two"], ["One", "Three"])
@@ -180,7 +180,7 @@ def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world:
     seed(world)
     world.join("Bob")
 
-    def assigned() -> list[list[str]]:
+    def assignees() -> list[list[str]]:
         query = {"column_id": world.columns[0], "sort": "position"}
         return [
             [who["name"] for who in each["assignees"]] for each in ok(world.api.get("/tickets", params=query))["items"]
@@ -189,43 +189,43 @@ def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world:
     async def work(page: Page) -> None:
         async def assign(choice: str, *titles: str) -> None:
             for title in titles:
-                await page.get_by_label(f"Choose {title}").check()
+                await page.get_by_label(f"Select {title}").check()
             await page.get_by_role("button", name="Assign", exact=True).click()
             await page.get_by_role("menuitem", name=choice, exact=True).click()
-            await expect(page.get_by_text(f"{len(titles)} chosen")).to_have_count(0)
+            await expect(page.get_by_text(f"{len(titles)} selected")).to_have_count(0)
 
         await assign("Bob", "One", "Two")
-        assert assigned() == [["Bob"], ["Bob"], []]
+        assert assignees() == [["Bob"], ["Bob"], []]
         await assign("Ann", "Two", "Three")
-        assert [sorted(names) for names in assigned()] == [["Bob"], ["Ann", "Bob"], ["Ann"]]
+        assert [sorted(names) for names in assignees()] == [["Bob"], ["Ann", "Bob"], ["Ann"]]
         await assign("Unassign Bob", "One", "Two")
-        assert assigned() == [[], ["Ann"], ["Ann"]]
+        assert assignees() == [[], ["Ann"], ["Ann"]]
         await assign("Bob", "One")
-        await assign("Unassign everybody", "One", "Two", "Three")
-        assert assigned() == [[], [], []]
+        await assign("Unassign all", "One", "Two", "Three")
+        assert assignees() == [[], [], []]
 
     use(chromium, world.owner, f"/projects/{world.project}/table", work)
 
 
-def test_the_table_says_that_tickets_changed_and_shows_them_when_asked(chromium: Chromium, world: World) -> None:
+def test_table_reports_changes_and_updates_on_request(chromium: Chromium, world: World) -> None:
     seed(world)
 
     async def watch(page: Page) -> None:
         told = page.get_by_role("status").filter(has_text="Tickets have changed")
-        await page.get_by_label("Choose One").check()
+        await page.get_by_label("Select One").check()
         await expect(told).to_have_count(0)
         world.ticket("Four")
         await expect(told).to_be_visible()
         await expect(page.get_by_role("link", name="Four")).to_have_count(0)
-        await expect(page.get_by_label("Choose One")).to_be_checked()
-        await told.get_by_role("button", name="Show").click()
+        await expect(page.get_by_label("Select One")).to_be_checked()
+        await told.get_by_role("button", name="Update list").click()
         await expect(page.get_by_role("link", name="Four")).to_be_visible()
         await expect(told).to_have_count(0)
 
     use(chromium, world.owner, f"/projects/{world.project}/table", watch)
 
 
-def test_a_viewer_sees_all_and_is_offered_nothing(chromium: Chromium, world: World) -> None:
+def test_viewer_sees_the_board_without_controls(chromium: Chromium, world: World) -> None:
     seed(world)
     viewer = world.join("Vic", role="viewer")
 
@@ -237,13 +237,13 @@ def test_a_viewer_sees_all_and_is_offered_nothing(chromium: Chromium, world: Wor
     use(chromium, viewer, f"/projects/{world.project}", look)
 
 
-def test_an_empty_board_says_how_tickets_get_there(chromium: Chromium, world: World) -> None:
+def test_empty_board_links_to_ways_to_create_tickets(chromium: Chromium, world: World) -> None:
     async def look(page: Page) -> None:
-        for name, path in (("Invite people", "invitations?new"), ("Connect an agent", "/settings/tokens?new")):
+        for name, path in (("Invite people", "invitations?new"), ("Connect agent", "/settings/tokens?new")):
             link = page.get_by_role("main").get_by_role("link", name=name)
             assert str(await link.get_attribute("href")).endswith(path)
         await assert_accessible(page)
-        await page.get_by_role("link", name="Report from the browser").click()
+        await page.get_by_role("link", name="Install browser extension").click()
         await expect(page.get_by_role("heading", name="Browser extension")).to_be_visible()
         world.ticket("One")
         await page.goto(f"{world.box.url}/projects/{world.project}?priority=high")
@@ -253,7 +253,7 @@ def test_an_empty_board_says_how_tickets_get_there(chromium: Chromium, world: Wo
     use(chromium, world.owner, f"/projects/{world.project}", look)
 
 
-def test_leaving_it_asks_for_nothing_and_it_is_there_again_at_home(chromium: Chromium, world: World) -> None:
+def test_leaving_the_board_sends_no_failing_request_and_home_returns_to_it(chromium: Chromium, world: World) -> None:
     second = ok(world.owner.web.post(f"/companies/{world.company}/projects", json={"name": "Second"}))["id"]
 
     async def leave(page: Page) -> None:
@@ -270,18 +270,18 @@ def test_leaving_it_asks_for_nothing_and_it_is_there_again_at_home(chromium: Chr
     use(chromium, world.owner, f"/projects/{second}", leave)
 
 
-def test_somebody_elses_board_isnt_there(chromium: Chromium, world: World, other: World) -> None:
+def test_board_of_another_company_is_not_found(chromium: Chromium, world: World, other: World) -> None:
     async def look(page: Page) -> None:
-        await expect(page.get_by_role("alert")).to_contain_text("Not here")
+        await expect(page.get_by_role("alert")).to_contain_text("Not found")
 
     use(chromium, other.owner, f"/projects/{world.project}", look)
 
 
-def test_who_isnt_signed_in_signs_in_and_comes_back(chromium: Chromium, world: World) -> None:
+def test_sign_in_returns_to_the_board(chromium: Chromium, world: World) -> None:
     path = f"/projects/{world.project}?priority=high"
 
     async def sign_in(page: Page) -> None:
-        await page.goto("about:blank")  # or the app would notice, and leave for the sign-in page by itself
+        await page.goto("about:blank")  # or the app would notice, and leave for the sign-in page
         await page.context.clear_cookies()
         await page.goto(world.box.url + path)
         await page.fill("#email", world.owner.email)

@@ -1,4 +1,4 @@
-"""A page with every kind of fault: captured by a real browser, sent, and read back field by field."""
+"""A page with every kind of fault: recorded by a real browser, uploaded, and read back field by field."""
 
 import copy
 import hashlib
@@ -14,9 +14,9 @@ from PIL import Image, ImageChops
 from playwright.async_api import Page
 
 from tests.e2e.browser import Chromium
-from tests.e2e.collector import Collector, Json, Recording
-from tests.e2e.faulty_site import SLOW_SECONDS, FaultySite, Planted
-from tests.e2e.sending import every_entry, everything_stored, parts_of, send
+from tests.e2e.devtools_recorder import DevToolsRecorder, Json, Recording
+from tests.e2e.faulty_site import SLOW_SECONDS, FaultySite, PlantedSecrets
+from tests.e2e.uploads import build_parts, read_all_entries, read_stored_bytes, send_capture
 from tests.support.server import Box, World, ok
 from ticketbox.domain.core.clock import format_rfc3339
 
@@ -25,27 +25,29 @@ BLANKED_HEADERS = {"x-api-key", "x-shop-build"}
 MARK = "[redacted]"
 
 
-class Sent:
-    """A recording that was sent, with what must be there now."""
+class SentCapture:
+    """An uploaded recording, with what the server must have stored."""
 
-    def __init__(self, world: World, shop: Recording, planted: Planted, *, bodies: bool, compressed: bool) -> None:
+    def __init__(
+        self, world: World, shop: Recording, planted: PlantedSecrets, *, bodies: bool, compressed: bool
+    ) -> None:
         if bodies:
             given = {"capture_policy": {"bodies": "on", "extra_redactions": []}}
             ok(world.owner.web.patch(f"/projects/{world.project}", json=given))
         self.world, self.planted, self.bodies = world, planted, bodies
         self.recording = copy.deepcopy(shop)
         self.given = {"project_id": world.project, "priority": "high", "labels": ["shop"], "description": "It broke."}
-        answer = send(world.api, parts_of(self.recording, compressed=compressed, **self.given))
+        answer = send_capture(world.api, build_parts(self.recording, compressed=compressed, **self.given))
         assert answer.status_code == 201, answer.text
         self.receipt = answer.json()
         self.reader = world.owner.token("read")
         self.ticket_path = f"/tickets/{self.receipt['ticket_id']}"
         self.path = f"/captures/{self.receipt['capture_id']}"
-        self.expected = {name: self._stored(entries) for name, entries in self.recording.streams.items()}
+        self.expected = {name: self._build_expected_stream(entries) for name, entries in self.recording.streams.items()}
 
-    def _stored(self, entries: list[Json]) -> list[Json]:
-        """A stream as it must have been stored: word for word, but for the secrets and the policy."""
-        entries = _with_strings(self._allowed(entries), self._without_secrets)
+    def _build_expected_stream(self, entries: list[Json]) -> list[Json]:
+        """A stream as it must be stored: unchanged except for secrets and what the policy excludes."""
+        entries = _map_strings(self._apply_policy(entries), self._redact)
         for entry in entries:
             for side in ("request", "response"):
                 if side in entry:
@@ -56,7 +58,7 @@ class Sent:
                     }
         return entries
 
-    def _allowed(self, entries: list[Json]) -> list[Json]:
+    def _apply_policy(self, entries: list[Json]) -> list[Json]:
         entries = copy.deepcopy(entries)
         for entry in entries:
             for side in ("request", "response"):
@@ -64,15 +66,15 @@ class Sent:
                     entry[side].update(body=None, omitted_reason="policy")
         return entries
 
-    def _without_secrets(self, text: str) -> str:
-        # the shop's own script holds its header as a literal, of which nothing but the key is left
+    def _redact(self, text: str) -> str:
+        # the shop's script contains its header as a literal, of which only the key remains
         text = text.replace(f"Bearer {self.planted.bearer}", MARK)
         for secret in self.planted.all:
             text = text.replace(secret, MARK)
         return text.replace("\0", "\ufffd")
 
-    def redactions(self) -> Json:
-        """How often a secret stood where it was looked for, added to what the browser says it took out."""
+    def count_expected_redactions(self) -> Json:
+        """The expected counts of redactions, including those that the client reports."""
         headers = [
             name.lower()
             for entry in self.recording.network
@@ -80,19 +82,19 @@ class Sent:
             for name in entry[side]["headers"]
         ]
         lost = REMOVED_HEADERS | BLANKED_HEADERS
-        # headers go as a whole, whatever is in them
-        texts = [self._allowed(entries) for entries in self.recording.streams.values()]
+        # a redacted header counts once, whatever its value
+        texts = [self._apply_policy(entries) for entries in self.recording.streams.values()]
         for entry in texts[1]:
             for side in ("request", "response"):
-                kept = {name: value for name, value in entry[side]["headers"].items() if name.lower() not in lost}
-                entry[side]["headers"] = kept
+                remaining = {name: value for name, value in entry[side]["headers"].items() if name.lower() not in lost}
+                entry[side]["headers"] = remaining
         text = json.dumps(texts)
         count, planted = text.count, self.planted
         before = self.recording.facts["redaction"]
         return {
             "headers": before["headers"] + sum(name in lost for name in headers),
             "query": before["query"] + count(planted.query_token) + count(planted.query_key),
-            # the header in the shop's script is known by its key as well as by its shape
+            # the header in the shop's script matches both by its key and by its pattern
             "keys": before["keys"]
             + sum(map(count, (planted.password, planted.access_token, planted.api_key, planted.bearer))),
             "patterns": before["patterns"] + count(planted.jwt) + count(planted.bearer),
@@ -100,37 +102,37 @@ class Sent:
         }
 
 
-def _with_strings(value: Any, change: Callable[[str], str]) -> Any:
-    """A copy of some JSON with every string changed."""
+def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
+    """Copy JSON with a function applied to every string."""
     match value:
         case str():
             return change(value)
         case list():
-            return [_with_strings(each, change) for each in value]
+            return [_map_strings(each, change) for each in value]
         case dict():
-            return {name: _with_strings(each, change) for name, each in value.items()}
+            return {name: _map_strings(each, change) for name, each in value.items()}
         case _:
             return value
 
 
 @pytest.fixture(scope="session", params=["bodies off, streams as gzip", "bodies on, streams plain"])
-def sent_once(request: pytest.FixtureRequest, box: Box, shop: Recording, site: FaultySite) -> Sent:
-    """The shop's recording, in a project that takes bodies and in one that doesn't; only read."""
-    takes_bodies = request.param.startswith("bodies on")
-    return Sent(World(box), shop, site.planted, bodies=takes_bodies, compressed=not takes_bodies)
+def sent_once(request: pytest.FixtureRequest, box: Box, shop: Recording, site: FaultySite) -> SentCapture:
+    """The shop's recording, in a project that stores bodies and in one that doesn't. Tests only read it."""
+    stores_bodies = request.param.startswith("bodies on")
+    return SentCapture(World(box), shop, site.planted, bodies=stores_bodies, compressed=not stores_bodies)
 
 
 @pytest.fixture
-def sent(sent_once: Sent) -> Iterator[Sent]:
-    """The same, with a client of this test's own: a server's clients are closed after each test."""
+def sent(sent_once: SentCapture) -> Iterator[SentCapture]:
+    """The same with a new client, because a server's clients are closed after each test."""
     world = sent_once.world
     world.api = world.box.client(sent_once.reader)
     yield sent_once
     world.box.close_clients()
 
 
-def test_the_browser_reported_every_fault_that_the_page_has(shop: Recording, site: FaultySite) -> None:
-    """What the other tests send is real and complete: else they would prove little."""
+def test_browser_reports_every_fault_of_the_page(shop: Recording, site: FaultySite) -> None:
+    """The recording that the other tests upload is real and complete."""
     lines = {entry["args"][0]: entry for entry in shop.console}
     levels = [lines[text]["level"] for text in ("debugging", "cart total", "", "stock is low", "checkout failed")]
     assert levels == ["debug", "log", "info", "warn", "error"]
@@ -157,43 +159,47 @@ def test_the_browser_reported_every_fault_that_the_page_has(shop: Recording, sit
 
 
 @pytest.mark.parametrize("stream", ["console", "network", "errors"])
-def test_a_stream_comes_back_as_the_browser_reported_it(sent: Sent, stream: str) -> None:
+def test_stream_is_returned_as_recorded(sent: SentCapture, stream: str) -> None:
     api = sent.world.api
-    assert every_entry(api, f"{sent.path}/{stream}") == sent.expected[stream]
+    assert read_all_entries(api, f"{sent.path}/{stream}") == sent.expected[stream]
     whole = ok(api.get(f"{sent.path}/{stream}", params={"limit": 100}))
     assert whole["items"] == sent.expected[stream]
     assert whole["health"] == sent.recording.facts["health"][stream]
     assert whole["health_summary"] == "Console, network and errors were collected in full."
 
 
-def test_streams_filter_to_what_is_asked_for(sent: Sent) -> None:
-    def found(stream: str, **filters: Any) -> list[Json]:
+def test_streams_can_be_filtered(sent: SentCapture) -> None:
+    def read_filtered(stream: str, **filters: Any) -> list[Json]:
         page = ok(sent.world.api.get(f"{sent.path}/{stream}", params={"limit": 100, **filters}))
         assert (page["matched"], page["total"]) == (len(page["items"]), len(sent.expected[stream]))
         return page["items"]
 
     console, network, errors = (sent.expected[name] for name in ("console", "network", "errors"))
-    assert found("console", level="warn") == [line for line in console if line["level"] in ("warn", "error")]
-    assert [line["args"] for line in found("console", contains="TICK")] == [["tick"]]
+    assert read_filtered("console", level="warn") == [line for line in console if line["level"] in ("warn", "error")]
+    assert [line["args"] for line in read_filtered("console", contains="TICK")] == [["tick"]]
     failed = [entry for entry in network if entry["status"] is None or entry["status"] >= 400 or entry["error"]]
-    assert found("network", failures_only="true") == failed
+    assert read_filtered("network", failures_only="true") == failed
     assert len(failed) >= 5
-    assert found("network", status="5xx") == [entry for entry in network if entry["status"] == 500]
-    assert found("network", method="post") == [entry for entry in network if entry["method"] == "POST"]
-    assert found("network", host="pictures.invalid") == [e for e in network if e["url"].startswith("http://pictures")]
-    assert found("errors", contains="charging") == [e for e in errors if e["kind"] == "unhandledrejection"]
+    assert read_filtered("network", status="5xx") == [entry for entry in network if entry["status"] == 500]
+    assert read_filtered("network", method="post") == [entry for entry in network if entry["method"] == "POST"]
+    assert read_filtered("network", host="pictures.invalid") == [
+        e for e in network if e["url"].startswith("http://pictures")
+    ]
+    assert read_filtered("errors", contains="charging") == [e for e in errors if e["kind"] == "unhandledrejection"]
     moment = network[0]["ts"] - 60_000
-    assert found("errors", around=moment) == []
+    assert read_filtered("errors", around=moment) == []
 
 
-def test_one_request_comes_back_whole(sent: Sent) -> None:
+def test_single_request_is_returned_in_full(sent: SentCapture) -> None:
     for entry in sent.expected["network"]:
         assert ok(sent.world.api.get(f"{sent.path}/network/{entry['id']}")) == entry
     assert sent.world.api.get(f"{sent.path}/network/none").status_code == 404
 
 
-def test_bodies_are_there_only_where_the_project_wants_them(sent: Sent) -> None:
-    requests = {urlsplit(entry["url"]).path: entry for entry in every_entry(sent.world.api, f"{sent.path}/network")}
+def test_bodies_are_stored_only_if_the_project_allows_them(sent: SentCapture) -> None:
+    requests = {
+        urlsplit(entry["url"]).path: entry for entry in read_all_entries(sent.world.api, f"{sent.path}/network")
+    }
     login, picture = requests["/api/login"], requests["/picture.bin"]
     assert (picture["response"]["body"], picture["response"]["omitted_reason"]) == (None, "binary")
     assert login["request"]["bytes"] > 0
@@ -208,7 +214,7 @@ def test_bodies_are_there_only_where_the_project_wants_them(sent: Sent) -> None:
         assert (login["request"]["omitted_reason"], login["response"]["omitted_reason"]) == ("policy", "policy")
 
 
-def test_the_ticket_tells_all_of_the_capture(sent: Sent) -> None:
+def test_ticket_contains_the_capture(sent: SentCapture) -> None:
     ticket = ok(sent.world.api.get(sent.ticket_path))
     facts = sent.recording.facts
     assert (ticket["title"], ticket["source_url"]) == (facts["page"]["title"], facts["page"]["url"])
@@ -222,7 +228,7 @@ def test_the_ticket_tells_all_of_the_capture(sent: Sent) -> None:
         key: facts[key] for key in ("page", "environment", "health")
     }
     assert capture["captured_at"] == format_rfc3339(int(facts["captured_at"]))
-    assert capture["redaction"] == sent.redactions()
+    assert capture["redaction"] == sent.count_expected_redactions()
     assert capture["health_summary"] == "Console, network and errors were collected in full."
     network = sent.expected["network"]
     failed = sum(entry["status"] is None or entry["status"] >= 400 or bool(entry["error"]) for entry in network)
@@ -240,7 +246,7 @@ def test_the_ticket_tells_all_of_the_capture(sent: Sent) -> None:
 
 
 @pytest.mark.parametrize("detail", ["summary", "full"])
-def test_the_ticket_shows_what_went_wrong_first(sent: Sent, detail: str) -> None:
+def test_ticket_lists_failures_first(sent: SentCapture, detail: str) -> None:
     capture = ok(sent.world.api.get(sent.ticket_path, params={"detail": detail}))["capture"]
     for name, expected in sent.expected.items():
         part = capture[name]
@@ -260,7 +266,7 @@ def test_the_ticket_shows_what_went_wrong_first(sent: Sent, detail: str) -> None
     assert len(json.dumps(capture)) < 40_000 or detail == "full"
 
 
-def test_the_requests_come_as_a_har(sent: Sent) -> None:
+def test_requests_can_be_exported_as_har(sent: SentCapture) -> None:
     answer = sent.world.api.get(f"{sent.path}/har")
     assert answer.headers["content-type"] == "application/json"
     assert f'filename="{sent.receipt["ticket_id"]}.har"' in answer.headers["content-disposition"]
@@ -276,24 +282,24 @@ def test_the_requests_come_as_a_har(sent: Sent) -> None:
         assert (found["_id"], found["_resourceType"]) == (entry["id"], entry["type"])
         assert (found["_fromCache"], found.get("_error")) == (entry["from_cache"], entry["error"])
         assert (found["request"]["method"], found["request"]["url"]) == (entry["method"], entry["url"])
-        assert _named(found["request"]["headers"]) == list(request["headers"].items())
-        assert _named(found["request"]["queryString"]) == parse_qsl(urlsplit(entry["url"]).query)
+        assert _to_pairs(found["request"]["headers"]) == list(request["headers"].items())
+        assert _to_pairs(found["request"]["queryString"]) == parse_qsl(urlsplit(entry["url"]).query)
         assert found["request"].get("postData", {}).get("text") == request["body"]
         assert (found["response"]["status"], found["response"]["statusText"]) == (
             entry["status"] or 0,
             entry["status_text"],
         )
-        assert _named(found["response"]["headers"]) == list(response["headers"].items())
+        assert _to_pairs(found["response"]["headers"]) == list(response["headers"].items())
         assert found["response"]["content"]["mimeType"] == (response["mime"] or "")
         assert found["response"]["content"].get("text") == response["body"]
         assert found["response"]["redirectURL"] == response["headers"].get("Location", "")
 
 
-def _named(pairs: list[Json]) -> list[tuple[str, str]]:
+def _to_pairs(pairs: list[Json]) -> list[tuple[str, str]]:
     return [(pair["name"], pair["value"]) for pair in pairs]
 
 
-def test_the_screenshot_comes_back_bit_for_bit(sent: Sent) -> None:
+def test_screenshot_is_returned_unchanged(sent: SentCapture) -> None:
     api, shot = sent.world.api, sent.recording.screenshot
     capture = ok(api.get(sent.ticket_path))["capture"]
     asset = ok(api.get(f"/assets/{capture['screenshot']['id']}"))
@@ -321,10 +327,8 @@ def test_the_screenshot_comes_back_bit_for_bit(sent: Sent) -> None:
 
 
 @pytest.mark.parametrize(("max_side", "size"), [(300, (300, 200)), (899, (899, 599)), (900, (900, 600))])
-def test_the_screenshot_comes_as_small_as_asked(
-    world: World, shop: Recording, max_side: int, size: tuple[int, int]
-) -> None:
-    receipt = ok(send(world.api, parts_of(shop, project_id=world.project)))
+def test_screenshot_is_scaled_to_max_side(world: World, shop: Recording, max_side: int, size: tuple[int, int]) -> None:
+    receipt = ok(send_capture(world.api, build_parts(shop, project_id=world.project)))
     answer = world.api.get(f"/tickets/{receipt['ticket_id']}/screenshot", params={"max_side": max_side})
     small = _picture(answer)
     assert small.size == size
@@ -342,26 +346,26 @@ def _picture(answer: httpx.Response) -> Image.Image:
 
 
 @pytest.mark.parametrize("form", ["jpeg", "webp"])
-def test_every_kind_of_screenshot_that_a_browser_makes_is_taken(
+def test_every_screenshot_format_of_the_browser_is_accepted(
     chromium: Chromium, site: FaultySite, world: World, form: str
 ) -> None:
     async def collect(page: Page) -> Recording:
-        collector = await Collector.attach(page)
+        recorder = await DevToolsRecorder.attach(page)
         await page.goto(f"{site.url}/closed")
-        return await collector.recording(form)
+        return await recorder.recording(form)
 
     shot = chromium.visit(collect, viewport={"width": 500, "height": 300}, device_scale_factor=2)
     assert shot.facts["environment"]["dpr"] == 2
-    receipt = ok(send(world.api, parts_of(shot, project_id=world.project)))
+    receipt = ok(send_capture(world.api, build_parts(shot, project_id=world.project)))
     asset = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))["capture"]["screenshot"]
     assert (asset["media_type"], asset["width"], asset["height"]) == (f"image/{form}", 1000, 600)
     assert asset["name"] == f"screenshot.{form}"
     assert world.api.get(f"/assets/{asset['id']}/content").content == shot.screenshot
 
 
-def test_no_secret_stands_anywhere_in_the_file(sent: Sent) -> None:
-    haystacks = list(everything_stored(sent.world.box.db))
-    # the search finds what is there: a packed line, a packed request, a row's own text
+def test_no_secret_is_stored_in_the_file(sent: SentCapture) -> None:
+    haystacks = list(read_stored_bytes(sent.world.box.db))
+    # the search works: it finds a compressed line, a compressed request and the text of a row
     for marker in ("stock is low", "/api/nothing", sent.receipt["capture_id"]):
         assert any(marker.encode() in haystack for haystack in haystacks), marker
     for secret in sent.planted.all:
@@ -371,7 +375,7 @@ def test_no_secret_stands_anywhere_in_the_file(sent: Sent) -> None:
     assert not [secret for secret in sent.planted.all if secret in log]
 
 
-def test_no_answer_tells_a_secret(sent: Sent) -> None:
+def test_no_response_contains_a_secret(sent: SentCapture) -> None:
     api = sent.world.api
     paths = [
         sent.ticket_path,
@@ -388,13 +392,13 @@ def test_no_answer_tells_a_secret(sent: Sent) -> None:
         assert (found["matched"], found["total"]) == (0, len(sent.recording.network))
 
 
-def test_a_project_has_secrets_of_its_own_taken_out(world: World, shop: Recording) -> None:
+def test_project_rules_redact_more_secrets(world: World, shop: Recording) -> None:
     rules = {"bodies": "on", "extra_redactions": ["text:naïve", "orders"]}
     ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": rules}))
-    receipt = ok(send(world.api, parts_of(shop, project_id=world.project)))
+    receipt = ok(send_capture(world.api, build_parts(shop, project_id=world.project)))
     capture = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))["capture"]
     streams = {
-        name: every_entry(world.api, f"/captures/{receipt['capture_id']}/{name}")
+        name: read_all_entries(world.api, f"/captures/{receipt['capture_id']}/{name}")
         for name in ("console", "network", "errors")
     }
     text = json.dumps(streams, ensure_ascii=False)
@@ -406,7 +410,7 @@ def test_a_project_has_secrets_of_its_own_taken_out(world: World, shop: Recordin
     assert capture["redaction"]["extra"] == 5 + sent_text.count("naïve") + 1
 
 
-def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Recording, site: FaultySite) -> None:
+def test_page_address_and_title_are_redacted(world: World, shop: Recording, site: FaultySite) -> None:
     secret = site.planted.query_token
     page = {
         "url": f"https://ann:{secret}@shop.example/cart?token={secret}&tab=1#access_token={secret}",
@@ -414,7 +418,7 @@ def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Rec
         "referrer": f"https://login.example/?code={secret}",
     }
     blank = Recording({**shop.facts, "page": page}, [], [], [], shop.screenshot)
-    receipt = ok(send(world.api, parts_of(blank, project_id=world.project)))
+    receipt = ok(send_capture(world.api, build_parts(blank, project_id=world.project)))
     ticket = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))
     assert ticket["capture"]["page"] == {
         "url": "https://shop.example/cart?token=[redacted]&tab=1#access_token=[redacted]",
@@ -426,7 +430,7 @@ def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Rec
         ticket["capture"]["page"]["url"],
     )
     assert secret not in json.dumps(ok(world.api.get(f"/tickets/{receipt['ticket_id']}/history")))
-    assert not any(secret.encode() in haystack for haystack in everything_stored(world.box.db))
+    assert not any(secret.encode() in haystack for haystack in read_stored_bytes(world.box.db))
 
 
 @pytest.mark.parametrize(
@@ -437,11 +441,13 @@ def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Rec
         ("", "", "Untitled page", ""),
     ],
 )
-def test_what_a_page_calls_itself_makes_one_plain_line(
+def test_page_title_becomes_one_plain_line(
     world: World, shop: Recording, url: str, title: str, shown: str, address: str
 ) -> None:
     facts = {**shop.facts, "page": {"url": url, "title": title, "referrer": "http://r/\0"}}
-    receipt = ok(send(world.api, parts_of(Recording(facts, [], [], [], shop.screenshot), project_id=world.project)))
+    receipt = ok(
+        send_capture(world.api, build_parts(Recording(facts, [], [], [], shop.screenshot), project_id=world.project))
+    )
     ticket = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))
     assert (ticket["title"], ticket["source_url"]) == (shown, address)
     assert ticket["capture"]["page"]["referrer"] == "http://r/"

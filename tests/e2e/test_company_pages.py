@@ -8,7 +8,7 @@ from playwright.async_api import Page, ViewportSize
 
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
+from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
 from tests.support.server import World, expect_error, ok
 
 
@@ -23,14 +23,14 @@ def test_a_members_role_and_projects_are_changed(chromium: Chromium, world: Worl
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
-        await page.get_by_role("button", name="Change Bob").click()
+        await page.get_by_role("button", name="Edit Bob").click()
         await page.get_by_role("radio", name="Viewer").check()
-        await page.get_by_role("radio", name="Only some").check()
+        await page.get_by_role("radio", name="Selected projects").check()
         await page.get_by_role("button", name="Save").click()
-        await page.get_by_text("Choose at least one project.").wait_for()
+        await page.get_by_text("Select at least one project.").wait_for()
         await page.get_by_role("checkbox", name="Second project").check()
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Changed Bob")
+        await expect_message(page, "Saved Bob")
         await page.get_by_text("Viewer · Second project").wait_for()
         watch.assert_clean(world.box)
 
@@ -47,24 +47,24 @@ def test_a_member_is_removed_after_a_question(chromium: Chromium, world: World) 
         await page.get_by_role("button", name="Remove Bob").click()
         await page.keyboard.press("Escape")
         await page.get_by_role("button", name="Remove Bob").click()
-        await confirm(page, "Remove")
-        await told(page, "Removed Bob")
+        await confirm(page, "Remove member")
+        await expect_message(page, "Removed Bob")
         assert await page.get_by_text(bob.email).count() == 0
 
     chromium.visit(visit)
     assert ok(bob.web.get("/companies"))["items"] == []
 
 
-def test_the_last_owner_stays_and_is_told_why(chromium: Chromium, world: World) -> None:
+def test_last_owner_cannot_leave(chromium: Chromium, world: World) -> None:
     words = "The last owner can't leave or be demoted; make another owner first."
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
-        await page.get_by_role("button", name="Leave").click()
-        await confirm(page, "Leave")
+        await page.get_by_role("button", name="Leave company").click()
+        await confirm(page, "Leave company")
         assert await page.get_by_role("dialog").get_by_role("alert").inner_text() == words
         await confirm(page, "Cancel")
-        await page.get_by_role("button", name="Change Ann").click()
+        await page.get_by_role("button", name="Edit Ann").click()
         await page.get_by_role("radio", name="Member").check()
         await page.get_by_role("button", name="Save").click()
         assert await page.get_by_role("dialog").get_by_role("alert").inner_text() == words
@@ -78,51 +78,51 @@ def test_a_member_leaves(chromium: Chromium, world: World) -> None:
 
     async def visit(page: Page) -> None:
         await open_as(page, bob, f"/companies/{world.company}/members")
-        await page.get_by_role("button", name="Leave").click()
-        await confirm(page, "Leave")
-        await told(page, "You left Ann's company")
-        await page.get_by_text("You belong to no company").wait_for()
+        await page.get_by_role("button", name="Leave company").click()
+        await confirm(page, "Leave company")
+        await expect_message(page, "You left Ann's company")
+        await page.get_by_text("You are not in a company").wait_for()
 
     chromium.visit(visit)
 
 
 @pytest.mark.parametrize("role", ["viewer", "member"])
-def test_what_a_role_may_not_do_is_not_offered(chromium: Chromium, world: World, role: str) -> None:
+def test_forbidden_actions_are_not_shown(chromium: Chromium, world: World, role: str) -> None:
     person = world.join("Bob", role)
     base = f"/companies/{world.company}"
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, person, f"{base}/members")
-        await page.get_by_text("Admins change roles and invite people").wait_for()
+        await page.get_by_text("Admins can change roles and invite people").wait_for()
         shown = await page.get_by_role("navigation", name="Settings of").inner_text()
         assert shown.split("\n")[-3:] == ["General", "Members", "Projects"]
         buttons = await page.get_by_role("main").get_by_role("button").all_inner_texts()
-        assert buttons == ["Leave"]
+        assert buttons == ["Leave company"]
         for section in ("invitations", "limits", "audit"):
             await page.goto(f"{world.box.url}{base}/{section}")
-            await page.get_by_text(f"This needs the role admin in Ann's company, and yours is {role}.").wait_for()
+            await page.get_by_text(f"Only admins of Ann's company can open this page. Your role is {role}.").wait_for()
         for address in ("projects?new", f"projects?project={world.project}"):
             await page.goto(f"{world.box.url}{base}/{address}")
-            await page.get_by_text("Admins make and change projects.").wait_for()
+            await page.get_by_text("Admins can create and edit projects.").wait_for()
         await page.goto(f"{world.box.url}{base}/general")
-        await page.get_by_text(f"Your role here: {role}").wait_for()
+        await page.get_by_text(f"Your role: {role}").wait_for()
         assert await page.get_by_role("textbox").count() == 0
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
 
 
-def test_an_admin_makes_no_owner_and_deletes_no_company(chromium: Chromium, world: World) -> None:
+def test_admin_cannot_create_owners_or_delete_the_company(chromium: Chromium, world: World) -> None:
     admin = world.join("Dan", "admin")
     world.join("Bob")
 
     async def visit(page: Page) -> None:
         await open_as(page, admin, f"/companies/{world.company}/members")
-        await page.get_by_role("button", name="Change Bob").click()
+        await page.get_by_role("button", name="Edit Bob").click()
         assert await page.get_by_role("radio", name="Owner").is_disabled()
-        await page.get_by_text("Only an owner can make one.").wait_for()
+        await page.get_by_text("Only owners can grant this role.").wait_for()
         await confirm(page, "Cancel")
-        assert await page.get_by_role("button", name="Change Ann").count() == 0
+        assert await page.get_by_role("button", name="Edit Ann").count() == 0
         await page.get_by_role("link", name="General").click()
         await page.get_by_label("Name", exact=True).wait_for()
         assert await page.get_by_role("button", name="Delete").count() == 0
@@ -130,10 +130,10 @@ def test_an_admin_makes_no_owner_and_deletes_no_company(chromium: Chromium, worl
     chromium.visit(visit)
 
 
-def test_a_strangers_company_is_not_there(chromium: Chromium, world: World, other: World) -> None:
+def test_company_of_another_owner_is_not_found(chromium: Chromium, world: World, other: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"/companies/{other.company}/general")
-        await page.get_by_role("heading", name="Not here").wait_for()
+        await page.get_by_role("heading", name="Not found").wait_for()
         assert "Zoe's company" not in await page.content()
 
     chromium.visit(visit)
@@ -144,33 +144,33 @@ def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/general")
         await page.get_by_label("Name", exact=True).fill("Acme <b>")
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved")
+        await expect_message(page, "Saved")
         await page.get_by_role("button", name="Delete Acme <b>…").click()
-        sure = page.get_by_role("dialog").get_by_role("button", name="Delete for good")
+        sure = page.get_by_role("dialog").get_by_role("button", name="Delete company")
         await page.get_by_label("Type Acme <b> to confirm").fill("Acme")
         assert await sure.is_disabled()
         await page.get_by_label("Type Acme <b> to confirm").fill("Acme <b>")
         await sure.click()
-        await told(page, "Deleted Acme <b>")
-        await page.get_by_text("You belong to no company").wait_for()
+        await expect_message(page, "Deleted Acme <b>")
+        await page.get_by_text("You are not in a company").wait_for()
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
     assert ok(world.owner.web.get("/companies"))["items"] == []
 
 
-def test_a_projects_pages_and_capture_policy_are_kept(chromium: Chromium, world: World) -> None:
+def test_url_patterns_and_capture_policy_are_saved(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects")
         await page.get_by_role("link", name="Settings of First project").click()
-        await page.get_by_label("Pages").fill("https://shop.example/a b")
+        await page.get_by_label("URL patterns").fill("https://shop.example/a b")
         await page.get_by_role("button", name="Save").click()
-        assert "without spaces" in await field_error(page, "Pages")
-        await page.get_by_label("Pages").fill("https://shop.example/*")
+        assert "without spaces" in await field_error(page, "URL patterns")
+        await page.get_by_label("URL patterns").fill("https://shop.example/*")
         await page.get_by_role("switch").click()
-        await page.get_by_label("Also remove from captures").fill("customer_number\ntext:hunter2")
+        await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved")
+        await expect_message(page, "Saved")
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -184,9 +184,9 @@ def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> N
         await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
         await page.get_by_role("button", name="Delete First project…").click()
         await page.get_by_label("Type First project to confirm").fill("First project")
-        await confirm(page, "Delete for good")
-        await told(page, "Deleted First project")
-        await page.get_by_text("Make the first project").wait_for()
+        await confirm(page, "Delete project")
+        await expect_message(page, "Deleted First project")
+        await page.get_by_text("Create project").first.wait_for()
 
     chromium.visit(visit)
     expect_error(world.api.get(f"/projects/{world.project}/columns"), 404, "not_found")
@@ -198,19 +198,19 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
-        await page.get_by_role("button", name="Add a column").click()
+        await page.get_by_role("button", name="Add column").click()
         await page.keyboard.type("Review")
         await page.keyboard.press("Enter")
-        rows = page.get_by_role("main").get_by_role("listitem").filter(has=page.get_by_title("Drag to another place"))
+        rows = page.get_by_role("main").get_by_role("listitem").filter(has=page.get_by_title("Drag to reorder"))
         await rows.nth(3).wait_for()
         await page.get_by_role("button", name="Move Review up").press("Enter")
-        await page.get_by_text("Review is column 3 of 4").wait_for(state="attached")
+        await page.get_by_text("Review moved to position 3 of 4").wait_for(state="attached")
         await page.get_by_role("button", name="Rename To do").click()
         await page.get_by_role("dialog").get_by_label("Name").fill("Inbox")
-        await page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Rename column").click()
         await page.get_by_role("button", name="Delete Inbox").click()
-        await page.get_by_label("Move its tickets to").select_option(label="Review")
-        await confirm(page, "Delete")
+        await page.get_by_label("Move tickets to").select_option(label="Review")
+        await confirm(page, "Delete column")
         await rows.nth(3).wait_for(state="detached")
         assert [text.split("\n")[0] for text in await rows.all_inner_texts()] == ["In progress", "Review", "Done"]
         watch.assert_clean(world.box)
@@ -221,33 +221,33 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
     assert names[ok(world.api.get(f"/tickets/{ticket['id']}"))["column_id"]] == "Review"
 
 
-def test_a_column_is_dragged_to_another_place(chromium: Chromium, world: World) -> None:
+def test_column_is_reordered_by_drag(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
-        grips = page.get_by_title("Drag to another place")
+        grips = page.get_by_title("Drag to reorder")
         await grips.nth(2).wait_for()
         await grips.nth(2).scroll_into_view_if_needed()
         await grips.nth(2).drag_to(grips.nth(0), target_position={"x": 8, "y": 2})
-        await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
+        await page.get_by_text("Done moved to position 1 of 3").wait_for(state="attached")
 
     chromium.visit(visit)
     names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]
     assert names == ["Done", "To do", "In progress"]
 
 
-def test_limits_hold_from_the_next_call_and_empty_is_the_default(chromium: Chromium, world: World) -> None:
+def test_limits_apply_to_the_next_call_and_empty_means_default(chromium: Chromium, world: World) -> None:
     client = world.owner.client("read", company_id=world.company)
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/limits")
-        await unchecked(page)
-        await page.get_by_label("Writes a minute").fill("0")
+        await disable_form_validation(page)
+        await page.get_by_label("Writes per minute").fill("0")
         await page.get_by_role("button", name="Save").click()
-        assert "from 1 to 1,000,000" in await field_error(page, "Writes a minute")
-        await page.get_by_label("Writes a minute").fill("")
-        await page.get_by_label("Reads a minute").fill("1200")
+        assert "from 1 to 1,000,000" in await field_error(page, "Writes per minute")
+        await page.get_by_label("Writes per minute").fill("")
+        await page.get_by_label("Reads per minute").fill("1200")
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved")
+        await expect_message(page, "Saved")
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -255,7 +255,7 @@ def test_limits_hold_from_the_next_call_and_empty_is_the_default(chromium: Chrom
     assert (budgets["reads"]["limit"], budgets["writes"]["limit"]) == (1200, 60)
 
 
-def test_the_audit_log_pages_and_downloads_whole(chromium: Chromium, world: World, tmp_path: Path) -> None:
+def test_audit_log_loads_more_and_downloads_as_csv(chromium: Chromium, world: World, tmp_path: Path) -> None:
     agent = world.owner.client("tickets:write", label="build agent")
     for _ in range(55):
         ok(agent.post("/tickets", json={"project_id": world.project, "title": "x"}))
@@ -266,8 +266,8 @@ def test_the_audit_log_pages_and_downloads_whole(chromium: Chromium, world: Worl
         rows = page.get_by_role("row")
         await rows.nth(50).wait_for()
         assert "via API · Ann · build agent" in " ".join((await rows.nth(2).inner_text()).split())
-        await page.get_by_role("button", name="Show older").click()
-        await page.get_by_role("button", name="Show older").wait_for(state="detached")
+        await page.get_by_role("button", name="Load more").click()
+        await page.get_by_role("button", name="Load more").wait_for(state="detached")
         assert await rows.count() > 56
         async with page.expect_download() as downloading:
             await page.get_by_role("button", name="Download CSV").click()

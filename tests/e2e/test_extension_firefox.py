@@ -1,4 +1,4 @@
-"""The same extension in Firefox: accepted by Mozilla's linter, loaded, and capturing."""
+"""The extension in Firefox: accepted by Mozilla's linter, and capturing a page."""
 
 import json
 import os
@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.e2e.extension import unpack
+from tests.e2e.extension_browser import unpack
 from tests.e2e.firefox import Firefox, find_firefox
-from tests.e2e.odd_site import OddSite
-from tests.e2e.reporting import STREAMS, Ticket
+from tests.e2e.reported_ticket import STREAMS, ReportedTicket
+from tests.e2e.varied_site import VariedSite
 from tests.support.npm import install, node
 from tests.support.server import World, eventually
 from ticketbox.http.webapp import EXTENSION
@@ -35,45 +35,45 @@ def archive() -> bytes:
     return (EXTENSION / "firefox.zip").read_bytes()
 
 
-def test_mozillas_linter_has_nothing_to_say(archive: bytes, tmp_path: Path) -> None:
+def test_mozillas_linter_reports_nothing(archive: bytes, tmp_path: Path) -> None:
     source = tmp_path / "extension"
     unpack(archive, source)
     linter = install(LINTER, tmp_path) / "bin" / "web-ext.js"
-    said = node(linter, "lint", "--no-config-discovery", "--output=json", f"--source-dir={source}", home=tmp_path)
-    summary = json.loads(said.stdout)["summary"]
-    assert summary == {"errors": 0, "notices": 0, "warnings": 0}, said.stdout
+    lint = node(linter, "lint", "--no-config-discovery", "--output=json", f"--source-dir={source}", home=tmp_path)
+    summary = json.loads(lint.stdout)["summary"]
+    assert summary == {"errors": 0, "notices": 0, "warnings": 0}, lint.stdout
 
 
-def test_firefox_captures_what_a_page_did(world: World, archive: bytes, tmp_path: Path) -> None:
+def test_firefox_captures_what_the_page_did(world: World, archive: bytes, tmp_path: Path) -> None:
     executable = find_firefox()
     if executable is None:
-        reason = "there is no Firefox on the PATH, which this test drives"
+        reason = "this test needs Firefox on the PATH"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
     secret = world.owner.token("tickets:write")
-    with OddSite() as odd, Firefox(executable, archive, tmp_path) as firefox:
-        options = firefox.options()
-        firefox.wait(options, "document.querySelector('details')")
-        firefox.run(options, f"{FILL}({json.dumps(world.box.url)}, {json.dumps(secret)})")
-        firefox.press(options, "Use this token")
-        firefox.wait(options, "document.body.innerText.includes('By a token that you made')")
-        firefox.press(options, "Record all sites")
-        firefox.wait(options, "document.body.innerText.includes('Stop recording')")
+    with VariedSite() as varied_site, Firefox(executable, archive, tmp_path) as firefox:
+        options = firefox.open_options()
+        firefox.wait_until(options, "document.querySelector('details')")
+        firefox.evaluate(options, f"{FILL}({json.dumps(world.box.url)}, {json.dumps(secret)})")
+        firefox.click_button(options, "Connect with token")
+        firefox.wait_until(options, "document.body.innerText.includes('Connected with an API token')")
+        firefox.click_button(options, "Record all sites")
+        firefox.wait_until(options, "document.body.innerText.includes('Stop recording')")
 
-        page = firefox.open(f"{odd.url}/plain")
-        firefox.wait(page, "document.title === 'plain'")
-        firefox.click(page)
-        firefox.wait(options, f"{POPUP}?.document.querySelector('[type=submit]:enabled')")
-        firefox.run(options, f"{POPUP}.document.querySelector('[type=submit]').click()")
-        address = eventually(lambda: [each["url"] for each in firefox.contexts() if "/tickets/" in each["url"]])[0]
+        page = firefox.open(f"{varied_site.url}/plain")
+        firefox.wait_until(page, "document.title === 'plain'")
+        firefox.open_popup(page)
+        firefox.wait_until(options, f"{POPUP}?.document.querySelector('[type=submit]:enabled')")
+        firefox.evaluate(options, f"{POPUP}.document.querySelector('[type=submit]').click()")
+        address = eventually(lambda: [each["url"] for each in firefox.list_contexts() if "/tickets/" in each["url"]])[0]
 
-    ticket = Ticket(world, address)
-    assert ticket.status() == dict.fromkeys(STREAMS, ("ok", None))
+    ticket = ReportedTicket(world, address)
+    assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))
     assert ticket.record["created"]["via"] == "extension"
     assert "Firefox" in ticket.capture["environment"]["browser"]
-    assert ticket.said() == [["from plain", "/plain"]]
-    assert ticket.asked() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
+    assert ticket.console_args() == [["from plain", "/plain"]]
+    assert ticket.request_summaries() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
     (error,) = ticket.streams["errors"]
     assert (error["kind"], error["name"], error["message"]) == ("error", "RangeError", "broken in plain")
     assert "extension://" not in json.dumps(ticket.streams)

@@ -42,14 +42,14 @@ def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, wor
         await page.keyboard.press("Enter")
         await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}")
         await ask(page, "archive")
-        await expect(page.get_by_role("option", selected=True)).to_contain_text("Go to the archive")
+        await expect(page.get_by_role("option", selected=True)).to_contain_text("Go to archive")
         await page.keyboard.press("Enter")
         await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}/archive")
 
     use(chromium, world.owner, f"/projects/{world.project}", find, looks)
 
 
-def test_the_palette_says_what_is_wrong_with_a_query_and_where(chromium: Chromium, world: World) -> None:
+def test_palette_reports_the_error_in_a_query(chromium: Chromium, world: World) -> None:
     async def err(page: Page) -> None:
         await ask(page, "cart priority:asap")
         await expect(page.get_by_role("alert")).to_contain_text(
@@ -62,34 +62,34 @@ def test_the_palette_says_what_is_wrong_with_a_query_and_where(chromium: Chromiu
 
 
 @EVERY
-def test_the_search_page_shows_where_the_words_stand(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_search_page_highlights_matches(chromium: Chromium, world: World, looks: Looks) -> None:
     world.ticket("Payment fails", description="The *bank* asks back, and nothing happens.")
     ok(world.api.post(f"/tickets/{world.ticket('Gone for now')['id']}/archive"))
 
     async def search(page: Page) -> None:
-        await expect(page.get_by_role("combobox", name="Words")).to_be_focused()
+        await expect(page.get_by_role("combobox", name="Search query")).to_be_focused()
         await page.keyboard.type("bank")
         await page.keyboard.press("Enter")
         await expect(page.locator("mark")).to_have_text("bank")
         assert page.url.endswith("/search?q=bank")
         await page.reload()
         await expect(page.locator("mark")).to_have_text("bank")
-        await expect(page.get_by_role("combobox", name="Words")).not_to_be_focused()
+        await expect(page.get_by_role("combobox", name="Search query")).not_to_be_focused()
         await assert_accessible(page)
         await assert_fits(page)
-        await page.get_by_role("combobox", name="Words").fill("gone")
+        await page.get_by_role("combobox", name="Search query").fill("gone")
         await page.keyboard.press("Enter")
-        await expect(page.get_by_text("Nothing fits")).to_be_visible()
+        await expect(page.get_by_text("No results")).to_be_visible()
         await page.get_by_label("Status").select_option("archived")
         await expect(page.get_by_role("link", name="Gone for now")).to_be_visible()
-        await page.get_by_role("combobox", name="Words").fill("labl:ui")
+        await page.get_by_role("combobox", name="Search query").fill("labl:ui")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("did you mean label:?")).to_be_visible()
 
     use(chromium, world.owner, "/search", search, looks)
 
 
-def test_excerpts_are_read_without_the_signs_of_markdown(chromium: Chromium, world: World) -> None:
+def test_excerpts_show_no_markdown_markup(chromium: Chromium, world: World) -> None:
     filler = "nothing to see here " * 12
     shown = {
         "## Steps\n\n- [ ] open the **beetle one**, see `beetle_two()`\n\n```js\nbeetle * 3\n```": (
@@ -124,7 +124,7 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
     world.join("Bob")
 
     async def search(page: Page) -> None:
-        field, options = page.get_by_role("combobox", name="Words"), completions(page)
+        field, options = page.get_by_role("combobox", name="Search query"), completions(page)
         await field.press_sequentially("pay pri")
         await expect(options).to_have_text(["priority: Priority"])
         await expect(field).to_have_attribute("aria-expanded", "true")
@@ -154,7 +154,7 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
             await page.keyboard.press("Backspace")
         await page.keyboard.press("Escape")
         await page.keyboard.press("Enter")
-        await expect(page.get_by_text("Nothing fits")).to_be_visible()  # "pay" is no whole word
+        await expect(page.get_by_text("No results")).to_be_visible()  # "pay" is no whole word
         await field.fill('payment priority:high -assignee:Bob label:"check out"')
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("link", name="Payment fails")).to_be_visible()
@@ -162,11 +162,11 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
     use(chromium, world.owner, "/search", search, looks)
 
 
-def test_a_word_is_searched_for_though_a_filter_begins_so(chromium: Chromium, world: World) -> None:
+def test_word_that_starts_a_filter_can_be_searched(chromium: Chromium, world: World) -> None:
     world.ticket("Has a label")
 
     async def search(page: Page) -> None:
-        field = page.get_by_role("combobox", name="Words")
+        field = page.get_by_role("combobox", name="Search query")
         await field.press_sequentially("label")
         await expect(completions(page)).to_have_text(["label: Label"])
         await expect(completions(page, selected=True)).to_have_count(0)
@@ -181,9 +181,9 @@ def test_a_word_is_searched_for_though_a_filter_begins_so(chromium: Chromium, wo
     use(chromium, world.owner, "/search", search)
 
 
-def test_the_search_page_points_at_what_is_wrong(chromium: Chromium, world: World) -> None:
+def test_search_page_selects_the_wrong_part_of_a_query(chromium: Chromium, world: World) -> None:
     async def search(page: Page) -> None:
-        field = page.get_by_role("combobox", name="Words")
+        field = page.get_by_role("combobox", name="Search query")
         await field.fill("\U0001f9fa cart priority:asap is:open")
         await page.keyboard.press("Escape")
         await page.keyboard.press("Enter")
@@ -224,7 +224,7 @@ def test_the_palette_completes_filters_and_their_values(chromium: Chromium, worl
     use(chromium, world.owner, f"/projects/{world.project}", complete, looks)
 
 
-def test_the_palette_waits_with_a_complaint_until_a_value_is_written(chromium: Chromium, world: World) -> None:
+def test_palette_shows_no_error_while_a_value_is_incomplete(chromium: Chromium, world: World) -> None:
     async def complete(page: Page) -> None:
         await ask(page, "cart priority:hi")
         await page.wait_for_timeout(400)
@@ -236,18 +236,18 @@ def test_the_palette_waits_with_a_complaint_until_a_value_is_written(chromium: C
     use(chromium, world.owner, f"/projects/{world.project}", complete)
 
 
-def documented_keys(place: str) -> set[str]:
+def keys_in_docs(place: str) -> set[str]:
     """The shortcuts that docs/use/web-app.md gives for a page."""
     rows = [row for row in table(ROOT / "docs/use/web-app.md", "Keyboard") if row[1] == "everywhere" or place in row[1]]
     return {keys.lower().replace("mod", "ctrl") for keys in words([row[0] for row in rows])}
 
 
-def test_the_help_sheet_lists_what_works_and_so_does_its_guide(chromium: Chromium, world: World) -> None:
+def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("Look at this")
 
-    async def listed(page: Page) -> set[str]:
+    async def list_keys(page: Page) -> set[str]:
         await page.keyboard.press("?")
-        await expect(page.get_by_text("Go to the inbox")).to_be_visible()
+        await expect(page.get_by_text("Go to inbox")).to_be_visible()
         keys = await page.get_by_role("dialog").locator("dl").first.locator("dt").all()
         found = {
             " ".join([(await key.inner_text()).lower() for key in await each.locator("kbd").all()]) for each in keys
@@ -258,10 +258,10 @@ def test_the_help_sheet_lists_what_works_and_so_does_its_guide(chromium: Chromiu
 
     async def ask_for_help(page: Page) -> None:
         await expect(page.get_by_role("heading", name="Look at this")).to_be_visible()
-        assert await listed(page) == documented_keys("ticket")
+        assert await list_keys(page) == keys_in_docs("ticket")
         await page.goto(f"{world.box.url}/projects/{world.project}")
         await expect(page.get_by_role("heading", name="First project")).to_be_visible()
-        assert await listed(page) == documented_keys("board")
+        assert await list_keys(page) == keys_in_docs("board")
         await page.keyboard.press("g")
         await page.keyboard.press("i")
         await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
@@ -270,9 +270,7 @@ def test_the_help_sheet_lists_what_works_and_so_does_its_guide(chromium: Chromiu
 
 
 @EVERY
-def test_a_mention_arrives_in_the_inbox_while_one_looks_elsewhere(
-    chromium: Chromium, world: World, looks: Looks
-) -> None:
+def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world: World, looks: Looks) -> None:
     bob = world.join("Bob")
     ticket = world.ticket("Look at this")
 
@@ -290,8 +288,8 @@ def test_a_mention_arrives_in_the_inbox_while_one_looks_elsewhere(
         await expect(item).to_contain_text("via API")
         await assert_accessible(page)
         await assert_fits(page)
-        await page.get_by_role("button", name="More about Look at this").click()
-        await page.get_by_role("menuitem", name="Mute this ticket").click()
+        await page.get_by_role("button", name="Actions for Look at this").click()
+        await page.get_by_role("menuitem", name="Mute ticket").click()
         await expect(page.get_by_role("list", name="Muted")).to_contain_text(ticket["id"])
         await page.get_by_role("button", name="Unmute").click()
         await expect(page.get_by_role("list", name="Muted")).to_have_count(0)
@@ -301,23 +299,23 @@ def test_a_mention_arrives_in_the_inbox_while_one_looks_elsewhere(
     use(chromium, bob, f"/projects/{world.project}", hear, looks)
 
 
-def test_a_board_follows_what_others_do(chromium: Chromium, world: World) -> None:
-    ticket = world.ticket("Moves by itself")
+def test_board_shows_changes_of_others(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket("Moved by an agent")
 
     async def watch(page: Page) -> None:
-        await expect(page.get_by_role("link", name="Moves by itself")).to_be_visible()
+        await expect(page.get_by_role("link", name="Moved by an agent")).to_be_visible()
         await page.wait_for_timeout(300)
         ok(world.api.post(f"/tickets/{ticket['id']}/move", json={"column_id": world.columns[2]}))
         await expect(page.get_by_role("region", name="Done").locator("[data-ticket]")).to_have_count(1)
         world.ticket("New from an agent")
         await expect(page.get_by_role("link", name="New from an agent")).to_be_visible()
         ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
-        await expect(page.get_by_role("link", name="Moves by itself")).to_have_count(0)
+        await expect(page.get_by_role("link", name="Moved by an agent")).to_have_count(0)
 
     use(chromium, world.owner, f"/projects/{world.project}", watch)
 
 
-def test_a_ticket_shows_those_that_are_like_it(chromium: Chromium, world: World) -> None:
+def test_ticket_shows_similar_tickets(chromium: Chromium, world: World) -> None:
     first = make_capture(world, title="Broken cart", page={"url": "https://shop.example/cart/17", "title": "Cart"})
     second = make_capture(world, title="Cart again", page={"url": "https://shop.example/cart/18", "title": "Cart"})
 
@@ -338,7 +336,7 @@ def test_a_ticket_is_muted_from_its_page(chromium: Chromium, world: World) -> No
     async def mute(page: Page) -> None:
         await page.get_by_role("button", name="More", exact=True).click()
         await page.get_by_role("menuitem", name="Mute").click()
-        await expect(page.get_by_text("Muted: you hear no more of this ticket.")).to_be_visible()
+        await expect(page.get_by_text("Ticket muted. You get no notifications for it.")).to_be_visible()
         await page.reload()
         await page.get_by_role("button", name="More", exact=True).click()
         await expect(page.get_by_role("menuitem", name="Unmute")).to_be_visible()

@@ -7,11 +7,11 @@ from pathlib import Path
 from playwright.async_api import Page
 
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import faults, open_as, told
+from tests.e2e.webapp import expect_message, faults, open_as
 from tests.support.mail_server import MailServer, run_mail_server
 from tests.support.server import World, eventually, ok, run_server
 
-SWITCH = "Mail me what concerns me"
+SWITCH = "Send me email notifications"
 
 
 def newest_link(post: MailServer, address: str) -> str:
@@ -20,7 +20,7 @@ def newest_link(post: MailServer, address: str) -> str:
     return found[-1]
 
 
-def test_mail_is_switched_on_said_yes_to_and_ended(chromium: Chromium, tmp_path: Path) -> None:
+def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromium, tmp_path: Path) -> None:
     with run_mail_server() as post:
         flags = ["--smtp-url", f"smtp://{post.host}", "--smtp-from", "ticketbox <box@tickets.example>"]
         with run_server(tmp_path, *flags) as box:
@@ -35,11 +35,11 @@ def test_mail_is_switched_on_said_yes_to_and_ended(chromium: Chromium, tmp_path:
                 switch = page.get_by_role("switch", name=SWITCH)
                 assert not await switch.is_checked()
                 await switch.click()
-                await told(page, "A mail is on its way to you")
-                await page.get_by_text(f"Open the link in the mail to {email}").wait_for()
+                await expect_message(page, "Confirmation email sent")
+                await page.get_by_text(f"Open the link in the email to {email}").wait_for()
                 assert await faults(page) == {}
-                await page.get_by_role("button", name="Send it again").click()
-                await told(page, "A mail is on its way to you")
+                await page.get_by_role("button", name="Resend email").click()
+                await expect_message(page, "Confirmation email sent")
                 watch.assert_clean(box)
 
             async def say(page: Page, button: str, heading: str) -> None:
@@ -59,7 +59,7 @@ def test_mail_is_switched_on_said_yes_to_and_ended(chromium: Chromium, tmp_path:
             assert ok(world.owner.web.get("/profile"))["mail"] == "off"
 
 
-def test_a_link_that_no_longer_works_says_so(chromium: Chromium, world: World) -> None:
+def test_invalid_email_link_shows_an_error(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         answer = await page.goto(f"{world.box.url}/mail/mbx_nothing")
         assert answer is not None
@@ -69,10 +69,10 @@ def test_a_link_that_no_longer_works_says_so(chromium: Chromium, world: World) -
     chromium.visit(visit)
 
 
-def test_a_server_without_mail_says_so_in_the_profile(chromium: Chromium, world: World) -> None:
+def test_profile_reports_that_the_server_sends_no_email(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
-        await page.get_by_text("This server sends no mail").wait_for()
+        await page.get_by_text("This server sends no email").wait_for()
         assert await page.get_by_role("switch", name=SWITCH).count() == 0
         watch.assert_clean(world.box)
 

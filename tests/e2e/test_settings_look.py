@@ -43,20 +43,22 @@ async def people(page: Page, world: World) -> dict[str, Any]:
 async def projects(page: Page, world: World) -> dict[str, Any]:
     """What it works on; and addresses that lead nowhere."""
     base, one = f"{world.box.url}/companies", world.company
-    opened = f"{one}/projects?project={world.project}"
-    return await each(page, base, f"{one}/projects", f"{one}/projects?new", opened, f"{one}/nowhere", "co_000000000000")
+    settings = f"{one}/projects?project={world.project}"
+    return await each(
+        page, base, f"{one}/projects", f"{one}/projects?new", settings, f"{one}/nowhere", "co_000000000000"
+    )
 
 
-async def opened(page: Page, world: World) -> dict[str, Any]:
+async def open_dialog(page: Page, world: World) -> dict[str, Any]:
     """What opens on top, or only for a moment."""
     found: dict[str, Any] = {}
     base = f"{world.box.url}/companies/{world.company}"
     await page.goto(f"{base}/invitations?new")
-    await page.get_by_role("radio", name="Only some").check()
+    await page.get_by_role("radio", name="Selected projects").check()
     found["invite"] = await faults(page)
     await page.get_by_role("radio", name="All projects").check()
-    await page.get_by_role("button", name="Make the link").click()
-    await page.get_by_label("the link", exact=True).wait_for()
+    await page.get_by_role("button", name="Create link").click()
+    await page.get_by_label("Link", exact=True).wait_for()
     found["link"] = await faults(page)
     await page.goto(f"{base}/members")
     await page.get_by_role("button", name="Leave").click()
@@ -65,7 +67,7 @@ async def opened(page: Page, world: World) -> dict[str, Any]:
     found["refused"] = await faults(page)
     await page.goto(f"{world.box.url}/settings/tokens?new")
     await page.get_by_label("Label", exact=True).fill("agent")
-    await page.get_by_role("button", name="Make the token").click()
+    await page.get_by_role("button", name="Create token").click()
     await page.get_by_role("tab", name="VS Code").click()
     found["token"] = await faults(page)
     return found
@@ -80,7 +82,7 @@ async def public(page: Page, world: World) -> dict[str, Any]:
     found["signed in"] = await faults(page)
     await page.context.clear_cookies()
     await page.goto(world.box.url + path)
-    await page.get_by_label("Your name").wait_for()
+    await page.get_by_label("Name").wait_for()
     found["new here"] = await faults(page)
     await page.goto(f"{world.box.url}/invitations/nonsense")
     await page.get_by_role("heading", level=1).wait_for()
@@ -88,12 +90,12 @@ async def public(page: Page, world: World) -> dict[str, Any]:
     return found
 
 
-OTHERS = [programs, people, projects, opened, public]
+OTHERS = [programs, people, projects, open_dialog, public]
 
 
 @SCHEMES
 @pytest.mark.parametrize("look", [person, *(pytest.param(look, marks=pytest.mark.long) for look in OTHERS)])
-def test_no_page_of_the_settings_shuts_anybody_out(
+def test_settings_pages_are_accessible(
     chromium: Chromium, world: World, scheme: Scheme, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
 ) -> None:
     connect_app(world)

@@ -14,7 +14,7 @@ from playwright.async_api import Page, ViewportSize
 
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
+from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
 from tests.mcp.test_stdio import talk
 from tests.support.server import World, expect_error, ok
 from ticketbox.domain.core.scopes import Scope
@@ -26,9 +26,9 @@ WHOAMI = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 
 async def make(page: Page, label: str = "my agent") -> str:
     """Fill what the form needs, send it, and return the secret."""
     await page.get_by_label("Label", exact=True).fill(label)
-    await page.get_by_role("button", name="Make the token").click()
+    await page.get_by_role("button", name="Create token").click()
     await page.get_by_role("heading", name=f"{label} is ready").wait_for()
-    return await page.get_by_label("the token", exact=True).input_value()
+    return await page.get_by_label("Token", exact=True).input_value()
 
 
 def ask_mcp(url: str, headers: dict[str, str]) -> Any:
@@ -38,20 +38,20 @@ def ask_mcp(url: str, headers: dict[str, str]) -> Any:
 
 
 @SIZES
-def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, world: World, size: ViewportSize) -> None:
+def test_created_token_works_within_its_scope(chromium: Chromium, world: World, size: ViewportSize) -> None:
     second = world.new_project("Second project")
 
     async def visit(page: Page) -> str:
         watch = await open_as(page, world.owner, TOKENS)
-        await page.get_by_role("link", name="New token").click()
+        await page.get_by_role("link", name="Create token").click()
         await page.get_by_label("Write tickets").uncheck()
         await page.get_by_label("Comment", exact=True).check()
         assert await page.get_by_label("Read", exact=True).is_disabled()
-        await page.get_by_label("Where").select_option(label="Only Ann's company")
+        await page.get_by_label("Access").select_option(label="Only Ann's company")
         await page.get_by_label("Second project").check()
         await page.get_by_label("In 30 days").check()
         secret = await make(page)
-        await page.get_by_role("button", name="Done, I have copied it").click()
+        await page.get_by_role("button", name="Done").click()
         row = page.get_by_role("listitem").filter(has_text="my agent")
         text = await row.inner_text()
         assert secret[:10] in text
@@ -71,18 +71,18 @@ def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, worl
 
 
 @pytest.mark.long
-def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp_path: Path) -> None:
+def test_each_client_configuration_connects(chromium: Chromium, world: World, tmp_path: Path) -> None:
     texts: dict[str, str] = {}
 
     async def visit(page: Page) -> str:
         await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         watch = await open_as(page, world.owner, f"{TOKENS}?new")
         secret = await make(page)
-        await page.get_by_role("button", name="Copy the token").click()
+        await page.get_by_role("button", name="Copy token").click()
         assert await page.evaluate("() => navigator.clipboard.readText()") == secret
-        for name in ("Claude Code", "Cursor", "VS Code", "Any, over HTTP", "Local", "curl"):
+        for name in ("Claude Code", "Cursor", "VS Code", "Other (HTTP)", "Other (stdio)", "curl"):
             await page.get_by_role("tab", name=name).click()
-            await page.get_by_role("button", name="Copy the configuration").click()
+            await page.get_by_role("button", name="Copy configuration").click()
             texts[name] = await page.evaluate("() => navigator.clipboard.readText()")
             assert texts[name] == await page.locator("pre").inner_text()
         watch.assert_clean(world.box)
@@ -92,7 +92,7 @@ def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp
     *_, name, url, flag, header = shlex.split(texts["Claude Code"])
     assert (name, flag) == ("ticketbox", "--header")
     assert ask_mcp(url, dict([header.split(": ", 1)]))["user"]["id"] == world.owner.id
-    for client in ("Cursor", "Any, over HTTP"):
+    for client in ("Cursor", "Other (HTTP)"):
         server = json.loads(texts[client])["mcpServers"]["ticketbox"]
         assert ask_mcp(server["url"], server["headers"])["user"]["id"] == world.owner.id
     code = json.loads(texts["VS Code"])
@@ -101,7 +101,7 @@ def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp
     headers = {key: value.replace(asked, secret) for key, value in code["servers"]["ticketbox"]["headers"].items()}
     assert ask_mcp(code["servers"]["ticketbox"]["url"], headers)["user"]["id"] == world.owner.id
 
-    local = json.loads(texts["Local"])["mcpServers"]["ticketbox"]
+    local = json.loads(texts["Other (stdio)"])["mcpServers"]["ticketbox"]
     assert [local["command"], *local["args"]] == ["ticketbox", "mcp"]
     listed = talk("legacy", local["env"], tmp_path / "log", lambda client: client.list_tools())
     assert "move_ticket" in {tool.name for tool in listed.tools}
@@ -110,7 +110,7 @@ def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp
         assert json.loads(said.stdout)["user"]["id"] == world.owner.id
 
 
-def test_each_scope_says_what_it_grants_and_what_it_does_not(chromium: Chromium, world: World) -> None:
+def test_each_scope_shows_what_it_grants_and_excludes(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> str:
         await open_as(page, world.owner, f"{TOKENS}?new")
         await page.get_by_label("Write tickets").uncheck()
@@ -120,10 +120,10 @@ def test_each_scope_says_what_it_grants_and_what_it_does_not(chromium: Chromium,
     for scope in Scope:
         grants, denies = scope.describe
         assert grants in text
-        assert f"Not: {denies}" in text
+        assert f"Excludes: {denies}" in text
 
 
-def test_a_revoked_token_is_asked_about_first_and_refused_at_once(chromium: Chromium, world: World) -> None:
+def test_revoking_a_token_asks_for_confirmation_and_takes_effect(chromium: Chromium, world: World) -> None:
     secret = world.owner.token("read", label="old one")
     client = world.box.client(secret)
     ok(client.get("/me"))
@@ -135,7 +135,7 @@ def test_a_revoked_token_is_asked_about_first_and_refused_at_once(chromium: Chro
         assert (await asyncio.to_thread(client.get, "/me")).status_code == 200
         await page.get_by_role("button", name="Revoke old one").click()
         await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-        await told(page, "Revoked old one")
+        await expect_message(page, "Revoked old one")
         assert await page.get_by_role("listitem").filter(has_text="old one").count() == 0
         watch.assert_clean(world.box)
 
@@ -143,28 +143,28 @@ def test_a_revoked_token_is_asked_about_first_and_refused_at_once(chromium: Chro
     expect_error(client.get("/me"), 401, "unauthorized")
 
 
-def test_a_refused_form_says_where_and_keeps_what_was_typed(chromium: Chromium, world: World) -> None:
+def test_refused_form_shows_field_errors_and_keeps_the_input(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"{TOKENS}?new")
         await page.get_by_label("Label", exact=True).fill("   ")
         await page.get_by_label("In a year").check()
-        await page.get_by_role("button", name="Make the token").click()
-        assert await field_error(page, "Label") == "Use 1 to 100 characters, on one line."
+        await page.get_by_role("button", name="Create token").click()
+        assert await field_error(page, "Label") == "Use 1 to 100 characters on one line."
         assert await page.get_by_label("In a year").is_checked()
         await page.get_by_label("Label", exact=True).fill("agent")
         await page.get_by_label("Write tickets").uncheck()
-        await page.get_by_role("button", name="Make the token").click()
-        await page.get_by_text("Choose at least one thing that the token may do.").wait_for()
+        await page.get_by_role("button", name="Create token").click()
+        await page.get_by_text("Select at least one scope.").wait_for()
         assert await page.get_by_label("Label", exact=True).input_value() == "agent"
         await page.get_by_label("Read", exact=True).check()
-        await unchecked(page)
+        await disable_form_validation(page)
         await make(page, "agent")
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
 
 
-def test_a_slow_answer_makes_one_token(chromium: Chromium, world: World) -> None:
+def test_slow_response_creates_one_token(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         async def slowly(route: Any) -> None:
             await asyncio.sleep(0.5)
@@ -173,7 +173,7 @@ def test_a_slow_answer_makes_one_token(chromium: Chromium, world: World) -> None
         await open_as(page, world.owner, f"{TOKENS}?new")
         await page.route("**/api/v1/tokens", slowly)
         await page.get_by_label("Label", exact=True).fill("once")
-        button = page.get_by_role("button", name="Make the token")
+        button = page.get_by_role("button", name="Create token")
         await button.dblclick()
         await page.get_by_label("Label", exact=True).press("Enter")
         assert await button.is_disabled()
@@ -184,27 +184,27 @@ def test_a_slow_answer_makes_one_token(chromium: Chromium, world: World) -> None
     assert labels.count("once") == 1
 
 
-def test_when_the_server_is_gone_the_form_stays(chromium: Chromium, world: World) -> None:
+def test_form_stays_when_the_server_is_unreachable(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"{TOKENS}?new")
         await page.route("**/api/v1/tokens", lambda route: route.abort())
         await page.get_by_label("Label", exact=True).fill("kept")
-        await page.get_by_role("button", name="Make the token").click()
+        await page.get_by_role("button", name="Create token").click()
         assert "can’t be reached" in await page.get_by_role("alert").inner_text()
         await page.unroute("**/api/v1/tokens")
-        await page.get_by_role("button", name="Make the token").click()
+        await page.get_by_role("button", name="Create token").click()
         await page.get_by_role("heading", name="kept is ready").wait_for()
 
     chromium.visit(visit)
 
 
-def test_a_viewer_is_told_why_there_is_no_form(chromium: Chromium, world: World) -> None:
+def test_viewer_sees_why_the_form_is_missing(chromium: Chromium, world: World) -> None:
     viewer = world.join("Cleo", "viewer")
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, viewer, f"{TOKENS}?new")
-        await page.get_by_text("Making tokens needs the role member").wait_for()
-        assert await page.get_by_role("button", name="Make the token").count() == 0
+        await page.get_by_text("You need the member role").wait_for()
+        assert await page.get_by_role("button", name="Create token").count() == 0
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

@@ -1,4 +1,4 @@
-"""The web app under a finger: a tap opens, a swipe scrolls, and what a finger rests on is dragged."""
+"""Touch in the web app: a tap opens, a swipe scrolls, a long press drags."""
 
 from collections.abc import Awaitable, Callable
 
@@ -6,8 +6,8 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.app import LOOKS, use
 from tests.e2e.browser import Chromium
-from tests.e2e.finger import Finger
 from tests.e2e.test_board import seed, shown, titles
+from tests.e2e.touch import Touch
 from tests.support.server import World, ok
 
 MANY = 20
@@ -17,17 +17,17 @@ def on_a_phone(chromium: Chromium, world: World, path: str, visit: Callable[[Pag
     use(chromium, world.owner, path, visit, LOOKS["phone"], has_touch=True, is_mobile=True)
 
 
-def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(windowed: Chromium, world: World) -> None:
+def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
     seed(world)
     world.ticket("There", column_id=world.columns[1])
 
     async def drag(page: Page) -> None:
         box = await page.locator("[data-ticket]", has_text="There").bounding_box()
         assert box
-        async with Finger(page) as finger:
-            await finger.long_press(page.locator("[data-ticket]", has_text="Two"))
-            await finger.move(box["x"] + 20, box["y"] + box["height"] - 3)
-            await finger.up()
+        async with Touch(page) as touch:
+            await touch.long_press(page.locator("[data-ticket]", has_text="Two"))
+            await touch.move(box["x"] + 20, box["y"] + box["height"] - 3)
+            await touch.up()
             await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
         assert await shown(page, "In progress") == ["There", "Two"]
         assert page.url.endswith(world.project), "the ticket wasn't opened"
@@ -37,18 +37,18 @@ def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(windowed: Ch
     assert titles(world, 1) == ["There", "Two"]
 
 
-def test_a_swipe_over_the_cards_scrolls_and_moves_none(windowed: Chromium, world: World) -> None:
+def test_swipe_scrolls_and_moves_no_card(windowed: Chromium, world: World) -> None:
     before = [f"Number {number}" for number in range(MANY)]
     for title in before:
         world.ticket(title)
 
     async def swipe(page: Page) -> None:
         lane = page.get_by_role("region", name="To do").locator(".scroll")
-        async with Finger(page) as finger:
-            await finger.down(page.locator("[data-ticket]", has_text="Number 5"))
-            await finger.move(120, 150)
-            assert not finger.drags
-            await finger.up()
+        async with Touch(page) as touch:
+            await touch.down(page.locator("[data-ticket]", has_text="Number 5"))
+            await touch.move(120, 150)
+            assert not touch.is_dragging
+            await touch.up()
             await page.wait_for_function("lane => lane.scrollTop > 100", arg=await lane.element_handle())
         assert page.url.endswith(world.project)
 
@@ -56,30 +56,30 @@ def test_a_swipe_over_the_cards_scrolls_and_moves_none(windowed: Chromium, world
     assert titles(world, 0) == before
 
 
-def test_a_tap_on_a_card_opens_it(windowed: Chromium, world: World) -> None:
+def test_tap_opens_a_card(windowed: Chromium, world: World) -> None:
     seed(world)
 
     async def tap(page: Page) -> None:
-        async with Finger(page) as finger:
-            await finger.down(page.locator("[data-ticket]", has_text="Two"))
-            await finger.up()
+        async with Touch(page) as touch:
+            await touch.down(page.locator("[data-ticket]", has_text="Two"))
+            await touch.up()
             await expect(page.get_by_role("heading", name="Two")).to_be_visible()
 
     on_a_phone(windowed, world, f"/projects/{world.project}", tap)
 
 
-def test_a_column_is_dragged_to_another_place_by_its_row(windowed: Chromium, world: World) -> None:
+def test_column_is_reordered_by_touch(windowed: Chromium, world: World) -> None:
     async def drag(page: Page) -> None:
-        grips = page.get_by_title("Drag to another place")
+        grips = page.get_by_title("Drag to reorder")
         await grips.nth(2).wait_for()
         await grips.nth(2).scroll_into_view_if_needed()
         first = await grips.nth(0).bounding_box()
         assert first
-        async with Finger(page) as finger:
-            await finger.long_press(grips.nth(2))
-            await finger.move(first["x"] + 8, first["y"] + 2)
-            await finger.up()
-            await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
+        async with Touch(page) as touch:
+            await touch.long_press(grips.nth(2))
+            await touch.move(first["x"] + 8, first["y"] + 2)
+            await touch.up()
+            await page.get_by_text("Done moved to position 1 of 3").wait_for(state="attached")
 
     on_a_phone(windowed, world, f"/companies/{world.company}/projects?project={world.project}", drag)
     names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]
