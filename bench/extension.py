@@ -23,8 +23,8 @@ from typing import Any, NamedTuple
 
 from bench.machine import cpu_seconds, describe, table
 from tests.e2e.browser import ARGUMENTS, find_chromium
-from tests.e2e.extension import Extended
-from ticketbox.http.webapp import EXTENSION
+from tests.e2e.extension_browser import ExtensionBrowser
+from ticketbox.surfaces.spa import EXTENSION
 
 ROWS = 120
 SECONDS = 300
@@ -184,9 +184,9 @@ def course(executable: str, recorded: str) -> Iterator[Course]:
     """Start the site and a browser, without a debugger, that records one of its hosts."""
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name:
         folder = Path(name)
-        with Extended(executable, (EXTENSION / "chromium.zip").read_bytes(), folder) as extended:
-            extended.run(_record(extended, f"http://{recorded}/*"))
-            extended.stop()
+        with ExtensionBrowser(executable, (EXTENSION / "chromium.zip").read_bytes(), folder) as browser:
+            browser.run(_record(browser, f"http://{recorded}/*"))
+            browser.stop()
             given = {"profile": folder / "profile", "orders": queue.Queue(), "done": queue.Queue(), "before": {}}
             handler = type("Handler", (_Handler,), given)
             server = ThreadingHTTPServer(("", 0), handler)
@@ -205,8 +205,8 @@ def course(executable: str, recorded: str) -> Iterator[Course]:
                 server.server_close()
 
 
-async def _record(extended: Extended, site: str) -> None:
-    options = await extended.options()
+async def _record(browser: ExtensionBrowser, site: str) -> None:
+    options = await browser.open_options()
     await options.evaluate(RECORD, site)
     await options.close()
 

@@ -35,7 +35,7 @@ const calls = () => {
   return { log, error, open, send, fetch: (...given) => ask.apply(window, given) };
 };
 const plain = calls();
-</script><script src="/collect.js"></script><script>
+</script><script src="/recorder.js"></script><script>
 const recorded = calls();
 const memory = new Float64Array(1 << 19);
 const disturb = () => { for (let at = 0; at < memory.length; at += 8) memory[at] += 1; };
@@ -89,7 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
     told: "queue.Queue[dict[str, Any]]"
 
     def do_GET(self) -> None:
-        if self.path == "/collect.js":
+        if self.path == "/recorder.js":
             return self._send("text/javascript", self.recorder)
         return self._send("text/html", PAGE.encode())
 
@@ -146,7 +146,7 @@ def main() -> None:
     executable = find_chromium()
     assert executable is not None, "there is no Chromium on the PATH"
     with zipfile.ZipFile(str(EXTENSION / "chromium.zip")) as zipped:
-        recorder = zipped.read("collect.js")
+        recorder = zipped.read("recorder.js")
     found = [visit(executable, recorder) for _ in range(options.browsers)]
     rows: list[list[object]] = []
     for job in found[0]:

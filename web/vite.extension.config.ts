@@ -1,16 +1,19 @@
 import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
-import { pack } from './build/extension.ts';
+import { packExtension } from './build/extension.ts';
 
 const SOURCE = 'src/extension';
 
-/** The browser extension: its pages and its background here, the scripts that run in pages and the zips in `pack`. */
+/** The browser extension. This builds its pages and background; `packExtension` builds the other scripts and the zips. */
 export default defineConfig({
   root: SOURCE,
   base: './',
   publicDir: 'icons',
-  // Mozilla's linter lets no innerHTML pass: elements are made one by one
-  plugins: [svelte({ configFile: false, compilerOptions: { runes: true, fragments: 'tree' } }), pack()],
+  // create elements one by one, because Mozilla's linter rejects innerHTML
+  plugins: [
+    svelte({ configFile: false, compilerOptions: { runes: true, fragments: 'tree' } }),
+    packExtension(),
+  ],
   build: {
     outDir: '../../generated/extension',
     emptyOutDir: true,
@@ -19,7 +22,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: ['popup.html', 'options.html', 'editor.html', 'background.ts'].map(
+      input: ['popup.html', 'options.html', 'editor.html', 'background/background.ts'].map(
         (name) => `${SOURCE}/${name}`,
       ),
       output: {

@@ -6,8 +6,8 @@ from typing import Any
 from PIL import Image, ImageDraw
 
 from tests.box import World, ok
-from tests.e2e.collector import Json
-from tests.e2e.sending import EMPTY, as_json, envelope, part, send
+from tests.e2e.devtools_recorder import Json
+from tests.e2e.uploads import EMPTY, build_envelope, build_part, encode_json, send_capture
 
 START = 1_760_000_000_000
 WIDTH, HEIGHT = 800, 500
@@ -49,11 +49,11 @@ def capture_on(world: World, **given: Any) -> dict[str, str]:
         "history_started_at": START,
         **given.pop("health", {}),
     }
-    facts = envelope(health=health, captured_at=START + 60_000, project_id=world.project, **given)
+    facts = build_envelope(health=health, captured_at=START + 60_000, project_id=world.project, **given)
     parts = [
-        part("capture", as_json(facts), "application/json"),
-        part("screenshot", picture(), "image/png", "shot.png"),
-        *(part(name, as_json(entries), "application/json") for name, entries in streams.items()),
+        build_part("capture", encode_json(facts), "application/json"),
+        build_part("screenshot", picture(), "image/png", "shot.png"),
+        *(build_part(name, encode_json(entries), "application/json") for name, entries in streams.items()),
     ]
-    answer = send(world.api, parts)
+    answer = send_capture(world.api, parts)
     return {"id": ok(answer)["ticket_id"], "capture_id": answer.json()["capture_id"]}

@@ -9,12 +9,12 @@ from playwright.async_api import Page, expect
 
 from tests.box import Box, World
 from tests.e2e.browser import Chromium, find_chromium, find_shell
-from tests.e2e.collector import Collector, Recording
-from tests.e2e.deep_site import DeepSite
-from tests.e2e.extension import Extended
+from tests.e2e.deep_recording_site import DeepRecordingSite
+from tests.e2e.devtools_recorder import DevToolsRecorder, Recording
+from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.faulty_site import FaultySite
-from tests.e2e.odd_site import OddSite
-from ticketbox.http.webapp import EXTENSION
+from tests.e2e.varied_site import VariedSite
+from ticketbox.surfaces.spa import EXTENSION
 
 expect.set_options(timeout=15_000)  # its own 5 s are over before a page is there, where others use the machine as well
 
@@ -50,19 +50,21 @@ def _there(found: str | None) -> str:
 
 
 @pytest.fixture(scope="module")
-def recorder(executable: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Extended]]:
+def launch_extension(
+    executable: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Callable[..., ExtensionBrowser]]:
     """Starts browsers with the extension; what is given are the sites that it may reach, all by default."""
     archive = (EXTENSION / "chromium.zip").read_bytes()
     with ExitStack() as running:
         yield lambda *granted: running.enter_context(
-            Extended(executable, archive, tmp_path_factory.mktemp("extension"), list(granted))
+            ExtensionBrowser(executable, archive, tmp_path_factory.mktemp("extension"), list(granted))
         )
 
 
 @pytest.fixture(scope="module")
-def extended(recorder: Callable[..., Extended]) -> Extended:
+def extension_browser(launch_extension: Callable[..., ExtensionBrowser]) -> ExtensionBrowser:
     """One such browser, for tests that let it `forget` before they connect it."""
-    return recorder()
+    return launch_extension()
 
 
 @pytest.fixture(scope="module")
@@ -72,23 +74,23 @@ def reporter(box: Box) -> World:
 
 
 @pytest.fixture(scope="module")
-def recording(recorder: Callable[..., Extended], reporter: World) -> Extended:
+def recording_browser(launch_extension: Callable[..., ExtensionBrowser], reporter: World) -> ExtensionBrowser:
     """A browser whose owner connected by a token and has every site recorded."""
     secret = reporter.owner.token("tickets:write")
-    extended = recorder()
+    browser = launch_extension()
 
     async def prepare() -> None:
-        await extended.use_token(reporter.box.url, secret)
-        await extended.record_everywhere()
+        await browser.connect_with_token(reporter.box.url, secret)
+        await browser.record_all_sites()
 
-    extended.run(prepare())
-    return extended
+    browser.run(prepare())
+    return browser
 
 
 @pytest.fixture(scope="module")
-def odd() -> Iterator[OddSite]:
+def varied_site() -> Iterator[VariedSite]:
     """Pages that are hard to record."""
-    with OddSite() as running:
+    with VariedSite() as running:
         yield running
 
 
@@ -104,7 +106,7 @@ def shop(chromium: Chromium, site: FaultySite) -> Recording:
     """The faulty page, collected from its first byte on."""
 
     async def collect(page: Page) -> Recording:
-        collector = await Collector.attach(page)
+        collector = await DevToolsRecorder.attach(page)
         await page.goto(f"{site.url}/shop/cart", referer="http://search.invalid/?q=tea")
         await page.wait_for_selector("body.done")
         return await collector.recording()
@@ -133,22 +135,24 @@ def desk(lasting_world: World, desk_secret: str) -> Iterator[World]:
 
 
 @pytest.fixture(scope="module")
-def deep() -> Iterator[DeepSite]:
+def deep_site() -> Iterator[DeepRecordingSite]:
     """A page that doesn't see all that it does."""
-    with DeepSite() as running:
+    with DeepRecordingSite() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
-def deep_edition(executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Extended]:
+def deep_edition(
+    executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[ExtensionBrowser]:
     """A browser with the deep edition, connected, every site recorded."""
     secret = reporter.owner.token("tickets:write")
     archive = (EXTENSION / "chromium-deep.zip").read_bytes()
-    with Extended(executable, archive, tmp_path_factory.mktemp("deep")) as extended:
+    with ExtensionBrowser(executable, archive, tmp_path_factory.mktemp("deep")) as browser:
 
         async def prepare() -> None:
-            await extended.use_token(reporter.box.url, secret)
-            await extended.record_everywhere()
+            await browser.connect_with_token(reporter.box.url, secret)
+            await browser.record_all_sites()
 
-        extended.run(prepare())
-        yield extended
+        browser.run(prepare())
+        yield browser

@@ -26,7 +26,7 @@ def _secret(name: str) -> str:
     return f"{name}{secrets.token_hex(10)}"
 
 
-class Planted(msgspec.Struct, frozen=True):
+class PlantedSecrets(msgspec.Struct, frozen=True):
     """Secrets that the shop leaves everywhere; each is made anew, so that no other test has it."""
 
     bearer: str = msgspec.field(default_factory=lambda: _secret("bearer"))
@@ -161,7 +161,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 class _Server(ThreadingHTTPServer):
     daemon_threads = True
-    planted: Planted
+    planted: PlantedSecrets
     script: str
 
 
@@ -169,7 +169,7 @@ class FaultySite:
     """The site, running. `url` has no trailing slash."""
 
     def __init__(self) -> None:
-        self.planted = Planted()
+        self.planted = PlantedSecrets()
         # bound but not listening: every connection is refused, and nobody else can take the port
         self._closed = socket.socket()
         self._closed.bind(("127.0.0.1", 0))

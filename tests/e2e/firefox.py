@@ -12,7 +12,7 @@ from typing import Any, Self
 
 from websockets.sync.client import connect
 
-from tests.e2e.extension import EVERYWHERE, unpack
+from tests.e2e.extension_browser import EVERYWHERE, unpack
 
 ID = "extension@ticketbox.app"
 UUID = "6f3c0f0e-5b8e-4c8b-9b0e-0d5d1a2b3c4d"
@@ -95,7 +95,7 @@ class Firefox:
         self.call("browsingContext.navigate", context=context, url=address, wait="complete")
         return context
 
-    def run(self, context: str, expression: str) -> Any:
+    def evaluate(self, context: str, expression: str) -> Any:
         """Evaluate as if its person had just clicked; gives a string, a figure or nothing."""
         answer = self.call(
             "script.evaluate",
@@ -107,7 +107,7 @@ class Firefox:
         assert answer["type"] == "success", answer
         return answer["result"].get("value")
 
-    def press(self, context: str, button: str) -> None:
+    def click_button(self, context: str, button: str) -> None:
         """Press a button with the mouse: only then may the extension ask for a permission."""
         self.call("browsingContext.activate", context=context)
         place = f"""(() => {{
@@ -117,7 +117,7 @@ class Firefox:
           const at = button.getBoundingClientRect();
           return JSON.stringify([Math.round(at.x + at.width / 2), Math.round(at.y + at.height / 2)]);
         }})()"""
-        x, y = json.loads(self.run(context, place))
+        x, y = json.loads(self.evaluate(context, place))
         moves = [
             {"type": "pointerMove", "x": x, "y": y},
             {"type": "pointerDown", "button": 0},
@@ -126,38 +126,38 @@ class Firefox:
         mouse = {"type": "pointer", "id": "mouse", "actions": moves}
         self.call("input.performActions", context=context, actions=[mouse])
 
-    def wait(self, context: str, expression: str) -> None:
+    def wait_until(self, context: str, expression: str) -> None:
         """Wait until something is true in a page."""
         deadline = time.monotonic() + SECONDS
-        while not self.run(context, f"Boolean({expression})"):
-            assert time.monotonic() < deadline, f"{expression}: {self.run(context, 'document.body.innerText')}"
+        while not self.evaluate(context, f"Boolean({expression})"):
+            assert time.monotonic() < deadline, f"{expression}: {self.evaluate(context, 'document.body.innerText')}"
             time.sleep(0.05)
 
-    def options(self) -> str:
+    def open_options(self) -> str:
         """Open the extension's settings."""
         return self.open(f"moz-extension://{UUID}/options.html")
 
-    def contexts(self, scope: str = "content") -> list[dict[str, Any]]:
+    def list_contexts(self, scope: str = "content") -> list[dict[str, Any]]:
         """The open tabs; with the scope `chrome`, the browser's windows and what stands in them."""
         return self.call("browsingContext.getTree", **({"moz:scope": scope} if scope == "chrome" else {}))["contexts"]
 
-    def click(self, context: str) -> None:
+    def open_popup(self, context: str) -> None:
         """Click the extension's button while a tab shows."""
         self.call("browsingContext.activate", context=context)
-        window = next(each for each in self.contexts("chrome") if each["url"].endswith("browser.xhtml"))
-        self.run(window["context"], CLICK_ACTION)
+        window = next(each for each in self.list_contexts("chrome") if each["url"].endswith("browser.xhtml"))
+        self.evaluate(window["context"], CLICK_ACTION)
 
-    def shortcut(self, context: str, modifiers: str, key: str) -> None:
+    def press_shortcut(self, context: str, modifiers: str, key: str) -> None:
         """Have the browser do what it does for a shortcut while a tab shows.
 
         The keys themselves can't be pressed: BiDi gives them to the page alone, and a text input processor in the
         browser's window reaches the page too, but no shortcut.
         """
         self.call("browsingContext.activate", context=context)
-        window = next(each for each in self.contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
-        self.run(window, f"document.querySelector(`key[modifiers='{modifiers}'][key='{key}']`).doCommand()")
+        window = next(each for each in self.list_contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
+        self.evaluate(window, f"document.querySelector(`key[modifiers='{modifiers}'][key='{key}']`).doCommand()")
 
-    def choose(self, context: str, label: str) -> None:
+    def choose_menu_item(self, context: str, label: str) -> None:
         """Open a page's menu with the mouse's right button, and choose an entry of it."""
         self.call("browsingContext.activate", context=context)
         moves = [
@@ -167,6 +167,6 @@ class Firefox:
         ]
         mouse = {"type": "pointer", "id": "mouse", "actions": moves}
         self.call("input.performActions", context=context, actions=[mouse])
-        window = next(each for each in self.contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
-        self.wait(window, "document.getElementById('contentAreaContextMenu').state === 'open'")
-        self.run(window, f"({CHOOSE})({json.dumps(label)})")
+        window = next(each for each in self.list_contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
+        self.wait_until(window, "document.getElementById('contentAreaContextMenu').state === 'open'")
+        self.evaluate(window, f"({CHOOSE})({json.dumps(label)})")

@@ -14,8 +14,16 @@ import pytest
 
 from tests.box import Box, World, ok, refused
 from tests.domain.pictures import apng, bomb_png, gif, png, truncated
-from tests.e2e.collector import Json
-from tests.e2e.sending import Part, as_json, encoded, envelope, part, send, stored
+from tests.e2e.devtools_recorder import Json
+from tests.e2e.uploads import (
+    Part,
+    build_envelope,
+    build_part,
+    count_stored_rows,
+    encode_json,
+    encode_multipart,
+    send_capture,
+)
 
 MIB = 1 << 20
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
@@ -41,17 +49,17 @@ def over_ten_megabytes() -> bytes:
 
 def shot(data: bytes) -> list[Part]:
     """A screenshot that says it is a PNG."""
-    return [part("screenshot", data, "image/png", "shot.png")]
+    return [build_part("screenshot", data, "image/png", "shot.png")]
 
 
 def stream(name: str, data: bytes | list[Json]) -> list[Part]:
     """One stream."""
-    return [part(name, data if isinstance(data, bytes) else as_json(data), "application/json")]
+    return [build_part(name, data if isinstance(data, bytes) else encode_json(data), "application/json")]
 
 
 def garbled_gzip() -> bytes:
     """Gzip data with a byte changed in its middle."""
-    data = bytearray(gzip.compress(as_json([{**CONSOLE, "args": [str(n)]} for n in range(500)])))
+    data = bytearray(gzip.compress(encode_json([{**CONSOLE, "args": [str(n)]} for n in range(500)])))
     data[len(data) // 2] ^= 0xFF
     return bytes(data)
 
@@ -97,13 +105,14 @@ REFUSED: dict[str, tuple[list[Part], int, str, str | None]] = {
     "a huge position": (stream("errors", [{**ERROR, "seq": 2**63}]), 400, "invalid_request", "errors[0].seq"),
     "a repeat of nothing": (stream("console", [{**CONSOLE, "repeat": 0}]), 400, "invalid_request",
                             "console[0].repeat"),
-    "an unknown part": ([part("cookies", b"[]")], 400, "invalid_request", "cookies"),
-    "a part that is a header elsewhere": ([part("idempotency_key", b"abc")], 400, "invalid_request",
+    "an unknown part": ([build_part("cookies", b"[]")], 400, "invalid_request", "cookies"),
+    "a part that is a header elsewhere": ([build_part("idempotency_key", b"abc")], 400, "invalid_request",
                                           "idempotency_key"),
     "the same part twice": (stream("console", []) * 2, 400, "invalid_request", "console"),
-    "an empty attachment": ([part("attachments", b"", file="a.txt")], 400, "invalid_request", None),
-    "too many attachments": ([part("attachments", b"x", file="a.txt")] * 21, 400, "invalid_request", "attachments"),
-    "a hundred parts": ([part("attachments", b"x", file="a.txt")] * 100, 413, "payload_too_large", None),
+    "an empty attachment": ([build_part("attachments", b"", file="a.txt")], 400, "invalid_request", None),
+    "too many attachments": ([build_part("attachments", b"x", file="a.txt")] * 21, 400, "invalid_request",
+                             "attachments"),
+    "a hundred parts": ([build_part("attachments", b"x", file="a.txt")] * 100, 413, "payload_too_large", None),
 }  # fmt: skip
 
 WRONG_ENVELOPES: dict[str, tuple[Json, str]] = {
@@ -113,7 +122,7 @@ WRONG_ENVELOPES: dict[str, tuple[Json, str]] = {
     "an id with spaces": ({"id": "not a good id"}, "capture.id"),
     "an unknown field": ({"created_by": "usr_1"}, "capture.created_by"),
     "an unknown health": (
-        {"health": {**envelope()["health"], "console": {"status": "fine"}}},
+        {"health": {**build_envelope()["health"], "console": {"status": "fine"}}},
         "capture.health.console.status",
     ),
     "a negative count": ({"redaction": {"headers": -1}}, "capture.redaction.headers"),
@@ -132,21 +141,21 @@ def lesser_tokens(lasting_world: World) -> dict[str, str]:
 @pytest.fixture
 def unchanged(desk: World) -> Iterator[World]:
     """A company; after the test the file must hold just what it held before."""
-    before = stored(desk.box.db)
+    before = count_stored_rows(desk.box.db)
     yield desk
-    assert stored(desk.box.db) == before
+    assert count_stored_rows(desk.box.db) == before
     assert ok(desk.api.get("/tickets", params={"company_id": desk.company, "status": "all"}))["items"] == []
 
 
 def capture_part(world: World, **given: object) -> Part:
     """A sound capture part."""
-    return part("capture", as_json(envelope(project_id=world.project, **given)), "application/json")
+    return build_part("capture", encode_json(build_envelope(project_id=world.project, **given)), "application/json")
 
 
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_bad_part_is_refused(unchanged: World, case: str) -> None:
     parts, status, code, field = REFUSED[case]
-    problem = refused(send(unchanged.api, [capture_part(unchanged), *parts]), status, code)
+    problem = refused(send_capture(unchanged.api, [capture_part(unchanged), *parts]), status, code)
     if field is not None:
         assert [error["field"] for error in problem["errors"]] == [field]
         assert problem["detail"].startswith(f"{field}: ")
@@ -157,7 +166,7 @@ def test_a_bad_part_is_refused(unchanged: World, case: str) -> None:
 @pytest.mark.parametrize("case", WRONG_ENVELOPES)
 def test_a_wrong_envelope_names_its_field(unchanged: World, case: str) -> None:
     given, field = WRONG_ENVELOPES[case]
-    problem = refused(send(unchanged.api, [capture_part(unchanged, **given)]), 400, "invalid_request")
+    problem = refused(send_capture(unchanged.api, [capture_part(unchanged, **given)]), 400, "invalid_request")
     assert [error["field"] for error in problem["errors"]] == [field]
 
 
@@ -173,13 +182,13 @@ def test_a_wrong_envelope_names_its_field(unchanged: World, case: str) -> None:
     ids=["deep", "cut", "a list", "too long", "not UTF-8"],
 )
 def test_an_envelope_that_is_no_envelope_is_refused(unchanged: World, data: bytes, words: str) -> None:
-    answer = send(unchanged.api, [part("capture", data, "application/json")])
+    answer = send_capture(unchanged.api, [build_part("capture", data, "application/json")])
     assert answer.status_code in (400, 413)
     assert words in answer.json()["detail"]
 
 
 def test_an_upload_without_its_envelope_is_refused(unchanged: World) -> None:
-    problem = refused(send(unchanged.api, shot(png())), 400, "invalid_request")
+    problem = refused(send_capture(unchanged.api, shot(png())), 400, "invalid_request")
     assert problem["errors"] == [{"field": "capture", "message": "required field is missing"}]
 
 
@@ -193,13 +202,13 @@ def test_an_upload_without_its_envelope_is_refused(unchanged: World) -> None:
     ],
 )
 def test_a_body_that_is_no_multipart_is_refused(unchanged: World, kind: str, status: int, code: str) -> None:
-    _, body = encoded([capture_part(unchanged)])
+    _, body = encode_multipart([capture_part(unchanged)])
     refused(unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), status, code)
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
 def test_a_multipart_body_that_was_cut_is_refused(unchanged: World, kept: float) -> None:
-    kind, body = encoded([capture_part(unchanged), *shot(png(400, 300))])
+    kind, body = encode_multipart([capture_part(unchanged), *shot(png(400, 300))])
     answer = unchanged.api.post("/captures", content=body[: int(len(body) * kept)], headers={"Content-Type": kind})
     refused(answer, 400, "invalid_request")
 
@@ -209,7 +218,9 @@ def test_a_query_on_an_upload_is_refused(unchanged: World) -> None:
 
 
 def test_more_than_32_megabytes_are_refused_whole_or_in_chunks(unchanged: World) -> None:
-    kind, body = encoded([capture_part(unchanged), part("attachments", os.urandom(33 * MIB), file="big.bin")])
+    kind, body = encode_multipart(
+        [capture_part(unchanged), build_part("attachments", os.urandom(33 * MIB), file="big.bin")]
+    )
     refused(unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), 413, "payload_too_large")
 
     def chunks() -> Iterator[bytes]:
@@ -312,8 +323,8 @@ def test_whoever_goes_on_sending_after_a_refusal_is_cut_off(unchanged: World) ->
 
 def test_a_sound_upload_is_taken(world: World) -> None:
     """The control: what the refused ones are made of is fine by itself."""
-    before = stored(world.box.db)
+    before = count_stored_rows(world.box.db)
     sound = [*shot(png()), *stream("console", [CONSOLE]), *stream("network", [REQUEST]), *stream("errors", [ERROR])]
-    ok(send(world.api, [capture_part(world), *sound, part("attachments", b"x", file="a.txt")]))
-    grown = {table: count - before[table] for table, count in stored(world.box.db).items()}
+    ok(send_capture(world.api, [capture_part(world), *sound, build_part("attachments", b"x", file="a.txt")]))
+    grown = {table: count - before[table] for table, count in count_stored_rows(world.box.db).items()}
     assert (grown["ticket"], grown["capture"], grown["asset"], grown["event"]) == (1, 1, 2, 2)

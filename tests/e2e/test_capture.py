@@ -15,9 +15,9 @@ from playwright.async_api import Page
 
 from tests.box import Box, World, ok
 from tests.e2e.browser import Chromium
-from tests.e2e.collector import Collector, Json, Recording
-from tests.e2e.faulty_site import SLOW_SECONDS, FaultySite, Planted
-from tests.e2e.sending import every_entry, everything_stored, parts_of, send
+from tests.e2e.devtools_recorder import DevToolsRecorder, Json, Recording
+from tests.e2e.faulty_site import SLOW_SECONDS, FaultySite, PlantedSecrets
+from tests.e2e.uploads import build_parts, read_all_entries, read_stored_bytes, send_capture
 from ticketbox.domain.core.clock import format_rfc3339
 
 REMOVED_HEADERS = {"authorization", "cookie", "set-cookie"}
@@ -28,14 +28,16 @@ MARK = "[redacted]"
 class Sent:
     """A recording that was sent, with what must be there now."""
 
-    def __init__(self, world: World, shop: Recording, planted: Planted, *, bodies: bool, compressed: bool) -> None:
+    def __init__(
+        self, world: World, shop: Recording, planted: PlantedSecrets, *, bodies: bool, compressed: bool
+    ) -> None:
         if bodies:
             given = {"capture_policy": {"bodies": "on", "extra_redactions": []}}
             ok(world.owner.web.patch(f"/projects/{world.project}", json=given))
         self.world, self.planted, self.bodies = world, planted, bodies
         self.recording = copy.deepcopy(shop)
         self.given = {"project_id": world.project, "priority": "high", "labels": ["shop"], "description": "It broke."}
-        answer = send(world.api, parts_of(self.recording, compressed=compressed, **self.given))
+        answer = send_capture(world.api, build_parts(self.recording, compressed=compressed, **self.given))
         assert answer.status_code == 201, answer.text
         self.receipt = answer.json()
         self.reader = world.owner.token("read")
@@ -159,7 +161,7 @@ def test_the_browser_reported_every_fault_that_the_page_has(shop: Recording, sit
 @pytest.mark.parametrize("stream", ["console", "network", "errors"])
 def test_a_stream_comes_back_as_the_browser_reported_it(sent: Sent, stream: str) -> None:
     api = sent.world.api
-    assert every_entry(api, f"{sent.path}/{stream}") == sent.expected[stream]
+    assert read_all_entries(api, f"{sent.path}/{stream}") == sent.expected[stream]
     whole = ok(api.get(f"{sent.path}/{stream}", params={"limit": 100}))
     assert whole["items"] == sent.expected[stream]
     assert whole["health"] == sent.recording.facts["health"][stream]
@@ -193,7 +195,9 @@ def test_one_request_comes_back_whole(sent: Sent) -> None:
 
 
 def test_bodies_are_there_only_where_the_project_wants_them(sent: Sent) -> None:
-    requests = {urlsplit(entry["url"]).path: entry for entry in every_entry(sent.world.api, f"{sent.path}/network")}
+    requests = {
+        urlsplit(entry["url"]).path: entry for entry in read_all_entries(sent.world.api, f"{sent.path}/network")
+    }
     login, picture = requests["/api/login"], requests["/picture.bin"]
     assert (picture["response"]["body"], picture["response"]["omitted_reason"]) == (None, "binary")
     assert login["request"]["bytes"] > 0
@@ -324,7 +328,7 @@ def test_the_screenshot_comes_back_bit_for_bit(sent: Sent) -> None:
 def test_the_screenshot_comes_as_small_as_asked(
     world: World, shop: Recording, max_side: int, size: tuple[int, int]
 ) -> None:
-    receipt = ok(send(world.api, parts_of(shop, project_id=world.project)))
+    receipt = ok(send_capture(world.api, build_parts(shop, project_id=world.project)))
     answer = world.api.get(f"/tickets/{receipt['ticket_id']}/screenshot", params={"max_side": max_side})
     small = _picture(answer)
     assert small.size == size
@@ -346,13 +350,13 @@ def test_every_kind_of_screenshot_that_a_browser_makes_is_taken(
     chromium: Chromium, site: FaultySite, world: World, form: str
 ) -> None:
     async def collect(page: Page) -> Recording:
-        collector = await Collector.attach(page)
+        collector = await DevToolsRecorder.attach(page)
         await page.goto(f"{site.url}/closed")
         return await collector.recording(form)
 
     shot = chromium.visit(collect, viewport={"width": 500, "height": 300}, device_scale_factor=2)
     assert shot.facts["environment"]["dpr"] == 2
-    receipt = ok(send(world.api, parts_of(shot, project_id=world.project)))
+    receipt = ok(send_capture(world.api, build_parts(shot, project_id=world.project)))
     asset = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))["capture"]["screenshot"]
     assert (asset["media_type"], asset["width"], asset["height"]) == (f"image/{form}", 1000, 600)
     assert asset["name"] == f"screenshot.{form}"
@@ -360,7 +364,7 @@ def test_every_kind_of_screenshot_that_a_browser_makes_is_taken(
 
 
 def test_no_secret_stands_anywhere_in_the_file(sent: Sent) -> None:
-    haystacks = list(everything_stored(sent.world.box.db))
+    haystacks = list(read_stored_bytes(sent.world.box.db))
     # the search finds what is there: a packed line, a packed request, a row's own text
     for marker in ("stock is low", "/api/nothing", sent.receipt["capture_id"]):
         assert any(marker.encode() in haystack for haystack in haystacks), marker
@@ -391,10 +395,10 @@ def test_no_answer_tells_a_secret(sent: Sent) -> None:
 def test_a_project_has_secrets_of_its_own_taken_out(world: World, shop: Recording) -> None:
     rules = {"bodies": "on", "extra_redactions": ["text:naïve", "orders"]}
     ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": rules}))
-    receipt = ok(send(world.api, parts_of(shop, project_id=world.project)))
+    receipt = ok(send_capture(world.api, build_parts(shop, project_id=world.project)))
     capture = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))["capture"]
     streams = {
-        name: every_entry(world.api, f"/captures/{receipt['capture_id']}/{name}")
+        name: read_all_entries(world.api, f"/captures/{receipt['capture_id']}/{name}")
         for name in ("console", "network", "errors")
     }
     text = json.dumps(streams, ensure_ascii=False)
@@ -414,7 +418,7 @@ def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Rec
         "referrer": f"https://login.example/?code={secret}",
     }
     blank = Recording({**shop.facts, "page": page}, [], [], [], shop.screenshot)
-    receipt = ok(send(world.api, parts_of(blank, project_id=world.project)))
+    receipt = ok(send_capture(world.api, build_parts(blank, project_id=world.project)))
     ticket = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))
     assert ticket["capture"]["page"] == {
         "url": "https://shop.example/cart?token=[redacted]&tab=1#access_token=[redacted]",
@@ -426,7 +430,7 @@ def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Rec
         ticket["capture"]["page"]["url"],
     )
     assert secret not in json.dumps(ok(world.api.get(f"/tickets/{receipt['ticket_id']}/history")))
-    assert not any(secret.encode() in haystack for haystack in everything_stored(world.box.db))
+    assert not any(secret.encode() in haystack for haystack in read_stored_bytes(world.box.db))
 
 
 @pytest.mark.parametrize(
@@ -441,7 +445,9 @@ def test_what_a_page_calls_itself_makes_one_plain_line(
     world: World, shop: Recording, url: str, title: str, shown: str, address: str
 ) -> None:
     facts = {**shop.facts, "page": {"url": url, "title": title, "referrer": "http://r/\0"}}
-    receipt = ok(send(world.api, parts_of(Recording(facts, [], [], [], shop.screenshot), project_id=world.project)))
+    receipt = ok(
+        send_capture(world.api, build_parts(Recording(facts, [], [], [], shop.screenshot), project_id=world.project))
+    )
     ticket = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))
     assert (ticket["title"], ticket["source_url"]) == (shown, address)
     assert ticket["capture"]["page"]["referrer"] == "http://r/"

@@ -13,7 +13,7 @@ from tests.box import World, ok
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import START, capture_on, failure, line, request
-from tests.e2e.collector import Json
+from tests.e2e.devtools_recorder import Json
 
 SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 STACK = "\n".join(["TypeError: nothing", *(f"    at f{n} (https://shop.example/app.js:{n}:1)" for n in range(20))])

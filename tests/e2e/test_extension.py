@@ -16,51 +16,53 @@ from playwright.async_api import Page
 from tests.box import World, ok
 from tests.contract.agents import talk
 from tests.e2e.app import SCHEMES
-from tests.e2e.collector import Json
-from tests.e2e.extension import Extended
+from tests.e2e.devtools_recorder import Json
+from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.faulty_site import FaultySite
-from tests.e2e.odd_site import OddSite
-from tests.e2e.reporting import STREAMS, Ticket, report
-from tests.e2e.sending import everything_stored
+from tests.e2e.reported_ticket import STREAMS, ReportedTicket, report_page
+from tests.e2e.uploads import read_stored_bytes
+from tests.e2e.varied_site import VariedSite
 
 
 def test_one_signs_in_by_oauth_in_a_tab_and_a_click_makes_a_ticket(
-    recorder: Callable[..., Extended], world: World, odd: OddSite
+    launch_extension: Callable[..., ExtensionBrowser], world: World, varied_site: VariedSite
 ) -> None:
-    extended = recorder()
+    browser = launch_extension()
 
     async def connect() -> list[str]:
-        options = await extended.connect(world)
+        options = await browser.connect(world)
         await options.get_by_text(world.owner.email).wait_for()
-        return [page.url for page in extended.context.pages]
+        return [page.url for page in browser.context.pages]
 
-    left = extended.run(connect())
+    left = browser.run(connect())
     assert not [address for address in left if world.box.url in address], "the tab is closed, and its code with it"
     (app,) = ok(world.owner.web.get("/connected-apps"))["items"]
     assert (app["name"], app["scopes"]) == ("ticketbox browser extension", ["tickets:write"])
 
-    ticket = report(extended, world, lambda page: page.goto(f"{odd.url}/plain"), title="It broke here")
+    ticket = report_page(browser, world, lambda page: page.goto(f"{varied_site.url}/plain"), title="It broke here")
     assert ticket.record["title"] == "It broke here"
     assert ticket.record["created"]["via"] == "extension"
-    assert ticket.record["source_url"] == f"{odd.url}/plain"
+    assert ticket.record["source_url"] == f"{varied_site.url}/plain"
     assert ticket.screenshot.headers["content-type"] == "image/png"
 
     async def leave() -> None:
-        options = await extended.options()
+        options = await browser.open_options()
         await options.get_by_role("button", name="Sign out").click()
-        await options.get_by_role("heading", name="Connect", exact=True).wait_for()
+        await options.get_by_role("heading", name="Connect your ticketbox").wait_for()
 
-    extended.run(leave())
+    browser.run(leave())
     assert ok(world.owner.web.get("/connected-apps"))["items"] == []
 
 
-def test_a_capture_holds_what_the_page_did(recording: Extended, reporter: World, site: FaultySite) -> None:
+def test_a_capture_holds_what_the_page_did(
+    recording_browser: ExtensionBrowser, reporter: World, site: FaultySite
+) -> None:
     async def visit(page: Page) -> None:
         await page.goto(f"{site.url}/shop/cart", referer="http://search.invalid/?q=tea")
         await page.wait_for_selector("body.done")
 
-    ticket = report(recording, reporter, visit)
-    assert ticket.status() == dict.fromkeys(STREAMS, ("ok", None))
+    ticket = report_page(recording_browser, reporter, visit)
+    assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))
     assert ticket.capture["health_summary"] == "Console, network and errors were collected in full."
     assert ticket.record["title"] == "Cart · 2 items"
     assert ticket.capture["page"]["referrer"] == "http://search.invalid/?q=tea"
@@ -83,7 +85,7 @@ def test_a_capture_holds_what_the_page_did(recording: Extended, reporter: World,
     assert {each["source"].rpartition("/")[2].split(":")[0] for each in console} == {"app.js"}
     assert "extension://" not in json.dumps(ticket.streams)
 
-    requests = ticket.asked()
+    requests = ticket.request_summaries()
     assert requests[0] == ("document", "/shop/cart", 200)
     assert [each for each in requests if each[0] == "fetch"] == [
         ("fetch", "/api/cart?page=2", 200),
@@ -132,14 +134,14 @@ def _without_nulls(value: Any) -> Any:
 
 @pytest.mark.parametrize("bodies", ["off", "on"])
 def test_no_planted_secret_reaches_the_server(
-    recording: Extended, reporter: World, site: FaultySite, bodies: str
+    recording_browser: ExtensionBrowser, reporter: World, site: FaultySite, bodies: str
 ) -> None:
     policy = {"capture_policy": {"bodies": bodies, "extra_redactions": []}, "url_patterns": [f"{site.url}/*"]}
     ok(reporter.owner.web.patch(f"/projects/{reporter.project}", json=policy))
 
     async def visit(page: Page) -> None:
-        options = await recording.options()  # its opening lets the extension learn of the project's policy
-        await options.evaluate("() => chrome.runtime.sendMessage({kind: 'projects'})")
+        options = await recording_browser.open_options()  # its opening lets the extension learn of the project's policy
+        await options.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
         await options.close()
         await page.goto(f"{site.url}/shop/cart")
         await page.wait_for_selector("body.done")
@@ -152,7 +154,7 @@ def test_no_planted_secret_reaches_the_server(
             site.planted.cookie,
         )
 
-    ticket = report(recording, reporter, visit)
+    ticket = report_page(recording_browser, reporter, visit)
     assert sum(ticket.capture["redaction"].values()) >= 8
     requests = {re.sub(r"^\w+://[^/]+|\?.*", "", each["url"]): each for each in ticket.streams["network"]}
     login = requests["/api/login"]
@@ -164,19 +166,21 @@ def test_no_planted_secret_reaches_the_server(
         bodies_there = [each[side]["body"] for each in requests.values() for side in ("request", "response")]
         assert set(bodies_there) == {None}
         assert login["request"]["omitted_reason"] == login["response"]["omitted_reason"] == "policy"
-    haystacks = list(everything_stored(reporter.box.db))
+    haystacks = list(read_stored_bytes(reporter.box.db))
     assert any(b"stock is low" in haystack for haystack in haystacks)
     for secret in site.planted.all:
         assert not any(secret.encode() in haystack for haystack in haystacks), secret
 
 
-def test_what_leaves_the_browser_is_redacted_already(recording: Extended, reporter: World, site: FaultySite) -> None:
+def test_what_leaves_the_browser_is_redacted_already(
+    recording_browser: ExtensionBrowser, reporter: World, site: FaultySite
+) -> None:
     async def work() -> str:
-        page = await recording.context.new_page()
+        page = await recording_browser.context.new_page()
         await page.goto(f"{site.url}/shop/cart")
         await page.wait_for_selector("body.done")
-        popup = await recording.click(page)
-        await popup.get_by_text(re.compile(r"^\d+ secrets were taken out")).wait_for()
+        popup = await recording_browser.open_popup(page)
+        await popup.get_by_text(re.compile(r"^\d+ secrets were redacted")).wait_for()
         kept = await popup.evaluate(
             """() => new Promise((done) => {
               const opening = indexedDB.open("ticketbox");
@@ -190,7 +194,7 @@ def test_what_leaves_the_browser_is_redacted_already(recording: Extended, report
         await page.close()
         return kept
 
-    kept = recording.run(work())
+    kept = recording_browser.run(work())
     assert "stock is low" in kept
     assert not [secret for secret in site.planted.all if secret in kept]
 
@@ -207,17 +211,17 @@ def test_the_zip_is_for_who_is_signed_in(world: World) -> None:
 
 
 def test_what_is_redacted_or_cropped_never_leaves_and_what_is_drawn_arrives(
-    recording: Extended, reporter: World, odd: OddSite
+    recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
     async def work() -> tuple[str, list[float]]:
-        page = await recording.context.new_page()
-        await page.goto(f"{odd.url}/plain")
-        popup = await recording.click(page)
+        page = await recording_browser.context.new_page()
+        await page.goto(f"{varied_site.url}/plain")
+        popup = await recording_browser.open_popup(page)
         await popup.get_by_label("Title").fill("Drawn on")
-        async with recording.context.expect_page() as opened:
-            await popup.get_by_role("button", name="Redact or draw").click()
+        async with recording_browser.context.expect_page() as opened:
+            await popup.get_by_role("button", name="Edit screenshot").click()
         editor = await opened.value
-        picture = editor.get_by_role("group", name="The page as it looked")
+        picture = editor.get_by_role("group", name="Screenshot of the page")
         assert await editor.get_by_label("Title").input_value() == "Drawn on"
         axe = await Axe().run(editor)
         assert axe.violations_count == 0, axe.generate_report()
@@ -228,19 +232,19 @@ def test_what_is_redacted_or_cropped_never_leaves_and_what_is_drawn_arrives(
             await picture.press("Enter")
 
         await place("Rectangle")
-        await editor.get_by_role("button", name="Crop to the rectangle").click()
+        await editor.get_by_role("button", name="Crop to rectangle").click()
         await place("Redact")
         await place("Arrow")
-        await editor.get_by_role("button", name="Send").wait_for()
+        await editor.get_by_role("button", name="Create ticket").wait_for()
         size = await picture.locator("img").evaluate("(img) => [img.naturalWidth, img.naturalHeight]")
-        ticket = await recording.send(editor)
+        ticket = await recording_browser.create_ticket(editor)
         address = ticket.url
         await ticket.close()
         await page.close()
         return address, size
 
-    address, size = recording.run(work())
-    ticket = Ticket(reporter, address)
+    address, size = recording_browser.run(work())
+    ticket = ReportedTicket(reporter, address)
     assert ticket.record["title"] == "Drawn on"
     shown = Image.open(BytesIO(ticket.screenshot.content)).convert("RGB")
     assert [shown.width, shown.height] == size
@@ -255,7 +259,7 @@ def test_what_is_redacted_or_cropped_never_leaves_and_what_is_drawn_arrives(
 
 @SCHEMES
 def test_the_extensions_pages_are_for_everybody(
-    recording: Extended, reporter: World, odd: OddSite, scheme: Literal["light", "dark"]
+    recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite, scheme: Literal["light", "dark"]
 ) -> None:
     async def look(page: Page, name: str) -> None:
         await page.emulate_media(color_scheme=scheme)
@@ -265,19 +269,19 @@ def test_the_extensions_pages_are_for_everybody(
         assert wide <= 0, name
 
     async def work() -> None:
-        page = await recording.context.new_page()
-        await page.goto(f"{odd.url}/plain")
-        popup = await recording.click(page)
+        page = await recording_browser.context.new_page()
+        await page.goto(f"{varied_site.url}/plain")
+        popup = await recording_browser.open_popup(page)
         await look(popup, "popup")
-        await popup.get_by_role("button", name="Was this reported before?").click()
-        await popup.get_by_role("link").or_(popup.get_by_text("Nothing like it")).first.wait_for()
+        await popup.get_by_role("button", name="Find similar tickets").click()
+        await popup.get_by_role("link").or_(popup.get_by_text("No similar tickets")).first.wait_for()
         await look(popup, "popup with similar tickets")
         await popup.close()
         await page.close()
-        options = await recording.options()
+        options = await recording_browser.open_options()
         await options.set_viewport_size({"width": 390, "height": 844})
         await options.get_by_role("heading", name="Connected").wait_for()
         await look(options, "settings")
         await options.close()
 
-    recording.run(work())
+    recording_browser.run(work())

@@ -5,9 +5,9 @@ from playwright.async_api import Page, expect
 
 from tests.box import World, ok
 from tests.contract.cases import alter
-from tests.e2e.extension import Extended
-from tests.e2e.odd_site import OddSite
-from tests.e2e.reporting import report
+from tests.e2e.extension_browser import ExtensionBrowser
+from tests.e2e.reported_ticket import report_page
+from tests.e2e.varied_site import VariedSite
 
 AGE = """() => new Promise((done, fail) => {
   const opening = indexedDB.open("ticketbox");
@@ -23,47 +23,49 @@ AGE = """() => new Promise((done, fail) => {
 
 
 @pytest.fixture
-def connected(extended: Extended, world: World) -> Extended:
+def connected(extension_browser: ExtensionBrowser, world: World) -> ExtensionBrowser:
     """The browser, connected by OAuth and to nothing else."""
 
     async def connect() -> None:
-        await extended.forget()
-        await (await extended.connect(world)).close()
+        await extension_browser.reset()
+        await (await extension_browser.connect(world)).close()
 
-    extended.run(connect())
-    return extended
+    extension_browser.run(connect())
+    return extension_browser
 
 
-def hours_later(extended: Extended, world: World) -> str:
+def hours_later(browser: ExtensionBrowser, world: World) -> str:
     """The access token's time is over, for the server and for the extension; gives the token."""
     alter(world.box.db, "UPDATE oauth_secret SET expires_at = 1 WHERE opens = 'access'")
 
     async def age() -> str:
-        options = await extended.options()
+        options = await browser.open_options()
         secret = await options.evaluate(AGE)
         await options.close()
         return secret
 
-    return extended.run(age())
+    return browser.run(age())
 
 
-def test_a_token_whose_time_is_over_is_renewed_without_a_word(connected: Extended, world: World, odd: OddSite) -> None:
+def test_a_token_whose_time_is_over_is_renewed_without_a_word(
+    connected: ExtensionBrowser, world: World, varied_site: VariedSite
+) -> None:
     before = hours_later(connected, world)
-    ticket = report(connected, world, lambda page: page.goto(f"{odd.url}/plain"), title="Hours later")
+    ticket = report_page(connected, world, lambda page: page.goto(f"{varied_site.url}/plain"), title="Hours later")
     assert (ticket.record["title"], ticket.record["created"]["via"]) == ("Hours later", "extension")
     assert hours_later(connected, world) != before
     assert len(ok(world.owner.web.get("/connected-apps"))["items"]) == 1
 
 
 def test_a_connection_that_was_ended_is_told_and_what_was_typed_waits_until_there_is_another(
-    connected: Extended, world: World, odd: OddSite
+    connected: ExtensionBrowser, world: World, varied_site: VariedSite
 ) -> None:
     async def write() -> tuple[Page, Page]:
         page = await connected.context.new_page()
-        await page.goto(f"{odd.url}/plain")
-        popup = await connected.click(page)
+        await page.goto(f"{varied_site.url}/plain")
+        popup = await connected.open_popup(page)
         await popup.get_by_label("Title").fill("Kept")
-        await expect(popup.get_by_role("button", name="Send")).to_be_enabled()  # it has heard of the projects
+        await expect(popup.get_by_role("button", name="Create ticket")).to_be_enabled()  # it has heard of the projects
         return page, popup
 
     page, popup = connected.run(write())
@@ -76,19 +78,19 @@ def test_a_connection_that_was_ended_is_told_and_what_was_typed_waits_until_ther
     connected.run(age())
 
     async def send() -> str:
-        await popup.get_by_role("button", name="Send").click()
+        await popup.get_by_role("button", name="Create ticket").click()
         await popup.get_by_role("heading", name="Not sent yet").wait_for()
         words = await popup.get_by_role("alert").inner_text()
         await popup.close()
         await page.close()
         return words
 
-    assert "sign in again" in connected.run(send())
+    assert "Sign in again" in connected.run(send())
     assert ok(world.api.get("/tickets"))["items"] == []
 
     async def connect_again() -> None:
         options = await connected.connect(world, again=True)
-        await options.get_by_text("Nothing waits.").wait_for()  # what waited goes by itself
+        await options.get_by_text("No captures are waiting to be sent.").wait_for()  # what waited goes by itself
 
     connected.run(connect_again())
     assert [each["title"] for each in ok(world.api.get("/tickets"))["items"]] == ["Kept"]

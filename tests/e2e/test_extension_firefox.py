@@ -8,11 +8,11 @@ import pytest
 
 from tests.box import World, eventually
 from tests.contract.npm import install, node
-from tests.e2e.extension import unpack
+from tests.e2e.extension_browser import unpack
 from tests.e2e.firefox import Firefox, find_firefox
-from tests.e2e.odd_site import OddSite
-from tests.e2e.reporting import STREAMS, Ticket
-from ticketbox.http.webapp import EXTENSION
+from tests.e2e.reported_ticket import STREAMS, ReportedTicket
+from tests.e2e.varied_site import VariedSite
+from ticketbox.surfaces.spa import EXTENSION
 
 pytestmark = pytest.mark.long
 
@@ -52,28 +52,28 @@ def test_firefox_captures_what_a_page_did(world: World, archive: bytes, tmp_path
             pytest.fail(reason)
         pytest.skip(reason)
     secret = world.owner.token("tickets:write")
-    with OddSite() as odd, Firefox(executable, archive, tmp_path) as firefox:
-        options = firefox.options()
-        firefox.wait(options, "document.querySelector('details')")
-        firefox.run(options, f"{FILL}({json.dumps(world.box.url)}, {json.dumps(secret)})")
-        firefox.press(options, "Use this token")
-        firefox.wait(options, "document.body.innerText.includes('By a token that you made')")
-        firefox.press(options, "Record all sites")
-        firefox.wait(options, "document.body.innerText.includes('Stop recording')")
+    with VariedSite() as varied_site, Firefox(executable, archive, tmp_path) as firefox:
+        options = firefox.open_options()
+        firefox.wait_until(options, "document.querySelector('details')")
+        firefox.evaluate(options, f"{FILL}({json.dumps(world.box.url)}, {json.dumps(secret)})")
+        firefox.click_button(options, "Connect with token")
+        firefox.wait_until(options, "document.body.innerText.includes('Connected with an API token')")
+        firefox.click_button(options, "Record all sites")
+        firefox.wait_until(options, "document.body.innerText.includes('Stop recording')")
 
-        page = firefox.open(f"{odd.url}/plain")
-        firefox.wait(page, "document.title === 'plain'")
-        firefox.click(page)
-        firefox.wait(options, f"{POPUP}?.document.querySelector('[type=submit]:enabled')")
-        firefox.run(options, f"{POPUP}.document.querySelector('[type=submit]').click()")
-        address = eventually(lambda: [each["url"] for each in firefox.contexts() if "/tickets/" in each["url"]])[0]
+        page = firefox.open(f"{varied_site.url}/plain")
+        firefox.wait_until(page, "document.title === 'plain'")
+        firefox.open_popup(page)
+        firefox.wait_until(options, f"{POPUP}?.document.querySelector('[type=submit]:enabled')")
+        firefox.evaluate(options, f"{POPUP}.document.querySelector('[type=submit]').click()")
+        address = eventually(lambda: [each["url"] for each in firefox.list_contexts() if "/tickets/" in each["url"]])[0]
 
-    ticket = Ticket(world, address)
-    assert ticket.status() == dict.fromkeys(STREAMS, ("ok", None))
+    ticket = ReportedTicket(world, address)
+    assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))
     assert ticket.record["created"]["via"] == "extension"
     assert "Firefox" in ticket.capture["environment"]["browser"]
-    assert ticket.said() == [["from plain", "/plain"]]
-    assert ticket.asked() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
+    assert ticket.console_args() == [["from plain", "/plain"]]
+    assert ticket.request_summaries() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
     (error,) = ticket.streams["errors"]
     assert (error["kind"], error["name"], error["message"]) == ("error", "RangeError", "broken in plain")
     assert "extension://" not in json.dumps(ticket.streams)

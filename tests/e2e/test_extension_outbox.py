@@ -11,16 +11,16 @@ import pytest
 from playwright.async_api import Page
 
 from tests.box import Box, World, eventually, ok, serving
-from tests.e2e.extension import Extended
-from tests.e2e.odd_site import OddSite
+from tests.e2e.extension_browser import ExtensionBrowser
+from tests.e2e.varied_site import VariedSite
 
 pytestmark = pytest.mark.long
 
 
 @pytest.fixture
-def odd() -> Iterator[OddSite]:
+def varied_site() -> Iterator[VariedSite]:
     """The site that is reported."""
-    with OddSite() as running:
+    with VariedSite() as running:
         yield running
 
 
@@ -35,50 +35,50 @@ def steady(tmp_path: Path) -> Iterator[Box]:
 
 
 @pytest.fixture
-def connected(extended: Extended, steady: Box) -> tuple[Extended, World]:
+def connected(extension_browser: ExtensionBrowser, steady: Box) -> tuple[ExtensionBrowser, World]:
     """The browser, connected to that server and to nothing else."""
     world = World(steady)
     secret = world.owner.token("tickets:write")
 
     async def connect() -> None:
-        await extended.forget()
-        await extended.use_token(steady.url, secret)
+        await extension_browser.reset()
+        await extension_browser.connect_with_token(steady.url, secret)
         # the projects are known before the server goes
-        page = await extended.options()
-        await page.evaluate("() => chrome.runtime.sendMessage({kind: 'projects'})")
+        page = await extension_browser.open_options()
+        await page.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
         await page.close()
 
-    extended.run(connect())
-    return extended, world
+    extension_browser.run(connect())
+    return extension_browser, world
 
 
-def report_in_vain(extended: Extended, address: str, title: str) -> None:
+def report_in_vain(browser: ExtensionBrowser, address: str, title: str) -> None:
     """Press Send while nobody listens; the words say that the capture is kept."""
 
     async def work() -> None:
-        page = await extended.context.new_page()
+        page = await browser.context.new_page()
         await page.goto(address)
-        popup = await extended.click(page)
+        popup = await browser.open_popup(page)
         await popup.get_by_label("Title").fill(title)
-        await popup.get_by_role("button", name="Send").click()
+        await popup.get_by_role("button", name="Create ticket").click()
         await popup.get_by_role("heading", name="Not sent yet").wait_for()
-        assert "doesn’t answer" in await popup.get_by_role("alert").inner_text()
+        assert "Couldn’t reach" in await popup.get_by_role("alert").inner_text()
         await popup.close()
         await page.close()
 
-    extended.run(work())
+    browser.run(work())
 
 
-def badge(extended: Extended) -> str:
+def badge(browser: ExtensionBrowser) -> str:
     """What stands on the extension's button."""
 
     async def read() -> str:
-        page = await extended.options()
+        page = await browser.open_options()
         text = await page.evaluate("() => chrome.action.getBadgeText({})")
         await page.close()
         return text
 
-    return extended.run(read())
+    return browser.run(read())
 
 
 def titles(world: World) -> list[str]:
@@ -87,130 +87,134 @@ def titles(world: World) -> list[str]:
 
 
 def test_captures_outlast_the_server_and_the_browser_and_become_one_ticket_each(
-    connected: tuple[Extended, World], steady: Box, odd: OddSite
+    connected: tuple[ExtensionBrowser, World], steady: Box, varied_site: VariedSite
 ) -> None:
-    extended, world = connected
+    browser, world = connected
     steady.stop()
     for title in ("one", "two", "three"):
-        report_in_vain(extended, f"{odd.url}/plain", title)
-    assert badge(extended) == "3"
-    extended.stop()
-    extended.start()
+        report_in_vain(browser, f"{varied_site.url}/plain", title)
+    assert badge(browser) == "3"
+    browser.stop()
+    browser.start()
     steady.start()
     began = time.monotonic()
     eventually(lambda: titles(world) == ["one", "three", "two"], 120)
     assert time.monotonic() - began < 100
-    eventually(lambda: badge(extended) == "")
+    eventually(lambda: badge(browser) == "")
     time.sleep(5)
     assert titles(world) == ["one", "three", "two"]
 
 
 def test_what_waits_can_be_sent_at_once_and_discarded(
-    connected: tuple[Extended, World], steady: Box, odd: OddSite
+    connected: tuple[ExtensionBrowser, World], steady: Box, varied_site: VariedSite
 ) -> None:
-    extended, world = connected
+    browser, world = connected
     steady.stop()
     for title in ("keep", "drop"):
-        report_in_vain(extended, f"{odd.url}/plain", title)
+        report_in_vain(browser, f"{varied_site.url}/plain", title)
 
     async def drop(page: Page) -> None:
         row = page.get_by_role("listitem").filter(has_text=re.compile("^drop"))
-        await row.get_by_text("Tried once, again at").wait_for()
-        await row.get_by_role("button", name="Discard").click()
-        await row.get_by_role("button", name="Discard for good").click()
+        await row.get_by_text("1 attempt, next at").wait_for()
+        await row.get_by_role("button", name="Delete capture").click()
+        await row.get_by_role("button", name="Confirm deletion").click()
         await row.wait_for(state="detached")
 
     async def send(page: Page) -> None:
-        await page.get_by_role("button", name="Send now").click()
-        await page.get_by_text("Nothing waits.").wait_for()
+        await page.get_by_role("button", name="Send all now").click()
+        await page.get_by_text("No captures are waiting to be sent.").wait_for()
 
     async def open_list() -> Page:
-        return await extended.options()
+        return await browser.open_options()
 
-    page = extended.run(open_list())
-    extended.run(drop(page))
+    page = browser.run(open_list())
+    browser.run(drop(page))
     steady.start()
-    extended.run(send(page))
+    browser.run(send(page))
     assert titles(world) == ["keep"]
-    assert badge(extended) == ""
+    assert badge(browser) == ""
 
 
-def test_a_refusal_is_told_and_waits_for_its_person(connected: tuple[Extended, World], odd: OddSite) -> None:
-    extended, world = connected
+def test_a_refusal_is_told_and_waits_for_its_person(
+    connected: tuple[ExtensionBrowser, World], varied_site: VariedSite
+) -> None:
+    browser, world = connected
     (token,) = ok(world.owner.web.get("/tokens", params={"limit": 1}))["items"]
     ok(world.owner.web.delete(f"/tokens/{token['id']}"))
 
     async def work() -> str:
-        page = await extended.context.new_page()
-        await page.goto(f"{odd.url}/plain")
-        popup = await extended.click(page)
+        page = await browser.context.new_page()
+        await page.goto(f"{varied_site.url}/plain")
+        popup = await browser.open_popup(page)
         words = await popup.get_by_role("alert").inner_text()
         await popup.close()
         return words
 
-    assert "credential is wrong, expired or revoked" in extended.run(work())
+    assert "credential is wrong, expired or revoked" in browser.run(work())
 
 
-def test_a_capture_whose_project_is_gone_waits_for_its_person(connected: tuple[Extended, World], odd: OddSite) -> None:
-    extended, world = connected
+def test_a_capture_whose_project_is_gone_waits_for_its_person(
+    connected: tuple[ExtensionBrowser, World], varied_site: VariedSite
+) -> None:
+    browser, world = connected
 
     async def open_form() -> tuple[Page, Page]:
-        page = await extended.context.new_page()
-        await page.goto(f"{odd.url}/plain")
-        popup = await extended.click(page)
+        page = await browser.context.new_page()
+        await page.goto(f"{varied_site.url}/plain")
+        popup = await browser.open_popup(page)
         await popup.get_by_label("Title").fill("gone")
         return page, popup
 
-    page, popup = extended.run(open_form())
+    page, popup = browser.run(open_form())
     world.owner.web.delete(f"/projects/{world.project}").raise_for_status()
 
     async def refused() -> str:
-        await popup.get_by_role("button", name="Send").click()
+        await popup.get_by_role("button", name="Create ticket").click()
         await popup.get_by_role("heading", name="Not sent yet").wait_for()
         words = await popup.get_by_role("alert").inner_text()
         await popup.close()
         await page.close()
-        options = await extended.options()
+        options = await browser.open_options()
         row = options.get_by_role("listitem").filter(has_text="gone")
-        await row.get_by_text("Not tried again by itself").wait_for()
-        await options.get_by_role("button", name="Send now").click()
+        await row.get_by_text("Not retried automatically").wait_for()
+        await options.get_by_role("button", name="Send all now").click()
         await row.get_by_text(words).wait_for()
-        await row.get_by_role("button", name="Discard").click()
-        await row.get_by_role("button", name="Discard for good").click()
-        await options.get_by_text("Nothing waits.").wait_for()
+        await row.get_by_role("button", name="Delete capture").click()
+        await row.get_by_role("button", name="Confirm deletion").click()
+        await options.get_by_text("No captures are waiting to be sent.").wait_for()
         await options.close()
         return words
 
-    assert "not found" in extended.run(refused())
+    assert "not found" in browser.run(refused())
 
 
 def test_what_is_discarded_while_it_is_tried_doesnt_come_back(
-    connected: tuple[Extended, World], steady: Box, odd: OddSite
+    connected: tuple[ExtensionBrowser, World], steady: Box, varied_site: VariedSite
 ) -> None:
-    extended, _ = connected
+    browser, _ = connected
     steady.stop()
-    report_in_vain(extended, f"{odd.url}/plain", "drop")
+    report_in_vain(browser, f"{varied_site.url}/plain", "drop")
     silent = socket.create_server(("127.0.0.1", httpx.URL(steady.url).port or 0))  # it takes a request and says nothing
 
     async def discard() -> Page:
-        options = await extended.options()
+        options = await browser.open_options()
         row = options.get_by_role("listitem").filter(has_text="drop")
-        await options.get_by_role("button", name="Send now").click()
-        await row.get_by_role("button", name="Discard").click()
-        await row.get_by_role("button", name="Discard for good").click()
-        await options.get_by_text("Nothing waits.").wait_for()
+        await options.get_by_role("button", name="Send all now").click()
+        await row.get_by_role("button", name="Delete capture").click()
+        await row.get_by_role("button", name="Confirm deletion").click()
+        await options.get_by_text("No captures are waiting to be sent.").wait_for()
         return options
 
     async def look_again(options: Page) -> None:
         await options.wait_for_timeout(1_000)
         await options.reload()
-        await options.get_by_text("Nothing waits.").wait_for()
+        await options.get_by_text("No captures are waiting to be sent.").wait_for()
         await options.close()
 
-    options = extended.run(discard())
+    options = browser.run(discard())
     silent.close()
-    extended.run(look_again(options))
-    assert badge(extended) == ""
+    browser.run(look_again(options))
+    assert badge(browser) == ""
 
 
 @pytest.mark.parametrize(
@@ -219,15 +223,15 @@ def test_what_is_discarded_while_it_is_tried_doesnt_come_back(
     ids=["invalid", "too large"],
 )
 def test_what_the_ticketbox_refuses_is_told_in_words_and_never_lost(
-    connected: tuple[Extended, World], steady: Box, odd: OddSite, spoil: str, words: str
+    connected: tuple[ExtensionBrowser, World], steady: Box, varied_site: VariedSite, spoil: str, words: str
 ) -> None:
-    extended, world = connected
+    browser, world = connected
     steady.stop()
-    report_in_vain(extended, f"{odd.url}/plain", "spoilt")
+    report_in_vain(browser, f"{varied_site.url}/plain", "spoilt")
     steady.start()
 
     async def work() -> str:
-        options = await extended.options()
+        options = await browser.open_options()
         await options.evaluate(
             """() => new Promise((done) => {
               indexedDB.open("ticketbox").onsuccess = ({ target: { result } }) => {
@@ -239,41 +243,41 @@ def test_what_the_ticketbox_refuses_is_told_in_words_and_never_lost(
               };
             })""".replace("SPOIL", spoil)
         )
-        await options.get_by_role("button", name="Send now").click()
-        await options.get_by_text("Not tried again by itself").wait_for()
+        await options.get_by_role("button", name="Send all now").click()
+        await options.get_by_text("Not retried automatically").wait_for()
         said = await options.locator(".bad").inner_text()
-        await options.get_by_role("button", name="Discard").wait_for()
+        await options.get_by_role("button", name="Delete capture").wait_for()
         await options.close()
         return said
 
-    assert words in extended.run(work())
+    assert words in browser.run(work())
     assert titles(world) == []
-    assert badge(extended) == "1"
+    assert badge(browser) == "1"
 
 
-def test_what_was_typed_outlasts_the_popup(connected: tuple[Extended, World], odd: OddSite) -> None:
-    extended, world = connected
+def test_what_was_typed_outlasts_the_popup(connected: tuple[ExtensionBrowser, World], varied_site: VariedSite) -> None:
+    browser, world = connected
 
     async def work() -> None:
-        page = await extended.context.new_page()
-        await page.goto(f"{odd.url}/plain")
-        popup = await extended.click(page)
+        page = await browser.context.new_page()
+        await page.goto(f"{varied_site.url}/plain")
+        popup = await browser.open_popup(page)
         await popup.get_by_label("Title").fill("half a thought")
-        await popup.get_by_label("What happened").fill("I was called away")
+        await popup.get_by_label("Description").fill("I was called away")
         await popup.get_by_label("Priority").select_option("high")
         await popup.wait_for_timeout(300)
         await popup.close()
-        popup = await extended.click(page)
-        await popup.get_by_text("You began this earlier").wait_for()
+        popup = await browser.open_popup(page)
+        await popup.get_by_text("This is your draft").wait_for()
         assert await popup.get_by_label("Title").input_value() == "half a thought"
         assert await popup.get_by_label("Priority").input_value() == "high"
-        ticket = await extended.send(popup)
+        ticket = await browser.create_ticket(popup)
         await ticket.close()
-        popup = await extended.click(page)
+        popup = await browser.open_popup(page)
         assert await popup.get_by_label("Title").input_value() == "plain", "what was sent isn't begun any more"
         await popup.close()
         await page.close()
 
-    extended.run(work())
+    browser.run(work())
     (ticket,) = ok(world.box.client(world.owner.token("read")).get("/tickets"))["items"]
     assert (ticket["title"], ticket["priority"]) == ("half a thought", "high")

@@ -6,10 +6,10 @@ import pytest
 from playwright.async_api import Error, Page
 
 from tests.box import World
-from tests.e2e.extension import Extended
+from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.faulty_site import FaultySite
-from tests.e2e.odd_site import OddSite
-from tests.e2e.reporting import STREAMS, Ticket, report
+from tests.e2e.reported_ticket import STREAMS, ReportedTicket, report_page
+from tests.e2e.varied_site import VariedSite
 
 pytestmark = pytest.mark.long
 COMPLETE = ("ok", None)
@@ -21,91 +21,96 @@ def all_streams(status: str, reason: str | None = None) -> dict[str, tuple[str, 
 
 
 @pytest.fixture
-def take(recording: Extended, reporter: World) -> Callable[..., Ticket]:
+def take(recording_browser: ExtensionBrowser, reporter: World) -> Callable[..., ReportedTicket]:
     """Visits an address, waits for its title, clicks and sends."""
 
-    def taken(address: str, title: str | None = None) -> Ticket:
+    def taken(address: str, title: str | None = None) -> ReportedTicket:
         async def visit(page: Page) -> None:
             await page.goto(address)
             if title is not None:
                 await page.wait_for_function("(title) => document.title === title", arg=title)
 
-        return report(recording, reporter, visit)
+        return report_page(recording_browser, reporter, visit)
 
     return taken
 
 
 @pytest.mark.parametrize("name", ["plain", "strict"])
 def test_a_page_is_recorded_whatever_its_policy_says_of_scripts(
-    take: Callable[..., Ticket], odd: OddSite, name: str
+    take: Callable[..., ReportedTicket], varied_site: VariedSite, name: str
 ) -> None:
-    ticket = take(f"{odd.url}/{name}", name)
-    assert ticket.status() == all_streams("ok")
-    assert ticket.said() == [[f"from {name}", f"/{name}"]]
-    assert ticket.asked() == [("document", f"/{name}", 200), ("fetch", f"/data.json?from={name}", 200)]
+    ticket = take(f"{varied_site.url}/{name}", name)
+    assert ticket.stream_statuses() == all_streams("ok")
+    assert ticket.console_args() == [[f"from {name}", f"/{name}"]]
+    assert ticket.request_summaries() == [("document", f"/{name}", 200), ("fetch", f"/data.json?from={name}", 200)]
     assert [(each["kind"], each["message"]) for each in ticket.streams["errors"]] == [("error", f"broken in {name}")]
 
 
-def test_a_sandboxed_page_gives_the_picture_and_says_why_no_more(take: Callable[..., Ticket], odd: OddSite) -> None:
-    ticket = take(f"{odd.url}/sandboxed")
-    assert ticket.status() == all_streams("blocked", "csp")
+def test_a_sandboxed_page_gives_the_picture_and_says_why_no_more(
+    take: Callable[..., ReportedTicket], varied_site: VariedSite
+) -> None:
+    ticket = take(f"{varied_site.url}/sandboxed")
+    assert ticket.stream_statuses() == all_streams("blocked", "csp")
     assert [ticket.streams[name] for name in STREAMS] == [[], [], []]
     assert ticket.screenshot.status_code == 200
     assert "content-security policy blocks" in ticket.capture["health_summary"]
 
 
 def test_a_page_that_was_open_before_says_what_is_missing(
-    recorder: Callable[..., Extended], reporter: World, odd: OddSite
+    launch_extension: Callable[..., ExtensionBrowser], reporter: World, varied_site: VariedSite
 ) -> None:
-    extended, secret = recorder(f"{reporter.box.url.rpartition(':')[0]}/*"), reporter.owner.token("tickets:write")
+    browser, secret = (
+        launch_extension(f"{reporter.box.url.rpartition(':')[0]}/*"),
+        reporter.owner.token("tickets:write"),
+    )
 
     async def connect() -> None:
-        await extended.use_token(reporter.box.url, secret)
+        await browser.connect_with_token(reporter.box.url, secret)
 
     async def visit(page: Page) -> None:
-        await page.goto(f"{odd.url}/plain")
+        await page.goto(f"{varied_site.url}/plain")
         await page.wait_for_function("document.title === 'plain'")
 
-    extended.run(connect())
-    ticket = report(extended, reporter, visit)
-    assert ticket.status() == all_streams("partial", "late_start")
-    assert ticket.said() == []
+    browser.run(connect())
+    ticket = report_page(browser, reporter, visit)
+    assert ticket.stream_statuses() == all_streams("partial", "late_start")
+    assert ticket.console_args() == []
     # what the browser remembers of requests is there all the same, but not how they were made
-    assert ticket.asked() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
+    assert ticket.request_summaries() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
     assert ticket.streams["network"][1]["method"] == "?"
-    assert ticket.capture["page"]["url"] == f"{odd.url}/plain"
+    assert ticket.capture["page"]["url"] == f"{varied_site.url}/plain"
 
 
 def test_recording_begins_in_open_pages_when_a_site_is_allowed(
-    recorder: Callable[..., Extended], reporter: World, odd: OddSite
+    launch_extension: Callable[..., ExtensionBrowser], reporter: World, varied_site: VariedSite
 ) -> None:
-    extended, secret = recorder(), reporter.owner.token("tickets:write")
+    browser, secret = launch_extension(), reporter.owner.token("tickets:write")
 
     async def visit(page: Page) -> None:
-        await page.goto(f"{odd.url}/plain")
-        await extended.use_token(reporter.box.url, secret)
-        await extended.record_everywhere()
+        await page.goto(f"{varied_site.url}/plain")
+        await browser.connect_with_token(reporter.box.url, secret)
+        await browser.record_all_sites()
         await page.evaluate("console.info('after')")
 
-    ticket = report(extended, reporter, visit)
-    assert ticket.status() == all_streams("partial", "late_start")
-    assert ticket.said() == [["after"]]
+    ticket = report_page(browser, reporter, visit)
+    assert ticket.stream_statuses() == all_streams("partial", "late_start")
+    assert ticket.console_args() == [["after"]]
 
 
-def test_every_frame_is_recorded_and_named(take: Callable[..., Ticket], odd: OddSite) -> None:
-    ticket = take(f"{odd.url}/frames", "frames")
-    assert ticket.status() == all_streams("ok")
-    foreign = odd.url.replace("127.0.0.1", "127.0.0.2")
+def test_every_frame_is_recorded_and_named(take: Callable[..., ReportedTicket], varied_site: VariedSite) -> None:
+    ticket = take(f"{varied_site.url}/frames", "frames")
+    assert ticket.stream_statuses() == all_streams("ok")
+    foreign = varied_site.url.replace("127.0.0.1", "127.0.0.2")
     said = {(each["frame"], each["args"][0]) for each in ticket.streams["console"]}
     assert said == {
         (None, "from frames"),
-        (f"{odd.url}/plain", "from plain"),
+        (f"{varied_site.url}/plain", "from plain"),
         (f"{foreign}/plain", "from plain"),
         ("about:srcdoc", "from srcdoc"),
     }
     errors = [(each["frame"], each["message"]) for each in ticket.streams["errors"]]
     assert sorted(errors, key=str) == [
-        (f"{odd.url}/plain", "broken in plain"),
+        (f"{varied_site.url}/plain", "broken in plain"),
         (f"{foreign}/plain", "broken in plain"),
         (None, "broken in frames"),
     ]
@@ -114,17 +119,17 @@ def test_every_frame_is_recorded_and_named(take: Callable[..., Ticket], odd: Odd
 
 
 def test_a_single_page_app_keeps_its_history_across_addresses(
-    recording: Extended, reporter: World, odd: OddSite
+    recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
     async def visit(page: Page) -> None:
-        await page.goto(f"{odd.url}/app")
+        await page.goto(f"{varied_site.url}/app")
         await page.click("#next")
         await page.wait_for_function("document.title === 'two'")
 
-    ticket = report(recording, reporter, visit)
-    assert ticket.status() == all_streams("ok")
-    assert ticket.capture["page"]["url"] == f"{odd.url}/app/two"
-    assert ticket.said() == [["from app", "/app"], ["went to", "/app/two"]]
+    ticket = report_page(recording_browser, reporter, visit)
+    assert ticket.stream_statuses() == all_streams("ok")
+    assert ticket.capture["page"]["url"] == f"{varied_site.url}/app/two"
+    assert ticket.console_args() == [["from app", "/app"], ["went to", "/app/two"]]
     (xhr,) = (each for each in ticket.streams["network"] if each["type"] == "xhr")
     assert (xhr["method"], xhr["status"], xhr["request"]["bytes"]) == ("POST", 200, 10)
     assert xhr["request"]["headers"] == {"x-mark": "[redacted]"}
@@ -132,53 +137,61 @@ def test_a_single_page_app_keeps_its_history_across_addresses(
 
 
 @pytest.mark.parametrize("path", ["/data.json", "/paper.pdf"])
-def test_a_raw_document_is_recorded_as_what_it_is(take: Callable[..., Ticket], odd: OddSite, path: str) -> None:
-    ticket = take(f"{odd.url}{path}")
-    assert ticket.status() == all_streams("ok")
-    assert ticket.asked()[0] == ("document", path, 200)
+def test_a_raw_document_is_recorded_as_what_it_is(
+    take: Callable[..., ReportedTicket], varied_site: VariedSite, path: str
+) -> None:
+    ticket = take(f"{varied_site.url}{path}")
+    assert ticket.stream_statuses() == all_streams("ok")
+    assert ticket.request_summaries()[0] == ("document", path, 200)
     assert (ticket.streams["console"], ticket.streams["errors"]) == ([], [])
     assert ticket.screenshot.headers["content-type"] == "image/png"
 
 
 def test_a_page_that_never_came_gives_the_picture_of_that(
-    recording: Extended, reporter: World, site: FaultySite
+    recording_browser: ExtensionBrowser, reporter: World, site: FaultySite
 ) -> None:
     async def visit(page: Page) -> None:
         with pytest.raises(Error, match="ERR_CONNECTION_REFUSED"):
             await page.goto(f"{site.refusing}/nobody")
         await page.wait_for_url("chrome-error://**")
 
-    ticket = report(recording, reporter, visit)
-    assert ticket.status() == all_streams("blocked", "restricted_page")
+    ticket = report_page(recording_browser, reporter, visit)
+    assert ticket.stream_statuses() == all_streams("blocked", "restricted_page")
     assert ticket.screenshot.headers["content-type"] == "image/png"
     assert ticket.capture["page"]["url"] == f"{site.refusing}/nobody"
     assert "the browser lets no extension into this page" in ticket.capture["health_summary"]
 
 
-def test_the_browsers_own_pages_are_captured_as_a_picture(recording: Extended, reporter: World) -> None:
-    ticket = report(recording, reporter, lambda page: page.goto("chrome://version/"), title="The version is wrong")
-    assert ticket.status() == all_streams("blocked", "restricted_page")
+def test_the_browsers_own_pages_are_captured_as_a_picture(recording_browser: ExtensionBrowser, reporter: World) -> None:
+    ticket = report_page(
+        recording_browser, reporter, lambda page: page.goto("chrome://version/"), title="The version is wrong"
+    )
+    assert ticket.stream_statuses() == all_streams("blocked", "restricted_page")
     assert ticket.screenshot.headers["content-type"] == "image/png"
     # not even its address is told to an extension
     assert (ticket.capture["page"]["url"], ticket.record["title"]) == ("", "The version is wrong")
 
 
-def test_a_slow_page_was_recorded_from_its_beginning(take: Callable[..., Ticket], odd: OddSite) -> None:
-    ticket = take(f"{odd.url}/slow", "slow")
+def test_a_slow_page_was_recorded_from_its_beginning(
+    take: Callable[..., ReportedTicket], varied_site: VariedSite
+) -> None:
+    ticket = take(f"{varied_site.url}/slow", "slow")
     assert ticket.capture["health_summary"] == "Console, network and errors were collected in full."
 
 
-def test_a_flood_is_cut_and_counted(recording: Extended, reporter: World, odd: OddSite) -> None:
+def test_a_flood_is_cut_and_counted(
+    recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
+) -> None:
     async def visit(page: Page) -> None:
-        await page.goto(f"{odd.url}/plain")
+        await page.goto(f"{varied_site.url}/plain")
         await page.wait_for_function("document.title === 'plain'")
         await page.evaluate("for (let round = 0; round < 2500; round += 1) console.log('round', round)")
 
-    ticket = report(recording, reporter, visit)
-    assert ticket.status() == {"console": ("partial", "limit"), "network": COMPLETE, "errors": COMPLETE}
+    ticket = report_page(recording_browser, reporter, visit)
+    assert ticket.stream_statuses() == {"console": ("partial", "limit"), "network": COMPLETE, "errors": COMPLETE}
     health = ticket.capture["health"]["console"]
     assert (health["captured"], health["dropped"]) == (2000, 501)
-    assert ticket.said()[-1] == ["round", "2499"]
+    assert ticket.console_args()[-1] == ["round", "2499"]
 
 
 PEEK = """async () => {
@@ -215,29 +228,33 @@ PEEK = """async () => {
 }"""
 
 
-def test_a_page_sees_no_difference(recording: Extended, recorder: Callable[..., Extended], odd: OddSite) -> None:
-    async def peek(extended: Extended) -> object:
-        page = await extended.context.new_page()
-        await page.goto(f"{odd.url}/plain")
+def test_a_page_sees_no_difference(
+    recording_browser: ExtensionBrowser, launch_extension: Callable[..., ExtensionBrowser], varied_site: VariedSite
+) -> None:
+    async def peek(browser: ExtensionBrowser) -> object:
+        page = await browser.context.new_page()
+        await page.goto(f"{varied_site.url}/plain")
         seen = await page.evaluate(PEEK)
         await page.close()
         return seen
 
-    untouched = recorder()
-    assert recording.run(peek(recording)) == untouched.run(peek(untouched))
+    untouched = launch_extension()
+    assert recording_browser.run(peek(recording_browser)) == untouched.run(peek(untouched))
 
 
-def test_what_a_page_logs_isnt_taken_for_the_extensions_own(recording: Extended, odd: OddSite) -> None:
+def test_what_a_page_logs_isnt_taken_for_the_extensions_own(
+    recording_browser: ExtensionBrowser, varied_site: VariedSite
+) -> None:
     """Chromium goes by the address at the top of the stack, and reports it among the extension's errors."""
     seen = "() => fetch({ toString() { throw new Error('asked'); } }).catch(({ stack }) => stack)"
 
     async def peek() -> str:
-        page = await recording.context.new_page()
-        await page.goto(f"{odd.url}/plain")
+        page = await recording_browser.context.new_page()
+        await page.goto(f"{varied_site.url}/plain")
         stack = await page.evaluate(seen)
         await page.close()
         return stack
 
-    stack = recording.run(peek())
-    assert "ticketbox:collect.js" in stack
+    stack = recording_browser.run(peek())
+    assert "ticketbox:recorder.js" in stack
     assert "-extension:" not in stack

@@ -7,8 +7,8 @@ from playwright.async_api import Page, expect
 from tests.box import World, ok
 from tests.e2e.app import LOOKS, use
 from tests.e2e.browser import Chromium
-from tests.e2e.finger import Finger
 from tests.e2e.test_board import seed, shown, titles
+from tests.e2e.touch import Touch
 
 MANY = 20
 
@@ -24,10 +24,10 @@ def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(windowed: Ch
     async def drag(page: Page) -> None:
         box = await page.locator("[data-ticket]", has_text="There").bounding_box()
         assert box
-        async with Finger(page) as finger:
-            await finger.long_press(page.locator("[data-ticket]", has_text="Two"))
-            await finger.move(box["x"] + 20, box["y"] + box["height"] - 3)
-            await finger.up()
+        async with Touch(page) as touch:
+            await touch.long_press(page.locator("[data-ticket]", has_text="Two"))
+            await touch.move(box["x"] + 20, box["y"] + box["height"] - 3)
+            await touch.up()
             await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
         assert await shown(page, "In progress") == ["There", "Two"]
         assert page.url.endswith(world.project), "the ticket wasn't opened"
@@ -44,11 +44,11 @@ def test_a_swipe_over_the_cards_scrolls_and_moves_none(windowed: Chromium, world
 
     async def swipe(page: Page) -> None:
         lane = page.get_by_role("region", name="To do").locator(".scroll")
-        async with Finger(page) as finger:
-            await finger.down(page.locator("[data-ticket]", has_text="Number 5"))
-            await finger.move(120, 150)
-            assert not finger.drags
-            await finger.up()
+        async with Touch(page) as touch:
+            await touch.down(page.locator("[data-ticket]", has_text="Number 5"))
+            await touch.move(120, 150)
+            assert not touch.is_dragging
+            await touch.up()
             await page.wait_for_function("lane => lane.scrollTop > 100", arg=await lane.element_handle())
         assert page.url.endswith(world.project)
 
@@ -60,9 +60,9 @@ def test_a_tap_on_a_card_opens_it(windowed: Chromium, world: World) -> None:
     seed(world)
 
     async def tap(page: Page) -> None:
-        async with Finger(page) as finger:
-            await finger.down(page.locator("[data-ticket]", has_text="Two"))
-            await finger.up()
+        async with Touch(page) as touch:
+            await touch.down(page.locator("[data-ticket]", has_text="Two"))
+            await touch.up()
             await expect(page.get_by_role("heading", name="Two")).to_be_visible()
 
     on_a_phone(windowed, world, f"/projects/{world.project}", tap)
@@ -75,10 +75,10 @@ def test_a_column_is_dragged_to_another_place_by_its_row(windowed: Chromium, wor
         await grips.nth(2).scroll_into_view_if_needed()
         first = await grips.nth(0).bounding_box()
         assert first
-        async with Finger(page) as finger:
-            await finger.long_press(grips.nth(2))
-            await finger.move(first["x"] + 8, first["y"] + 2)
-            await finger.up()
+        async with Touch(page) as touch:
+            await touch.long_press(grips.nth(2))
+            await touch.move(first["x"] + 8, first["y"] + 2)
+            await touch.up()
             await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
 
     on_a_phone(windowed, world, f"/companies/{world.company}/projects?project={world.project}", drag)

@@ -7,7 +7,7 @@ const server = await createServer({
   optimizeDeps: { noDiscovery: true },
   server: { middlewareMode: true, ws: false, watch: null },
 });
-const { Scrubber } = await server.ssrLoadModule('/src/extension/redaction/scrub.ts');
+const { Scrubber } = await server.ssrLoadModule('/src/recorder/redaction/scrubber.ts');
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const { rules, texts } = JSON.parse(Buffer.concat(chunks));

@@ -5,12 +5,12 @@ import { build } from 'vite';
 const built = await build({
   configFile: false,
   logLevel: 'error',
-  build: { write: false, minify: false, lib: { entry: 'src/extension/collect/stack.ts', formats: ['es'] } },
+  build: { write: false, minify: false, lib: { entry: 'src/recorder/stack-trace.ts', formats: ['es'] } },
 });
 const [{ output }] = [built].flat();
-const { framesOf, withoutOwn } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
+const { parseStack, removeRecorderFrames } = await import(`data:text/javascript,${encodeURIComponent(output[0].code)}`);
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const stacks = JSON.parse(Buffer.concat(chunks));
-const answers = stacks.map((stack) => [framesOf(stack).map(({ url }) => url), withoutOwn(stack)]);
+const answers = stacks.map((stack) => [parseStack(stack).map(({ url }) => url), removeRecorderFrames(stack)]);
 process.stdout.write(JSON.stringify(answers), () => process.exit(0));

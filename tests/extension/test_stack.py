@@ -4,12 +4,12 @@ from tests.extension.node import run_module
 
 PAGE = "https://shop.example/cart.js?from=chrome-extension://abc/x"
 V8 = f"""TypeError: can't load chrome-extension://abc/x.js
-    at Proxy.fetch (ticketbox:collect.js:1:20)
-    at async chrome-extension://abc/collect.js:2:3
+    at Proxy.fetch (ticketbox:recorder.js:1:20)
+    at async chrome-extension://abc/recorder.js:2:3
     at load ({PAGE}:7:9)
     at {PAGE}:8:1"""
-FIREFOX = f"""fetch@moz-extension://abc/collect.js:1:20
-@ticketbox:collect.js:3:1
+FIREFOX = f"""fetch@moz-extension://abc/recorder.js:1:20
+@ticketbox:recorder.js:3:1
 load@{PAGE}:7:9"""
 
 

@@ -1,10 +1,11 @@
-/** What only Chromium has; taken in this form, Mozilla's linter doesn't hold it for something that Firefox lacks. */
-const { debugger: own, dom } = chrome as Partial<typeof chrome>;
+/** Interfaces that only Chromium has. Reading them in this way keeps Mozilla's linter from reporting them as missing. */
+const { debugger: debuggerInterface, dom } = chrome as Partial<typeof chrome>;
 
-/** In the deep edition alone. Elsewhere nothing of it may be used: ask `isDeepEdition` first. */
-export const debug = own!;
-export const isDeepEdition = (): boolean => own !== undefined;
+/** Chromium's debugger. Exists only in the deep edition: check `isDeepEdition` before you use it. */
+export const chromiumDebugger = debuggerInterface!;
+export const isDeepEdition = (): boolean => debuggerInterface !== undefined;
 
-export function closedShadow(element: HTMLElement): ShadowRoot | null {
+/** The shadow root of an element, even a closed one; null in Firefox. */
+export function openShadowRoot(element: HTMLElement): ShadowRoot | null {
   return dom?.openOrClosedShadowRoot(element) ?? null;
 }

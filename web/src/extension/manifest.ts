@@ -1,17 +1,18 @@
-/** The manifest, one source for both browsers. docs/use/extension.md says why each permission is asked for. */
+/** The manifest of each edition. docs/use/extension.md explains every permission. */
 export type Edition = 'chromium' | 'chromium-deep' | 'firefox';
 
-const ICON = { 16: 'icon-16.png', 32: 'icon-32.png', 48: 'icon-48.png', 128: 'icon-128.png' };
+const ICONS = { 16: 'icon-16.png', 32: 'icon-32.png', 48: 'icon-48.png', 128: 'icon-128.png' };
 
-export function manifest(edition: Edition, version: string): object {
-  const deep = edition === 'chromium-deep';
+export function createManifest(edition: Edition, version: string): object {
+  const isDeep = edition === 'chromium-deep';
   return {
     manifest_version: 3,
-    name: deep ? 'ticketbox, deep edition' : 'ticketbox',
+    name: isDeep ? 'ticketbox, deep edition' : 'ticketbox',
     version,
-    description: 'Report a bug with one click: screenshot, console, network log and errors become a ticket.',
-    icons: ICON,
-    action: { default_popup: 'popup.html', default_title: 'Report a bug', default_icon: ICON },
+    description:
+      'Report a bug in one click: create a ticket with a screenshot, console, network requests and errors.',
+    icons: ICONS,
+    action: { default_popup: 'popup.html', default_title: 'Report a bug', default_icon: ICONS },
     options_ui: { page: 'options.html', open_in_tab: true },
     commands: {
       _execute_action: {
@@ -21,7 +22,7 @@ export function manifest(edition: Edition, version: string): object {
     },
     permissions: [
       ...['activeTab', 'alarms', 'contextMenus', 'scripting', 'unlimitedStorage'],
-      ...(deep ? ['debugger'] : []),
+      ...(isDeep ? ['debugger'] : []),
     ],
     optional_host_permissions: ['*://*/*'],
     content_security_policy: {

@@ -1,0 +1,246 @@
+"""The extension as people have it: unpacked from the zip that the server hands out, loaded into the machine's browser.
+
+The browser's own question about a site can't be answered without a screen. So the manifest is changed in one place:
+sites that a person would allow are allowed from the start. `permissions.request` then says yes at once.
+"""
+
+import asyncio
+import json
+import shutil
+import subprocess
+import threading
+import time
+import zipfile
+from collections.abc import Coroutine
+from io import BytesIO
+from pathlib import Path
+from typing import Any, Self, TypeVar
+
+from playwright.async_api import Browser, Page, Playwright, async_playwright
+
+from tests.box import PASSWORD, World
+from tests.e2e.browser import ARGUMENTS, SECONDS, _is_root
+
+T = TypeVar("T")
+
+EVERYWHERE = "*://*/*"
+FORGET = """() => new Promise((done, fail) => {
+  const opening = indexedDB.open("ticketbox");
+  opening.onerror = fail;
+  opening.onsuccess = () => {
+    const stores = [...opening.result.objectStoreNames];
+    const clearing = opening.result.transaction(stores, "readwrite");
+    for (const name of stores) clearing.objectStore(name).clear();
+    clearing.oncomplete = async () => {
+      opening.result.close();
+      await chrome.alarms.clearAll();
+      await chrome.action.setBadgeText({ text: "" });
+      done();
+    };
+  };
+})"""
+
+
+def unpack(archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
+    """Put the extension into a folder, as its user would; with some sites allowed, where they are given."""
+    with zipfile.ZipFile(BytesIO(archive)) as zipped:
+        zipped.extractall(folder)
+    if granted is None:
+        return
+    path = folder / "manifest.json"
+    manifest = json.loads(path.read_text())
+    manifest["host_permissions"] = granted
+    path.write_text(json.dumps(manifest))
+
+
+class ExtensionBrowser:
+    """A browser with the extension. Its profile outlasts a restart."""
+
+    def __init__(self, executable: str, archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
+        self._executable = executable
+        self._process: subprocess.Popen[bytes] | None = None
+        self._source, self._profile = folder / "extension", folder / "profile"
+        unpack(archive, self._source, granted or [EVERYWHERE])
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._loop.run_forever, name="browser", daemon=True)
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        try:
+            self.start()
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        try:
+            self.stop()
+        finally:
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(10)
+            self._loop.close()
+            shutil.rmtree(self._profile, ignore_errors=True)
+
+    def run(self, work: Coroutine[Any, Any, T]) -> T:
+        """Do something asynchronous where the browser lives, and wait for it."""
+        return asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, SECONDS), self._loop).result()
+
+    def start(self) -> None:
+        """Start the browser, also once more on the same profile."""
+        port_file = self._profile / "DevToolsActivePort"
+        port_file.unlink(missing_ok=True)
+        process = self._process = subprocess.Popen(
+            [
+                self._executable,
+                *ARGUMENTS,
+                *(["--no-sandbox"] if _is_root() else []),
+                "--remote-debugging-port=0",
+                "--enable-unsafe-extension-debugging",
+                f"--user-data-dir={self._profile}",
+                f"--load-extension={self._source}",
+                f"--disable-extensions-except={self._source}",
+                "--window-size=1000,800",
+                "about:blank",
+            ],
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        deadline = time.monotonic() + 60
+        while not port_file.exists() or not port_file.read_text().strip():
+            assert process.poll() is None, "the browser ended"
+            assert time.monotonic() < deadline, "the browser didn't start"
+            time.sleep(0.05)
+        self._address = f"http://127.0.0.1:{port_file.read_text().split()[0]}"
+        self.run(self._connect())
+
+    def stop(self) -> None:
+        """End the browser as its user does: everything that is on the disk stays."""
+        if self._process is None:
+            return
+        self.run(self._close())
+        self._process.wait(60)
+        self._process = None
+
+    async def reset(self) -> None:
+        """Leave the extension as it is when it was just installed, and the browser without a page or cookie."""
+        options = await self.open_options()
+        await options.evaluate(FORGET)
+        first, *others = self.context.pages
+        for page in others:
+            await page.close()
+        await self.context.clear_cookies()
+        await first.goto("about:blank")
+
+    async def _connect(self) -> None:
+        self._playwright: Playwright = await async_playwright().start()
+        self._browser: Browser = await self._playwright.chromium.connect_over_cdp(self._address)
+        self.context = self._browser.contexts[0]
+        self._cdp = await self._browser.new_browser_cdp_session()
+        for _ in range(200):
+            found = [each for each in await self._targets() if each["url"].startswith("chrome-extension://")]
+            if found:
+                self.id = found[0]["url"].split("/")[2]
+                return
+            await asyncio.sleep(0.05)
+        raise AssertionError("the extension wasn't loaded")
+
+    async def _close(self) -> None:
+        await self._cdp.send("Browser.close")
+        await self._playwright.stop()
+
+    async def _targets(self) -> list[dict[str, Any]]:
+        return (await self._cdp.send("Target.getTargets", {"filter": [{}]}))["targetInfos"]
+
+    # --- what a person does
+
+    async def open_options(self) -> Page:
+        """Open the extension's settings."""
+        page = await self.context.new_page()
+        await page.goto(f"chrome-extension://{self.id}/options.html")
+        return page
+
+    async def connect(self, world: World, *, again: bool = False) -> Page:
+        """Connect by OAuth, in the tab that opens; gives the settings, which say so."""
+        options = await self.open_options()
+        if again:
+            await options.get_by_role("button", name="Sign out").click()
+        await options.get_by_label("Address of your ticketbox").fill(world.box.url)
+        async with self.context.expect_page() as opened:
+            await options.get_by_role("button", name="Connect ticketbox").click()
+        consent = await opened.value
+        if again:  # the browser is still signed in to the ticketbox itself
+            await consent.get_by_role("button", name="Approve").click()
+        else:
+            await sign_in(consent, world)
+        await options.get_by_role("heading", name="Connected").wait_for()
+        return options
+
+    async def connect_with_token(self, address: str, secret: str) -> None:
+        """Connect with a token, and record all sites."""
+        page = await self.open_options()
+        await page.get_by_label("Address of your ticketbox").fill(address)
+        await page.get_by_text("Connect with a token instead").click()
+        await page.get_by_role("textbox", name="Token").fill(secret)
+        await page.get_by_role("button", name="Connect with token").click()
+        await page.get_by_role("heading", name="Connected").wait_for()
+        await page.close()
+
+    async def record_all_sites(self) -> None:
+        """Have every site recorded from its first moment on."""
+        page = await self.open_options()
+        await page.get_by_role("button", name="Record all sites").click()
+        await page.get_by_text("All sites", exact=True).wait_for()
+        await page.close()
+
+    async def open_popup(self, page: Page) -> Page:
+        """Click the extension's button while a page shows; gives what pops up, its capture taken."""
+        await page.bring_to_front()
+        own = await self.context.new_cdp_session(page)
+        info = (await own.send("Target.getTargetInfo"))["targetInfo"]
+        tabs = [each for each in await self._targets() if each["type"] == "tab"]
+        tab = next(each for each in tabs if each["url"] == info["url"])
+        await self._cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": tab["targetId"]})
+        return await self.find_popup()
+
+    async def restart_background(self) -> None:
+        """End the extension's background, as the browser does at will; it starts again when it is asked something."""
+        (worker,) = [each for each in self.context.service_workers if self.id in each.url]
+        await worker.evaluate("() => { globalThis.before = true; }")
+        options = await self.open_options()
+        own = await self.context.new_cdp_session(options)
+        await own.send("ServiceWorker.enable")
+        await own.send("ServiceWorker.stopAllWorkers")
+        await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'update-recorded-sites' })")
+        again = [each for each in self.context.service_workers if self.id in each.url][-1]
+        assert not await again.evaluate("() => globalThis.before"), "the background goes on"
+        await options.close()
+
+    async def find_popup(self) -> Page:
+        """What popped up. It isn't among the pages of a connection that was there before."""
+        address = f"chrome-extension://{self.id}/popup.html"
+        for _ in range(200):
+            if any(each["url"] == address and each["type"] == "page" for each in await self._targets()):
+                again = await self._playwright.chromium.connect_over_cdp(self._address)
+                for page in again.contexts[0].pages:
+                    if page.url == address:
+                        await page.get_by_text("Capturing the page").wait_for(state="hidden")
+                        return page
+            await asyncio.sleep(0.1)
+        raise AssertionError("nothing popped up")
+
+    async def create_ticket(self, popup: Page) -> Page:
+        """Press Send; gives the ticket's page, which opens."""
+        async with self.context.expect_page(lambda page: "/tickets/" in page.url or not page.url) as opened:
+            await popup.get_by_role("button", name="Create ticket").click()
+        page = await opened.value
+        await page.wait_for_url("**/tickets/**", wait_until="commit")
+        return page
+
+
+async def sign_in(page: Page, world: World) -> None:
+    """Sign in on the ticketbox's own page, and let the extension do what it asks for."""
+    await page.get_by_label("E-mail address").fill(world.owner.email)
+    await page.get_by_label("Password").fill(PASSWORD)
+    await page.get_by_role("button", name="Sign in").click()
+    await page.get_by_role("button", name="Approve").click()

@@ -1,0 +1,56 @@
+"""Reporting a page with the extension, and reading what became of it."""
+
+import re
+from collections.abc import Callable
+from typing import Any
+
+from playwright.async_api import Page
+
+from tests.box import World, ok
+from tests.e2e.extension_browser import ExtensionBrowser
+from tests.e2e.uploads import read_all_entries
+
+STREAMS = ("console", "network", "errors")
+
+
+class ReportedTicket:
+    """What became of a click, read over REST."""
+
+    def __init__(self, world: World, address: str) -> None:
+        self.id = re.search(r"t-\w+", address)[0]  # type: ignore[index]
+        api = world.box.client(world.owner.token("read"))
+        self.record = ok(api.get(f"/tickets/{self.id}"))
+        self.capture = self.record["capture"]
+        self.streams = {name: read_all_entries(api, f"/captures/{self.capture['id']}/{name}", 100) for name in STREAMS}
+        self.screenshot = api.get(f"/tickets/{self.id}/screenshot")
+
+    def stream_statuses(self) -> dict[str, tuple[str, str | None]]:
+        """Each stream's health, briefly."""
+        health = self.capture["health"]
+        return {name: (health[name]["status"], health[name]["reason"]) for name in STREAMS}
+
+    def console_args(self) -> list[list[str]]:
+        """The console's words."""
+        return [each["args"] for each in self.streams["console"]]
+
+    def request_summaries(self) -> list[tuple[str, str, int | None]]:
+        """The requests' types, paths and statuses."""
+        return [(e["type"], re.sub(r"^\w+://[^/]+", "", e["url"]), e["status"]) for e in self.streams["network"]]
+
+
+def report_page(browser: ExtensionBrowser, world: World, visit: Callable[[Page], Any], **given: str) -> ReportedTicket:
+    """Visit a page, click, send; gives the ticket."""
+
+    async def work() -> str:
+        page = await browser.context.new_page()
+        await visit(page)
+        popup = await browser.open_popup(page)
+        if "title" in given:
+            await popup.get_by_label("Title").fill(given["title"])
+        ticket = await browser.create_ticket(popup)
+        address = ticket.url
+        await ticket.close()
+        await page.close()
+        return address
+
+    return ReportedTicket(world, browser.run(work()))

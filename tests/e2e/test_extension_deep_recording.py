@@ -1,0 +1,124 @@
+"""Deep recording_browser: what only the browser's debugger knows, for one tab, as long as its person wants it."""
+
+from collections.abc import Callable
+
+import pytest
+from playwright.async_api import Page
+
+from tests.box import World, ok
+from tests.e2e.deep_recording_site import SECRET, DeepRecordingSite
+from tests.e2e.extension_browser import ExtensionBrowser
+from tests.e2e.reported_ticket import report_page
+from tests.e2e.uploads import read_stored_bytes
+
+pytestmark = pytest.mark.long
+
+
+async def go_deep(browser: ExtensionBrowser, page: Page, address: str) -> None:
+    """Open the popup on a page, switch deep recording on, and visit the address."""
+    popup = await browser.open_popup(page)
+    await popup.get_by_role("button", name="Start deep recording").click()
+    await popup.get_by_role("button", name="Stop deep recording").wait_for()
+    await popup.close()
+    await page.goto(address)
+    await page.wait_for_function("document.title === 'deep'")
+
+
+async def attached(browser: ExtensionBrowser) -> int:
+    """How many tabs the extension's debugger listens to; the tests' own doesn't count."""
+    options = await browser.open_options()
+    found = await options.evaluate(
+        "async () => (await chrome.tabs.query({})).length && (await Promise.all((await chrome.tabs.query({})).map("
+        "({ id }) => chrome.debugger.sendCommand({ tabId: id }, 'Runtime.evaluate', { expression: '1' })"
+        ".then(() => 1, () => 0)))).reduce((a, b) => a + b)"
+    )
+    await options.close()
+    return found
+
+
+@pytest.mark.parametrize("bodies", ["on", "off"])
+def test_what_the_page_cant_see_is_recorded_and_redacted_alike(
+    deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite, bodies: str
+) -> None:
+    policy = {"capture_policy": {"bodies": bodies, "extra_redactions": []}, "url_patterns": [f"{deep_site.url}/*"]}
+    ok(reporter.owner.web.patch(f"/projects/{reporter.project}", json=policy))
+
+    async def visit(page: Page) -> None:
+        options = await deep_edition.open_options()
+        await options.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
+        await options.close()
+        await page.goto(f"{deep_site.url}/other")
+        await go_deep(deep_edition, page, f"{deep_site.url}/in")
+        await page.wait_for_timeout(500)
+
+    ticket = report_page(deep_edition, reporter, visit)
+    assert deep_edition.run(attached(deep_edition)) == 0, "it ends with the ticket"
+    network = {(each["method"], each["url"].partition("?")[0]): each for each in ticket.streams["network"]}
+    foreign = deep_site.url.replace("127.0.0.1", "127.0.0.2")
+    assert ("GET", f"{deep_site.url}/other") not in network, "the page before is none of this ticket's"
+    assert [(each["type"], each["status"]) for each in ticket.streams["network"][:2]] == [
+        ("document", 302), ("document", 200),
+    ]  # fmt: skip
+    assert network["OPTIONS", f"{foreign}/closed"]["status"] == 204
+    closed = network["GET", f"{foreign}/closed"]
+    assert (closed["status"], "net::ERR_FAILED" in closed["error"]) == (418, True), "the page isn't told the status"
+    by_worker = network["GET", f"{deep_site.url}/data.json"]
+    assert (by_worker["frame"], by_worker["status"]) == (f"{deep_site.url}/worker.js", 200)
+    posted = network["POST", f"{deep_site.url}/data.json"]
+    if bodies == "on":
+        assert posted["request"]["body"] == '{"password":"[redacted]","note":"to the server"}'
+        assert posted["response"]["body"] == '{"sum": 4}'
+        assert by_worker["response"]["body"] == '{"api_key": "[redacted]", "sum": 3}'
+    else:
+        assert {each[side]["body"] for each in network.values() for side in ("request", "response")} == {None}
+        assert posted["request"]["omitted_reason"] == posted["response"]["omitted_reason"] == "policy"
+
+    said = [(each["frame"], each["level"], each["args"]) for each in ticket.streams["console"]]
+    assert sorted(said, key=str) == [
+        (f"{deep_site.url}/worker.js", "warn", ["from the worker", "{depth: 3}"]),
+        (None, "log", ["from the page"]),
+    ]
+    errors = [(each["frame"], each["name"], each["message"]) for each in ticket.streams["errors"]]
+    assert (f"{deep_site.url}/worker.js", "RangeError", "broken in the worker") in errors
+    assert ticket.stream_statuses()["network"] == ("ok", None)
+    assert sum(ticket.capture["redaction"].values()) >= 2
+    assert not any(SECRET.encode() in haystack for haystack in read_stored_bytes(reporter.box.db))
+
+
+def test_it_is_off_and_ends_when_its_person_says_so(
+    deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
+) -> None:
+    async def work() -> list[int]:
+        page = await deep_edition.context.new_page()
+        await page.goto(f"{deep_site.url}/other")
+        counts = [await attached(deep_edition)]
+        await go_deep(deep_edition, page, f"{deep_site.url}/deep")
+        counts.append(await attached(deep_edition))
+        popup = await deep_edition.open_popup(page)
+        await popup.get_by_role("button", name="Stop deep recording").click()
+        await popup.get_by_role("button", name="Start deep recording").wait_for()
+        await popup.close()
+        counts.append(await attached(deep_edition))
+        await go_deep(deep_edition, page, f"{deep_site.url}/deep")
+        await page.close()
+        counts.append(await attached(deep_edition))
+        return counts
+
+    assert deep_edition.run(work()) == [0, 1, 0, 0]
+
+
+def test_the_usual_edition_doesnt_offer_it(
+    launch_extension: Callable[..., ExtensionBrowser], reporter: World, deep_site: DeepRecordingSite
+) -> None:
+    browser, secret = launch_extension(), reporter.owner.token("tickets:write")
+
+    async def work() -> tuple[int, bool]:
+        await browser.connect_with_token(reporter.box.url, secret)
+        page = await browser.context.new_page()
+        await page.goto(f"{deep_site.url}/other")
+        popup = await browser.open_popup(page)
+        await popup.get_by_role("button", name="Create ticket").wait_for()
+        offers = await popup.get_by_role("button", name="Start deep recording").count()
+        return offers, await popup.evaluate("() => 'debugger' in chrome")
+
+    assert browser.run(work()) == (0, False)

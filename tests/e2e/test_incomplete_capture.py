@@ -1,0 +1,82 @@
+"""Pages that can't be collected, or only from late on: empty streams with a reason, and the picture all the same."""
+
+from playwright.async_api import Page
+
+from tests.box import World, ok
+from tests.e2e.browser import Chromium
+from tests.e2e.devtools_recorder import DevToolsRecorder, Recording
+from tests.e2e.faulty_site import FaultySite
+from tests.e2e.uploads import build_parts, send_capture
+
+LATE_SECONDS = 1.2
+
+
+def test_a_page_that_lets_no_script_in_still_makes_a_ticket_with_its_picture(
+    chromium: Chromium, site: FaultySite, world: World
+) -> None:
+    async def collect(page: Page) -> Recording:
+        collector = await DevToolsRecorder.attach(page)
+        await page.goto(f"{site.url}/closed")
+        return await collector.recording()
+
+    closed = chromium.visit(collect, viewport={"width": 640, "height": 400})
+    blocked = {"status": "blocked", "reason": "csp", "captured": 0, "dropped": 0}
+    assert [closed.facts["health"][name] for name in ("console", "network", "errors")] == [blocked] * 3
+    assert closed.streams == {"console": [], "network": [], "errors": []}
+
+    receipt = ok(send_capture(world.api, build_parts(closed, compressed=True, project_id=world.project)))
+    words = (
+        "The console, network requests and errors could not be collected: the page's content-security policy "
+        "blocks the extension's script. The screenshot is not affected."
+    )
+    ticket = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))
+    capture = ticket["capture"]
+    assert (ticket["title"], capture["health"]) == ("Statement", closed.facts["health"])
+    assert capture["health_summary"] == words
+    assert capture["counts"] == {"console": 0, "network": 0, "errors": 0, "failed_requests": 0}
+    for name in ("console", "network", "errors"):
+        assert capture[name] == {"items": [], "total": 0, "omitted": 0, "shortened": 0, "next": None}
+        assert ok(world.api.get(f"/captures/{receipt['capture_id']}/{name}")) == {
+            "items": [],
+            "next_cursor": None,
+            "total": 0,
+            "matched": 0,
+            "health": blocked,
+            "health_summary": words,
+        }
+    assert ok(world.api.get(f"/captures/{receipt['capture_id']}/har"))["log"]["entries"] == []
+    assert world.api.get(f"/tickets/{ticket['id']}/screenshot").content == closed.screenshot
+    listed = ok(world.api.get("/tickets", params={"project_id": world.project}))["items"]
+    assert [each["capture"]["health_summary"] for each in listed] == [words]
+
+
+def test_a_late_start_says_from_when_on_things_are_known(chromium: Chromium, site: FaultySite, world: World) -> None:
+    async def collect(page: Page) -> Recording:
+        await page.goto(f"{site.url}/shop/cart")
+        await page.wait_for_selector("body.done")
+        await page.wait_for_timeout(LATE_SECONDS * 1000)
+        collector = await DevToolsRecorder.attach(page)
+        await page.evaluate("() => window.again()")
+        return await collector.recording()
+
+    late = chromium.visit(collect)
+    assert [entry["args"] for entry in late.console] == [["clicked again"]]
+    assert [entry["url"] for entry in late.network] == [f"{site.url}/api/cart?page=9"]
+    assert late.errors == []
+    health = late.facts["health"]
+    assert health["errors"] == {"status": "partial", "reason": "late_start", "captured": 0, "dropped": 0}
+
+    receipt = ok(send_capture(world.api, build_parts(late, project_id=world.project)))
+    capture = ok(world.api.get(f"/tickets/{receipt['ticket_id']}"))["capture"]
+    assert capture["health"] == health
+    seconds = (health["history_started_at"] - health["page_loaded_at"]) / 1000
+    assert seconds > LATE_SECONDS
+    assert capture["health_summary"] == (
+        "The console, network requests and errors could be collected only in part: the extension started after "
+        f"the page had loaded. History starts {seconds:,.1f} s after the page loaded, when the extension did; "
+        "what happened before is missing. The screenshot is not affected."
+    )
+    console = ok(world.api.get(f"/captures/{receipt['capture_id']}/console"))
+    assert (console["items"], console["health"]) == (late.console, health["console"])
+    assert ok(world.api.get(f"/captures/{receipt['capture_id']}/errors"))["items"] == []
+    assert world.api.get(f"/tickets/{receipt['ticket_id']}/screenshot").content == late.screenshot

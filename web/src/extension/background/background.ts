@@ -1,0 +1,92 @@
+/** The extension's background: handles the browser's events and the messages of the extension's pages. */
+import { loadProjects } from '../connection/api';
+import { finishSignIn } from '../connection/sign-in';
+import {
+  listenToDebugger,
+  readDeepRecord,
+  stopDeepRecording,
+  switchDeepRecording,
+} from '../deep-recording/deep-recording';
+import { sendDue, sendNow } from '../outbox/outbox';
+import { recordOpenTabs, registerRecorder } from '../recording/content-scripts';
+import { outbox } from '../storage';
+import type { Answers, Message } from './messages';
+
+const MENU_ITEM = 'capture';
+
+chrome.runtime.onInstalled.addListener(async () => {
+  await chrome.contextMenus.removeAll();
+  chrome.contextMenus.create({
+    id: MENU_ITEM,
+    title: 'Report a bug on this page',
+    contexts: ['page', 'frame', 'image', 'link'],
+  });
+  await registerRecorder();
+  await recordOpenTabs();
+});
+chrome.runtime.onStartup.addListener(async () => {
+  await registerRecorder();
+  await updateProjects().catch(() => {});
+});
+// at each start, whatever caused it: browsers may drop alarms at a restart, so the outbox must set its alarm again
+void sendDue();
+void listenToDebugger();
+chrome.alarms.onAlarm.addListener(() => void sendDue());
+addEventListener('online', () => void sendDue());
+
+chrome.permissions.onAdded.addListener(async () => {
+  await registerRecorder();
+  await recordOpenTabs();
+});
+chrome.permissions.onRemoved.addListener(() => void registerRecorder());
+
+chrome.contextMenus.onClicked.addListener(() => void chrome.action.openPopup());
+
+chrome.tabs.onUpdated.addListener(async (tab, change) => {
+  if (!change.url || !(await finishSignIn(tab, change.url).catch(() => false))) return;
+  await chrome.tabs.remove(tab);
+  await updateProjects();
+  await chrome.runtime.openOptionsPage();
+  await sendDue(true);
+});
+
+chrome.runtime.onMessage.addListener((message: Message, sender, answer) => {
+  if (sender.id !== chrome.runtime.id) return false;
+  void handle(message).then(answer, (error: unknown) =>
+    answer({ problem: error instanceof Error ? error.message : String(error), willRetry: true }),
+  );
+  return true;
+});
+
+async function handle(message: Message): Promise<Answers[keyof Answers]> {
+  switch (message.kind) {
+    case 'send-capture': {
+      const tab = (await outbox.get(message.id))?.tab;
+      if (tab !== undefined) await stopDeepRecording(tab);
+      const result = await sendNow(message.id);
+      if ('url' in result) await chrome.tabs.create({ url: result.url });
+      return result;
+    }
+    case 'send-all':
+      await sendDue(true);
+      return null;
+    case 'load-projects':
+      await updateProjects();
+      return null;
+    case 'switch-deep-recording':
+      await switchDeepRecording(message.tab, message.on);
+      return null;
+    case 'read-deep-record':
+      return readDeepRecord(message.tab);
+    case 'update-recorded-sites':
+      await registerRecorder();
+      await recordOpenTabs();
+      return null;
+  }
+}
+
+/** Load the projects, and register the recorder by their policies. */
+async function updateProjects(): Promise<void> {
+  await loadProjects();
+  await registerRecorder();
+}

@@ -1,0 +1,25 @@
+/** The messages from the extension's pages to its background, which keeps running when a page closes. */
+import type { FrameRecord } from '../../recorder/capture-types';
+import type { SendResult } from '../outbox/outbox';
+
+export type Message =
+  | { kind: 'send-capture'; id: string }
+  | { kind: 'send-all' }
+  | { kind: 'update-recorded-sites' }
+  | { kind: 'load-projects' }
+  | { kind: 'switch-deep-recording'; tab: number; on: boolean }
+  | { kind: 'read-deep-record'; tab: number };
+
+/** The answers, by the kind of message; the other kinds have none. */
+export interface Answers {
+  'send-capture': SendResult;
+  'switch-deep-recording': { problem: string } | null;
+  'read-deep-record': FrameRecord | null;
+}
+
+/** Send a message to the background, and wait for its answer. */
+export function sendToBackground<M extends Message>(
+  message: M,
+): Promise<(M['kind'] extends keyof Answers ? Answers[M['kind']] : never) | null> {
+  return chrome.runtime.sendMessage(message);
+}

@@ -1,0 +1,58 @@
+import type { FrameRecord, FrameReport } from '../../recorder/capture-types';
+import { Redactor } from '../../recorder/redaction/redactor';
+import type { Draft } from '../storage';
+import { readFrames } from './frames';
+import { describeHealth } from './health';
+import { mergeStreams } from './merge-streams';
+import { captureScreenshot } from './screenshot';
+
+/**
+ * Capture a tab: its screenshot, what each frame recorded, and how complete that is. `deepRecord`: the record of the
+ * browser's debugger, if it is attached. Secrets are redacted.
+ */
+export async function captureTab(
+  tab: chrome.tabs.Tab,
+  deepRecord: FrameRecord | null = null,
+): Promise<Draft> {
+  const screenshot = await captureScreenshot(tab);
+  const result = await readFrames(tab.id!);
+  const frames = 'frames' in result ? result.frames : [];
+  const topReport = frames.find(({ id }) => id === 0)?.report ?? null;
+  const { page, environment } = topReport ?? describeUnreadableTab(tab);
+  // if the debugger was attached before the page loaded, it recorded every request
+  const deepSince =
+    deepRecord && topReport && deepRecord.startedAt > topReport.loadedAt ? deepRecord.startedAt : 0;
+  const streams = mergeStreams(frames, deepRecord, deepSince);
+  const redactor = new Redactor();
+  redactor.redactStreams(streams);
+  return {
+    id: crypto.randomUUID(),
+    tab: tab.id!,
+    envelope: {
+      page: redactor.redactPage(page),
+      environment,
+      captured_at: Date.now(),
+      health: describeHealth(result, streams, deepRecord, deepRecord !== null && deepSince === 0),
+      redaction: redactor.counts,
+    },
+    streams,
+    screenshot,
+  };
+}
+
+/** The facts about a page that doesn't allow extensions. */
+function describeUnreadableTab(tab: chrome.tabs.Tab): Pick<FrameReport, 'page' | 'environment'> {
+  const { width, height } = tab;
+  return {
+    page: { url: tab.url ?? '', title: tab.title ?? '', referrer: null },
+    environment: {
+      browser: navigator.userAgent,
+      os: navigator.platform || null,
+      viewport: width && height ? { width, height } : null,
+      screen: null,
+      dpr: null,
+      language: navigator.language,
+      timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+    },
+  };
+}

@@ -1,0 +1,59 @@
+import type {
+  FrameRecord,
+  Health,
+  HealthReason,
+  StreamHealth,
+  StreamName,
+  Streams,
+} from '../../recorder/capture-types';
+import type { FramesResult, ReadFrame } from './frames';
+
+type Assessment = [StreamHealth['status'], HealthReason | null];
+const COMPLETE: Assessment = ['ok', null];
+
+/** How complete a capture is (docs/use/captures.md). `isDeepComplete`: the debugger recorded every request of the page. */
+export function describeHealth(
+  result: FramesResult,
+  streams: Streams,
+  deepRecord: FrameRecord | null,
+  isDeepComplete: boolean,
+): Health {
+  const frames = 'frames' in result ? result.frames : [];
+  const top = topFrame(frames)?.report;
+  const describeStream = (name: StreamName): StreamHealth => {
+    const isFromDebugger = isDeepComplete && name === 'network';
+    const frameRecords = isFromDebugger ? [] : frames.flatMap(({ report }) => report?.record ?? []);
+    const records = [...frameRecords, ...(deepRecord ? [deepRecord] : [])];
+    let [status, reason] = isFromDebugger ? COMPLETE : assessFrames(result, name);
+    if (!reason && deepRecord && deepRecord.dropped[name] > 0) [status, reason] = ['partial', 'limit'];
+    const dropped = records.reduce((sum, record) => sum + record.dropped[name], 0);
+    return { status, reason, captured: streams[name].length, dropped };
+  };
+  return {
+    console: describeStream('console'),
+    network: describeStream('network'),
+    errors: describeStream('errors'),
+    screenshot: null,
+    history_started_at: top?.record?.startedAt ?? null,
+    page_loaded_at: top?.loadedAt ?? null,
+  };
+}
+
+function topFrame(frames: ReadFrame[]): ReadFrame | undefined {
+  return frames.find(({ id }) => id === 0);
+}
+
+/** The status of a stream by the frames alone; of several problems, the gravest. */
+function assessFrames(result: FramesResult, name: StreamName): Assessment {
+  if ('reason' in result) return ['blocked', result.reason];
+  const { frames } = result;
+  const records = frames.map(({ report }) => report?.record);
+  const topRecord = topFrame(frames)?.report?.record;
+  if (!topRecord) return ['blocked', 'csp'];
+  if (topRecord.startedLate) return ['partial', 'late_start'];
+  if (records.some((record) => record && record.dropped[name] > 0)) return ['partial', 'limit'];
+  if (records.some((record) => !record)) return ['partial', 'csp'];
+  const frameCount = frames.reduce((sum, { report }) => sum + (report?.childFrames ?? 0), 1);
+  if (frameCount > frames.length) return ['partial', 'restricted_page'];
+  return records.some((record) => record?.startedLate) ? ['partial', 'late_start'] : COMPLETE;
+}

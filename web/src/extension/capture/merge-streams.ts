@@ -1,0 +1,30 @@
+import { STREAMS, type FrameRecord, type Streams } from '../../recorder/capture-types';
+import type { ReadFrame } from './frames';
+
+/**
+ * Merge the records of all frames in order of time, each entry with the URL of its frame. Requests since `deepSince`
+ * are those of the debugger's record, if there is one.
+ */
+export function mergeStreams(
+  frames: ReadFrame[],
+  deepRecord: FrameRecord | null,
+  deepSince: number,
+): Streams {
+  const merged: Streams = { console: [], network: [], errors: [] };
+  for (const { id, report } of frames) {
+    if (!report?.record) continue;
+    for (const name of STREAMS)
+      for (const entry of report.record[name]) {
+        entry.frame = id === 0 ? null : report.page.url;
+        if (name !== 'network' || !deepRecord || entry.ts < deepSince) merged[name].push(entry as never);
+      }
+  }
+  for (const name of STREAMS) {
+    merged[name].push(...((deepRecord?.[name] ?? []) as never[]));
+    merged[name].sort((a: { ts: number }, b: { ts: number }) => a.ts - b.ts);
+  }
+  const numbered = [...merged.console, ...merged.errors].sort((a, b) => a.ts - b.ts || a.seq - b.seq);
+  numbered.forEach((entry, index) => (entry.seq = index + 1));
+  merged.network.forEach((entry, index) => (entry.id = `r${index + 1}`));
+  return merged;
+}

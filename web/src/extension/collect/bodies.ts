@@ -1,3 +1,0 @@
-globalThis.ticketboxBodies = true;
-
-export {};

@@ -1,0 +1,114 @@
+/** Signing in, by OAuth in a tab of the browser (docs/use/oauth.md) or with an API token. */
+import { appState, type Account } from '../storage';
+import { exchangeGrant } from './access-token';
+import { loadTokenUser } from './api';
+import { ApiError, sendRequest } from './request';
+
+const SCOPE = 'tickets:write';
+
+/** Where the consent page redirects to. It is a page of the ticketbox itself, so the code goes nowhere else. */
+function redirectUri(serverUrl: string): string {
+  return `${serverUrl}/extension/connected`;
+}
+
+/** Open the consent page in a tab. Raises ApiError. */
+export async function startSignIn(serverUrl: string): Promise<void> {
+  const metadataUrl = `${serverUrl}/.well-known/oauth-authorization-server`;
+  const metadata = (await (await sendRequest(metadataUrl)).json()) as { issuer?: string };
+  if (metadata.issuer !== serverUrl)
+    throw new ApiError(400, `The public URL of this ticketbox is ${metadata.issuer}. Enter that URL.`);
+  const client = await registerClient(serverUrl);
+  const [verifier, state] = [createRandomString(), createRandomString()];
+  const query = new URLSearchParams({
+    response_type: 'code',
+    client_id: client,
+    redirect_uri: redirectUri(serverUrl),
+    scope: SCOPE,
+    resource: `${serverUrl}/api`,
+    state,
+    code_challenge: await createChallenge(verifier),
+    code_challenge_method: 'S256',
+  });
+  const tab = await chrome.tabs.create({ url: `${serverUrl}/oauth/authorize?${query}` });
+  await appState.put('pending', { address: serverUrl, client, verifier, state, tab: tab.id! });
+}
+
+/** Register the extension and return its client id (RFC 7591). */
+async function registerClient(serverUrl: string): Promise<string> {
+  const registration = {
+    client_name: 'ticketbox browser extension',
+    redirect_uris: [redirectUri(serverUrl)],
+    grant_types: ['authorization_code', 'refresh_token'],
+    response_types: ['code'],
+    token_endpoint_auth_method: 'none',
+    scope: SCOPE,
+  };
+  const response = await sendRequest(`${serverUrl}/oauth/register`, {
+    method: 'POST',
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify(registration),
+  });
+  return ((await response.json()) as { client_id: string }).client_id;
+}
+
+/** Finish the sign-in if a tab was redirected with its code. Returns whether it was. Raises ApiError. */
+export async function finishSignIn(tab: number, url: string): Promise<boolean> {
+  const pending = await appState.get('pending');
+  if (!pending || pending.tab !== tab || !url.startsWith(`${redirectUri(pending.address)}?`)) return false;
+  const answer = new URL(url).searchParams;
+  if (answer.get('state') !== pending.state || answer.get('iss') !== pending.address) return false;
+  await appState.remove('pending');
+  const code = answer.get('code');
+  if (!code) return false;
+  const { address, client, verifier } = pending;
+  const tokens = await exchangeGrant(address, {
+    grant_type: 'authorization_code',
+    code,
+    client_id: client,
+    redirect_uri: redirectUri(address),
+    code_verifier: verifier,
+    resource: `${address}/api`,
+  });
+  await storeAccount({ address, client, ...tokens });
+  return true;
+}
+
+/** Sign in with a token from Settings > API tokens. Raises ApiError. */
+export async function signInWithToken(serverUrl: string, token: string): Promise<void> {
+  const secret = token.trim();
+  await storeAccount({ address: serverUrl, secret, refresh: null, expires: null, client: null });
+}
+
+async function storeAccount(account: Omit<Account, 'name' | 'email'>): Promise<void> {
+  const { name, email } = await loadTokenUser(account.address, account.secret);
+  await appState.put('account', { ...account, name, email });
+}
+
+/** Remove the account and revoke its OAuth tokens. The outbox keeps its captures. */
+export async function signOut(): Promise<void> {
+  const account = await appState.get('account');
+  await appState.remove('account');
+  await appState.remove('projects');
+  if (!account?.refresh) return;
+  const body = new URLSearchParams({ token: account.refresh, client_id: account.client! });
+  await sendRequest(`${account.address}/oauth/revoke`, { method: 'POST', body }).catch(() => {
+    // the user can still revoke access under Settings > Connected apps
+  });
+}
+
+function createRandomString(): string {
+  return encodeBase64Url(crypto.getRandomValues(new Uint8Array(32)));
+}
+
+/** The challenge for a verifier (RFC 7636, 4.2). */
+async function createChallenge(verifier: string): Promise<string> {
+  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(verifier));
+  return encodeBase64Url(new Uint8Array(digest));
+}
+
+function encodeBase64Url(bytes: Uint8Array): string {
+  return btoa(String.fromCharCode(...bytes))
+    .replace(/\+/g, '-')
+    .replace(/\//g, '_')
+    .replace(/=+$/, '');
+}

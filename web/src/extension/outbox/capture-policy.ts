@@ -1,0 +1,18 @@
+import type { CapturePolicy, RedactionCounts } from '../../recorder/capture-types';
+import { Redactor } from '../../recorder/redaction/redactor';
+import type { Draft } from '../storage';
+
+const COUNT_NAMES: (keyof RedactionCounts)[] = ['headers', 'query', 'keys', 'patterns', 'extra'];
+
+/** Remove from a capture what the policy of its project excludes. The draft is changed in place. */
+export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
+  if (policy.bodies === 'off')
+    for (const { request, response } of draft.streams.network)
+      for (const side of [request, response])
+        if (side?.body != null) [side.body, side.omitted_reason] = [null, 'policy'];
+  const redactor = new Redactor(policy.extra_redactions);
+  redactor.redactStreams(draft.streams);
+  draft.envelope.page = redactor.redactPage(draft.envelope.page);
+  const { redaction } = draft.envelope;
+  for (const name of COUNT_NAMES) redaction[name] += redactor.counts[name];
+}

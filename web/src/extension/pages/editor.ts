@@ -1,4 +1,0 @@
-import Editor from './Editor.svelte';
-import { start } from './start';
-
-start(Editor);

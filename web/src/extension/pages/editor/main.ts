@@ -1,0 +1,4 @@
+import { mountPage } from '../mount-page';
+import Editor from './Editor.svelte';
+
+mountPage(Editor);

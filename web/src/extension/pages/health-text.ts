@@ -1,0 +1,52 @@
+/** Describes the health of a capture to its user. */
+import {
+  STREAMS,
+  type Health,
+  type HealthReason,
+  type StreamHealth,
+  type StreamName,
+} from '../../recorder/capture-types';
+
+export const STREAM_NAMES: Record<StreamName, string> = {
+  console: 'Console',
+  network: 'Network',
+  errors: 'Errors',
+};
+const REASONS: Record<HealthReason, string> = {
+  csp: 'the page’s content security policy blocks the recorder',
+  restricted_page: 'the browser doesn’t allow extensions on this page or in one of its frames',
+  late_start: 'recording started after the page had loaded',
+  policy: 'the project’s capture policy excludes it',
+  limit: 'the page exceeded a recording limit',
+  error: 'the page didn’t respond in time',
+};
+const STATUSES: Record<StreamHealth['status'], string> = {
+  ok: 'complete',
+  partial: 'incomplete',
+  empty: 'empty',
+  blocked: 'not recorded',
+  disabled: 'off',
+};
+
+export function describeStatus(health: StreamHealth): string {
+  return STATUSES[health.status];
+}
+
+/** Why the capture is incomplete; each reason once. */
+export function describeReasons(health: Health): string[] {
+  const reasons = STREAMS.map((name) => health[name].reason).filter((each) => each != null);
+  return [...new Set(reasons)].map((reason) => REASONS[reason]);
+}
+
+export function countDropped(health: Health): number {
+  return STREAMS.reduce((sum, name) => sum + (health[name].dropped ?? 0), 0);
+}
+
+/** What part of the page the screenshot shows. */
+export function describeScreenshot({ screenshot }: Health): string {
+  if (!screenshot) return 'The screenshot shows the visible part of the page.';
+  const sentences = ['The screenshot shows the full page.'];
+  if (screenshot.cut) sentences.push('It is cut off at the size limit.');
+  if (screenshot.inner) sentences.push('Scrollable areas show only their visible part.');
+  return sentences.join(' ');
+}

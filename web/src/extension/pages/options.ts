@@ -1,4 +1,0 @@
-import Options from './Options.svelte';
-import { start } from './start';
-
-start(Options);

@@ -1,0 +1,4 @@
+import { mountPage } from '../mount-page';
+import Options from './Options.svelte';
+
+mountPage(Options);

@@ -1,4 +1,0 @@
-import Popup from './Popup.svelte';
-import { start } from './start';
-
-start(Popup);

@@ -1,0 +1,4 @@
+import { mountPage } from '../mount-page';
+import Popup from './Popup.svelte';
+
+mountPage(Popup);

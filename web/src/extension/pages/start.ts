@@ -1,6 +1,0 @@
-import './page.css';
-import { mount, type Component } from 'svelte';
-
-export function start(page: Component): void {
-  mount(page, { target: document.getElementById('app')! });
-}

@@ -1,0 +1,53 @@
+/** The scripts that record in pages: registered with the browser for pages that load, injected into open ones. */
+import { getBodySites } from './body-sites';
+import { getRecordedSites } from './recorded-sites';
+
+const SCRIPT_IDS = { recorder: 'recorder', recorderWithBodies: 'recorder-with-bodies', reader: 'reader' };
+
+/** Register the scripts for the sites that are recorded from page load. */
+export async function registerRecorder(): Promise<void> {
+  const matches = await getRecordedSites();
+  const registered = (await chrome.scripting.getRegisteredContentScripts()).map(({ id }) => id);
+  if (registered.length) await chrome.scripting.unregisterContentScripts({ ids: registered });
+  if (!matches.length) return;
+  const bodySites = await getBodySites();
+  const common = { runAt: 'document_start', allFrames: true, matchOriginAsFallback: true } as const;
+  const inPage = { ...common, world: 'MAIN' } as const;
+  const excluded = bodySites.length ? { excludeMatches: bodySites } : {};
+  await chrome.scripting.registerContentScripts([
+    { ...common, id: SCRIPT_IDS.reader, js: ['record-reader.js'], matches },
+    { ...inPage, id: SCRIPT_IDS.recorder, js: ['recorder.js'], matches, ...excluded },
+    ...(bodySites.length
+      ? [
+          {
+            ...inPage,
+            id: SCRIPT_IDS.recorderWithBodies,
+            js: ['enable-bodies.js', 'recorder.js'],
+            matches: bodySites,
+          },
+        ]
+      : []),
+  ]);
+}
+
+/** Start recording in the open tabs of recorded sites. */
+export async function recordOpenTabs(): Promise<void> {
+  const sites = await getRecordedSites();
+  if (!sites.length) return;
+  for (const tab of await chrome.tabs.query({ url: sites })) {
+    if (tab.id !== undefined && !tab.discarded) await injectRecorder(tab.id).catch(() => {});
+  }
+}
+
+/** Start recording in every frame of a tab that isn't recorded yet. Raises Error where extensions aren't allowed. */
+export async function injectRecorder(tab: number): Promise<void> {
+  const frames = await chrome.scripting.executeScript({
+    target: { tabId: tab, allFrames: true },
+    func: () => 'readTicketboxFrame' in globalThis,
+  });
+  const frameIds = frames.filter(({ result }) => !result).map(({ frameId }) => frameId);
+  if (!frameIds.length) return;
+  const target = { tabId: tab, frameIds };
+  await chrome.scripting.executeScript({ target, files: ['record-reader.js'] });
+  await chrome.scripting.executeScript({ target, files: ['recorder.js'], world: 'MAIN' });
+}

@@ -1,0 +1,32 @@
+/** The sites that are recorded from page load, as match patterns. */
+import { appState } from '../storage';
+
+export const ALL_SITES = '*://*/*';
+
+/** The recorded sites for which the browser still grants permission. */
+export async function getRecordedSites(): Promise<string[]> {
+  const sites = (await appState.get('sites')) ?? [];
+  const granted = await Promise.all(sites.map((site) => chrome.permissions.contains({ origins: [site] })));
+  return sites.filter((_, index) => granted[index]);
+}
+
+/** Ask the browser for permission to record a site, and record it. Returns whether permission was granted. */
+export async function requestRecording(site: string): Promise<boolean> {
+  // stored before the answer: the browser's prompt closes the popup, and then only the background continues
+  const [granted] = await Promise.all([chrome.permissions.request({ origins: [site] }), addSite(site)]);
+  if (!granted) await removeRecordedSite(site);
+  return granted;
+}
+
+async function addSite(site: string): Promise<void> {
+  const sites = (await appState.get('sites')) ?? [];
+  if (!sites.includes(site)) await appState.put('sites', [...sites, site]);
+}
+
+export async function removeRecordedSite(site: string): Promise<void> {
+  const sites = (await appState.get('sites')) ?? [];
+  await appState.put(
+    'sites',
+    sites.filter((each) => each !== site),
+  );
+}

@@ -1,0 +1,151 @@
+/**
+ * The extension's data, in an IndexedDB database of the extension's origin, which no page and no content script can
+ * open. It survives restarts and updates, so a stored field can't simply be renamed.
+ */
+import type { Envelope, Priority, Project, Streams } from '../recorder/capture-types';
+import type { Input } from '../shared/annotation/marks';
+
+export interface Account {
+  /** The ticketbox's URL, without a trailing slash. */
+  address: string;
+  name: string;
+  email: string;
+  /** The access token or API token that is sent. */
+  secret: string;
+  /** When the access token expires, in epoch milliseconds; null for an API token, as are the next two. */
+  expires: number | null;
+  refresh: string | null;
+  client: string | null;
+}
+
+/** A sign-in that was started and not yet finished. */
+export interface PendingSignIn {
+  address: string;
+  client: string;
+  verifier: string;
+  state: string;
+  tab: number;
+}
+
+/** The fields of the report form. */
+export interface ReportFields {
+  title: string;
+  description: string;
+  project: string;
+  priority: Priority;
+}
+
+/** A capture that its user is reviewing. */
+export interface Draft {
+  /** The server accepts a capture with this id only once. */
+  id: string;
+  envelope: Required<Pick<Envelope, 'page' | 'environment' | 'captured_at' | 'health' | 'redaction'>>;
+  /** The id of the captured tab. */
+  tab: number;
+  streams: Streams;
+  screenshot: Blob | null;
+  /** Annotations on the screenshot, except redactions, which are drawn into its pixels. */
+  marks?: Input[];
+  /** The form as the user left it; missing if nothing was entered. */
+  filled?: ReportFields;
+}
+
+/** A capture in the outbox. */
+export interface QueuedCapture extends Draft, ReportFields {
+  /** When it was added; epoch milliseconds. */
+  queued: number;
+  attempts: number;
+  /** When to retry; null if only the user can fix the problem. */
+  next: number | null;
+  problem: string | null;
+}
+
+export interface AppState {
+  account: Account;
+  pending: PendingSignIn;
+  projects: Project[];
+  /** Match patterns of the sites that are recorded from page load. */
+  sites: string[];
+  /** The project of the last report, by host. */
+  chosen: { [host: string]: string };
+}
+
+type StoreName = 'state' | 'drafts' | 'queue';
+
+const VERSION = 1;
+const changes = new BroadcastChannel('ticketbox');
+
+/** Call a function when another page of the extension, or its background, changes stored data. */
+export function onStorageChange(listener: () => void): void {
+  changes.addEventListener('message', listener);
+}
+
+let database: Promise<IDBDatabase> | undefined;
+
+function openDatabase(): Promise<IDBDatabase> {
+  database ??= new Promise((resolve, reject) => {
+    const request = indexedDB.open('ticketbox', VERSION);
+    request.onupgradeneeded = () => {
+      request.result.createObjectStore('state');
+      request.result.createObjectStore('drafts', { keyPath: 'id' });
+      request.result.createObjectStore('queue', { keyPath: 'id' });
+    };
+    request.onsuccess = () => {
+      request.result.onclose = request.result.onversionchange = () => {
+        request.result.close();
+        database = undefined;
+      };
+      resolve(request.result);
+    };
+    request.onerror = () => {
+      database = undefined;
+      reject(request.error as Error);
+    };
+  });
+  return database;
+}
+
+/** Run one request in its own transaction, and wait until that is on disk. */
+async function runTransaction<T>(
+  storeName: StoreName,
+  mode: IDBTransactionMode,
+  createRequest: (store: IDBObjectStore) => IDBRequest<T>,
+): Promise<T> {
+  const transaction = (await openDatabase()).transaction(storeName, mode, { durability: 'strict' });
+  const request = createRequest(transaction.objectStore(storeName));
+  return new Promise((resolve, reject) => {
+    transaction.oncomplete = () => {
+      if (mode === 'readwrite') changes.postMessage(storeName);
+      resolve(request.result);
+    };
+    transaction.onabort = transaction.onerror = () => reject(transaction.error as Error);
+  });
+}
+
+export const appState = {
+  get: <K extends keyof AppState>(key: K): Promise<AppState[K] | undefined> =>
+    runTransaction('state', 'readonly', (store) => store.get(key)) as Promise<AppState[K] | undefined>,
+  put: async <K extends keyof AppState>(key: K, value: AppState[K]): Promise<void> => {
+    await runTransaction('state', 'readwrite', (store) => store.put(value, key));
+  },
+  remove: (key: keyof AppState): Promise<void> =>
+    runTransaction('state', 'readwrite', (store) => store.delete(key)),
+};
+
+function createRecordStore<T extends { id: string }>(name: 'drafts' | 'queue') {
+  return {
+    get: (id: string): Promise<T | undefined> => runTransaction(name, 'readonly', (store) => store.get(id)),
+    getAll: (): Promise<T[]> => runTransaction(name, 'readonly', (store) => store.getAll()),
+    count: (): Promise<number> => runTransaction(name, 'readonly', (store) => store.count()),
+    put: async (value: T): Promise<void> => {
+      await runTransaction(name, 'readwrite', (store) => store.put(value));
+    },
+    remove: (id: string): Promise<void> => runTransaction(name, 'readwrite', (store) => store.delete(id)),
+    clear: (): Promise<void> => runTransaction(name, 'readwrite', (store) => store.clear()),
+  };
+}
+
+/** At most one: the capture in the popup or the editor. */
+export const drafts = createRecordStore<Draft>('drafts');
+/** Captures that the server doesn't have yet. */
+export const outbox = createRecordStore<QueuedCapture>('queue');

@@ -1,0 +1,57 @@
+/** The parts of a capture (docs/use/captures.md): the server's types from its OpenAPI document, and what a page records. */
+import type {
+  ConsoleEntry,
+  Envelope,
+  ErrorEntry,
+  NetworkEntry,
+  Project,
+  Redaction,
+  StreamHealth,
+} from '../../generated/api';
+
+export type {
+  ConsoleEntry,
+  Envelope,
+  ErrorEntry,
+  Frame,
+  Health,
+  NetworkEntry,
+  Project,
+  Redaction,
+  ScreenshotHealth,
+  StreamHealth,
+} from '../../generated/api';
+
+export type Streams = { console: ConsoleEntry[]; network: NetworkEntry[]; errors: ErrorEntry[] };
+export type StreamName = keyof Streams;
+export const STREAMS: StreamName[] = ['console', 'network', 'errors'];
+export type HealthReason = NonNullable<StreamHealth['reason']>;
+export type Priority = NonNullable<Envelope['priority']>;
+export type CapturePolicy = Project['capture_policy'];
+export type RedactionCounts = Required<Redaction>;
+export type PageFacts = { url: string; title: string; referrer: string | null };
+
+/** Everything that the recorder has of one frame, not redacted. */
+export interface FrameRecord {
+  /** When recording started; epoch milliseconds. */
+  startedAt: number;
+  /** Whether the document had loaded before the recorder started. */
+  startedLate: boolean;
+  console: ConsoleEntry[];
+  network: NetworkEntry[];
+  errors: ErrorEntry[];
+  /** How many entries of each stream were dropped to stay within the limits. */
+  dropped: { [name in StreamName]: number };
+}
+
+/** A frame's record with the facts about its page. */
+export interface FrameReport {
+  /** Null when the recorder isn't running because the page's policy blocks it. */
+  record: FrameRecord | null;
+  page: PageFacts;
+  /** When the first byte of the document arrived; epoch milliseconds. */
+  loadedAt: number;
+  environment: NonNullable<Envelope['environment']>;
+  /** The number of direct child frames. */
+  childFrames: number;
+}

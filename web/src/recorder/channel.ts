@@ -1,0 +1,22 @@
+/**
+ * How the recorder, which runs in the page's JavaScript world, and the script that reads it find each other: they share
+ * only the document's events.
+ *
+ * Whichever of the two starts second dispatches the first event. The reader then sends the name of a channel that no
+ * page can guess. All of this happens before the page's first script runs.
+ */
+export const RECORDER_READY = 'ticketbox:recorder';
+export const CHANNEL_NAME = 'ticketbox:channel';
+
+/** The name of the event that carries the answer to a request on a channel. */
+export function answerEvent(channel: string): string {
+  return `${channel}!`;
+}
+
+/**
+ * The recorder's name in stack traces, set by a `sourceURL` comment in place of the script's address.
+ *
+ * With an address in the extension, Chromium attributes every line that a page logs to the extension: it writes out
+ * the whole stack and lists the line among the extension's errors.
+ */
+export const RECORDER_SOURCE = 'ticketbox:recorder.js';

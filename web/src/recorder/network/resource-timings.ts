@@ -1,0 +1,125 @@
+import type { NetworkEntry } from '../capture-types';
+import { RingBuffer } from '../ring-buffer';
+import { omitBody } from './bodies';
+
+const TYPES_BY_INITIATOR: Record<string, string> = {
+  script: 'script',
+  css: 'stylesheet',
+  link: 'stylesheet',
+  img: 'image',
+  image: 'image',
+  input: 'image',
+  video: 'media',
+  audio: 'media',
+  track: 'media',
+  iframe: 'document',
+  frame: 'document',
+  fetch: 'fetch',
+  xmlhttprequest: 'xhr',
+};
+const TYPES_BY_EXTENSION: [RegExp, string][] = [
+  [/\.(?:woff2?|ttf|otf)$/i, 'font'],
+  [/\.(?:png|jpe?g|gif|webp|avif|svg|ico)$/i, 'image'],
+  [/\.m?js$/i, 'script'],
+  [/\.css$/i, 'stylesheet'],
+];
+const SCRIPT_INITIATORS = new Set(['fetch', 'xmlhttprequest', 'beacon']);
+const CLOCK_TOLERANCE_MS = 2;
+const MAX_PENDING_LISTS = 200;
+
+type Timing = PerformanceResourceTiming & { responseStatus?: number; deliveryType?: string };
+
+/**
+ * Start recording the browser's resource timings. Returns a function that merges them with the requests of the page's
+ * scripts.
+ */
+export function recordResourceTimings(): (
+  scriptRequests: NetworkEntry[],
+  failedResources: Set<string>,
+) => { entries: NetworkEntry[]; dropped: number } {
+  const buffer = new RingBuffer<Timing>(2_000);
+  // the browser creates the entries when a list is read, so that is deferred
+  const pendingLists: PerformanceObserverEntryList[] = [];
+  const readPending = () => {
+    for (const list of pendingLists.splice(0))
+      for (const each of list.getEntries()) buffer.push(each as Timing);
+  };
+  const observer = new PerformanceObserver((list) => {
+    if (pendingLists.push(list) >= MAX_PENDING_LISTS) readPending();
+  });
+  observer.observe({ type: 'resource', buffered: true });
+  return (scriptRequests, failedResources) => {
+    readPending();
+    for (const each of observer.takeRecords()) buffer.push(each as Timing);
+    const otherTimings = addTimings(scriptRequests, buffer.entries);
+    const entries = [
+      ...createDocumentEntry(),
+      ...scriptRequests,
+      ...otherTimings.map((each) => createEntry(each, failedResources)),
+    ];
+    return { entries: entries.sort((a, b) => a.ts - b.ts), dropped: buffer.dropped };
+  };
+}
+
+/** Add each timing to the script's request that it measures. Returns the timings of all other requests. */
+function addTimings(scriptRequests: NetworkEntry[], timings: Timing[]): Timing[] {
+  const requestsByUrl = new Map<string, NetworkEntry[]>();
+  for (const each of scriptRequests)
+    requestsByUrl.set(each.url, [...(requestsByUrl.get(each.url) ?? []), each]);
+  return timings.filter((timing) => {
+    if (!SCRIPT_INITIATORS.has(timing.initiatorType)) return true;
+    const startedAt = performance.timeOrigin + timing.startTime;
+    const candidates = requestsByUrl.get(timing.name);
+    const index = candidates?.findIndex((each) => each.ts <= startedAt + CLOCK_TOLERANCE_MS) ?? -1;
+    if (index < 0) return true;
+    const [entry] = candidates!.splice(index, 1);
+    if (entry!.error) return false;
+    entry!.duration_ms = Math.max(0, performance.timeOrigin + timing.responseEnd - entry!.ts);
+    entry!.from_cache = isFromCache(timing);
+    entry!.response!.bytes = timing.encodedBodySize || entry!.response!.bytes;
+    return false;
+  });
+}
+
+/** The request for the document, if it came over HTTP. */
+function createDocumentEntry(): NetworkEntry[] {
+  const [timing] = performance.getEntriesByType('navigation') as unknown as Timing[];
+  if (!timing || !/^https?:/.test(location.protocol)) return [];
+  return [{ ...createEntry(timing, new Set()), type: 'document', initiator: null }];
+}
+
+function createEntry(timing: Timing, failedResources: Set<string>): NetworkEntry {
+  const status = timing.responseStatus || null;
+  const hasFailed = status === null && failedResources.has(timing.name);
+  const omittedReason = status === null && !hasFailed ? 'unavailable' : null;
+  return {
+    id: '-',
+    ts: performance.timeOrigin + timing.startTime,
+    // a script's request from before the recorder started: its method is unknown
+    method: SCRIPT_INITIATORS.has(timing.initiatorType) ? '?' : 'GET',
+    url: timing.name.slice(0, 16_384),
+    status,
+    type: typeOf(timing),
+    duration_ms: Math.max(0, timing.duration),
+    status_text: '',
+    request: { headers: {}, ...omitBody() },
+    response: { headers: {}, ...omitBody(omittedReason, timing.encodedBodySize || null), mime: null },
+    initiator: location.href.slice(0, 16_384),
+    error: hasFailed ? 'the browser could not load it' : null,
+    from_cache: isFromCache(timing),
+    frame: null,
+  };
+}
+
+function typeOf({ initiatorType, name }: Timing): string {
+  const path = name.split(/[?#]/, 1)[0]!;
+  const typeByExtension = TYPES_BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
+  const isAmbiguous =
+    initiatorType === 'css' || initiatorType === 'link' || !(initiatorType in TYPES_BY_INITIATOR);
+  if (isAmbiguous && typeByExtension) return typeByExtension;
+  return initiatorType === 'css' ? 'other' : (TYPES_BY_INITIATOR[initiatorType] ?? 'other');
+}
+
+function isFromCache(timing: Timing): boolean {
+  return timing.deliveryType === 'cache' || (timing.transferSize === 0 && timing.decodedBodySize > 0);
+}

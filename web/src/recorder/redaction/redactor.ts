@@ -1,0 +1,89 @@
+/** Redacts a whole capture before any of it is stored or shown (docs/use/captures.md, "What is removed"). */
+import type { NetworkEntry, PageFacts, RedactionCounts, Streams } from '../capture-types';
+import { Scrubber } from './scrubber';
+import { isSafeHeader, REMOVED_HEADERS } from './secret-names';
+import { REDACTED } from './secret-values';
+
+const MAX_LINE = 4_096;
+const MAX_URL = 65_536;
+
+/** Redacts the secrets of one capture and counts them. Entries are changed in place. `extra`: the project's rules. */
+export class Redactor {
+  readonly counts: RedactionCounts = { headers: 0, query: 0, keys: 0, patterns: 0, extra: 0 };
+  readonly #scrubber: Scrubber;
+  /** Short texts that hold no secret; many of them are repeated. */
+  readonly #cleanTexts = new Set<string>();
+
+  constructor(extra: readonly string[] = []) {
+    this.#scrubber = new Scrubber(extra);
+  }
+
+  redactText(text: string, limit = 262_144): string {
+    if (this.#cleanTexts.has(text)) return text;
+    const clean = this.#scrubber.scrub(text, this.counts);
+    if (clean === text && text.length <= 512 && this.#cleanTexts.size < 10_000) this.#cleanTexts.add(text);
+    return clean.slice(0, limit);
+  }
+
+  redactPage(page: PageFacts): PageFacts {
+    return {
+      url: this.redactText(page.url, MAX_URL),
+      title: this.redactText(page.title, MAX_LINE),
+      referrer: this.#redactOptional(page.referrer, MAX_URL),
+    };
+  }
+
+  redactStreams({ console, network, errors }: Streams): void {
+    for (const each of console) {
+      each.args = each.args.map((arg) => this.redactText(arg));
+      each.stack = this.#redactOptional(each.stack);
+      each.source = this.#redactOptional(each.source, MAX_URL);
+      each.frame = this.#redactOptional(each.frame, MAX_URL);
+    }
+    for (const each of network) this.#redactRequest(each);
+    for (const each of errors) {
+      each.name = this.redactText(each.name ?? '', MAX_LINE);
+      each.message = this.redactText(each.message);
+      each.stack = this.#redactOptional(each.stack);
+      each.source = this.#redactOptional(each.source, MAX_URL);
+      each.frame = this.#redactOptional(each.frame, MAX_URL);
+      for (const frame of each.frames ?? []) {
+        frame.url = this.redactText(frame.url, MAX_URL);
+        frame.function = this.#redactOptional(frame.function, MAX_LINE);
+      }
+    }
+  }
+
+  #redactRequest(entry: NetworkEntry): void {
+    entry.url = this.redactText(entry.url, MAX_URL);
+    entry.method = this.redactText(entry.method, 32);
+    entry.status_text = this.redactText(entry.status_text ?? '', MAX_LINE);
+    entry.initiator = this.#redactOptional(entry.initiator, MAX_URL);
+    entry.error = this.#redactOptional(entry.error, MAX_LINE);
+    entry.frame = this.#redactOptional(entry.frame, MAX_URL);
+    for (const side of [entry.request, entry.response]) {
+      if (!side) continue;
+      side.headers = this.#redactHeaders(side.headers ?? {});
+      side.body = this.#redactOptional(side.body, 65_536);
+    }
+    if (entry.response) entry.response.mime = this.#redactOptional(entry.response.mime, MAX_LINE);
+  }
+
+  #redactHeaders(headers: { [name: string]: string }): { [name: string]: string } {
+    const result: { [name: string]: string } = {};
+    for (const [name, value] of Object.entries(headers)) {
+      const key = name.trim().toLowerCase();
+      if (REMOVED_HEADERS.has(key)) this.counts.headers += 1;
+      else if (isSafeHeader(key)) result[this.redactText(name, 256)] = this.redactText(value, 16_384);
+      else {
+        if (value !== '' && value !== REDACTED) this.counts.headers += 1;
+        result[this.redactText(name, 256)] = value && REDACTED;
+      }
+    }
+    return result;
+  }
+
+  #redactOptional(text: string | null | undefined, limit?: number): string | null {
+    return text == null ? null : this.redactText(text, limit);
+  }
+}
