@@ -1,4 +1,4 @@
-"""Captures made for the viewer: everything that it shows, and as much of it as there may be."""
+"""Captures for the tests of the capture viewer."""
 
 import io
 from typing import Any
@@ -14,7 +14,7 @@ WIDTH, HEIGHT = 800, 500
 
 
 def picture() -> bytes:
-    """A screenshot whose pixels tell where they are."""
+    """A screenshot whose colours depend on the position."""
     image = Image.new("RGB", (WIDTH, HEIGHT), (250, 250, 250))
     draw = ImageDraw.Draw(image)
     for left in range(0, WIDTH, 100):
@@ -25,18 +25,18 @@ def picture() -> bytes:
 
 
 def line(seq: int, level: str, *args: str, **more: Any) -> Json:
-    """A console line, one each tenth of a second."""
+    """A console line, at a tenth of a second per number."""
     return {"seq": seq, "ts": START + seq * 100, "level": level, "args": list(args), **more}
 
 
 def request(number: int, url: str, status: int | None = 200, **more: Any) -> Json:
-    """A request, one each tenth of a second."""
+    """A request, at a tenth of a second per number."""
     defaults = {"method": "GET", "type": "fetch", "duration_ms": 40 + number}
     return {"id": f"r{number}", "ts": START + number * 100, "url": url, "status": status, **defaults, **more}
 
 
 def failure(seq: int, message: str, **more: Any) -> Json:
-    """An error that the page didn't handle."""
+    """An uncaught error."""
     return {"seq": seq, "ts": START + seq * 100, "kind": "error", "name": "TypeError", "message": message, **more}
 
 

@@ -1,4 +1,4 @@
-"""One browser and one faulty site for each test worker; a recording is made once and only read."""
+"""Browsers, sites and recordings. The expensive ones are shared by the tests of a worker or a file."""
 
 import os
 from collections.abc import Callable, Iterator
@@ -16,33 +16,33 @@ from tests.e2e.faulty_site import FaultySite
 from tests.e2e.varied_site import VariedSite
 from ticketbox.surfaces.spa import EXTENSION
 
-expect.set_options(timeout=15_000)  # its own 5 s are over before a page is there, where others use the machine as well
+expect.set_options(timeout=15_000)  # the default of 5 s is too short on a busy machine
 
 
 @pytest.fixture(scope="session")
 def executable() -> str:
-    """Where the machine's browser is, which takes extensions."""
-    return _there(find_chromium())
+    """The path of the machine's browser, which supports extensions."""
+    return _require(find_chromium())
 
 
 @pytest.fixture(scope="session")
 def chromium() -> Iterator[Chromium]:
-    """The machine's browser, for visits to pages."""
-    with Chromium(_there(find_shell())) as running:
+    """The machine's browser, for visiting pages."""
+    with Chromium(_require(find_shell())) as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def windowed(executable: str) -> Iterator[Chromium]:
-    """The whole browser, which can drag as a person does."""
+    """The full browser, which supports drag and drop."""
     with Chromium(executable) as running:
         yield running
 
 
-def _there(found: str | None) -> str:
-    """A browser that was found. Without one the test is skipped, but fails where CI is set."""
+def _require(found: str | None) -> str:
+    """Return the path of a browser; if there is none, skip the test, or fail if CI is set."""
     if found is None:
-        reason = "there is no Chromium or Chrome on the PATH, which this test drives"
+        reason = "this test needs Chromium or Chrome on the PATH"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)
@@ -53,7 +53,7 @@ def _there(found: str | None) -> str:
 def launch_extension(
     executable: str, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Callable[..., ExtensionBrowser]]:
-    """Starts browsers with the extension; what is given are the sites that it may reach, all by default."""
+    """Starts browsers with the extension. The arguments are the sites that it may access, by default all."""
     archive = (EXTENSION / "chromium.zip").read_bytes()
     with ExitStack() as running:
         yield lambda *granted: running.enter_context(
@@ -63,19 +63,19 @@ def launch_extension(
 
 @pytest.fixture(scope="module")
 def extension_browser(launch_extension: Callable[..., ExtensionBrowser]) -> ExtensionBrowser:
-    """One such browser, for tests that let it `forget` before they connect it."""
+    """A browser with the extension. Tests `reset` it before they connect it."""
     return launch_extension()
 
 
 @pytest.fixture(scope="module")
 def reporter(box: Box) -> World:
-    """Who reports: one company for all tests of a file."""
+    """The user who reports, with one company for all tests of a file."""
     return World(box, "Rita")
 
 
 @pytest.fixture(scope="module")
 def recording_browser(launch_extension: Callable[..., ExtensionBrowser], reporter: World) -> ExtensionBrowser:
-    """A browser whose owner connected by a token and has every site recorded."""
+    """A browser whose extension is connected with a token and records all sites."""
     secret = reporter.owner.token("tickets:write")
     browser = launch_extension()
 
@@ -89,27 +89,27 @@ def recording_browser(launch_extension: Callable[..., ExtensionBrowser], reporte
 
 @pytest.fixture(scope="module")
 def varied_site() -> Iterator[VariedSite]:
-    """Pages that are hard to record."""
+    """A site with many kinds of pages."""
     with VariedSite() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def site() -> Iterator[FaultySite]:
-    """The site that is captured."""
+    """A site with many faults."""
     with FaultySite() as running:
         yield running
 
 
 @pytest.fixture(scope="session")
 def shop(chromium: Chromium, site: FaultySite) -> Recording:
-    """The faulty page, collected from its first byte on."""
+    """The faulty page, recorded from its first byte."""
 
     async def collect(page: Page) -> Recording:
-        collector = await DevToolsRecorder.attach(page)
+        recorder = await DevToolsRecorder.attach(page)
         await page.goto(f"{site.url}/shop/cart", referer="http://search.invalid/?q=tea")
         await page.wait_for_selector("body.done")
-        return await collector.recording()
+        return await recorder.recording()
 
     return chromium.visit(collect, viewport={"width": 900, "height": 600}, locale="en-GB", timezone_id="Asia/Tokyo")
 
@@ -136,7 +136,7 @@ def desk(lasting_world: World, desk_secret: str) -> Iterator[World]:
 
 @pytest.fixture(scope="module")
 def deep_site() -> Iterator[DeepRecordingSite]:
-    """A page that doesn't see all that it does."""
+    """A site with activity that only the debugger sees."""
     with DeepRecordingSite() as running:
         yield running
 
@@ -145,7 +145,7 @@ def deep_site() -> Iterator[DeepRecordingSite]:
 def deep_edition(
     executable: str, reporter: World, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[ExtensionBrowser]:
-    """A browser with the deep edition, connected, every site recorded."""
+    """A browser with the deep edition, connected with a token and recording all sites."""
     secret = reporter.owner.token("tickets:write")
     archive = (EXTENSION / "chromium-deep.zip").read_bytes()
     with ExtensionBrowser(executable, archive, tmp_path_factory.mktemp("deep")) as browser:

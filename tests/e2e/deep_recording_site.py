@@ -1,9 +1,9 @@
-"""A page with much that it can't see itself: a worker that asks and fails, a preflight, a redirection on the way in."""
+"""Pages with activity that only the browser's debugger sees: workers, preflights, redirects, web sockets."""
 
 import base64
 import hashlib
 
-from tests.e2e.two_origin_site import Handler, TwoOriginSite
+from tests.e2e.two_origin_site import SiteHandler, TwoOriginSite
 
 SECRET = "hunter-2-of-the-deep"
 PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8"><title>…</title>
@@ -14,7 +14,7 @@ const worker = new Worker("/worker.js");
 const asked = [
   fetch("/data.json", { method: "POST", headers: { "Content-Type": "application/json" },
                         body: JSON.stringify({ password: "%(secret)s", note: "to the server" }) }),
-  fetch("%(elsewhere)s/closed", { headers: { "X-Mark": "1" } }),
+  fetch("%(other_origin)s/closed", { headers: { "X-Mark": "1" } }),
   new Promise((done) => { worker.onmessage = done; }),
 ];
 Promise.allSettled(asked).then(() => { document.title = "deep"; });
@@ -46,33 +46,33 @@ Promise.all(over).then(() => { document.title = "sockets"; });
 </script></body></html>"""
 
 
-class _Handler(Handler):
+class _Handler(SiteHandler):
     def do_GET(self) -> None:
         match self.path.partition("?")[0]:
             case "/in":
-                self.answer("text/plain", "", {"Location": "/deep"}, status=302)
+                self.respond("text/plain", "", {"Location": "/deep"}, status=302)
             case "/deep":
-                self.answer("text/html", PAGE % {"secret": SECRET, "elsewhere": self.elsewhere})
+                self.respond("text/html", PAGE % {"secret": SECRET, "other_origin": self.other_origin})
             case "/other":
-                self.answer("text/html", "<title>other</title>")
+                self.respond("text/html", "<title>other</title>")
             case "/served":
-                self.answer("text/html", SERVED)
+                self.respond("text/html", SERVED)
             case "/service.js":
-                self.answer("text/javascript", SERVICE)
+                self.respond("text/javascript", SERVICE)
             case "/sockets":
-                self.answer("text/html", SOCKETS)
+                self.respond("text/html", SOCKETS)
             case "/socket/open":
                 self._accept()
             case "/worker.js":
-                self.answer("text/javascript", WORKER % SECRET)
+                self.respond("text/javascript", WORKER % SECRET)
             case "/data.json":
-                self.answer("application/json", f'{{"api_key": "{SECRET}", "sum": 3}}')
+                self.respond("application/json", f'{{"api_key": "{SECRET}", "sum": 3}}')
             case _:
-                self.answer("text/plain", "", status=418)
+                self.respond("text/plain", "", status=418)
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self.answer("application/json", '{"sum": 4}', {"Set-Cookie": f"session={SECRET}"}, status=201)
+        self.respond("application/json", '{"sum": 4}', {"Set-Cookie": f"session={SECRET}"}, status=201)
 
     def do_OPTIONS(self) -> None:
         allowed = {
@@ -80,10 +80,10 @@ class _Handler(Handler):
             "Access-Control-Allow-Headers": "x-mark",
             "Access-Control-Max-Age": "0",
         }
-        self.answer("text/plain", "", allowed, status=204)
+        self.respond("text/plain", "", allowed, status=204)
 
     def _accept(self) -> None:
-        """Open a socket, and close it with the connection (RFC 6455, 4.2.2)."""
+        """Accept a web socket, and close it with the connection (RFC 6455, 4.2.2)."""
         key = self.headers["Sec-WebSocket-Key"] + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11"
         self.send_response(101)
         self.send_header("Upgrade", "websocket")
@@ -95,6 +95,6 @@ class _Handler(Handler):
 
 
 class DeepRecordingSite(TwoOriginSite):
-    """The site, running."""
+    """The running site."""
 
     handler = _Handler

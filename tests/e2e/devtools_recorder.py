@@ -1,7 +1,6 @@
-"""What a browser really reports of a page, put into the shape of a capture.
+"""Records a page through the DevTools protocol, in the format of a capture.
 
-It stands where the extension will stand, but takes everything from the debugging protocol and redacts
-nothing: all that must not be stored is the server's to take out.
+Unlike the extension, it redacts nothing, so the server has to remove everything that must not be stored.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ Json = dict[str, Any]
 _LEVELS = {"debug": "debug", "log": "log", "info": "info", "warning": "warn", "error": "error"}
 _QUIET_SECONDS = 0.15
 _PATIENCE_SECONDS = 15
-_SURROUNDINGS = """() => ({
+_PAGE_FACTS = """() => ({
   page: {url: location.href, title: document.title, referrer: document.referrer || null},
   environment: {
     browser: navigator.userAgent, os: navigator.platform,
@@ -39,7 +38,7 @@ _INJECTION = """() => {
 
 
 class Recording(msgspec.Struct):
-    """A capture without its addressee: the envelope's facts, three streams and a screenshot."""
+    """A capture without a destination: the envelope's facts, three streams and a screenshot."""
 
     facts: Json
     console: list[Json]
@@ -54,7 +53,7 @@ class Recording(msgspec.Struct):
 
 
 class DevToolsRecorder:
-    """Listens to a page from now on."""
+    """Records one page."""
 
     def __init__(self, page: Page, session: CDPSession) -> None:
         self._page = page
@@ -70,32 +69,32 @@ class DevToolsRecorder:
 
     @classmethod
     async def attach(cls, page: Page) -> Self:
-        """Begin to listen. What the browser still remembers from before is not taken."""
+        """Start recording. Events from before that the browser replays are ignored."""
         session = await page.context.new_cdp_session(page)
-        collector = cls(page, session)
-        for event, take in {
-            "Runtime.consoleAPICalled": collector._console,
-            "Runtime.exceptionThrown": collector._exception,
-            "Log.entryAdded": collector._log,
-            "Network.requestWillBeSent": collector._request,
-            "Network.requestWillBeSentExtraInfo": lambda event: collector._headers("request", event),
-            "Network.responseReceived": collector._response,
-            "Network.responseReceivedExtraInfo": lambda event: collector._headers("response", event),
-            "Network.requestServedFromCache": collector._from_cache,
-            "Network.loadingFinished": collector._finished,
-            "Network.loadingFailed": collector._failed,
+        recorder = cls(page, session)
+        for event, handle in {
+            "Runtime.consoleAPICalled": recorder._handle_console,
+            "Runtime.exceptionThrown": recorder._handle_exception,
+            "Log.entryAdded": recorder._handle_log,
+            "Network.requestWillBeSent": recorder._handle_request,
+            "Network.requestWillBeSentExtraInfo": lambda event: recorder._handle_headers("request", event),
+            "Network.responseReceived": recorder._handle_response,
+            "Network.responseReceivedExtraInfo": lambda event: recorder._handle_headers("response", event),
+            "Network.requestServedFromCache": recorder._handle_from_cache,
+            "Network.loadingFinished": recorder._handle_finished,
+            "Network.loadingFailed": recorder._handle_failed,
         }.items():
-            session.on(event, collector._noting(take))
+            session.on(event, recorder._track(handle))
         for domain in ("Network", "Runtime", "Log"):
             await session.send(f"{domain}.enable")
-        return collector
+        return recorder
 
-    def _noting(self, take: Any) -> Any:
-        def noted(event: Json) -> None:
+    def _track(self, handle: Any) -> Any:
+        def handle_and_track(event: Json) -> None:
             self._last_event = time.monotonic()
-            take(event)
+            handle(event)
 
-        return noted
+        return handle_and_track
 
     def _next(self) -> int:
         self._seq += 1
@@ -103,17 +102,17 @@ class DevToolsRecorder:
 
     # --- console and errors
 
-    def _console(self, event: Json) -> None:
+    def _handle_console(self, event: Json) -> None:
         if event["timestamp"] < self._started:
             return
-        frames = _frames(event.get("stackTrace"))
+        frames = _convert_frames(event.get("stackTrace"))
         entry = {
             "seq": self._next(),
             "ts": event["timestamp"],
             "level": _LEVELS.get(event["type"], "log"),
-            "args": [_as_text(argument) for argument in event["args"]],
-            "stack": _stack(frames) or None,
-            "source": _place(frames[0]) if frames else None,
+            "args": [_format_argument(argument) for argument in event["args"]],
+            "stack": _format_stack(frames) or None,
+            "source": _format_location(frames[0]) if frames else None,
             "repeat": 1,
             "truncated": False,
             "frame": None,
@@ -124,28 +123,30 @@ class DevToolsRecorder:
         else:
             self.console.append(entry)
 
-    def _exception(self, event: Json) -> None:
+    def _handle_exception(self, event: Json) -> None:
         if event["timestamp"] < self._started:
             return
         details = event["exceptionDetails"]
         thrown = details.get("exception", {})
-        frames = _frames(details.get("stackTrace"))
+        frames = _convert_frames(details.get("stackTrace"))
         stack = thrown.get("description", details["text"])
         name, _, message = stack.partition("\n")[0].partition(": ")
         kind = "unhandledrejection" if "(in promise)" in details["text"] else "error"
-        self._error(event["timestamp"], kind, name, message, stack, frames, _place(frames[0]) if frames else None)
+        self._add_error(
+            event["timestamp"], kind, name, message, stack, frames, _format_location(frames[0]) if frames else None
+        )
 
-    def _log(self, event: Json) -> None:
+    def _handle_log(self, event: Json) -> None:
         entry = event["entry"]
         if entry["timestamp"] < self._started:
             return
         request = self._by_id.get(entry.get("networkRequestId", ""))
         if entry["source"] == "security":
-            self._error(entry["timestamp"], "csp", "", entry["text"], None, [], entry.get("url"))
+            self._add_error(entry["timestamp"], "csp", "", entry["text"], None, [], entry.get("url"))
         elif request is not None and request["type"] in ("image", "stylesheet", "script"):
-            self._error(entry["timestamp"], "resource", "", entry["text"], None, [], entry.get("url"))
+            self._add_error(entry["timestamp"], "resource", "", entry["text"], None, [], entry.get("url"))
 
-    def _error(
+    def _add_error(
         self, ts: float, kind: str, name: str, message: str, stack: str | None, frames: list[Json], source: str | None
     ) -> None:
         origin = json.dumps([kind, name, message, frames[:1]])
@@ -172,11 +173,11 @@ class DevToolsRecorder:
 
     # --- network
 
-    def _request(self, event: Json) -> None:
+    def _handle_request(self, event: Json) -> None:
         key = event["requestId"]
         if redirect := event.get("redirectResponse"):
-            self._answered(self._by_id[key], redirect)
-            self._ended(self._by_id[key], event["timestamp"])
+            self._set_response(self._by_id[key], redirect)
+            self._end_request(self._by_id[key], event["timestamp"])
         sent = event["request"]
         hop = sum(each["_id"] == key for each in self._requests)
         body = sent.get("postData")
@@ -207,38 +208,38 @@ class DevToolsRecorder:
         self._requests.append(entry)
         self._by_id[key] = entry
 
-    def _headers(self, part: str, event: Json) -> None:
+    def _handle_headers(self, part: str, event: Json) -> None:
         self._extra.setdefault(event["requestId"], []).append((part, event["headers"]))
 
-    def _response(self, event: Json) -> None:
+    def _handle_response(self, event: Json) -> None:
         if entry := self._by_id.get(event["requestId"]):
-            self._answered(entry, event["response"])
+            self._set_response(entry, event["response"])
 
-    def _answered(self, entry: Json, response: Json) -> None:
+    def _set_response(self, entry: Json, response: Json) -> None:
         entry["status"], entry["status_text"] = response["status"], response["statusText"]
         entry["response"]["headers"] = dict(response["headers"])
         entry["response"]["mime"] = response["mimeType"]
         entry["from_cache"] = entry["from_cache"] or response.get("fromDiskCache", False)
 
-    def _from_cache(self, event: Json) -> None:
+    def _handle_from_cache(self, event: Json) -> None:
         if entry := self._by_id.get(event["requestId"]):
             entry["from_cache"] = True
 
-    def _finished(self, event: Json) -> None:
+    def _handle_finished(self, event: Json) -> None:
         if entry := self._by_id.get(event["requestId"]):
             entry["response"]["bytes"] = int(event["encodedDataLength"])
-            self._ended(entry, event["timestamp"])
+            self._end_request(entry, event["timestamp"])
 
-    def _failed(self, event: Json) -> None:
+    def _handle_failed(self, event: Json) -> None:
         if entry := self._by_id.get(event["requestId"]):
             entry["error"] = event["errorText"] or event.get("blockedReason") or "canceled"
-            self._ended(entry, event["timestamp"])
+            self._end_request(entry, event["timestamp"])
 
-    def _ended(self, entry: Json, at: float) -> None:
+    def _end_request(self, entry: Json, at: float) -> None:
         entry["duration_ms"] = (at - entry["_at"]) * 1000
         entry["_open"] = False
 
-    async def _bodies(self) -> None:
+    async def _load_bodies(self) -> None:
         for entry in self._requests:
             if entry["status"] is None or 300 <= entry["status"] < 400:
                 continue
@@ -248,8 +249,8 @@ class DevToolsRecorder:
             else:
                 entry["response"]["body"] = got["body"]
 
-    def _network(self) -> list[Json]:
-        """The requests with the headers that really went over the wire, cookies among them."""
+    def _network_entries(self) -> list[Json]:
+        """The requests with the headers as they were sent, including cookies."""
         for key, found in self._extra.items():
             hops = [entry for entry in self._requests if entry["_id"] == key and not entry["from_cache"]]
             for part in ("request", "response"):
@@ -258,30 +259,30 @@ class DevToolsRecorder:
                     entry[part]["headers"] = dict(real)
         return [{name: value for name, value in entry.items() if name[0] != "_"} for entry in self._requests]
 
-    # --- the whole
+    # --- the recording
 
     async def settle(self) -> None:
-        """Wait until no request is open and nothing was heard for a moment."""
+        """Wait until no request is open and no event arrives for a moment."""
         deadline = time.monotonic() + _PATIENCE_SECONDS
         while time.monotonic() < deadline:
             quiet = time.monotonic() - self._last_event > _QUIET_SECONDS
             if quiet and not any(entry["_open"] for entry in self._requests):
                 return
             await asyncio.sleep(0.02)
-        raise AssertionError("the page didn't come to rest")
+        raise AssertionError("the page didn't become idle")
 
     async def recording(self, form: str = "png") -> Recording:
-        """Everything up to now, with a screenshot."""
+        """Everything recorded so far, with a screenshot."""
         await self.settle()
-        await self._bodies()
-        seen = await self._page.evaluate(_SURROUNDINGS)
+        await self._load_bodies()
+        seen = await self._page.evaluate(_PAGE_FACTS)
         health = {"status": "ok", "reason": None, "dropped": 0}
         if not await self._page.evaluate(_INJECTION):
             health.update(status="blocked", reason="csp")
             self.console, self.errors, self._requests = [], [], []
         elif self._started - seen["loaded"] > 1000:
             health.update(status="partial", reason="late_start")
-        network = self._network()
+        network = self._network_entries()
         size = seen["environment"]["viewport"]
         clip = {"x": 0, "y": 0, **size, "scale": seen["environment"]["dpr"]}
         shot = await self._session.send("Page.captureScreenshot", {"format": form, "clip": clip})
@@ -306,27 +307,27 @@ class DevToolsRecorder:
         )
 
 
-def _as_text(argument: Json) -> str:
-    """A console argument as a person reads it."""
+def _format_argument(argument: Json) -> str:
+    """A console argument as text."""
     if argument["type"] == "string":
         return argument["value"]
     if "unserializableValue" in argument:
         return argument["unserializableValue"]
     preview = argument.get("preview")
     if preview and argument.get("subtype") in (None, "array") and argument["type"] == "object":
-        parts = [_property(each, named=argument.get("subtype") != "array") for each in preview["properties"]]
+        parts = [_format_property(each, named=argument.get("subtype") != "array") for each in preview["properties"]]
         return ("[{}]" if argument.get("subtype") == "array" else "{{{}}}").format(", ".join(parts))
     if "description" in argument:
         return argument["description"]
     return json.dumps(argument["value"]) if "value" in argument else argument["type"]
 
 
-def _property(each: Json, *, named: bool) -> str:
+def _format_property(each: Json, *, named: bool) -> str:
     value = json.dumps(each["value"], ensure_ascii=False) if each["type"] == "string" else each.get("value", "")
     return f"{each['name']}: {value}" if named else value
 
 
-def _frames(trace: Json | None) -> list[Json]:
+def _convert_frames(trace: Json | None) -> list[Json]:
     return [
         {
             "url": each["url"],
@@ -338,9 +339,9 @@ def _frames(trace: Json | None) -> list[Json]:
     ]
 
 
-def _place(frame: Json) -> str:
+def _format_location(frame: Json) -> str:
     return f"{frame['url']}:{frame['line']}:{frame['column']}"
 
 
-def _stack(frames: list[Json]) -> str:
-    return "\n".join(f"    at {each['function'] or '(anonymous)'} ({_place(each)})" for each in frames)
+def _format_stack(frames: list[Json]) -> str:
+    return "\n".join(f"    at {each['function'] or '(anonymous)'} ({_format_location(each)})" for each in frames)

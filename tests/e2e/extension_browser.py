@@ -1,7 +1,7 @@
-"""The extension as people have it: unpacked from the zip that the server hands out, loaded into the machine's browser.
+"""Chromium with the extension, unpacked from the zip that the server provides.
 
-The browser's own question about a site can't be answered without a screen. So the manifest is changed in one place:
-sites that a person would allow are allowed from the start. `permissions.request` then says yes at once.
+The browser's permission prompt can't be answered without a screen. So the manifest is changed in one place: it grants
+the sites that a user would allow. `permissions.request` then resolves to true immediately.
 """
 
 import asyncio
@@ -24,7 +24,7 @@ from tests.e2e.browser import ARGUMENTS, SECONDS, _is_root
 T = TypeVar("T")
 
 EVERYWHERE = "*://*/*"
-FORGET = """() => new Promise((done, fail) => {
+RESET = """() => new Promise((done, fail) => {
   const opening = indexedDB.open("ticketbox");
   opening.onerror = fail;
   opening.onsuccess = () => {
@@ -42,7 +42,7 @@ FORGET = """() => new Promise((done, fail) => {
 
 
 def unpack(archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
-    """Put the extension into a folder, as its user would; with some sites allowed, where they are given."""
+    """Unpack the extension into a folder. `granted`: sites that it may access from the start."""
     with zipfile.ZipFile(BytesIO(archive)) as zipped:
         zipped.extractall(folder)
     if granted is None:
@@ -54,7 +54,7 @@ def unpack(archive: bytes, folder: Path, granted: list[str] | None = None) -> No
 
 
 class ExtensionBrowser:
-    """A browser with the extension. Its profile outlasts a restart."""
+    """A browser with the extension. Its profile survives a restart."""
 
     def __init__(self, executable: str, archive: bytes, folder: Path, granted: list[str] | None = None) -> None:
         self._executable = executable
@@ -83,11 +83,11 @@ class ExtensionBrowser:
             shutil.rmtree(self._profile, ignore_errors=True)
 
     def run(self, work: Coroutine[Any, Any, T]) -> T:
-        """Do something asynchronous where the browser lives, and wait for it."""
+        """Run a coroutine in the browser's event loop, and wait for it."""
         return asyncio.run_coroutine_threadsafe(asyncio.wait_for(work, SECONDS), self._loop).result()
 
     def start(self) -> None:
-        """Start the browser, also once more on the same profile."""
+        """Start the browser, or restart it with the same profile."""
         port_file = self._profile / "DevToolsActivePort"
         port_file.unlink(missing_ok=True)
         process = self._process = subprocess.Popen(
@@ -115,7 +115,7 @@ class ExtensionBrowser:
         self.run(self._connect())
 
     def stop(self) -> None:
-        """End the browser as its user does: everything that is on the disk stays."""
+        """Close the browser as a user does; the profile stays."""
         if self._process is None:
             return
         self.run(self._close())
@@ -123,9 +123,9 @@ class ExtensionBrowser:
         self._process = None
 
     async def reset(self) -> None:
-        """Leave the extension as it is when it was just installed, and the browser without a page or cookie."""
+        """Reset the extension to its state after installation, and close all pages."""
         options = await self.open_options()
-        await options.evaluate(FORGET)
+        await options.evaluate(RESET)
         first, *others = self.context.pages
         for page in others:
             await page.close()
@@ -152,16 +152,16 @@ class ExtensionBrowser:
     async def _targets(self) -> list[dict[str, Any]]:
         return (await self._cdp.send("Target.getTargets", {"filter": [{}]}))["targetInfos"]
 
-    # --- what a person does
+    # --- what a user does
 
     async def open_options(self) -> Page:
-        """Open the extension's settings."""
+        """Open the extension's options page."""
         page = await self.context.new_page()
         await page.goto(f"chrome-extension://{self.id}/options.html")
         return page
 
     async def connect(self, world: World, *, again: bool = False) -> Page:
-        """Connect by OAuth, in the tab that opens; gives the settings, which say so."""
+        """Connect by OAuth, in the tab that opens. Returns the options page."""
         options = await self.open_options()
         if again:
             await options.get_by_role("button", name="Sign out").click()
@@ -169,7 +169,7 @@ class ExtensionBrowser:
         async with self.context.expect_page() as opened:
             await options.get_by_role("button", name="Connect ticketbox").click()
         consent = await opened.value
-        if again:  # the browser is still signed in to the ticketbox itself
+        if again:  # the browser still has a session with the ticketbox
             await consent.get_by_role("button", name="Approve").click()
         else:
             await sign_in(consent, world)
@@ -177,7 +177,7 @@ class ExtensionBrowser:
         return options
 
     async def connect_with_token(self, address: str, secret: str) -> None:
-        """Connect with a token, and record all sites."""
+        """Connect with a token."""
         page = await self.open_options()
         await page.get_by_label("Address of your ticketbox").fill(address)
         await page.get_by_text("Connect with a token instead").click()
@@ -187,14 +187,14 @@ class ExtensionBrowser:
         await page.close()
 
     async def record_all_sites(self) -> None:
-        """Have every site recorded from its first moment on."""
+        """Record all sites from page load."""
         page = await self.open_options()
         await page.get_by_role("button", name="Record all sites").click()
         await page.get_by_text("All sites", exact=True).wait_for()
         await page.close()
 
     async def open_popup(self, page: Page) -> Page:
-        """Click the extension's button while a page shows; gives what pops up, its capture taken."""
+        """Click the extension's button on a page. Returns the popup after it has captured the page."""
         await page.bring_to_front()
         own = await self.context.new_cdp_session(page)
         info = (await own.send("Target.getTargetInfo"))["targetInfo"]
@@ -204,7 +204,7 @@ class ExtensionBrowser:
         return await self.find_popup()
 
     async def restart_background(self) -> None:
-        """End the extension's background, as the browser does at will; it starts again when it is asked something."""
+        """Stop the extension's background, as the browser may at any time. The next message starts it again."""
         (worker,) = [each for each in self.context.service_workers if self.id in each.url]
         await worker.evaluate("() => { globalThis.before = true; }")
         options = await self.open_options()
@@ -213,11 +213,11 @@ class ExtensionBrowser:
         await own.send("ServiceWorker.stopAllWorkers")
         await options.evaluate("() => chrome.runtime.sendMessage({ kind: 'update-recorded-sites' })")
         again = [each for each in self.context.service_workers if self.id in each.url][-1]
-        assert not await again.evaluate("() => globalThis.before"), "the background goes on"
+        assert not await again.evaluate("() => globalThis.before"), "the background wasn't stopped"
         await options.close()
 
     async def find_popup(self) -> Page:
-        """What popped up. It isn't among the pages of a connection that was there before."""
+        """The open popup. Only a new connection to the browser lists it."""
         address = f"chrome-extension://{self.id}/popup.html"
         for _ in range(200):
             if any(each["url"] == address and each["type"] == "page" for each in await self._targets()):
@@ -227,10 +227,10 @@ class ExtensionBrowser:
                         await page.get_by_text("Capturing the page").wait_for(state="hidden")
                         return page
             await asyncio.sleep(0.1)
-        raise AssertionError("nothing popped up")
+        raise AssertionError("the popup didn't open")
 
     async def create_ticket(self, popup: Page) -> Page:
-        """Press Send; gives the ticket's page, which opens."""
+        """Click "Create ticket". Returns the ticket's page, which opens."""
         async with self.context.expect_page(lambda page: "/tickets/" in page.url or not page.url) as opened:
             await popup.get_by_role("button", name="Create ticket").click()
         page = await opened.value
@@ -239,7 +239,7 @@ class ExtensionBrowser:
 
 
 async def sign_in(page: Page, world: World) -> None:
-    """Sign in on the ticketbox's own page, and let the extension do what it asks for."""
+    """Sign in to the ticketbox, and approve what the extension asks for."""
     await page.get_by_label("E-mail address").fill(world.owner.email)
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("button", name="Sign in").click()

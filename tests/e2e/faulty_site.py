@@ -1,4 +1,4 @@
-"""A small site full of faults, on loopback: what the captured pages are served by."""
+"""A small site with many faults, whose pages are captured."""
 
 import json
 import secrets
@@ -27,7 +27,7 @@ def _secret(name: str) -> str:
 
 
 class PlantedSecrets(msgspec.Struct, frozen=True):
-    """Secrets that the shop leaves everywhere; each is made anew, so that no other test has it."""
+    """Secrets that the shop exposes. They are random, so that no other test has them."""
 
     bearer: str = msgspec.field(default_factory=lambda: _secret("bearer"))
     api_key: str = msgspec.field(default_factory=lambda: _secret("apikey"))
@@ -40,7 +40,7 @@ class PlantedSecrets(msgspec.Struct, frozen=True):
 
     @property
     def all(self) -> list[str]:
-        """Every one of them."""
+        """All secrets."""
         return list(msgspec.structs.astuple(self))
 
 
@@ -156,7 +156,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *_: Any, **__: Any) -> None:
-        """Say nothing: the tests' output is for what fails."""
+        """Log nothing."""
 
 
 class _Server(ThreadingHTTPServer):
@@ -166,14 +166,14 @@ class _Server(ThreadingHTTPServer):
 
 
 class FaultySite:
-    """The site, running. `url` has no trailing slash."""
+    """The running site. `url` has no trailing slash."""
 
     def __init__(self) -> None:
         self.planted = PlantedSecrets()
-        # bound but not listening: every connection is refused, and nobody else can take the port
+        # bound but not listening: connections are refused, and no other process can use the port
         self._closed = socket.socket()
         self._closed.bind(("127.0.0.1", 0))
-        self.refusing = f"http://127.0.0.1:{self._closed.getsockname()[1]}"
+        self.refusing_url = f"http://127.0.0.1:{self._closed.getsockname()[1]}"
         self._server = _Server(("127.0.0.1", 0), _Handler)
         self._server.planted = self.planted
         self._server.script = self._script()
@@ -181,7 +181,7 @@ class FaultySite:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.05,), daemon=True)
 
     def _script(self) -> str:
-        script = APP.replace("CLOSED_PORT", self.refusing.rpartition(":")[2])
+        script = APP.replace("CLOSED_PORT", self.refusing_url.rpartition(":")[2])
         for name in self.planted.__struct_fields__:
             script = script.replace(f"PLANTED.{name}", getattr(self.planted, name))
         return script

@@ -1,4 +1,4 @@
-"""Firefox with the extension, over WebDriver BiDi (W3C); the browser's own window is a context like a page."""
+"""Firefox with the extension, driven by WebDriver BiDi (W3C). The browser's window is a context like a page."""
 
 import json
 import os
@@ -17,25 +17,25 @@ from tests.e2e.extension_browser import EVERYWHERE, unpack
 ID = "extension@ticketbox.app"
 UUID = "6f3c0f0e-5b8e-4c8b-9b0e-0d5d1a2b3c4d"
 SECONDS = 30
-CLICK_ACTION = f"""(() => {{
+OPEN_POPUP = f"""(() => {{
   const {{ ExtensionParent }} = ChromeUtils.importESModule("resource://gre/modules/ExtensionParent.sys.mjs");
   const extension = ExtensionParent.GlobalManager.getExtension("{ID}");
   ExtensionParent.apiManager.global.browserActionFor(extension).openPopup(window);
 }})()"""
 
-CHOOSE = """(label) => {
+ACTIVATE_MENU_ITEM = """(label) => {
   const menu = document.getElementById("contentAreaContextMenu");
   menu.activateItem([...menu.children].find((each) => each.label === label));
 }"""
 
 
 def find_firefox() -> str | None:
-    """Where the machine's Firefox is, if it has one."""
+    """The path of the machine's Firefox; None if there is none."""
     return shutil.which("firefox-esr") or shutil.which("firefox")
 
 
 class Firefox:
-    """A running Firefox that may be told everything."""
+    """A running Firefox that allows access to its own window."""
 
     def __init__(self, executable: str, archive: bytes, folder: Path) -> None:
         self._executable, self._archive, self._folder = executable, archive, folder
@@ -80,7 +80,7 @@ class Firefox:
         self._process.stderr.close()  # type: ignore[union-attr]
 
     def call(self, method: str, **params: Any) -> Any:
-        """Send a command; gives its result."""
+        """Send a command, and return its result."""
         self._number += 1
         self._socket.send(json.dumps({"id": self._number, "method": method, "params": params}))
         while True:
@@ -90,13 +90,13 @@ class Firefox:
                 return answer["result"]
 
     def open(self, address: str) -> str:
-        """Open a tab; gives its context."""
+        """Open a tab, and return its context."""
         context: str = self.call("browsingContext.create", type="tab")["context"]
         self.call("browsingContext.navigate", context=context, url=address, wait="complete")
         return context
 
     def evaluate(self, context: str, expression: str) -> Any:
-        """Evaluate as if its person had just clicked; gives a string, a figure or nothing."""
+        """Evaluate an expression with user activation. Returns a string, a number or None."""
         answer = self.call(
             "script.evaluate",
             expression=expression,
@@ -108,7 +108,7 @@ class Firefox:
         return answer["result"].get("value")
 
     def click_button(self, context: str, button: str) -> None:
-        """Press a button with the mouse: only then may the extension ask for a permission."""
+        """Click a button with the mouse; otherwise the extension may not request a permission."""
         self.call("browsingContext.activate", context=context)
         place = f"""(() => {{
           const all = [...document.querySelectorAll("button")];
@@ -127,38 +127,38 @@ class Firefox:
         self.call("input.performActions", context=context, actions=[mouse])
 
     def wait_until(self, context: str, expression: str) -> None:
-        """Wait until something is true in a page."""
+        """Wait until an expression is true in a page."""
         deadline = time.monotonic() + SECONDS
         while not self.evaluate(context, f"Boolean({expression})"):
             assert time.monotonic() < deadline, f"{expression}: {self.evaluate(context, 'document.body.innerText')}"
             time.sleep(0.05)
 
     def open_options(self) -> str:
-        """Open the extension's settings."""
+        """Open the extension's options page."""
         return self.open(f"moz-extension://{UUID}/options.html")
 
     def list_contexts(self, scope: str = "content") -> list[dict[str, Any]]:
-        """The open tabs; with the scope `chrome`, the browser's windows and what stands in them."""
+        """The open tabs; with the scope `chrome`, the browser's windows and their contents."""
         return self.call("browsingContext.getTree", **({"moz:scope": scope} if scope == "chrome" else {}))["contexts"]
 
     def open_popup(self, context: str) -> None:
-        """Click the extension's button while a tab shows."""
+        """Click the extension's button on a tab."""
         self.call("browsingContext.activate", context=context)
         window = next(each for each in self.list_contexts("chrome") if each["url"].endswith("browser.xhtml"))
-        self.evaluate(window["context"], CLICK_ACTION)
+        self.evaluate(window["context"], OPEN_POPUP)
 
     def press_shortcut(self, context: str, modifiers: str, key: str) -> None:
-        """Have the browser do what it does for a shortcut while a tab shows.
+        """Trigger the browser's command for a shortcut on a tab.
 
-        The keys themselves can't be pressed: BiDi gives them to the page alone, and a text input processor in the
-        browser's window reaches the page too, but no shortcut.
+        The keys can't be pressed: BiDi sends them to the page only, and so does a text input processor in the browser's
+        window.
         """
         self.call("browsingContext.activate", context=context)
         window = next(each for each in self.list_contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
         self.evaluate(window, f"document.querySelector(`key[modifiers='{modifiers}'][key='{key}']`).doCommand()")
 
     def choose_menu_item(self, context: str, label: str) -> None:
-        """Open a page's menu with the mouse's right button, and choose an entry of it."""
+        """Open a page's context menu with a right click, and choose one of its items."""
         self.call("browsingContext.activate", context=context)
         moves = [
             {"type": "pointerMove", "x": 300, "y": 300},
@@ -169,4 +169,4 @@ class Firefox:
         self.call("input.performActions", context=context, actions=[mouse])
         window = next(each for each in self.list_contexts("chrome") if each["url"].endswith("browser.xhtml"))["context"]
         self.wait_until(window, "document.getElementById('contentAreaContextMenu').state === 'open'")
-        self.evaluate(window, f"({CHOOSE})({json.dumps(label)})")
+        self.evaluate(window, f"({ACTIVATE_MENU_ITEM})({json.dumps(label)})")

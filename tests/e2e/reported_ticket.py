@@ -1,4 +1,4 @@
-"""Reporting a page with the extension, and reading what became of it."""
+"""Reports a page with the extension, and reads the resulting ticket."""
 
 import re
 from collections.abc import Callable
@@ -14,7 +14,7 @@ STREAMS = ("console", "network", "errors")
 
 
 class ReportedTicket:
-    """What became of a click, read over REST."""
+    """A ticket that was created by the extension, read over REST."""
 
     def __init__(self, world: World, address: str) -> None:
         self.id = re.search(r"t-\w+", address)[0]  # type: ignore[index]
@@ -25,21 +25,21 @@ class ReportedTicket:
         self.screenshot = api.get(f"/tickets/{self.id}/screenshot")
 
     def stream_statuses(self) -> dict[str, tuple[str, str | None]]:
-        """Each stream's health, briefly."""
+        """The status and reason of each stream."""
         health = self.capture["health"]
         return {name: (health[name]["status"], health[name]["reason"]) for name in STREAMS}
 
     def console_args(self) -> list[list[str]]:
-        """The console's words."""
+        """The arguments of each console line."""
         return [each["args"] for each in self.streams["console"]]
 
     def request_summaries(self) -> list[tuple[str, str, int | None]]:
-        """The requests' types, paths and statuses."""
+        """The type, path and status of each request."""
         return [(e["type"], re.sub(r"^\w+://[^/]+", "", e["url"]), e["status"]) for e in self.streams["network"]]
 
 
 def report_page(browser: ExtensionBrowser, world: World, visit: Callable[[Page], Any], **given: str) -> ReportedTicket:
-    """Visit a page, click, send; gives the ticket."""
+    """Visit a page, open the popup and create a ticket. Returns the ticket."""
 
     async def work() -> str:
         page = await browser.context.new_page()

@@ -1,4 +1,4 @@
-"""A page with every kind of fault: captured by a real browser, sent, and read back field by field."""
+"""A page with every kind of fault: recorded by a real browser, uploaded, and read back field by field."""
 
 import copy
 import hashlib
@@ -25,8 +25,8 @@ BLANKED_HEADERS = {"x-api-key", "x-shop-build"}
 MARK = "[redacted]"
 
 
-class Sent:
-    """A recording that was sent, with what must be there now."""
+class SentCapture:
+    """An uploaded recording, with what the server must have stored."""
 
     def __init__(
         self, world: World, shop: Recording, planted: PlantedSecrets, *, bodies: bool, compressed: bool
@@ -43,11 +43,11 @@ class Sent:
         self.reader = world.owner.token("read")
         self.ticket_path = f"/tickets/{self.receipt['ticket_id']}"
         self.path = f"/captures/{self.receipt['capture_id']}"
-        self.expected = {name: self._stored(entries) for name, entries in self.recording.streams.items()}
+        self.expected = {name: self._expected_stream(entries) for name, entries in self.recording.streams.items()}
 
-    def _stored(self, entries: list[Json]) -> list[Json]:
-        """A stream as it must have been stored: word for word, but for the secrets and the policy."""
-        entries = _with_strings(self._allowed(entries), self._without_secrets)
+    def _expected_stream(self, entries: list[Json]) -> list[Json]:
+        """A stream as it must be stored: unchanged except for secrets and what the policy excludes."""
+        entries = _map_strings(self._apply_policy(entries), self._redact)
         for entry in entries:
             for side in ("request", "response"):
                 if side in entry:
@@ -58,7 +58,7 @@ class Sent:
                     }
         return entries
 
-    def _allowed(self, entries: list[Json]) -> list[Json]:
+    def _apply_policy(self, entries: list[Json]) -> list[Json]:
         entries = copy.deepcopy(entries)
         for entry in entries:
             for side in ("request", "response"):
@@ -66,15 +66,15 @@ class Sent:
                     entry[side].update(body=None, omitted_reason="policy")
         return entries
 
-    def _without_secrets(self, text: str) -> str:
-        # the shop's own script holds its header as a literal, of which nothing but the key is left
+    def _redact(self, text: str) -> str:
+        # the shop's script contains its header as a literal, of which only the key remains
         text = text.replace(f"Bearer {self.planted.bearer}", MARK)
         for secret in self.planted.all:
             text = text.replace(secret, MARK)
         return text.replace("\0", "\ufffd")
 
-    def redactions(self) -> Json:
-        """How often a secret stood where it was looked for, added to what the browser says it took out."""
+    def expected_redactions(self) -> Json:
+        """The expected counts of redactions, including those that the client reports."""
         headers = [
             name.lower()
             for entry in self.recording.network
@@ -82,19 +82,19 @@ class Sent:
             for name in entry[side]["headers"]
         ]
         lost = REMOVED_HEADERS | BLANKED_HEADERS
-        # headers go as a whole, whatever is in them
-        texts = [self._allowed(entries) for entries in self.recording.streams.values()]
+        # a redacted header counts once, whatever its value
+        texts = [self._apply_policy(entries) for entries in self.recording.streams.values()]
         for entry in texts[1]:
             for side in ("request", "response"):
-                kept = {name: value for name, value in entry[side]["headers"].items() if name.lower() not in lost}
-                entry[side]["headers"] = kept
+                headers = {name: value for name, value in entry[side]["headers"].items() if name.lower() not in lost}
+                entry[side]["headers"] = headers
         text = json.dumps(texts)
         count, planted = text.count, self.planted
         before = self.recording.facts["redaction"]
         return {
             "headers": before["headers"] + sum(name in lost for name in headers),
             "query": before["query"] + count(planted.query_token) + count(planted.query_key),
-            # the header in the shop's script is known by its key as well as by its shape
+            # the header in the shop's script matches both by its key and by its pattern
             "keys": before["keys"]
             + sum(map(count, (planted.password, planted.access_token, planted.api_key, planted.bearer))),
             "patterns": before["patterns"] + count(planted.jwt) + count(planted.bearer),
@@ -102,37 +102,37 @@ class Sent:
         }
 
 
-def _with_strings(value: Any, change: Callable[[str], str]) -> Any:
-    """A copy of some JSON with every string changed."""
+def _map_strings(value: Any, change: Callable[[str], str]) -> Any:
+    """Copy JSON with a function applied to every string."""
     match value:
         case str():
             return change(value)
         case list():
-            return [_with_strings(each, change) for each in value]
+            return [_map_strings(each, change) for each in value]
         case dict():
-            return {name: _with_strings(each, change) for name, each in value.items()}
+            return {name: _map_strings(each, change) for name, each in value.items()}
         case _:
             return value
 
 
 @pytest.fixture(scope="session", params=["bodies off, streams as gzip", "bodies on, streams plain"])
-def sent_once(request: pytest.FixtureRequest, box: Box, shop: Recording, site: FaultySite) -> Sent:
-    """The shop's recording, in a project that takes bodies and in one that doesn't; only read."""
-    takes_bodies = request.param.startswith("bodies on")
-    return Sent(World(box), shop, site.planted, bodies=takes_bodies, compressed=not takes_bodies)
+def sent_once(request: pytest.FixtureRequest, box: Box, shop: Recording, site: FaultySite) -> SentCapture:
+    """The shop's recording, in a project that stores bodies and in one that doesn't. Tests only read it."""
+    stores_bodies = request.param.startswith("bodies on")
+    return SentCapture(World(box), shop, site.planted, bodies=stores_bodies, compressed=not stores_bodies)
 
 
 @pytest.fixture
-def sent(sent_once: Sent) -> Iterator[Sent]:
-    """The same, with a client of this test's own: a server's clients are closed after each test."""
+def sent(sent_once: SentCapture) -> Iterator[SentCapture]:
+    """The same with a new client, because a server's clients are closed after each test."""
     world = sent_once.world
     world.api = world.box.client(sent_once.reader)
     yield sent_once
     world.box.close_clients()
 
 
-def test_the_browser_reported_every_fault_that_the_page_has(shop: Recording, site: FaultySite) -> None:
-    """What the other tests send is real and complete: else they would prove little."""
+def test_browser_reports_every_fault_of_the_page(shop: Recording, site: FaultySite) -> None:
+    """The recording that the other tests upload is real and complete."""
     lines = {entry["args"][0]: entry for entry in shop.console}
     levels = [lines[text]["level"] for text in ("debugging", "cart total", "", "stock is low", "checkout failed")]
     assert levels == ["debug", "log", "info", "warn", "error"]
@@ -159,7 +159,7 @@ def test_the_browser_reported_every_fault_that_the_page_has(shop: Recording, sit
 
 
 @pytest.mark.parametrize("stream", ["console", "network", "errors"])
-def test_a_stream_comes_back_as_the_browser_reported_it(sent: Sent, stream: str) -> None:
+def test_stream_is_returned_as_recorded(sent: SentCapture, stream: str) -> None:
     api = sent.world.api
     assert read_all_entries(api, f"{sent.path}/{stream}") == sent.expected[stream]
     whole = ok(api.get(f"{sent.path}/{stream}", params={"limit": 100}))
@@ -168,7 +168,7 @@ def test_a_stream_comes_back_as_the_browser_reported_it(sent: Sent, stream: str)
     assert whole["health_summary"] == "Console, network and errors were collected in full."
 
 
-def test_streams_filter_to_what_is_asked_for(sent: Sent) -> None:
+def test_streams_can_be_filtered(sent: SentCapture) -> None:
     def found(stream: str, **filters: Any) -> list[Json]:
         page = ok(sent.world.api.get(f"{sent.path}/{stream}", params={"limit": 100, **filters}))
         assert (page["matched"], page["total"]) == (len(page["items"]), len(sent.expected[stream]))
@@ -188,13 +188,13 @@ def test_streams_filter_to_what_is_asked_for(sent: Sent) -> None:
     assert found("errors", around=moment) == []
 
 
-def test_one_request_comes_back_whole(sent: Sent) -> None:
+def test_single_request_is_returned_in_full(sent: SentCapture) -> None:
     for entry in sent.expected["network"]:
         assert ok(sent.world.api.get(f"{sent.path}/network/{entry['id']}")) == entry
     assert sent.world.api.get(f"{sent.path}/network/none").status_code == 404
 
 
-def test_bodies_are_there_only_where_the_project_wants_them(sent: Sent) -> None:
+def test_bodies_are_stored_only_if_the_project_allows_them(sent: SentCapture) -> None:
     requests = {
         urlsplit(entry["url"]).path: entry for entry in read_all_entries(sent.world.api, f"{sent.path}/network")
     }
@@ -212,7 +212,7 @@ def test_bodies_are_there_only_where_the_project_wants_them(sent: Sent) -> None:
         assert (login["request"]["omitted_reason"], login["response"]["omitted_reason"]) == ("policy", "policy")
 
 
-def test_the_ticket_tells_all_of_the_capture(sent: Sent) -> None:
+def test_ticket_contains_the_capture(sent: SentCapture) -> None:
     ticket = ok(sent.world.api.get(sent.ticket_path))
     facts = sent.recording.facts
     assert (ticket["title"], ticket["source_url"]) == (facts["page"]["title"], facts["page"]["url"])
@@ -226,7 +226,7 @@ def test_the_ticket_tells_all_of_the_capture(sent: Sent) -> None:
         key: facts[key] for key in ("page", "environment", "health")
     }
     assert capture["captured_at"] == format_rfc3339(int(facts["captured_at"]))
-    assert capture["redaction"] == sent.redactions()
+    assert capture["redaction"] == sent.expected_redactions()
     assert capture["health_summary"] == "Console, network and errors were collected in full."
     network = sent.expected["network"]
     failed = sum(entry["status"] is None or entry["status"] >= 400 or bool(entry["error"]) for entry in network)
@@ -244,7 +244,7 @@ def test_the_ticket_tells_all_of_the_capture(sent: Sent) -> None:
 
 
 @pytest.mark.parametrize("detail", ["summary", "full"])
-def test_the_ticket_shows_what_went_wrong_first(sent: Sent, detail: str) -> None:
+def test_ticket_lists_failures_first(sent: SentCapture, detail: str) -> None:
     capture = ok(sent.world.api.get(sent.ticket_path, params={"detail": detail}))["capture"]
     for name, expected in sent.expected.items():
         part = capture[name]
@@ -264,7 +264,7 @@ def test_the_ticket_shows_what_went_wrong_first(sent: Sent, detail: str) -> None
     assert len(json.dumps(capture)) < 40_000 or detail == "full"
 
 
-def test_the_requests_come_as_a_har(sent: Sent) -> None:
+def test_requests_can_be_exported_as_har(sent: SentCapture) -> None:
     answer = sent.world.api.get(f"{sent.path}/har")
     assert answer.headers["content-type"] == "application/json"
     assert f'filename="{sent.receipt["ticket_id"]}.har"' in answer.headers["content-disposition"]
@@ -297,7 +297,7 @@ def _named(pairs: list[Json]) -> list[tuple[str, str]]:
     return [(pair["name"], pair["value"]) for pair in pairs]
 
 
-def test_the_screenshot_comes_back_bit_for_bit(sent: Sent) -> None:
+def test_screenshot_is_returned_unchanged(sent: SentCapture) -> None:
     api, shot = sent.world.api, sent.recording.screenshot
     capture = ok(api.get(sent.ticket_path))["capture"]
     asset = ok(api.get(f"/assets/{capture['screenshot']['id']}"))
@@ -325,9 +325,7 @@ def test_the_screenshot_comes_back_bit_for_bit(sent: Sent) -> None:
 
 
 @pytest.mark.parametrize(("max_side", "size"), [(300, (300, 200)), (899, (899, 599)), (900, (900, 600))])
-def test_the_screenshot_comes_as_small_as_asked(
-    world: World, shop: Recording, max_side: int, size: tuple[int, int]
-) -> None:
+def test_screenshot_is_scaled_to_max_side(world: World, shop: Recording, max_side: int, size: tuple[int, int]) -> None:
     receipt = ok(send_capture(world.api, build_parts(shop, project_id=world.project)))
     answer = world.api.get(f"/tickets/{receipt['ticket_id']}/screenshot", params={"max_side": max_side})
     small = _picture(answer)
@@ -346,13 +344,13 @@ def _picture(answer: httpx.Response) -> Image.Image:
 
 
 @pytest.mark.parametrize("form", ["jpeg", "webp"])
-def test_every_kind_of_screenshot_that_a_browser_makes_is_taken(
+def test_every_screenshot_format_of_the_browser_is_accepted(
     chromium: Chromium, site: FaultySite, world: World, form: str
 ) -> None:
     async def collect(page: Page) -> Recording:
-        collector = await DevToolsRecorder.attach(page)
+        recorder = await DevToolsRecorder.attach(page)
         await page.goto(f"{site.url}/closed")
-        return await collector.recording(form)
+        return await recorder.recording(form)
 
     shot = chromium.visit(collect, viewport={"width": 500, "height": 300}, device_scale_factor=2)
     assert shot.facts["environment"]["dpr"] == 2
@@ -363,9 +361,9 @@ def test_every_kind_of_screenshot_that_a_browser_makes_is_taken(
     assert world.api.get(f"/assets/{asset['id']}/content").content == shot.screenshot
 
 
-def test_no_secret_stands_anywhere_in_the_file(sent: Sent) -> None:
+def test_no_secret_is_stored_in_the_file(sent: SentCapture) -> None:
     haystacks = list(read_stored_bytes(sent.world.box.db))
-    # the search finds what is there: a packed line, a packed request, a row's own text
+    # the search works: it finds a compressed line, a compressed request and the text of a row
     for marker in ("stock is low", "/api/nothing", sent.receipt["capture_id"]):
         assert any(marker.encode() in haystack for haystack in haystacks), marker
     for secret in sent.planted.all:
@@ -375,7 +373,7 @@ def test_no_secret_stands_anywhere_in_the_file(sent: Sent) -> None:
     assert not [secret for secret in sent.planted.all if secret in log]
 
 
-def test_no_answer_tells_a_secret(sent: Sent) -> None:
+def test_no_response_contains_a_secret(sent: SentCapture) -> None:
     api = sent.world.api
     paths = [
         sent.ticket_path,
@@ -392,7 +390,7 @@ def test_no_answer_tells_a_secret(sent: Sent) -> None:
         assert (found["matched"], found["total"]) == (0, len(sent.recording.network))
 
 
-def test_a_project_has_secrets_of_its_own_taken_out(world: World, shop: Recording) -> None:
+def test_project_rules_redact_more_secrets(world: World, shop: Recording) -> None:
     rules = {"bodies": "on", "extra_redactions": ["text:naïve", "orders"]}
     ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": rules}))
     receipt = ok(send_capture(world.api, build_parts(shop, project_id=world.project)))
@@ -410,7 +408,7 @@ def test_a_project_has_secrets_of_its_own_taken_out(world: World, shop: Recordin
     assert capture["redaction"]["extra"] == 5 + sent_text.count("naïve") + 1
 
 
-def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Recording, site: FaultySite) -> None:
+def test_page_address_and_title_are_redacted(world: World, shop: Recording, site: FaultySite) -> None:
     secret = site.planted.query_token
     page = {
         "url": f"https://ann:{secret}@shop.example/cart?token={secret}&tab=1#access_token={secret}",
@@ -441,7 +439,7 @@ def test_a_page_address_and_title_lose_their_secrets_too(world: World, shop: Rec
         ("", "", "Untitled page", ""),
     ],
 )
-def test_what_a_page_calls_itself_makes_one_plain_line(
+def test_page_title_becomes_one_plain_line(
     world: World, shop: Recording, url: str, title: str, shown: str, address: str
 ) -> None:
     facts = {**shop.facts, "page": {"url": url, "title": title, "referrer": "http://r/\0"}}

@@ -1,4 +1,4 @@
-"""The extension in a real browser, with real clicks on its button, against a real server."""
+"""The extension in Chromium, from the click on its button to the ticket."""
 
 import json
 import re
@@ -24,7 +24,7 @@ from tests.e2e.uploads import read_stored_bytes
 from tests.e2e.varied_site import VariedSite
 
 
-def test_one_signs_in_by_oauth_in_a_tab_and_a_click_makes_a_ticket(
+def test_user_signs_in_by_oauth_and_creates_a_ticket(
     launch_extension: Callable[..., ExtensionBrowser], world: World, varied_site: VariedSite
 ) -> None:
     browser = launch_extension()
@@ -35,7 +35,7 @@ def test_one_signs_in_by_oauth_in_a_tab_and_a_click_makes_a_ticket(
         return [page.url for page in browser.context.pages]
 
     left = browser.run(connect())
-    assert not [address for address in left if world.box.url in address], "the tab is closed, and its code with it"
+    assert not [address for address in left if world.box.url in address], "the tab with the code is closed"
     (app,) = ok(world.owner.web.get("/connected-apps"))["items"]
     assert (app["name"], app["scopes"]) == ("ticketbox browser extension", ["tickets:write"])
 
@@ -54,7 +54,7 @@ def test_one_signs_in_by_oauth_in_a_tab_and_a_click_makes_a_ticket(
     assert ok(world.owner.web.get("/connected-apps"))["items"] == []
 
 
-def test_a_capture_holds_what_the_page_did(
+def test_capture_contains_what_the_page_did(
     recording_browser: ExtensionBrowser, reporter: World, site: FaultySite
 ) -> None:
     async def visit(page: Page) -> None:
@@ -122,8 +122,8 @@ def test_a_capture_holds_what_the_page_did(
         given = {"capture_id": ticket.capture["id"], "limit": 100}
         return {name: (await client.call_tool(f"get_{name}", given)).structured_content["items"] for name in STREAMS}
 
-    told = talk(reporter, "legacy", read)
-    assert {name: [_without_nulls(each) for each in ticket.streams[name]] for name in STREAMS} == told
+    by_agent = talk(reporter, "legacy", read)
+    assert {name: [_without_nulls(each) for each in ticket.streams[name]] for name in STREAMS} == by_agent
 
 
 def _without_nulls(value: Any) -> Any:
@@ -140,7 +140,7 @@ def test_no_planted_secret_reaches_the_server(
     ok(reporter.owner.web.patch(f"/projects/{reporter.project}", json=policy))
 
     async def visit(page: Page) -> None:
-        options = await recording_browser.open_options()  # its opening lets the extension learn of the project's policy
+        options = await recording_browser.open_options()  # to load the project's policy
         await options.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
         await options.close()
         await page.goto(f"{site.url}/shop/cart")
@@ -172,7 +172,7 @@ def test_no_planted_secret_reaches_the_server(
         assert not any(secret.encode() in haystack for haystack in haystacks), secret
 
 
-def test_what_leaves_the_browser_is_redacted_already(
+def test_capture_is_redacted_before_it_leaves_the_browser(
     recording_browser: ExtensionBrowser, reporter: World, site: FaultySite
 ) -> None:
     async def work() -> str:
@@ -181,7 +181,7 @@ def test_what_leaves_the_browser_is_redacted_already(
         await page.wait_for_selector("body.done")
         popup = await recording_browser.open_popup(page)
         await popup.get_by_text(re.compile(r"^\d+ secrets were redacted")).wait_for()
-        kept = await popup.evaluate(
+        stored = await popup.evaluate(
             """() => new Promise((done) => {
               const opening = indexedDB.open("ticketbox");
               opening.onsuccess = () => {
@@ -192,14 +192,14 @@ def test_what_leaves_the_browser_is_redacted_already(
         )
         await popup.close()
         await page.close()
-        return kept
+        return stored
 
-    kept = recording_browser.run(work())
-    assert "stock is low" in kept
-    assert not [secret for secret in site.planted.all if secret in kept]
+    stored = recording_browser.run(work())
+    assert "stock is low" in stored
+    assert not [secret for secret in site.planted.all if secret in stored]
 
 
-def test_the_zip_is_for_who_is_signed_in(world: World) -> None:
+def test_zip_download_requires_sign_in(world: World) -> None:
     stranger = httpx.get(f"{world.box.url}/extension/chromium.zip")
     assert (stranger.status_code, stranger.headers["location"]) == (303, "/signin?next=/extension/chromium.zip")
     for browser in ("chromium", "firefox"):
@@ -210,7 +210,7 @@ def test_the_zip_is_for_who_is_signed_in(world: World) -> None:
     assert httpx.get(f"{world.box.url}/extension/opera.zip", cookies=world.owner.web.cookies).status_code == 404
 
 
-def test_what_is_redacted_or_cropped_never_leaves_and_what_is_drawn_arrives(
+def test_redacted_and_cropped_pixels_are_removed_and_annotations_are_sent(
     recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
     async def work() -> tuple[str, list[float]]:
@@ -227,7 +227,7 @@ def test_what_is_redacted_or_cropped_never_leaves_and_what_is_drawn_arrives(
         assert axe.violations_count == 0, axe.generate_report()
 
         async def place(tool: str) -> None:
-            # by keyboard, a mark appears in the middle of the picture
+            # the keyboard adds a mark in the centre of the screenshot
             await editor.get_by_role("radio", name=tool, exact=True).click()
             await picture.press("Enter")
 
@@ -258,7 +258,7 @@ def test_what_is_redacted_or_cropped_never_leaves_and_what_is_drawn_arrives(
 
 
 @SCHEMES
-def test_the_extensions_pages_are_for_everybody(
+def test_extension_pages_are_accessible(
     recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite, scheme: Literal["light", "dark"]
 ) -> None:
     async def look(page: Page, name: str) -> None:

@@ -1,4 +1,4 @@
-"""A connection by OAuth over time: it is renewed without a word, and when it ends, nothing is lost."""
+"""An OAuth connection over time: it is renewed silently, and when it ends, no capture is lost."""
 
 import pytest
 from playwright.async_api import Page, expect
@@ -9,7 +9,7 @@ from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.reported_ticket import report_page
 from tests.e2e.varied_site import VariedSite
 
-AGE = """() => new Promise((done, fail) => {
+EXPIRE_TOKEN = """() => new Promise((done, fail) => {
   const opening = indexedDB.open("ticketbox");
   opening.onerror = fail;
   opening.onsuccess = () => {
@@ -24,7 +24,7 @@ AGE = """() => new Promise((done, fail) => {
 
 @pytest.fixture
 def connected(extension_browser: ExtensionBrowser, world: World) -> ExtensionBrowser:
-    """The browser, connected by OAuth and to nothing else."""
+    """A browser whose extension is connected by OAuth."""
 
     async def connect() -> None:
         await extension_browser.reset()
@@ -34,30 +34,28 @@ def connected(extension_browser: ExtensionBrowser, world: World) -> ExtensionBro
     return extension_browser
 
 
-def hours_later(browser: ExtensionBrowser, world: World) -> str:
-    """The access token's time is over, for the server and for the extension; gives the token."""
+def expire_access_token(browser: ExtensionBrowser, world: World) -> str:
+    """Expire the access token, for the server and the extension. Returns the token."""
     alter(world.box.db, "UPDATE oauth_secret SET expires_at = 1 WHERE opens = 'access'")
 
-    async def age() -> str:
+    async def expire() -> str:
         options = await browser.open_options()
-        secret = await options.evaluate(AGE)
+        secret = await options.evaluate(EXPIRE_TOKEN)
         await options.close()
         return secret
 
-    return browser.run(age())
+    return browser.run(expire())
 
 
-def test_a_token_whose_time_is_over_is_renewed_without_a_word(
-    connected: ExtensionBrowser, world: World, varied_site: VariedSite
-) -> None:
-    before = hours_later(connected, world)
+def test_expired_token_is_renewed_silently(connected: ExtensionBrowser, world: World, varied_site: VariedSite) -> None:
+    before = expire_access_token(connected, world)
     ticket = report_page(connected, world, lambda page: page.goto(f"{varied_site.url}/plain"), title="Hours later")
     assert (ticket.record["title"], ticket.record["created"]["via"]) == ("Hours later", "extension")
-    assert hours_later(connected, world) != before
+    assert expire_access_token(connected, world) != before
     assert len(ok(world.owner.web.get("/connected-apps"))["items"]) == 1
 
 
-def test_a_connection_that_was_ended_is_told_and_what_was_typed_waits_until_there_is_another(
+def test_capture_waits_in_the_outbox_while_the_connection_is_revoked(
     connected: ExtensionBrowser, world: World, varied_site: VariedSite
 ) -> None:
     async def write() -> tuple[Page, Page]:
@@ -65,17 +63,17 @@ def test_a_connection_that_was_ended_is_told_and_what_was_typed_waits_until_ther
         await page.goto(f"{varied_site.url}/plain")
         popup = await connected.open_popup(page)
         await popup.get_by_label("Title").fill("Kept")
-        await expect(popup.get_by_role("button", name="Create ticket")).to_be_enabled()  # it has heard of the projects
+        await expect(popup.get_by_role("button", name="Create ticket")).to_be_enabled()  # the projects are loaded
         return page, popup
 
     page, popup = connected.run(write())
     (app,) = ok(world.owner.web.get("/connected-apps"))["items"]
     ok(world.owner.web.delete(f"/connected-apps/{app['id']}"))
 
-    async def age() -> None:
-        await popup.evaluate(AGE)
+    async def expire() -> None:
+        await popup.evaluate(EXPIRE_TOKEN)
 
-    connected.run(age())
+    connected.run(expire())
 
     async def send() -> str:
         await popup.get_by_role("button", name="Create ticket").click()
@@ -90,7 +88,7 @@ def test_a_connection_that_was_ended_is_told_and_what_was_typed_waits_until_ther
 
     async def connect_again() -> None:
         options = await connected.connect(world, again=True)
-        await options.get_by_text("No captures are waiting to be sent.").wait_for()  # what waited goes by itself
+        await options.get_by_text("No captures are waiting to be sent.").wait_for()  # sent automatically
 
     connected.run(connect_again())
     assert [each["title"] for each in ok(world.api.get("/tickets"))["items"]] == ["Kept"]

@@ -1,4 +1,4 @@
-"""Deep recording_browser: what only the browser's debugger knows, for one tab, as long as its person wants it."""
+"""Deep recording: what only the browser's debugger sees, for one tab, until the user stops it."""
 
 from collections.abc import Callable
 
@@ -14,8 +14,8 @@ from tests.e2e.uploads import read_stored_bytes
 pytestmark = pytest.mark.long
 
 
-async def go_deep(browser: ExtensionBrowser, page: Page, address: str) -> None:
-    """Open the popup on a page, switch deep recording on, and visit the address."""
+async def start_deep_recording(browser: ExtensionBrowser, page: Page, address: str) -> None:
+    """Start deep recording in the popup, and visit an address."""
     popup = await browser.open_popup(page)
     await popup.get_by_role("button", name="Start deep recording").click()
     await popup.get_by_role("button", name="Stop deep recording").wait_for()
@@ -24,8 +24,8 @@ async def go_deep(browser: ExtensionBrowser, page: Page, address: str) -> None:
     await page.wait_for_function("document.title === 'deep'")
 
 
-async def attached(browser: ExtensionBrowser) -> int:
-    """How many tabs the extension's debugger listens to; the tests' own doesn't count."""
+async def count_attached(browser: ExtensionBrowser) -> int:
+    """Count the tabs that the extension's debugger is attached to."""
     options = await browser.open_options()
     found = await options.evaluate(
         "async () => (await chrome.tabs.query({})).length && (await Promise.all((await chrome.tabs.query({})).map("
@@ -37,7 +37,7 @@ async def attached(browser: ExtensionBrowser) -> int:
 
 
 @pytest.mark.parametrize("bodies", ["on", "off"])
-def test_what_the_page_cant_see_is_recorded_and_redacted_alike(
+def test_requests_hidden_from_the_page_are_recorded_and_redacted(
     deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite, bodies: str
 ) -> None:
     policy = {"capture_policy": {"bodies": bodies, "extra_redactions": []}, "url_patterns": [f"{deep_site.url}/*"]}
@@ -48,20 +48,20 @@ def test_what_the_page_cant_see_is_recorded_and_redacted_alike(
         await options.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
         await options.close()
         await page.goto(f"{deep_site.url}/other")
-        await go_deep(deep_edition, page, f"{deep_site.url}/in")
+        await start_deep_recording(deep_edition, page, f"{deep_site.url}/in")
         await page.wait_for_timeout(500)
 
     ticket = report_page(deep_edition, reporter, visit)
-    assert deep_edition.run(attached(deep_edition)) == 0, "it ends with the ticket"
+    assert deep_edition.run(count_attached(deep_edition)) == 0, "deep recording stops when the ticket is created"
     network = {(each["method"], each["url"].partition("?")[0]): each for each in ticket.streams["network"]}
     foreign = deep_site.url.replace("127.0.0.1", "127.0.0.2")
-    assert ("GET", f"{deep_site.url}/other") not in network, "the page before is none of this ticket's"
+    assert ("GET", f"{deep_site.url}/other") not in network, "the previous page isn't part of the capture"
     assert [(each["type"], each["status"]) for each in ticket.streams["network"][:2]] == [
         ("document", 302), ("document", 200),
     ]  # fmt: skip
     assert network["OPTIONS", f"{foreign}/closed"]["status"] == 204
     closed = network["GET", f"{foreign}/closed"]
-    assert (closed["status"], "net::ERR_FAILED" in closed["error"]) == (418, True), "the page isn't told the status"
+    assert (closed["status"], "net::ERR_FAILED" in closed["error"]) == (418, True), "the status is hidden from the page"
     by_worker = network["GET", f"{deep_site.url}/data.json"]
     assert (by_worker["frame"], by_worker["status"]) == (f"{deep_site.url}/worker.js", 200)
     posted = network["POST", f"{deep_site.url}/data.json"]
@@ -73,8 +73,8 @@ def test_what_the_page_cant_see_is_recorded_and_redacted_alike(
         assert {each[side]["body"] for each in network.values() for side in ("request", "response")} == {None}
         assert posted["request"]["omitted_reason"] == posted["response"]["omitted_reason"] == "policy"
 
-    said = [(each["frame"], each["level"], each["args"]) for each in ticket.streams["console"]]
-    assert sorted(said, key=str) == [
+    console = [(each["frame"], each["level"], each["args"]) for each in ticket.streams["console"]]
+    assert sorted(console, key=str) == [
         (f"{deep_site.url}/worker.js", "warn", ["from the worker", "{depth: 3}"]),
         (None, "log", ["from the page"]),
     ]
@@ -85,29 +85,29 @@ def test_what_the_page_cant_see_is_recorded_and_redacted_alike(
     assert not any(SECRET.encode() in haystack for haystack in read_stored_bytes(reporter.box.db))
 
 
-def test_it_is_off_and_ends_when_its_person_says_so(
+def test_deep_recording_is_off_until_started_and_stops_when_asked(
     deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
 ) -> None:
     async def work() -> list[int]:
         page = await deep_edition.context.new_page()
         await page.goto(f"{deep_site.url}/other")
-        counts = [await attached(deep_edition)]
-        await go_deep(deep_edition, page, f"{deep_site.url}/deep")
-        counts.append(await attached(deep_edition))
+        counts = [await count_attached(deep_edition)]
+        await start_deep_recording(deep_edition, page, f"{deep_site.url}/deep")
+        counts.append(await count_attached(deep_edition))
         popup = await deep_edition.open_popup(page)
         await popup.get_by_role("button", name="Stop deep recording").click()
         await popup.get_by_role("button", name="Start deep recording").wait_for()
         await popup.close()
-        counts.append(await attached(deep_edition))
-        await go_deep(deep_edition, page, f"{deep_site.url}/deep")
+        counts.append(await count_attached(deep_edition))
+        await start_deep_recording(deep_edition, page, f"{deep_site.url}/deep")
         await page.close()
-        counts.append(await attached(deep_edition))
+        counts.append(await count_attached(deep_edition))
         return counts
 
     assert deep_edition.run(work()) == [0, 1, 0, 0]
 
 
-def test_the_usual_edition_doesnt_offer_it(
+def test_regular_edition_has_no_deep_recording(
     launch_extension: Callable[..., ExtensionBrowser], reporter: World, deep_site: DeepRecordingSite
 ) -> None:
     browser, secret = launch_extension(), reporter.owner.token("tickets:write")

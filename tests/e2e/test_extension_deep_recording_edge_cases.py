@@ -1,4 +1,4 @@
-"""Deep recording where it is interrupted, and what only few pages do: sockets, and requests of service workers."""
+"""Deep recording that is interrupted, web sockets and requests of service workers."""
 
 import pytest
 from playwright.async_api import Page
@@ -7,13 +7,13 @@ from tests.box import World
 from tests.e2e.deep_recording_site import DeepRecordingSite
 from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.reported_ticket import ReportedTicket
-from tests.e2e.test_extension_deep_recording import go_deep
+from tests.e2e.test_extension_deep_recording import start_deep_recording
 
 pytestmark = pytest.mark.long
 
 
 async def finish(browser: ExtensionBrowser, page: Page) -> str:
-    """Click, send; gives the ticket's address."""
+    """Create a ticket from a page. Returns the ticket's URL."""
     popup = await browser.open_popup(page)
     ticket = await browser.create_ticket(popup)
     address = ticket.url
@@ -22,25 +22,27 @@ async def finish(browser: ExtensionBrowser, page: Page) -> str:
     return address
 
 
-async def say(browser: ExtensionBrowser, script: str, words: object = None) -> None:
-    """Run something in the extension's background."""
+async def run_in_background(browser: ExtensionBrowser, script: str, words: object = None) -> None:
+    """Run a script in the extension's background."""
     worker = next(each for each in browser.context.service_workers if browser.id in each.url)
     await worker.evaluate(script, words)
 
 
-async def recorded(browser: ExtensionBrowser, deep_site: DeepRecordingSite) -> Page:
-    """A page that is recorded deeply."""
+async def open_recorded_page(browser: ExtensionBrowser, deep_site: DeepRecordingSite) -> Page:
+    """Open a page with deep recording."""
     page = await browser.context.new_page()
     await page.goto(f"{deep_site.url}/other")
-    await go_deep(browser, page, f"{deep_site.url}/deep")
+    await start_deep_recording(browser, page, f"{deep_site.url}/deep")
     return page
 
 
-def beyond(browser: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite, name: str) -> ReportedTicket:
-    """Record deeply, visit one page more of the site, and send."""
+def report_second_page(
+    browser: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite, name: str
+) -> ReportedTicket:
+    """Start deep recording, visit another page of the site, and create a ticket."""
 
     async def work() -> str:
-        page = await recorded(browser, deep_site)
+        page = await open_recorded_page(browser, deep_site)
         await page.goto(f"{deep_site.url}/{name}")
         await page.wait_for_function(f"document.title === '{name}'")
         return await finish(browser, page)
@@ -48,18 +50,18 @@ def beyond(browser: ExtensionBrowser, reporter: World, deep_site: DeepRecordingS
     return ReportedTicket(reporter, browser.run(work()))
 
 
-def test_what_a_service_worker_asks_for_is_recorded(
+def test_service_worker_request_is_recorded(
     deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
 ) -> None:
-    ticket = beyond(deep_edition, reporter, deep_site, "served")
+    ticket = report_second_page(deep_edition, reporter, deep_site, "served")
     found = [(e["frame"], e["method"], e["status"]) for e in ticket.streams["network"] if "by=service" in e["url"]]
     assert found == [(f"{deep_site.url}/service.js", "GET", 200)]
 
 
-def test_a_web_socket_is_recorded_with_its_handshake(
+def test_web_socket_is_recorded_with_its_handshake(
     deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
 ) -> None:
-    ticket = beyond(deep_edition, reporter, deep_site, "sockets")
+    ticket = report_second_page(deep_edition, reporter, deep_site, "sockets")
     sockets = {e["url"].rpartition("/")[2]: e for e in ticket.streams["network"] if e["type"] == "websocket"}
     assert sockets["open"]["status"] == 101
     assert sockets["open"]["response"]["headers"]["upgrade"] == "websocket"
@@ -67,25 +69,25 @@ def test_a_web_socket_is_recorded_with_its_handshake(
     assert "418" in sockets["refused"]["error"]
 
 
-def test_a_status_told_before_its_request_is_kept(
+def test_status_reported_before_its_request_is_kept(
     deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
 ) -> None:
-    """The network's word and the page's keep no order between them, and which is first can't be had: both are given."""
+    """The browser sends both events in any order, which a test can't control. So it dispatches them itself."""
     sent = {"requestId": "7", "loaderId": "l", "documentURL": deep_site.url, "type": "Fetch", "initiator": {}}
     request = {"url": f"{deep_site.url}/early", "method": "GET", "headers": {}}
 
     async def work() -> str:
-        page = await recorded(deep_edition, deep_site)
-        await say(
+        page = await open_recorded_page(deep_edition, deep_site)
+        await run_in_background(
             deep_edition,
-            """async ({ told, sent }) => {
+            """async ({ early, sent }) => {
               const [{ id: tabId }] = await chrome.tabs.query({ active: true, lastFocusedWindow: true });
-              const tell = (method, params) => chrome.debugger.onEvent.dispatch({ tabId }, method, params);
-              tell("Network.responseReceivedExtraInfo", told);
-              tell("Network.requestWillBeSent", { ...sent, timestamp: 1, wallTime: Date.now() / 1000 });
-              tell("Network.loadingFailed", { requestId: "7", timestamp: 2, errorText: "net::ERR_FAILED" });
+              const dispatch = (method, params) => chrome.debugger.onEvent.dispatch({ tabId }, method, params);
+              dispatch("Network.responseReceivedExtraInfo", early);
+              dispatch("Network.requestWillBeSent", { ...sent, timestamp: 1, wallTime: Date.now() / 1000 });
+              dispatch("Network.loadingFailed", { requestId: "7", timestamp: 2, errorText: "net::ERR_FAILED" });
             }""",
-            {"told": {"requestId": "7", "statusCode": 418}, "sent": {**sent, "request": request}},
+            {"early": {"requestId": "7", "statusCode": 418}, "sent": {**sent, "request": request}},
         )
         return await finish(deep_edition, page)
 
@@ -94,14 +96,14 @@ def test_a_status_told_before_its_request_is_kept(
     assert found == [(418, "net::ERR_FAILED")]
 
 
-def test_the_bars_cancel_ends_it_and_the_recorder_goes_on(
+def test_cancel_in_the_browser_bar_stops_deep_recording_but_not_the_recorder(
     deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
 ) -> None:
-    """The bar can't be pressed without a screen: its word, `canceled_by_user`, is given to the real listener."""
+    """The bar can't be clicked without a screen, so the test dispatches its event, `canceled_by_user`."""
 
     async def work() -> str:
-        page = await recorded(deep_edition, deep_site)
-        await say(
+        page = await open_recorded_page(deep_edition, deep_site)
+        await run_in_background(
             deep_edition,
             """async () => {
               const [tab] = await chrome.tabs.query({ active: true, lastFocusedWindow: true });
@@ -115,21 +117,21 @@ def test_the_bars_cancel_ends_it_and_the_recorder_goes_on(
         return await finish(deep_edition, page)
 
     ticket = ReportedTicket(reporter, deep_edition.run(work()))
-    assert ticket.stream_statuses()["network"] == ("ok", None), "the recorder in the page heard all of its own requests"
-    assert not [e for e in ticket.streams["network"] if e["frame"]], "and none of the worker's"
+    assert ticket.stream_statuses()["network"] == ("ok", None), "the recorder in the page has all requests of the page"
+    assert not [e for e in ticket.streams["network"] if e["frame"]], "but none of the worker"
     assert ["from the page"] in ticket.console_args()
 
 
-def test_a_background_that_is_ended_lets_go_and_what_the_page_recorded_is_there(
+def test_stopped_background_detaches_and_the_page_record_survives(
     deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
 ) -> None:
     async def work() -> str:
-        page = await recorded(deep_edition, deep_site)
+        page = await open_recorded_page(deep_edition, deep_site)
         await deep_edition.restart_background()
         popup = await deep_edition.open_popup(page)
         offered = popup.get_by_role("button", name="Start deep recording")
         await offered.wait_for()
-        await offered.click()  # nobody holds the tab any more
+        await offered.click()  # the debugger is no longer attached
         await popup.get_by_role("button", name="Stop deep recording").wait_for()
         await popup.get_by_role("button", name="Stop deep recording").click()
         await popup.close()

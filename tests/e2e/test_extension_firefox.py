@@ -1,4 +1,4 @@
-"""The same extension in Firefox: accepted by Mozilla's linter, loaded, and capturing."""
+"""The extension in Firefox: accepted by Mozilla's linter, and capturing a page."""
 
 import json
 import os
@@ -35,19 +35,19 @@ def archive() -> bytes:
     return (EXTENSION / "firefox.zip").read_bytes()
 
 
-def test_mozillas_linter_has_nothing_to_say(archive: bytes, tmp_path: Path) -> None:
+def test_mozillas_linter_reports_nothing(archive: bytes, tmp_path: Path) -> None:
     source = tmp_path / "extension"
     unpack(archive, source)
     linter = install(LINTER, tmp_path) / "bin" / "web-ext.js"
-    said = node(linter, "lint", "--no-config-discovery", "--output=json", f"--source-dir={source}", home=tmp_path)
-    summary = json.loads(said.stdout)["summary"]
-    assert summary == {"errors": 0, "notices": 0, "warnings": 0}, said.stdout
+    lint = node(linter, "lint", "--no-config-discovery", "--output=json", f"--source-dir={source}", home=tmp_path)
+    summary = json.loads(lint.stdout)["summary"]
+    assert summary == {"errors": 0, "notices": 0, "warnings": 0}, lint.stdout
 
 
-def test_firefox_captures_what_a_page_did(world: World, archive: bytes, tmp_path: Path) -> None:
+def test_firefox_captures_what_the_page_did(world: World, archive: bytes, tmp_path: Path) -> None:
     executable = find_firefox()
     if executable is None:
-        reason = "there is no Firefox on the PATH, which this test drives"
+        reason = "this test needs Firefox on the PATH"
         if os.environ.get("CI"):
             pytest.fail(reason)
         pytest.skip(reason)

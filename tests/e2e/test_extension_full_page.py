@@ -1,4 +1,4 @@
-"""The picture of a whole page: put together without a seam, and the page afterwards as if nothing had been."""
+"""Full-page screenshots: composed without a seam, and the page is restored afterwards."""
 
 import contextlib
 from collections.abc import Callable, Iterator
@@ -12,46 +12,46 @@ from playwright.async_api import Error, Page, expect
 from tests.box import World
 from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.reported_ticket import ReportedTicket
-from tests.e2e.tall_site import BAR, BLUE, CELL, COLUMNS, RED, ROWS, WIDE, TallSite, colour
+from tests.e2e.tall_site import BAR, BLUE, CELL_HEIGHT, CELL_WIDTH, COLUMNS, RED, ROWS, TallSite, colour
 
 pytestmark = pytest.mark.long
 
-LOOK = "() => [scrollX, scrollY, document.documentElement.outerHTML]"
+READ_STATE = "() => [scrollX, scrollY, document.documentElement.outerHTML]"
 SCROLLED = 700
 
 
 @pytest.fixture(scope="module")
 def tall() -> Iterator[TallSite]:
-    """A page that no window holds."""
+    """A site with pages taller than the window."""
     with TallSite() as running:
         yield running
 
 
 @pytest.fixture(scope="module")
 def connected(launch_extension: Callable[..., ExtensionBrowser], reporter: World) -> ExtensionBrowser:
-    """A browser whose owner connected by a token."""
+    """A browser whose extension is connected with a token."""
     browser = launch_extension()
     browser.run(browser.connect_with_token(reporter.box.url, reporter.owner.token("tickets:write")))
     return browser
 
 
 async def visit(browser: ExtensionBrowser, address: str, scrolled: int = SCROLLED) -> tuple[Page, list[Any]]:
-    """Open a page and scroll; gives how it looks before anything is taken of it."""
+    """Open and scroll a page. Returns it with its state before the capture."""
     page = await browser.context.new_page()
     await page.goto(address)
     await page.evaluate("(top) => scrollTo({ top, behavior: 'instant' })", scrolled)
-    return page, await page.evaluate(LOOK)
+    return page, await page.evaluate(READ_STATE)
 
 
-async def back(page: Page, before: list[Any]) -> None:
-    """Wait until a page looks as before."""
+async def wait_until_restored(page: Page, before: list[Any]) -> None:
+    """Wait until a page has its previous state."""
     with contextlib.suppress(Error):
-        await page.wait_for_function(f"(before) => String(({LOOK})()) === String(before)", arg=before)
-    assert await page.evaluate(LOOK) == before
+        await page.wait_for_function(f"(before) => String(({READ_STATE})()) === String(before)", arg=before)
+    assert await page.evaluate(READ_STATE) == before
 
 
-async def take(browser: ExtensionBrowser, page: Page) -> str:
-    """Click, take the whole page, send; gives the ticket's address."""
+async def report_full_page(browser: ExtensionBrowser, page: Page) -> str:
+    """Capture the full page, and create the ticket. Returns the ticket's URL."""
     popup = await browser.open_popup(page)
     await popup.get_by_role("button", name="Capture full page").click()
     await popup.get_by_role("button", name="Use visible part").wait_for(timeout=120_000)
@@ -74,18 +74,16 @@ async def zoom(browser: ExtensionBrowser, site: TallSite, times: float) -> None:
     await options.close()
 
 
-def picture(ticket: ReportedTicket) -> Image.Image:
-    """The ticket's picture as it was sent."""
+def open_screenshot(ticket: ReportedTicket) -> Image.Image:
+    """The ticket's screenshot."""
     return Image.open(BytesIO(ticket.screenshot.content)).convert("RGB")
 
 
-def test_a_tall_page_is_put_together_without_a_seam(
-    connected: ExtensionBrowser, reporter: World, tall: TallSite
-) -> None:
+def test_full_page_screenshot_has_no_seam(connected: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
     async def work() -> tuple[str, bytes]:
         page, before = await visit(connected, f"{tall.url}/grid")
-        address = await take(connected, page)
-        await back(page, before)
+        address = await report_full_page(connected, page)
+        await wait_until_restored(page, before)
         await page.evaluate("scrollTo({ top: 0, behavior: 'instant' }); document.querySelector('footer').remove()")
         drawn = await page.screenshot(full_page=True)
         await page.close()
@@ -93,45 +91,49 @@ def test_a_tall_page_is_put_together_without_a_seam(
 
     address, drawn = connected.run(work())
     ticket = ReportedTicket(reporter, address)
-    taken, truth = picture(ticket), Image.open(BytesIO(drawn)).convert("RGB")
-    assert taken.height == truth.height == BAR + ROWS * CELL
+    screenshot, expected = open_screenshot(ticket), Image.open(BytesIO(drawn)).convert("RGB")
+    assert screenshot.height == expected.height == BAR + ROWS * CELL_HEIGHT
     for row in range(ROWS):
         for column in range(COLUMNS):
-            left, top = column * WIDE, BAR + row * CELL
-            piece = (left, top, left + WIDE, min(top + CELL, taken.height - BAR))
-            assert taken.getpixel((piece[2] - 2, piece[3] - 2)) == colour(row, column), (row, column)
-            assert ImageChops.difference(taken.crop(piece), truth.crop(piece)).getbbox() is None, (row, column)
-    colours = [taken.getpixel((taken.width - 20, y)) for y in range(taken.height)]
-    assert [y for y, each in enumerate(colours) if each == RED] == list(range(BAR)), "what sticks stands once, on top"
-    assert [y for y, each in enumerate(colours) if each == BLUE] == list(range(taken.height - BAR, taken.height))
+            left, top = column * CELL_WIDTH, BAR + row * CELL_HEIGHT
+            piece = (left, top, left + CELL_WIDTH, min(top + CELL_HEIGHT, screenshot.height - BAR))
+            assert screenshot.getpixel((piece[2] - 2, piece[3] - 2)) == colour(row, column), (row, column)
+            assert ImageChops.difference(screenshot.crop(piece), expected.crop(piece)).getbbox() is None, (row, column)
+    colours = [screenshot.getpixel((screenshot.width - 20, y)) for y in range(screenshot.height)]
+    assert [y for y, each in enumerate(colours) if each == RED] == list(range(BAR)), (
+        "the sticky header is shown once, at the top"
+    )
+    assert [y for y, each in enumerate(colours) if each == BLUE] == list(
+        range(screenshot.height - BAR, screenshot.height)
+    )
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": False, "inner": 0}
     assert "The picture shows the page from top to bottom" in ticket.capture["health_summary"]
 
 
-def test_a_zoomed_page_has_all_of_the_screens_pixels(
+def test_full_page_screenshot_of_a_zoomed_page_has_every_device_pixel(
     connected: ExtensionBrowser, reporter: World, tall: TallSite
 ) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/grid", 0)
         await zoom(connected, tall, 1.5)
         await page.wait_for_function("devicePixelRatio === 1.5")
-        address = await take(connected, page)
-        await zoom(connected, tall, 1)  # the browser remembers it for all pages of the site
+        address = await report_full_page(connected, page)
+        await zoom(connected, tall, 1)  # the browser applies the zoom to the whole site
         await page.close()
         return address
 
-    taken = picture(ReportedTicket(reporter, connected.run(work())))
-    assert taken.height == (BAR + ROWS * CELL) * 1.5
+    screenshot = open_screenshot(ReportedTicket(reporter, connected.run(work())))
+    assert screenshot.height == (BAR + ROWS * CELL_HEIGHT) * 1.5
     for row in range(ROWS - 1):
         for column in range(COLUMNS):
-            at = (round((column + 0.9) * WIDE * 1.5), round((BAR + (row + 0.5) * CELL) * 1.5))
-            assert taken.getpixel(at) == colour(row, column), (row, column)
+            at = (round((column + 0.9) * CELL_WIDTH * 1.5), round((BAR + (row + 0.5) * CELL_HEIGHT) * 1.5))
+            assert screenshot.getpixel(at) == colour(row, column), (row, column)
 
 
-def test_what_scrolls_inside_the_page_is_told(connected: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
+def test_scrollable_areas_are_counted(connected: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/inner")
-        address = await take(connected, page)
+        address = await report_full_page(connected, page)
         await page.close()
         return address
 
@@ -140,23 +142,21 @@ def test_what_scrolls_inside_the_page_is_told(connected: ExtensionBrowser, repor
     assert "2 parts scroll by themselves" in ticket.capture["health_summary"]
 
 
-def test_a_page_beyond_every_limit_is_cut_and_says_so(
-    connected: ExtensionBrowser, reporter: World, tall: TallSite
-) -> None:
+def test_page_beyond_the_limits_is_cut_and_marked(connected: ExtensionBrowser, reporter: World, tall: TallSite) -> None:
     async def work() -> str:
         page, _ = await visit(connected, f"{tall.url}/endless")
-        address = await take(connected, page)
+        address = await report_full_page(connected, page)
         await page.close()
         return address
 
     ticket = ReportedTicket(reporter, connected.run(work()))
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": True, "inner": 0}
     assert "The page goes on where the picture ends." in ticket.capture["health_summary"]
-    assert picture(ticket).height == 32_767
+    assert open_screenshot(ticket).height == 32_767
 
 
 @pytest.mark.parametrize("end", ["cancel", "close", "leave"])
-def test_a_picture_that_ends_half_way_leaves_the_page_as_it_was(
+def test_interrupted_full_page_screenshot_restores_the_page(
     connected: ExtensionBrowser, tall: TallSite, end: str
 ) -> None:
     async def work() -> None:
@@ -164,7 +164,7 @@ def test_a_picture_that_ends_half_way_leaves_the_page_as_it_was(
         popup = await connected.open_popup(page)
         await popup.get_by_role("button", name="Capture full page").click()
         await popup.get_by_text("Part 3 of").wait_for()
-        assert await page.evaluate(LOOK) != before
+        assert await page.evaluate(READ_STATE) != before
         if end == "cancel":
             await popup.get_by_role("button", name="Cancel").click()
             await popup.get_by_role("button", name="Capture full page").wait_for()
@@ -177,7 +177,7 @@ def test_a_picture_that_ends_half_way_leaves_the_page_as_it_was(
             await expect(popup.get_by_role("button", name="Create ticket")).to_be_enabled()
             await page.close()
             return
-        await back(page, before)
+        await wait_until_restored(page, before)
         await page.close()
 
     connected.run(work())

@@ -1,4 +1,4 @@
-"""What was sent off while the ticketbox didn't answer: kept, tried again, and never made into two tickets."""
+"""Captures while the ticketbox can't be reached: stored, retried, and never turned into two tickets."""
 
 import re
 import socket
@@ -19,14 +19,14 @@ pytestmark = pytest.mark.long
 
 @pytest.fixture
 def varied_site() -> Iterator[VariedSite]:
-    """The site that is reported."""
+    """A site with many kinds of pages."""
     with VariedSite() as running:
         yield running
 
 
 @pytest.fixture
-def steady(tmp_path: Path) -> Iterator[Box]:
-    """A server that comes back under the same address."""
+def restartable(tmp_path: Path) -> Iterator[Box]:
+    """A server that can be restarted at the same address."""
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -35,15 +35,15 @@ def steady(tmp_path: Path) -> Iterator[Box]:
 
 
 @pytest.fixture
-def connected(extension_browser: ExtensionBrowser, steady: Box) -> tuple[ExtensionBrowser, World]:
-    """The browser, connected to that server and to nothing else."""
-    world = World(steady)
+def connected(extension_browser: ExtensionBrowser, restartable: Box) -> tuple[ExtensionBrowser, World]:
+    """A browser whose extension is connected to that server."""
+    world = World(restartable)
     secret = world.owner.token("tickets:write")
 
     async def connect() -> None:
         await extension_browser.reset()
-        await extension_browser.connect_with_token(steady.url, secret)
-        # the projects are known before the server goes
+        await extension_browser.connect_with_token(restartable.url, secret)
+        # load the projects before the server stops
         page = await extension_browser.open_options()
         await page.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
         await page.close()
@@ -52,8 +52,8 @@ def connected(extension_browser: ExtensionBrowser, steady: Box) -> tuple[Extensi
     return extension_browser, world
 
 
-def report_in_vain(browser: ExtensionBrowser, address: str, title: str) -> None:
-    """Press Send while nobody listens; the words say that the capture is kept."""
+def report_while_offline(browser: ExtensionBrowser, address: str, title: str) -> None:
+    """Create a ticket while the server is stopped; the popup says that the capture is in the outbox."""
 
     async def work() -> None:
         page = await browser.context.new_page()
@@ -69,8 +69,8 @@ def report_in_vain(browser: ExtensionBrowser, address: str, title: str) -> None:
     browser.run(work())
 
 
-def badge(browser: ExtensionBrowser) -> str:
-    """What stands on the extension's button."""
+def read_badge(browser: ExtensionBrowser) -> str:
+    """The text of the extension's badge."""
 
     async def read() -> str:
         page = await browser.open_options()
@@ -81,37 +81,37 @@ def badge(browser: ExtensionBrowser) -> str:
     return browser.run(read())
 
 
-def titles(world: World) -> list[str]:
+def list_titles(world: World) -> list[str]:
     """The titles of all tickets."""
     return sorted(each["title"] for each in ok(world.box.client(world.owner.token("read")).get("/tickets"))["items"])
 
 
-def test_captures_outlast_the_server_and_the_browser_and_become_one_ticket_each(
-    connected: tuple[ExtensionBrowser, World], steady: Box, varied_site: VariedSite
+def test_captures_survive_restarts_and_create_one_ticket_each(
+    connected: tuple[ExtensionBrowser, World], restartable: Box, varied_site: VariedSite
 ) -> None:
     browser, world = connected
-    steady.stop()
+    restartable.stop()
     for title in ("one", "two", "three"):
-        report_in_vain(browser, f"{varied_site.url}/plain", title)
-    assert badge(browser) == "3"
+        report_while_offline(browser, f"{varied_site.url}/plain", title)
+    assert read_badge(browser) == "3"
     browser.stop()
     browser.start()
-    steady.start()
+    restartable.start()
     began = time.monotonic()
-    eventually(lambda: titles(world) == ["one", "three", "two"], 120)
+    eventually(lambda: list_titles(world) == ["one", "three", "two"], 120)
     assert time.monotonic() - began < 100
-    eventually(lambda: badge(browser) == "")
+    eventually(lambda: read_badge(browser) == "")
     time.sleep(5)
-    assert titles(world) == ["one", "three", "two"]
+    assert list_titles(world) == ["one", "three", "two"]
 
 
-def test_what_waits_can_be_sent_at_once_and_discarded(
-    connected: tuple[ExtensionBrowser, World], steady: Box, varied_site: VariedSite
+def test_waiting_captures_can_be_sent_or_deleted(
+    connected: tuple[ExtensionBrowser, World], restartable: Box, varied_site: VariedSite
 ) -> None:
     browser, world = connected
-    steady.stop()
+    restartable.stop()
     for title in ("keep", "drop"):
-        report_in_vain(browser, f"{varied_site.url}/plain", title)
+        report_while_offline(browser, f"{varied_site.url}/plain", title)
 
     async def drop(page: Page) -> None:
         row = page.get_by_role("listitem").filter(has_text=re.compile("^drop"))
@@ -129,15 +129,13 @@ def test_what_waits_can_be_sent_at_once_and_discarded(
 
     page = browser.run(open_list())
     browser.run(drop(page))
-    steady.start()
+    restartable.start()
     browser.run(send(page))
-    assert titles(world) == ["keep"]
-    assert badge(browser) == ""
+    assert list_titles(world) == ["keep"]
+    assert read_badge(browser) == ""
 
 
-def test_a_refusal_is_told_and_waits_for_its_person(
-    connected: tuple[ExtensionBrowser, World], varied_site: VariedSite
-) -> None:
+def test_revoked_token_is_reported(connected: tuple[ExtensionBrowser, World], varied_site: VariedSite) -> None:
     browser, world = connected
     (token,) = ok(world.owner.web.get("/tokens", params={"limit": 1}))["items"]
     ok(world.owner.web.delete(f"/tokens/{token['id']}"))
@@ -153,7 +151,7 @@ def test_a_refusal_is_told_and_waits_for_its_person(
     assert "credential is wrong, expired or revoked" in browser.run(work())
 
 
-def test_a_capture_whose_project_is_gone_waits_for_its_person(
+def test_capture_for_a_deleted_project_stays_in_the_outbox(
     connected: tuple[ExtensionBrowser, World], varied_site: VariedSite
 ) -> None:
     browser, world = connected
@@ -188,13 +186,15 @@ def test_a_capture_whose_project_is_gone_waits_for_its_person(
     assert "not found" in browser.run(refused())
 
 
-def test_what_is_discarded_while_it_is_tried_doesnt_come_back(
-    connected: tuple[ExtensionBrowser, World], steady: Box, varied_site: VariedSite
+def test_capture_deleted_during_an_attempt_does_not_return(
+    connected: tuple[ExtensionBrowser, World], restartable: Box, varied_site: VariedSite
 ) -> None:
     browser, _ = connected
-    steady.stop()
-    report_in_vain(browser, f"{varied_site.url}/plain", "drop")
-    silent = socket.create_server(("127.0.0.1", httpx.URL(steady.url).port or 0))  # it takes a request and says nothing
+    restartable.stop()
+    report_while_offline(browser, f"{varied_site.url}/plain", "drop")
+    unresponsive = socket.create_server(
+        ("127.0.0.1", httpx.URL(restartable.url).port or 0)
+    )  # accepts requests and never responds
 
     async def discard() -> Page:
         options = await browser.open_options()
@@ -212,9 +212,9 @@ def test_what_is_discarded_while_it_is_tried_doesnt_come_back(
         await options.close()
 
     options = browser.run(discard())
-    silent.close()
+    unresponsive.close()
     browser.run(look_again(options))
-    assert badge(browser) == ""
+    assert read_badge(browser) == ""
 
 
 @pytest.mark.parametrize(
@@ -222,13 +222,13 @@ def test_what_is_discarded_while_it_is_tried_doesnt_come_back(
     [("each.title = 'x'.repeat(400)", "title"), ("each.description = 'x'.repeat(40_000_000)", "may have up to")],
     ids=["invalid", "too large"],
 )
-def test_what_the_ticketbox_refuses_is_told_in_words_and_never_lost(
-    connected: tuple[ExtensionBrowser, World], steady: Box, varied_site: VariedSite, spoil: str, words: str
+def test_rejected_capture_stays_in_the_outbox_with_the_reason(
+    connected: tuple[ExtensionBrowser, World], restartable: Box, varied_site: VariedSite, spoil: str, words: str
 ) -> None:
     browser, world = connected
-    steady.stop()
-    report_in_vain(browser, f"{varied_site.url}/plain", "spoilt")
-    steady.start()
+    restartable.stop()
+    report_while_offline(browser, f"{varied_site.url}/plain", "spoilt")
+    restartable.start()
 
     async def work() -> str:
         options = await browser.open_options()
@@ -245,39 +245,41 @@ def test_what_the_ticketbox_refuses_is_told_in_words_and_never_lost(
         )
         await options.get_by_role("button", name="Send all now").click()
         await options.get_by_text("Not retried automatically").wait_for()
-        said = await options.locator(".bad").inner_text()
+        problem = await options.locator(".bad").inner_text()
         await options.get_by_role("button", name="Delete capture").wait_for()
         await options.close()
-        return said
+        return problem
 
     assert words in browser.run(work())
-    assert titles(world) == []
-    assert badge(browser) == "1"
+    assert list_titles(world) == []
+    assert read_badge(browser) == "1"
 
 
-def test_what_was_typed_outlasts_the_popup(connected: tuple[ExtensionBrowser, World], varied_site: VariedSite) -> None:
+def test_form_input_survives_closing_the_popup(
+    connected: tuple[ExtensionBrowser, World], varied_site: VariedSite
+) -> None:
     browser, world = connected
 
     async def work() -> None:
         page = await browser.context.new_page()
         await page.goto(f"{varied_site.url}/plain")
         popup = await browser.open_popup(page)
-        await popup.get_by_label("Title").fill("half a thought")
+        await popup.get_by_label("Title").fill("unfinished report")
         await popup.get_by_label("Description").fill("I was called away")
         await popup.get_by_label("Priority").select_option("high")
         await popup.wait_for_timeout(300)
         await popup.close()
         popup = await browser.open_popup(page)
         await popup.get_by_text("This is your draft").wait_for()
-        assert await popup.get_by_label("Title").input_value() == "half a thought"
+        assert await popup.get_by_label("Title").input_value() == "unfinished report"
         assert await popup.get_by_label("Priority").input_value() == "high"
         ticket = await browser.create_ticket(popup)
         await ticket.close()
         popup = await browser.open_popup(page)
-        assert await popup.get_by_label("Title").input_value() == "plain", "what was sent isn't begun any more"
+        assert await popup.get_by_label("Title").input_value() == "plain", "a sent draft isn't resumed"
         await popup.close()
         await page.close()
 
     browser.run(work())
     (ticket,) = ok(world.box.client(world.owner.token("read")).get("/tickets"))["items"]
-    assert (ticket["title"], ticket["priority"]) == ("half a thought", "high")
+    assert (ticket["title"], ticket["priority"]) == ("unfinished report", "high")

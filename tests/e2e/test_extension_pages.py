@@ -1,4 +1,4 @@
-"""What the extension gets of each kind of page, and what it says of the rest."""
+"""What the extension records on each kind of page, and how it reports what is missing."""
 
 from collections.abc import Callable
 
@@ -16,15 +16,15 @@ COMPLETE = ("ok", None)
 
 
 def all_streams(status: str, reason: str | None = None) -> dict[str, tuple[str, str | None]]:
-    """The same health for each stream."""
+    """The same status for each stream."""
     return dict.fromkeys(STREAMS, (status, reason))
 
 
 @pytest.fixture
-def take(recording_browser: ExtensionBrowser, reporter: World) -> Callable[..., ReportedTicket]:
-    """Visits an address, waits for its title, clicks and sends."""
+def report_address(recording_browser: ExtensionBrowser, reporter: World) -> Callable[..., ReportedTicket]:
+    """Visits an address, waits for its title and creates a ticket."""
 
-    def taken(address: str, title: str | None = None) -> ReportedTicket:
+    def report(address: str, title: str | None = None) -> ReportedTicket:
         async def visit(page: Page) -> None:
             await page.goto(address)
             if title is not None:
@@ -32,31 +32,31 @@ def take(recording_browser: ExtensionBrowser, reporter: World) -> Callable[..., 
 
         return report_page(recording_browser, reporter, visit)
 
-    return taken
+    return report
 
 
 @pytest.mark.parametrize("name", ["plain", "strict"])
-def test_a_page_is_recorded_whatever_its_policy_says_of_scripts(
-    take: Callable[..., ReportedTicket], varied_site: VariedSite, name: str
+def test_page_is_recorded_whatever_its_script_policy(
+    report_address: Callable[..., ReportedTicket], varied_site: VariedSite, name: str
 ) -> None:
-    ticket = take(f"{varied_site.url}/{name}", name)
+    ticket = report_address(f"{varied_site.url}/{name}", name)
     assert ticket.stream_statuses() == all_streams("ok")
     assert ticket.console_args() == [[f"from {name}", f"/{name}"]]
     assert ticket.request_summaries() == [("document", f"/{name}", 200), ("fetch", f"/data.json?from={name}", 200)]
     assert [(each["kind"], each["message"]) for each in ticket.streams["errors"]] == [("error", f"broken in {name}")]
 
 
-def test_a_sandboxed_page_gives_the_picture_and_says_why_no_more(
-    take: Callable[..., ReportedTicket], varied_site: VariedSite
+def test_sandboxed_page_has_only_a_screenshot(
+    report_address: Callable[..., ReportedTicket], varied_site: VariedSite
 ) -> None:
-    ticket = take(f"{varied_site.url}/sandboxed")
+    ticket = report_address(f"{varied_site.url}/sandboxed")
     assert ticket.stream_statuses() == all_streams("blocked", "csp")
     assert [ticket.streams[name] for name in STREAMS] == [[], [], []]
     assert ticket.screenshot.status_code == 200
     assert "content-security policy blocks" in ticket.capture["health_summary"]
 
 
-def test_a_page_that_was_open_before_says_what_is_missing(
+def test_page_that_was_open_before_is_marked_incomplete(
     launch_extension: Callable[..., ExtensionBrowser], reporter: World, varied_site: VariedSite
 ) -> None:
     browser, secret = (
@@ -75,13 +75,13 @@ def test_a_page_that_was_open_before_says_what_is_missing(
     ticket = report_page(browser, reporter, visit)
     assert ticket.stream_statuses() == all_streams("partial", "late_start")
     assert ticket.console_args() == []
-    # what the browser remembers of requests is there all the same, but not how they were made
+    # the browser's timings list earlier requests, but without their methods
     assert ticket.request_summaries() == [("document", "/plain", 200), ("fetch", "/data.json?from=plain", 200)]
     assert ticket.streams["network"][1]["method"] == "?"
     assert ticket.capture["page"]["url"] == f"{varied_site.url}/plain"
 
 
-def test_recording_begins_in_open_pages_when_a_site_is_allowed(
+def test_recording_starts_in_open_pages_when_a_site_is_added(
     launch_extension: Callable[..., ExtensionBrowser], reporter: World, varied_site: VariedSite
 ) -> None:
     browser, secret = launch_extension(), reporter.owner.token("tickets:write")
@@ -97,12 +97,14 @@ def test_recording_begins_in_open_pages_when_a_site_is_allowed(
     assert ticket.console_args() == [["after"]]
 
 
-def test_every_frame_is_recorded_and_named(take: Callable[..., ReportedTicket], varied_site: VariedSite) -> None:
-    ticket = take(f"{varied_site.url}/frames", "frames")
+def test_every_frame_is_recorded_with_its_address(
+    report_address: Callable[..., ReportedTicket], varied_site: VariedSite
+) -> None:
+    ticket = report_address(f"{varied_site.url}/frames", "frames")
     assert ticket.stream_statuses() == all_streams("ok")
     foreign = varied_site.url.replace("127.0.0.1", "127.0.0.2")
-    said = {(each["frame"], each["args"][0]) for each in ticket.streams["console"]}
-    assert said == {
+    first_args = {(each["frame"], each["args"][0]) for each in ticket.streams["console"]}
+    assert first_args == {
         (None, "from frames"),
         (f"{varied_site.url}/plain", "from plain"),
         (f"{foreign}/plain", "from plain"),
@@ -118,7 +120,7 @@ def test_every_frame_is_recorded_and_named(take: Callable[..., ReportedTicket], 
     assert len(set(ids)) == len(ids) >= 6
 
 
-def test_a_single_page_app_keeps_its_history_across_addresses(
+def test_single_page_app_keeps_its_record_across_addresses(
     recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
     async def visit(page: Page) -> None:
@@ -137,49 +139,49 @@ def test_a_single_page_app_keeps_its_history_across_addresses(
 
 
 @pytest.mark.parametrize("path", ["/data.json", "/paper.pdf"])
-def test_a_raw_document_is_recorded_as_what_it_is(
-    take: Callable[..., ReportedTicket], varied_site: VariedSite, path: str
+def test_raw_document_is_recorded(
+    report_address: Callable[..., ReportedTicket], varied_site: VariedSite, path: str
 ) -> None:
-    ticket = take(f"{varied_site.url}{path}")
+    ticket = report_address(f"{varied_site.url}{path}")
     assert ticket.stream_statuses() == all_streams("ok")
     assert ticket.request_summaries()[0] == ("document", path, 200)
     assert (ticket.streams["console"], ticket.streams["errors"]) == ([], [])
     assert ticket.screenshot.headers["content-type"] == "image/png"
 
 
-def test_a_page_that_never_came_gives_the_picture_of_that(
+def test_page_that_failed_to_load_has_only_a_screenshot(
     recording_browser: ExtensionBrowser, reporter: World, site: FaultySite
 ) -> None:
     async def visit(page: Page) -> None:
         with pytest.raises(Error, match="ERR_CONNECTION_REFUSED"):
-            await page.goto(f"{site.refusing}/nobody")
+            await page.goto(f"{site.refusing_url}/nobody")
         await page.wait_for_url("chrome-error://**")
 
     ticket = report_page(recording_browser, reporter, visit)
     assert ticket.stream_statuses() == all_streams("blocked", "restricted_page")
     assert ticket.screenshot.headers["content-type"] == "image/png"
-    assert ticket.capture["page"]["url"] == f"{site.refusing}/nobody"
+    assert ticket.capture["page"]["url"] == f"{site.refusing_url}/nobody"
     assert "the browser lets no extension into this page" in ticket.capture["health_summary"]
 
 
-def test_the_browsers_own_pages_are_captured_as_a_picture(recording_browser: ExtensionBrowser, reporter: World) -> None:
+def test_browser_page_has_only_a_screenshot(recording_browser: ExtensionBrowser, reporter: World) -> None:
     ticket = report_page(
         recording_browser, reporter, lambda page: page.goto("chrome://version/"), title="The version is wrong"
     )
     assert ticket.stream_statuses() == all_streams("blocked", "restricted_page")
     assert ticket.screenshot.headers["content-type"] == "image/png"
-    # not even its address is told to an extension
+    # the browser hides even its address from extensions
     assert (ticket.capture["page"]["url"], ticket.record["title"]) == ("", "The version is wrong")
 
 
-def test_a_slow_page_was_recorded_from_its_beginning(
-    take: Callable[..., ReportedTicket], varied_site: VariedSite
+def test_slow_page_is_recorded_from_its_start(
+    report_address: Callable[..., ReportedTicket], varied_site: VariedSite
 ) -> None:
-    ticket = take(f"{varied_site.url}/slow", "slow")
+    ticket = report_address(f"{varied_site.url}/slow", "slow")
     assert ticket.capture["health_summary"] == "Console, network and errors were collected in full."
 
 
-def test_a_flood_is_cut_and_counted(
+def test_excess_console_lines_are_dropped_and_counted(
     recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
     async def visit(page: Page) -> None:
@@ -194,7 +196,7 @@ def test_a_flood_is_cut_and_counted(
     assert ticket.console_args()[-1] == ["round", "2499"]
 
 
-PEEK = """async () => {
+INSPECT = """async () => {
   const { fetch, console } = globalThis;
   const own = Object.getOwnPropertyDescriptor(globalThis, "fetch");
   const words = (error) => `${error.name}: ${error.message}`;
@@ -228,33 +230,33 @@ PEEK = """async () => {
 }"""
 
 
-def test_a_page_sees_no_difference(
+def test_page_cannot_detect_the_recorder(
     recording_browser: ExtensionBrowser, launch_extension: Callable[..., ExtensionBrowser], varied_site: VariedSite
 ) -> None:
-    async def peek(browser: ExtensionBrowser) -> object:
+    async def inspect(browser: ExtensionBrowser) -> object:
         page = await browser.context.new_page()
         await page.goto(f"{varied_site.url}/plain")
-        seen = await page.evaluate(PEEK)
+        seen = await page.evaluate(INSPECT)
         await page.close()
         return seen
 
     untouched = launch_extension()
-    assert recording_browser.run(peek(recording_browser)) == untouched.run(peek(untouched))
+    assert recording_browser.run(inspect(recording_browser)) == untouched.run(inspect(untouched))
 
 
-def test_what_a_page_logs_isnt_taken_for_the_extensions_own(
+def test_page_logs_are_not_attributed_to_the_extension(
     recording_browser: ExtensionBrowser, varied_site: VariedSite
 ) -> None:
-    """Chromium goes by the address at the top of the stack, and reports it among the extension's errors."""
+    """Chromium attributes a log to the script at the top of its stack, and lists it among the extension's errors."""
     seen = "() => fetch({ toString() { throw new Error('asked'); } }).catch(({ stack }) => stack)"
 
-    async def peek() -> str:
+    async def inspect() -> str:
         page = await recording_browser.context.new_page()
         await page.goto(f"{varied_site.url}/plain")
         stack = await page.evaluate(seen)
         await page.close()
         return stack
 
-    stack = recording_browser.run(peek())
+    stack = recording_browser.run(inspect())
     assert "ticketbox:recorder.js" in stack
     assert "-extension:" not in stack

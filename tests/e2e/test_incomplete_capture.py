@@ -1,4 +1,4 @@
-"""Pages that can't be collected, or only from late on: empty streams with a reason, and the picture all the same."""
+"""Pages that can't be recorded, or only partly: streams with a reason, and a screenshot in any case."""
 
 from playwright.async_api import Page
 
@@ -11,13 +11,13 @@ from tests.e2e.uploads import build_parts, send_capture
 LATE_SECONDS = 1.2
 
 
-def test_a_page_that_lets_no_script_in_still_makes_a_ticket_with_its_picture(
+def test_page_that_blocks_scripts_still_creates_a_ticket_with_a_screenshot(
     chromium: Chromium, site: FaultySite, world: World
 ) -> None:
     async def collect(page: Page) -> Recording:
-        collector = await DevToolsRecorder.attach(page)
+        recorder = await DevToolsRecorder.attach(page)
         await page.goto(f"{site.url}/closed")
-        return await collector.recording()
+        return await recorder.recording()
 
     closed = chromium.visit(collect, viewport={"width": 640, "height": 400})
     blocked = {"status": "blocked", "reason": "csp", "captured": 0, "dropped": 0}
@@ -50,14 +50,14 @@ def test_a_page_that_lets_no_script_in_still_makes_a_ticket_with_its_picture(
     assert [each["capture"]["health_summary"] for each in listed] == [words]
 
 
-def test_a_late_start_says_from_when_on_things_are_known(chromium: Chromium, site: FaultySite, world: World) -> None:
+def test_late_start_reports_when_recording_started(chromium: Chromium, site: FaultySite, world: World) -> None:
     async def collect(page: Page) -> Recording:
         await page.goto(f"{site.url}/shop/cart")
         await page.wait_for_selector("body.done")
         await page.wait_for_timeout(LATE_SECONDS * 1000)
-        collector = await DevToolsRecorder.attach(page)
+        recorder = await DevToolsRecorder.attach(page)
         await page.evaluate("() => window.again()")
-        return await collector.recording()
+        return await recorder.recording()
 
     late = chromium.visit(collect)
     assert [entry["args"] for entry in late.console] == [["clicked again"]]

@@ -1,4 +1,4 @@
-"""A finger on a page: Chromium itself tells a swipe from a long press, and what it then drags is told to the test."""
+"""Touch input on a page: Chromium itself distinguishes a swipe from a long press, and reports what it drags."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -10,7 +10,7 @@ STEPS = 8
 
 
 class Touch:
-    """One finger, put down, moved and lifted. A context manager; the page needs a context with `has_touch`."""
+    """One touch: down, move, up. A context manager. The page needs a context with `has_touch`."""
 
     def __init__(self, page: Page) -> None:
         self._page = page
@@ -20,9 +20,9 @@ class Touch:
 
     async def __aenter__(self) -> Self:
         self._session = await self._page.context.new_cdp_session(self._page)
-        self._session.on("Input.dragIntercepted", lambda told: self._dragged.set_result(told["data"]))
+        self._session.on("Input.dragIntercepted", lambda event: self._dragged.set_result(event["data"]))
         await self._session.send("Input.setInterceptDrags", {"enabled": True})
-        # touches that are made of a mouse go through the recognition of gestures, which sent touches don't
+        # emulated by the mouse, because gesture recognition ignores touch events from the protocol
         touches = {"enabled": True, "configuration": "mobile"}
         await self._session.send("Emulation.setEmitTouchEventsForMouse", touches)
         return self
@@ -34,19 +34,19 @@ class Touch:
         await self._session.detach()
 
     async def down(self, on: Locator) -> None:
-        """Touch the middle of something."""
+        """Touch the centre of an element."""
         box = await on.bounding_box()
         assert box
         self._at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         self._touch("mousePressed", *self._at)
 
     async def long_press(self, on: Locator) -> None:
-        """Touch something and stay, until the browser drags it. Raises TimeoutError if it doesn't."""
+        """Touch an element until the browser starts dragging it. Raises TimeoutError if it doesn't."""
         await self.down(on)
         await asyncio.wait_for(asyncio.shield(self._dragged), 5)
 
     async def move(self, x: float, y: float) -> None:
-        """Move to a place in the window, in steps."""
+        """Move to a position in the window, in steps."""
         (left, top), self._at = self._at, (x, y)
         for step in range(1, STEPS + 1):
             part = step / STEPS
@@ -54,14 +54,14 @@ class Touch:
             await asyncio.sleep(0.02)
 
     async def up(self) -> None:
-        """Lift it, and drop what it drags."""
+        """End the touch, and drop what is dragged."""
         if self.is_dragging:
             await self._to("drop", *self._at)
         self._touch("mouseReleased", *self._at)
 
     @property
     def is_dragging(self) -> bool:
-        """Whether the browser took the touch for a drag."""
+        """Whether the browser treats the touch as a drag."""
         return self._dragged.done()
 
     async def _to(self, kind: str, x: float, y: float) -> None:
@@ -73,7 +73,7 @@ class Touch:
 
     def _touch(self, kind: str, x: float, y: float) -> None:
         event = {"type": kind, "x": x, "y": y, "button": "left", "buttons": 1, "clickCount": 1}
-        # not awaited: the browser may answer only when the gesture is over
+        # not awaited, because the browser may answer only after the gesture
         self._start(self._session.send("Input.dispatchMouseEvent", event))
 
     def _start(self, sending: Coroutine[Any, Any, Any]) -> None:

@@ -1,18 +1,18 @@
-"""A site that runs under two names, so that one is foreign to the other."""
+"""A site that runs at two origins, so that one is cross-origin to the other."""
 
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any, Self
 
 
-class Handler(BaseHTTPRequestHandler):
-    """Answers requests; `elsewhere` is the site's other name."""
+class SiteHandler(BaseHTTPRequestHandler):
+    """Handles requests. `other_origin` is the second origin of the site."""
 
     protocol_version = "HTTP/1.1"
-    elsewhere = ""
+    other_origin = ""
 
-    def answer(self, kind: str, body: str | bytes, headers: dict[str, str] | None = None, status: int = 200) -> None:
-        """Send a whole answer."""
+    def respond(self, kind: str, body: str | bytes, headers: dict[str, str] | None = None, status: int = 200) -> None:
+        """Send a complete response."""
         data = body.encode() if isinstance(body, str) else body
         self.send_response(status)
         for name, value in {"Content-Type": kind, "Content-Length": str(len(data)), **(headers or {})}.items():
@@ -21,19 +21,19 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(data)
 
     def log_message(self, *_: Any, **__: Any) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 class TwoOriginSite:
-    """The site, running. `url` has no trailing slash."""
+    """The running site. `url` has no trailing slash."""
 
-    handler: type[Handler]
+    handler: type[SiteHandler]
 
     def __init__(self) -> None:
-        handler = type("Named", (self.handler,), {})
+        handler = type("Handler", (self.handler,), {})
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         port = self._server.server_port
-        self.url, handler.elsewhere = f"http://127.0.0.1:{port}", f"http://127.0.0.2:{port}"
+        self.url, handler.other_origin = f"http://127.0.0.1:{port}", f"http://127.0.0.2:{port}"
         self._other = ThreadingHTTPServer(("127.0.0.2", port), handler)
 
     def __enter__(self) -> Self:

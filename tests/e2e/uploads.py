@@ -1,4 +1,4 @@
-"""Sending captures as a client does, and looking into the file for what was stored."""
+"""Uploads of captures, and what the server stored of them."""
 
 import gzip
 import json
@@ -22,11 +22,11 @@ else:
 Part = tuple[str, tuple[str | None, bytes, str]]
 
 EMPTY = {"status": "ok", "reason": None, "captured": 0, "dropped": 0}
-COUNTED = ("ticket", "capture", "asset", "event", "blob", "byline", "idempotency")
+TABLES = ("ticket", "capture", "asset", "event", "blob", "byline", "idempotency")
 
 
 def build_envelope(**given: Any) -> Json:
-    """A capture's JSON part with a client id of its own; what is given replaces or adds."""
+    """The JSON part of a capture, with a random id. The arguments replace or add fields."""
     return {
         "id": secrets.token_hex(16),
         "page": {"url": "https://shop.example/cart", "title": "Cart", "referrer": None},
@@ -37,17 +37,17 @@ def build_envelope(**given: Any) -> Json:
 
 
 def encode_json(value: object) -> bytes:
-    """JSON in UTF-8, with lone surrogates and all else as escapes."""
+    """Encode as JSON, with every character outside ASCII escaped, lone surrogates too."""
     return json.dumps(value).encode()
 
 
 def build_part(name: str, data: bytes, kind: str = "application/octet-stream", file: str | None = None) -> Part:
-    """One part of a multipart body."""
+    """Build one part of a multipart body."""
     return name, (file, data, kind)
 
 
 def build_parts(recording: Recording, *, compressed: bool = False, **given: Any) -> list[Part]:
-    """A recording as the parts of an upload."""
+    """Build the parts of an upload from a recording."""
     pack = gzip.compress if compressed else bytes
     return [
         build_part("capture", encode_json(build_envelope(**recording.facts, **given)), "application/json"),
@@ -60,18 +60,18 @@ def build_parts(recording: Recording, *, compressed: bool = False, **given: Any)
 
 
 def send_capture(client: httpx.Client, parts: list[Part]) -> httpx.Response:
-    """Post an upload."""
+    """Upload a capture."""
     return client.post("/captures", files=parts)
 
 
 def encode_multipart(parts: list[Part]) -> tuple[str, bytes]:
-    """The content type and the body that an upload has on the wire."""
+    """The content type and body of an upload as they are sent."""
     request = httpx.Request("POST", "http://x/", files=parts)
     return request.headers["content-type"], request.read()
 
 
 def read_all_entries(client: httpx.Client, path: str, limit: int = 3) -> list[Json]:
-    """A whole stream, read in small pages."""
+    """Read a whole stream in small pages."""
     found: list[Json] = []
     cursor: dict[str, str] = {}
     while True:
@@ -87,18 +87,18 @@ def read_all_entries(client: httpx.Client, path: str, limit: int = 3) -> list[Js
 
 
 def query_rows(db: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
-    """Rows of the server's file, read beside it."""
+    """Query the server's database while it runs."""
     with closing(sqlite3.connect(f"{db.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as connection:
         return connection.execute(sql, values).fetchall()
 
 
 def count_stored_rows(db: Path) -> dict[str, int]:
-    """How much there is of everything that an upload can leave behind."""
-    return {table: query_rows(db, f"SELECT count(*) FROM {table}")[0][0] for table in COUNTED}
+    """Count the rows of every table that an upload writes."""
+    return {table: query_rows(db, f"SELECT count(*) FROM {table}")[0][0] for table in TABLES}
 
 
 def read_stored_bytes(db: Path) -> Iterator[bytes]:
-    """Every byte that stands in the file or its log, and every packed stream unpacked."""
+    """Every byte of the database file and its write-ahead log, and every compressed stream decompressed."""
     for file in (db, db.with_name(db.name + "-wal")):
         if file.exists():
             yield file.read_bytes()

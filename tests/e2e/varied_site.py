@@ -1,16 +1,16 @@
-"""Pages that are hard to record: locked up, in frames, without a document of their own, or not there at all."""
+"""A site with many kinds of pages: strict policies, frames, client-side routing, raw documents, slow or missing."""
 
 import json
 import time
 
-from tests.e2e.two_origin_site import Handler, TwoOriginSite
+from tests.e2e.two_origin_site import SiteHandler, TwoOriginSite
 
 STRICT = (
     "default-src 'none'; img-src data:; script-src 'nonce-abc'; connect-src 'self'; require-trusted-types-for 'script'"
 )
 SANDBOX = "sandbox; default-src 'none'"
 
-LOUD = """console.warn("from {name}", location.pathname);
+SCRIPT = """console.warn("from {name}", location.pathname);
 fetch("/data.json?from={name}").then((answer) => answer.json()).finally(() => {{ document.title = "{name}"; }});
 setTimeout(() => {{ throw new RangeError("broken in {name}"); }});"""
 PDF = b"""%PDF-1.4
@@ -22,8 +22,8 @@ trailer<</Root 1 0 R>>
 
 
 def page(name: str, body: str = "", nonce: str = "") -> str:
-    """A page that logs, fetches and breaks."""
-    script = f"<script{nonce}>{LOUD.format(name=name)}</script>"
+    """A page that logs, fetches and throws."""
+    script = f"<script{nonce}>{SCRIPT.format(name=name)}</script>"
     head = '<meta charset="utf-8"><title>…</title><link rel="icon" href="data:,">'
     return f'<!doctype html><html lang="en"><head>{head}</head><body><h1>{name}</h1>{body}{script}</body></html>'
 
@@ -41,36 +41,36 @@ document.querySelector("#next").addEventListener("click", (event) => {
 });</script>"""
 
 
-class _Handler(Handler):
+class _Handler(SiteHandler):
     def do_GET(self) -> None:
         match self.path.partition("?")[0]:
             case "/plain":
-                self.answer("text/html", page("plain"))
+                self.respond("text/html", page("plain"))
             case "/strict":
-                self.answer("text/html", page("strict", nonce=' nonce="abc"'), {"Content-Security-Policy": STRICT})
+                self.respond("text/html", page("strict", nonce=' nonce="abc"'), {"Content-Security-Policy": STRICT})
             case "/sandboxed":
-                self.answer("text/html", page("sandboxed"), {"Content-Security-Policy": SANDBOX})
+                self.respond("text/html", page("sandboxed"), {"Content-Security-Policy": SANDBOX})
             case "/frames":
                 frames = (
-                    f'<iframe src="/plain"></iframe><iframe src="{self.elsewhere}/plain"></iframe>'
+                    f'<iframe src="/plain"></iframe><iframe src="{self.other_origin}/plain"></iframe>'
                     "<iframe srcdoc=\"<script>console.info('from srcdoc')</script>\"></iframe>"
                 )
-                self.answer("text/html", page("frames", frames))
+                self.respond("text/html", page("frames", frames))
             case "/app":
-                self.answer("text/html", page("app", APP))
+                self.respond("text/html", page("app", APP))
             case "/data.json":
-                self.answer("application/json", json.dumps({"sum": 3}))
+                self.respond("application/json", json.dumps({"sum": 3}))
             case "/slow":
                 time.sleep(1.5)
-                self.answer("text/html", page("slow"))
+                self.respond("text/html", page("slow"))
             case "/paper.pdf":
-                self.answer("application/pdf", PDF)
+                self.respond("application/pdf", PDF)
             case _:
                 self.send_error(404)
 
     def do_POST(self) -> None:
         self.rfile.read(int(self.headers["Content-Length"]))
-        self.answer("application/json", '{"sum": 4}', {"Set-Cookie": "mark=1"})
+        self.respond("application/json", '{"sum": 4}', {"Set-Cookie": "mark=1"})
 
 
 class VariedSite(TwoOriginSite):

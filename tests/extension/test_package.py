@@ -1,4 +1,4 @@
-"""The zips: the same bytes from the same sources, no more permissions than the docs explain, nothing from elsewhere."""
+"""The zips of the extension: reproducible, no undocumented permissions, no remote code."""
 
 import json
 import re
@@ -15,11 +15,11 @@ DOCS = Path(__file__).parents[2] / "docs" / "use" / "extension.md"
 
 @pytest.fixture(params=EDITIONS)
 def archive(request: pytest.FixtureRequest) -> zipfile.ZipFile:
-    """One of them."""
+    """The zip of one edition."""
     return zipfile.ZipFile(str(EXTENSION / f"{request.param}.zip"))
 
 
-def test_every_permission_is_explained_and_no_other_is_asked_for(archive: zipfile.ZipFile) -> None:
+def test_every_permission_is_documented_and_no_other_is_requested(archive: zipfile.ZipFile) -> None:
     manifest = json.loads(archive.read("manifest.json"))
     section = DOCS.read_text().partition("\n## Permissions\n")[2].partition("\n## ")[0]
     explained = set(re.findall(r"^\| `(\w+)` \|", section, re.MULTILINE))
@@ -30,18 +30,18 @@ def test_every_permission_is_explained_and_no_other_is_asked_for(archive: zipfil
     assert manifest["optional_host_permissions"] == ["*://*/*"]
     assert not {"host_permissions", "content_scripts", "externally_connectable", "web_accessible_resources"} & set(
         manifest
-    ), "no site sees or starts the extension by itself"
+    ), "no site can detect or start the extension"
     assert manifest["version"] == __version__
 
 
-def test_the_zip_depends_on_nothing_but_its_files(archive: zipfile.ZipFile) -> None:
+def test_zip_is_reproducible(archive: zipfile.ZipFile) -> None:
     entries = archive.infolist()
     assert [each.filename for each in entries] == sorted(each.filename for each in entries)
     assert {each.date_time for each in entries} == {(1980, 1, 1, 0, 0, 0)}
     assert {each.external_attr >> 16 for each in entries} == {0o644}
 
 
-def test_no_script_comes_from_elsewhere(archive: zipfile.ZipFile) -> None:
+def test_no_script_is_loaded_from_elsewhere(archive: zipfile.ZipFile) -> None:
     policy = json.loads(archive.read("manifest.json"))["content_security_policy"]["extension_pages"]
     assert "script-src 'self';" in policy
     for name in archive.namelist():

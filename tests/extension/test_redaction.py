@@ -1,4 +1,4 @@
-"""The extension takes out just what the server does: the same words, counted in the same way."""
+"""The extension redacts exactly what the server does, with the same counts."""
 
 import ast
 import inspect
@@ -28,7 +28,7 @@ PIECES = [
 
 
 def known_texts() -> list[str]:
-    """Every text that the server's own tests of redaction hold."""
+    """Every text in the server's tests of redaction."""
     names = dict(vars(test_redaction))
     found: list[str] = []
     for node in ast.walk(ast.parse(inspect.getsource(test_redaction))):
@@ -45,7 +45,7 @@ def _is_plain(node: ast.Constant | ast.JoinedStr) -> bool:
 
 
 def random_texts(count: int) -> list[str]:
-    """Texts that are made of what matters to redaction, in any order; the same in every run."""
+    """Random texts of pieces that matter to redaction; the same in every run."""
     dice = random.Random(5)
     letters = string.ascii_letters + string.digits + " .,:;=&?%\\\"'"
     return [
@@ -57,10 +57,10 @@ def random_texts(count: int) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("rules", [[], RULES], ids=["no rules of its own", "with rules of its own"])
-def test_the_extension_and_the_server_redact_alike(rules: list[str]) -> None:
+@pytest.mark.parametrize("rules", [[], RULES], ids=["default rules", "with project rules"])
+def test_extension_and_server_redact_alike(rules: list[str]) -> None:
     texts = [*known_texts(), generate_secret(), *random_texts(20_000)]
-    scrubber = SecretScanner(rules)
+    scanner = SecretScanner(rules)
     differing: list[tuple[str, str, str]] = []
     redacted = 0
     for text, (clean, counts) in zip(
@@ -72,5 +72,5 @@ def test_the_extension_and_the_server_redact_alike(rules: list[str]) -> None:
         if (clean, counts) != (wanted, msgspec.to_builtins(expected)):
             differing.append((text, wanted, clean))
     assert differing == []
-    # the texts are a mixture: what is always redacted, or never, would show nothing
+    # the comparison is meaningful only if some texts are redacted and some aren't
     assert 0.1 < redacted / len(texts) < 0.9

@@ -1,4 +1,4 @@
-"""Of a stack the recorder takes its own frames out, and nothing that merely names an extension."""
+"""The recorder removes its own frames from a stack, and none that only mentions an extension."""
 
 from tests.extension.node import run_module
 
@@ -13,7 +13,7 @@ FIREFOX = f"""fetch@moz-extension://abc/recorder.js:1:20
 load@{PAGE}:7:9"""
 
 
-def test_own_frames_go_and_the_pages_stay() -> None:
+def test_only_recorder_frames_are_removed() -> None:
     (v8, v8_text), (firefox, firefox_text) = run_module("extension/stack.mjs", [V8, FIREFOX])
     assert v8 == [PAGE, PAGE]
     first, _, _, *rest = V8.split("\n")
