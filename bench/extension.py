@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from bench.machine import cpu_seconds, describe, table
 from tests.e2e.browser import ARGUMENTS, find_chromium
 from tests.e2e.extension_browser import ExtensionBrowser
-from ticketbox.surfaces.spa import EXTENSION
+from ticketbox.http.webapp import EXTENSION
 
 ROWS = 120
 SECONDS = 300

@@ -14,7 +14,7 @@ from tests.e2e.devtools_recorder import DevToolsRecorder, Recording
 from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.varied_site import VariedSite
-from ticketbox.surfaces.spa import EXTENSION
+from ticketbox.http.webapp import EXTENSION
 
 expect.set_options(timeout=15_000)  # the default of 5 s is too short on a busy machine
 

@@ -12,7 +12,7 @@ from tests.e2e.extension_browser import unpack
 from tests.e2e.firefox import Firefox, find_firefox
 from tests.e2e.reported_ticket import STREAMS, ReportedTicket
 from tests.e2e.varied_site import VariedSite
-from ticketbox.surfaces.spa import EXTENSION
+from ticketbox.http.webapp import EXTENSION
 
 pytestmark = pytest.mark.long
 

@@ -28,7 +28,7 @@ from tests.e2e.tall_site import (
     colour,
 )
 from tests.e2e.varied_site import VariedSite
-from ticketbox.surfaces.spa import EXTENSION
+from ticketbox.http.webapp import EXTENSION
 
 pytestmark = pytest.mark.long
 

@@ -64,7 +64,7 @@ def test_extension_and_server_redact_alike(rules: list[str]) -> None:
     differing: list[tuple[str, str, str]] = []
     redacted = 0
     for text, (clean, counts) in zip(
-        texts, run_module("extension/scrub.mjs", {"rules": rules, "texts": texts}), strict=True
+        texts, run_module("extension/redact.mjs", {"rules": rules, "texts": texts}), strict=True
     ):
         expected = Redaction()
         wanted = scrubber.scrub(text, expected)

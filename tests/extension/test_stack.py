@@ -14,7 +14,7 @@ load@{PAGE}:7:9"""
 
 
 def test_only_recorder_frames_are_removed() -> None:
-    (v8, v8_text), (firefox, firefox_text) = run_module("extension/stack.mjs", [V8, FIREFOX])
+    (v8, v8_text), (firefox, firefox_text) = run_module("extension/parse_stacks.mjs", [V8, FIREFOX])
     assert v8 == [PAGE, PAGE]
     first, _, _, *rest = V8.split("\n")
     assert v8_text == "\n".join([first, *rest])

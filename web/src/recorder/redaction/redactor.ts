@@ -1,6 +1,6 @@
-/** Redacts a whole capture before any of it is stored or shown (docs/use/captures.md, "What is removed"). */
+/** Redacts a whole capture before any of it is stored or shown (docs/use/captures.md, "Redaction"). */
 import type { NetworkEntry, PageFacts, RedactionCounts, Streams } from '../capture-types';
-import { Scrubber } from './scrubber';
+import { SecretScanner } from './secret-scanner';
 import { isSafeHeader, REMOVED_HEADERS } from './secret-names';
 import { REDACTED } from './secret-values';
 
@@ -10,17 +10,17 @@ const MAX_URL = 65_536;
 /** Redacts the secrets of one capture and counts them. Entries are changed in place. `extra`: the project's rules. */
 export class Redactor {
   readonly counts: RedactionCounts = { headers: 0, query: 0, keys: 0, patterns: 0, extra: 0 };
-  readonly #scrubber: Scrubber;
+  readonly #scanner: SecretScanner;
   /** Short texts that hold no secret; many of them are repeated. */
   readonly #cleanTexts = new Set<string>();
 
   constructor(extra: readonly string[] = []) {
-    this.#scrubber = new Scrubber(extra);
+    this.#scanner = new SecretScanner(extra);
   }
 
   redactText(text: string, limit = 262_144): string {
     if (this.#cleanTexts.has(text)) return text;
-    const clean = this.#scrubber.scrub(text, this.counts);
+    const clean = this.#scanner.redact(text, this.counts);
     if (clean === text && text.length <= 512 && this.#cleanTexts.size < 10_000) this.#cleanTexts.add(text);
     return clean.slice(0, limit);
   }

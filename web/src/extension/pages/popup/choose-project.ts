@@ -11,7 +11,7 @@ export function chooseProject(projects: Project[], url: string): Project | undef
   return best;
 }
 
-/** Whether a URL matches a pattern, in which `*` stands for any characters. */
+/** Whether a URL matches a pattern, in which `*` matches any characters. */
 function matches(pattern: string, url: string): boolean {
   const [first, ...rest] = pattern.split('*') as [string, ...string[]];
   if (!rest.length) return pattern === url;

@@ -1,4 +1,4 @@
-// Scrubs each text of a JSON array on stdin with the extension's own code; answers texts with their counts.
+// Redacts each text of a JSON array on stdin with the extension's code; prints the texts with their counts.
 import { createServer } from 'vite';
 
 const server = await createServer({
@@ -7,14 +7,14 @@ const server = await createServer({
   optimizeDeps: { noDiscovery: true },
   server: { middlewareMode: true, ws: false, watch: null },
 });
-const { Scrubber } = await server.ssrLoadModule('/src/recorder/redaction/scrubber.ts');
+const { SecretScanner } = await server.ssrLoadModule('/src/recorder/redaction/secret-scanner.ts');
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const { rules, texts } = JSON.parse(Buffer.concat(chunks));
-const scrubber = new Scrubber(rules);
-const answers = texts.map((text) => {
+const scanner = new SecretScanner(rules);
+const results = texts.map((text) => {
   const counts = { headers: 0, query: 0, keys: 0, patterns: 0, extra: 0 };
-  return [scrubber.scrub(text, counts), counts];
+  return [scanner.redact(text, counts), counts];
 });
 await server.close();
-process.stdout.write(JSON.stringify(answers), () => process.exit(0));
+process.stdout.write(JSON.stringify(results), () => process.exit(0));

@@ -1,5 +1,5 @@
 /**
- * Finds secrets in any text (docs/use/captures.md, "What is removed"). tests/extension/test_redaction.py compares these
+ * Finds secrets in any text (docs/use/captures.md, "Redaction"). tests/extension/test_redaction.py compares these
  * rules with the server's.
  */
 import type { RedactionCounts } from '../capture-types';
@@ -42,7 +42,7 @@ const KEY_BACKWARDS = /^[\p{L}\p{N}_.\-[\]%$]{0,64}/u;
 const ELEMENT_START = /<(?:[\p{L}\p{N}_.-]{1,40}:)?$/u;
 
 /** Redacts secrets in texts. `extra`: the rules of a project, in the format that docs/use/captures.md describes. */
-export class Scrubber {
+export class SecretScanner {
   readonly #keys: Set<string>;
   readonly #literals: [string, RegExp][];
   readonly #assignment: RegExp;
@@ -59,7 +59,7 @@ export class Scrubber {
   }
 
   /** Return the text with its secrets redacted, and add them to the counts. */
-  scrub(text: string, counts: RedactionCounts): string {
+  redact(text: string, counts: RedactionCounts): string {
     const countBefore = sumCounts(counts);
     let clean = text;
     if (text.includes('%') || text.includes('\\u00'))
