@@ -57,7 +57,7 @@ def stream(name: str, data: bytes | list[Json]) -> list[Part]:
     return [build_part(name, data if isinstance(data, bytes) else encode_json(data), "application/json")]
 
 
-def garbled_gzip() -> bytes:
+def corrupt_gzip() -> bytes:
     """Gzip data with a byte changed in its middle."""
     data = bytearray(gzip.compress(encode_json([{**CONSOLE, "args": [str(n)]} for n in range(500)])))
     data[len(data) // 2] ^= 0xFF
@@ -82,7 +82,7 @@ REFUSED: dict[str, tuple[list[Part], int, str, str | None]] = {
     "a picture of gigapixels": (shot(bomb_png()), 413, "payload_too_large", None),
     "a screenshot over 10 MB": (shot(over_ten_megabytes()), 413, "payload_too_large", None),
     "a gzip bomb": (stream("console", gzip_bomb()), 413, "payload_too_large", None),
-    "garbled gzip": (stream("console", garbled_gzip()), 400, "invalid_request", "console"),
+    "garbled gzip": (stream("console", corrupt_gzip()), 400, "invalid_request", "console"),
     "truncated gzip": (stream("network", gzip.compress(b"[]")[:-4]), 400, "invalid_request", "network"),
     "something behind the gzip": (stream("errors", gzip.compress(b"[]") + b"x"), 400, "invalid_request", "errors"),
     "too many entries": (stream("console", [CONSOLE] * 50_001), 413, "payload_too_large", None),

@@ -43,9 +43,9 @@ class SentCapture:
         self.reader = world.owner.token("read")
         self.ticket_path = f"/tickets/{self.receipt['ticket_id']}"
         self.path = f"/captures/{self.receipt['capture_id']}"
-        self.expected = {name: self._expected_stream(entries) for name, entries in self.recording.streams.items()}
+        self.expected = {name: self._build_expected_stream(entries) for name, entries in self.recording.streams.items()}
 
-    def _expected_stream(self, entries: list[Json]) -> list[Json]:
+    def _build_expected_stream(self, entries: list[Json]) -> list[Json]:
         """A stream as it must be stored: unchanged except for secrets and what the policy excludes."""
         entries = _map_strings(self._apply_policy(entries), self._redact)
         for entry in entries:
@@ -73,7 +73,7 @@ class SentCapture:
             text = text.replace(secret, MARK)
         return text.replace("\0", "\ufffd")
 
-    def expected_redactions(self) -> Json:
+    def count_expected_redactions(self) -> Json:
         """The expected counts of redactions, including those that the client reports."""
         headers = [
             name.lower()
@@ -86,8 +86,8 @@ class SentCapture:
         texts = [self._apply_policy(entries) for entries in self.recording.streams.values()]
         for entry in texts[1]:
             for side in ("request", "response"):
-                headers = {name: value for name, value in entry[side]["headers"].items() if name.lower() not in lost}
-                entry[side]["headers"] = headers
+                remaining = {name: value for name, value in entry[side]["headers"].items() if name.lower() not in lost}
+                entry[side]["headers"] = remaining
         text = json.dumps(texts)
         count, planted = text.count, self.planted
         before = self.recording.facts["redaction"]
@@ -169,23 +169,25 @@ def test_stream_is_returned_as_recorded(sent: SentCapture, stream: str) -> None:
 
 
 def test_streams_can_be_filtered(sent: SentCapture) -> None:
-    def found(stream: str, **filters: Any) -> list[Json]:
+    def read_filtered(stream: str, **filters: Any) -> list[Json]:
         page = ok(sent.world.api.get(f"{sent.path}/{stream}", params={"limit": 100, **filters}))
         assert (page["matched"], page["total"]) == (len(page["items"]), len(sent.expected[stream]))
         return page["items"]
 
     console, network, errors = (sent.expected[name] for name in ("console", "network", "errors"))
-    assert found("console", level="warn") == [line for line in console if line["level"] in ("warn", "error")]
-    assert [line["args"] for line in found("console", contains="TICK")] == [["tick"]]
+    assert read_filtered("console", level="warn") == [line for line in console if line["level"] in ("warn", "error")]
+    assert [line["args"] for line in read_filtered("console", contains="TICK")] == [["tick"]]
     failed = [entry for entry in network if entry["status"] is None or entry["status"] >= 400 or entry["error"]]
-    assert found("network", failures_only="true") == failed
+    assert read_filtered("network", failures_only="true") == failed
     assert len(failed) >= 5
-    assert found("network", status="5xx") == [entry for entry in network if entry["status"] == 500]
-    assert found("network", method="post") == [entry for entry in network if entry["method"] == "POST"]
-    assert found("network", host="pictures.invalid") == [e for e in network if e["url"].startswith("http://pictures")]
-    assert found("errors", contains="charging") == [e for e in errors if e["kind"] == "unhandledrejection"]
+    assert read_filtered("network", status="5xx") == [entry for entry in network if entry["status"] == 500]
+    assert read_filtered("network", method="post") == [entry for entry in network if entry["method"] == "POST"]
+    assert read_filtered("network", host="pictures.invalid") == [
+        e for e in network if e["url"].startswith("http://pictures")
+    ]
+    assert read_filtered("errors", contains="charging") == [e for e in errors if e["kind"] == "unhandledrejection"]
     moment = network[0]["ts"] - 60_000
-    assert found("errors", around=moment) == []
+    assert read_filtered("errors", around=moment) == []
 
 
 def test_single_request_is_returned_in_full(sent: SentCapture) -> None:
@@ -226,7 +228,7 @@ def test_ticket_contains_the_capture(sent: SentCapture) -> None:
         key: facts[key] for key in ("page", "environment", "health")
     }
     assert capture["captured_at"] == format_rfc3339(int(facts["captured_at"]))
-    assert capture["redaction"] == sent.expected_redactions()
+    assert capture["redaction"] == sent.count_expected_redactions()
     assert capture["health_summary"] == "Console, network and errors were collected in full."
     network = sent.expected["network"]
     failed = sum(entry["status"] is None or entry["status"] >= 400 or bool(entry["error"]) for entry in network)
@@ -280,20 +282,20 @@ def test_requests_can_be_exported_as_har(sent: SentCapture) -> None:
         assert (found["_id"], found["_resourceType"]) == (entry["id"], entry["type"])
         assert (found["_fromCache"], found.get("_error")) == (entry["from_cache"], entry["error"])
         assert (found["request"]["method"], found["request"]["url"]) == (entry["method"], entry["url"])
-        assert _named(found["request"]["headers"]) == list(request["headers"].items())
-        assert _named(found["request"]["queryString"]) == parse_qsl(urlsplit(entry["url"]).query)
+        assert _to_pairs(found["request"]["headers"]) == list(request["headers"].items())
+        assert _to_pairs(found["request"]["queryString"]) == parse_qsl(urlsplit(entry["url"]).query)
         assert found["request"].get("postData", {}).get("text") == request["body"]
         assert (found["response"]["status"], found["response"]["statusText"]) == (
             entry["status"] or 0,
             entry["status_text"],
         )
-        assert _named(found["response"]["headers"]) == list(response["headers"].items())
+        assert _to_pairs(found["response"]["headers"]) == list(response["headers"].items())
         assert found["response"]["content"]["mimeType"] == (response["mime"] or "")
         assert found["response"]["content"].get("text") == response["body"]
         assert found["response"]["redirectURL"] == response["headers"].get("Location", "")
 
 
-def _named(pairs: list[Json]) -> list[tuple[str, str]]:
+def _to_pairs(pairs: list[Json]) -> list[tuple[str, str]]:
     return [(pair["name"], pair["value"]) for pair in pairs]
 
 

@@ -166,7 +166,7 @@ def test_capture_for_a_deleted_project_stays_in_the_outbox(
     page, popup = browser.run(open_form())
     world.owner.web.delete(f"/projects/{world.project}").raise_for_status()
 
-    async def refused() -> str:
+    async def create_ticket() -> str:
         await popup.get_by_role("button", name="Create ticket").click()
         await popup.get_by_role("heading", name="Not sent yet").wait_for()
         words = await popup.get_by_role("alert").inner_text()
@@ -183,7 +183,7 @@ def test_capture_for_a_deleted_project_stays_in_the_outbox(
         await options.close()
         return words
 
-    assert "not found" in browser.run(refused())
+    assert "not found" in browser.run(create_ticket())
 
 
 def test_capture_deleted_during_an_attempt_does_not_return(

@@ -27,7 +27,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-def known_texts() -> list[str]:
+def list_server_texts() -> list[str]:
     """Every text in the server's tests of redaction."""
     names = dict(vars(test_redaction))
     found: list[str] = []
@@ -44,7 +44,7 @@ def _is_plain(node: ast.Constant | ast.JoinedStr) -> bool:
     return names <= {"S", "PEM"} and not any(isinstance(each, ast.Call) for each in ast.walk(node))
 
 
-def random_texts(count: int) -> list[str]:
+def generate_texts(count: int) -> list[str]:
     """Random texts of pieces that matter to redaction; the same in every run."""
     dice = random.Random(5)
     letters = string.ascii_letters + string.digits + " .,:;=&?%\\\"'"
@@ -59,7 +59,7 @@ def random_texts(count: int) -> list[str]:
 
 @pytest.mark.parametrize("rules", [[], RULES], ids=["default rules", "with project rules"])
 def test_extension_and_server_redact_alike(rules: list[str]) -> None:
-    texts = [*known_texts(), generate_secret(), *random_texts(20_000)]
+    texts = [*list_server_texts(), generate_secret(), *generate_texts(20_000)]
     scanner = SecretScanner(rules)
     differing: list[tuple[str, str, str]] = []
     redacted = 0
