@@ -11,7 +11,7 @@ import pytest
 from axe_playwright_python.async_playwright import Axe
 from mcp.client import Client
 from PIL import Image
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.box import World, ok
 from tests.contract.agents import talk
@@ -232,7 +232,9 @@ def test_redacted_and_cropped_pixels_are_removed_and_annotations_are_sent(
             await picture.press("Enter")
 
         await place("Rectangle")
+        before = await picture.locator("img").get_attribute("src")
         await editor.get_by_role("button", name="Crop to rectangle").click()
+        await expect(picture.locator("img")).not_to_have_attribute("src", before or "")
         await place("Redact")
         await place("Arrow")
         await editor.get_by_role("button", name="Create ticket").wait_for()
