@@ -67,7 +67,7 @@ def test_extension_and_server_redact_alike(rules: list[str]) -> None:
         texts, run_module("extension/redact.mjs", {"rules": rules, "texts": texts}), strict=True
     ):
         expected = Redaction()
-        wanted = scrubber.scrub(text, expected)
+        wanted = scanner.scrub(text, expected)
         redacted += clean != text
         if (clean, counts) != (wanted, msgspec.to_builtins(expected)):
             differing.append((text, wanted, clean))
