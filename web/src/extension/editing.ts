@@ -1,10 +1,11 @@
 /** Changing the picture before it leaves the browser: what is blacked out or cut off here never does. */
-import { moved, redactions, type Box, type Mark, type Size } from '../shared/annotation/marks';
+import { moveMark, redactionBoxes } from '../shared/annotation/geometry';
+import type { Box, Mark, Size } from '../shared/annotation/marks';
 import { encoded } from './screenshot';
 
 /** The picture with every redaction burnt in. What stood there is gone from it. */
 export async function burntIn(picture: Blob, marks: Mark[]): Promise<Blob> {
-  const boxes = redactions(marks);
+  const boxes = redactionBoxes(marks);
   if (!boxes.length) return picture;
   return drawn(picture, (context, image) => {
     context.drawImage(image, 0, 0);
@@ -29,7 +30,7 @@ export async function cropped(
     width: box.width,
     height: box.height,
   });
-  return { picture: cut, marks: marks.map((mark) => moved(mark, -box.x, -box.y, box)) };
+  return { picture: cut, marks: marks.map((mark) => moveMark(mark, -box.x, -box.y, box)) };
 }
 
 export async function sizeOf(picture: Blob): Promise<Size> {

@@ -1,93 +1,70 @@
 import type { Health, HealthReason, Redaction, StreamHealth } from '../../../generated/api';
-import { list } from '../tickets/activity/history';
+import { formatCount, joinWords } from '../ui/display/format';
+import { formatDuration } from './format';
 
 export type StreamName = 'console' | 'network' | 'errors';
 
-const WHY: Record<HealthReason, string> = {
-  csp: 'the page’s content-security policy blocks the script that collects',
-  restricted_page: 'the browser lets no extension into this page',
-  late_start: 'the extension started after the page had loaded',
-  policy: 'the project’s capture policy leaves it out',
+const REASONS: Record<HealthReason, string> = {
+  csp: 'the page’s Content Security Policy blocked the recorder',
+  restricted_page: 'the browser does not allow extensions on this page',
+  late_start: 'recording started after the page had loaded',
+  policy: 'the project’s capture policy excludes it',
   limit: 'the size limit was reached',
-  error: 'collecting failed',
+  error: 'recording failed',
 };
-const SUBJECT: Record<StreamName, string> = {
-  console: 'The console',
-  network: 'Network requests',
+const STREAM_LABELS: Record<StreamName, string> = {
+  console: 'Console',
+  network: 'Network',
   errors: 'Errors',
 };
 const SETTLING_MS = 1_000;
 
-/** What is missing of a stream and why; null when nothing is. */
-export function missing(stream: StreamName, health: StreamHealth): string | null {
-  const why = health.reason ? `: ${WHY[health.reason]}` : '';
-  const subject = SUBJECT[stream];
+/** Describe what a stream lacks and why; null if it is complete. */
+export function describeGaps(stream: StreamName, health: StreamHealth): string | null {
+  const why = health.reason ? `: ${REASONS[health.reason]}` : '';
+  const subject = STREAM_LABELS[stream];
   const cut = health.dropped
-    ? ` ${count(health.dropped, 'entry was', 'entries were')} left out to keep the limits.`
+    ? ` ${formatCount(health.dropped, 'entry was', 'entries were')} dropped because of size limits.`
     : '';
   switch (health.status) {
     case 'ok':
       return cut.trim() || null;
     case 'partial':
-      return `${subject} could be collected only in part${why}.${cut}`;
+      return `${subject}: recorded only in part${why}.${cut}`;
     case 'empty':
-      return health.reason ? `Nothing was recorded${why}.${cut}` : cut.trim() || null;
+      return health.reason ? `${subject}: nothing recorded${why}.${cut}` : cut.trim() || null;
     case 'blocked':
-      return `${subject} could not be collected${why}.${cut}`;
+      return `${subject}: not recorded${why}.${cut}`;
     case 'disabled':
-      return `${subject}: switched off${why}.${cut}`;
+      return `${subject}: disabled${why}.${cut}`;
   }
 }
 
-/** How long after the page its history starts, where that matters. */
-export function late({ history_started_at: began, page_loaded_at: loaded }: Health): string | null {
+/** Describe a recording that started late; null if it started with the page. */
+export function describeLateStart({
+  history_started_at: began,
+  page_loaded_at: loaded,
+}: Health): string | null {
   if (began == null || loaded == null || began - loaded <= SETTLING_MS) return null;
-  return `History starts ${seconds(began - loaded)} after the page loaded. What happened before is missing.`;
+  return `Recording started ${formatDuration(began - loaded)} after the page loaded. Earlier entries are missing.`;
 }
 
-/** What was taken out before the capture was stored. */
-export function redacted(redaction: Redaction): string {
+/** Describe what was redacted before the capture was stored. */
+export function describeRedaction(redaction: Redaction): string {
   const parts = [
     [redaction.headers, 'header value', 'header values'],
-    [redaction.query, 'value in an address', 'values in addresses'],
-    [redaction.keys, 'value with a secret’s name', 'values with a secret’s name'],
-    [redaction.patterns, 'token known by its shape', 'tokens known by their shape'],
-    [redaction.extra, 'hit of the project’s own rules', 'hits of the project’s own rules'],
+    [redaction.query, 'URL value', 'URL values'],
+    [redaction.keys, 'value with a secret name', 'values with secret names'],
+    [redaction.patterns, 'token with a known format', 'tokens with a known format'],
+    [redaction.extra, 'match of the project’s rules', 'matches of the project’s rules'],
   ] as const;
-  const told = parts.filter(([many]) => many).map(([many, one, more]) => count(many!, one, more));
-  return told.length > 0
-    ? `Taken out before this was stored: ${list(told)}.`
-    : 'Nothing looked like a secret, so nothing was taken out.';
+  const removed = parts.filter(([many]) => many).map(([many, one, more]) => formatCount(many!, one, more));
+  return removed.length > 0 ? `Redacted before storage: ${joinWords(removed)}.` : 'Nothing was redacted.';
 }
 
-export const OMITTED: Record<string, string> = {
-  policy: 'Not kept: the project’s capture policy leaves bodies out.',
-  binary: 'Not kept: it isn’t text.',
-  limit: 'Cut: it was longer than 16 KiB.',
-  unavailable: 'Not kept: the browser didn’t give it.',
+export const OMITTED_REASONS: Record<string, string> = {
+  policy: 'Not stored: the project’s capture policy excludes bodies.',
+  binary: 'Not stored: not a text.',
+  limit: 'Truncated to 16 KiB.',
+  unavailable: 'Not stored: the browser did not provide it.',
 };
-
-export function count(many: number, one: string, more: string): string {
-  return `${many.toLocaleString('en')} ${many === 1 ? one : more}`;
-}
-
-/** A duration in milliseconds, as people read it. */
-export function seconds(ms: number): string {
-  if (ms <= -1) return `−${seconds(-ms)}`;
-  if (ms < 1) return '0 ms';
-  if (ms < 1_000) return `${Math.round(ms)} ms`;
-  if (ms < 60_000) return `${(ms / 1_000).toFixed(ms < 10_000 ? 2 : 1)} s`;
-  return `${(ms / 60_000).toFixed(1)} min`;
-}
-
-/** The end of an address, by which it is known: `app.js:10:4`, `/api/cart?page=2`. */
-export function shortened(address: string): string {
-  const path = address.replace(/^[a-z][a-z0-9+.-]*:\/\/[^/?#]*/i, '');
-  const [before, query = ''] = path.split(/(?=\?)/, 2) as [string, string?];
-  const last = before.replace(/\/+$/, '').split('/').at(-1) ?? '';
-  return (last || before || address) + query;
-}
-
-export function host(address: string): string {
-  return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(address)?.[1] ?? '';
-}

@@ -1,33 +1,33 @@
-import { data } from '../core/client';
+import { unwrap } from '../core/client';
 
-const PAGE = 100;
+const PAGE_SIZE = 100;
 
-interface Answer<T> {
+interface Page<T> {
   items: T[];
   next_cursor: string | null;
 }
-type Next<T> = (query: { limit: number; cursor?: string }) => Promise<{ data?: Answer<T> }>;
+type FetchPage<T> = (query: { limit: number; cursor?: string }) => Promise<{ data?: Page<T> }>;
 
-/** A capture's stream, read page after page: what is there is shown while the rest comes. */
-export class Stream<T> {
+/** A capture's stream, loaded page by page. `entries` grows while further pages load. */
+export class CaptureStream<T> {
   entries = $state.raw<T[]>([]);
   done = $state(false);
   error = $state.raw<unknown>(null);
-  #next: Next<T>;
+  #fetchPage: FetchPage<T>;
   #cursor: string | undefined;
   #stopped = false;
 
-  constructor(next: Next<T>) {
-    this.#next = next;
+  constructor(fetchPage: FetchPage<T>) {
+    this.#fetchPage = fetchPage;
     void this.load();
   }
 
-  /** Read on from where it stopped. */
+  /** Load the remaining pages. */
   async load(): Promise<void> {
     this.error = null;
     try {
       while (!this.done && !this.#stopped) {
-        const page = await data(this.#next({ limit: PAGE, cursor: this.#cursor }));
+        const page = await unwrap(this.#fetchPage({ limit: PAGE_SIZE, cursor: this.#cursor }));
         this.entries = [...this.entries, ...page.items];
         this.#cursor = page.next_cursor ?? undefined;
         this.done = page.next_cursor === null;

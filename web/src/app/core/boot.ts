@@ -1,6 +1,6 @@
 import type { Me } from '../../../generated/api';
 
-/** A filter of the language of search (ticketbox/domain/tickets/search_filters.py). */
+/** A filter of the search language, as the server defines it. */
 export interface Filter {
   key: string;
   about: string;
@@ -8,7 +8,7 @@ export interface Filter {
   values: string[];
 }
 
-/** What the server put into the page, so that the app needn't ask for it first. */
+/** Data that the server embeds in the page, which saves the first requests. */
 export interface Boot {
   version: string;
   public_url: string;

@@ -2,7 +2,7 @@ import createClient from 'openapi-fetch';
 import type { paths } from '../../../generated/api';
 import { Problem } from './problem';
 
-/** Every call of the REST API, typed from its OpenAPI document. */
+/** A client for every call of the REST API, typed from its OpenAPI document. Raises Problem. */
 export const api = createClient<paths>({
   baseUrl: '/api/v1',
   querySerializer: { array: { style: 'form', explode: false } },
@@ -11,8 +11,8 @@ export const api = createClient<paths>({
 api.use({
   async onResponse({ response, request }) {
     if (response.ok) return;
-    const problem = await Problem.of(response);
-    if (problem.status === 401 && !isPublic(request.url)) signInAgain();
+    const problem = await Problem.fromResponse(response);
+    if (problem.status === 401 && !isPublic(request.url)) redirectToSignIn();
     throw problem;
   },
   onError() {
@@ -20,27 +20,27 @@ api.use({
   },
 });
 
-/** The data of a call that went through; openapi-fetch can't know that a refusal throws. */
-export async function data<T>(call: Promise<{ data?: T }>): Promise<T> {
+/** Return the data of a successful call. openapi-fetch cannot know that an error status throws. */
+export async function unwrap<T>(call: Promise<{ data?: T }>): Promise<T> {
   return (await call).data as T;
 }
 
-/** Every item of a list, page after page. For lists that are short by nature. */
-export async function everything<T>(
+/** Fetch every page of a list. Only for lists that are always short. */
+export async function fetchAll<T>(
   next: (cursor: string | undefined) => Promise<{ data?: { items: T[]; next_cursor: string | null } }>,
 ): Promise<T[]> {
   const items: T[] = [];
   let cursor: string | undefined;
   do {
-    const page = await data(next(cursor));
+    const page = await unwrap(next(cursor));
     items.push(...page.items);
     cursor = page.next_cursor ?? undefined;
   } while (cursor);
   return items;
 }
 
-/** Leave for the sign-in page, to come back here. */
-export function signInAgain(): void {
+/** Open the sign-in page, which returns to the present address. */
+export function redirectToSignIn(): void {
   location.assign(`/signin?next=${encodeURIComponent(location.pathname + location.search)}`);
 }
 

@@ -4,9 +4,9 @@ import { workspace } from './workspace.svelte';
 
 const KEY = 'last-project';
 
-/** The company and project that the person is in: the address says it, and where it doesn't, the last visit. */
-class Here {
-  /** The project of the ticket page, which its own address doesn't name. */
+/** The current company and project: from the address, else from the last visit. */
+class Current {
+  /** The project of the open ticket, which the address does not name. */
   ticketProject = $state<string | null>(null);
   #last = $state(localStorage.getItem(KEY));
   #company = $state<string | null>(null);
@@ -30,25 +30,25 @@ class Here {
     return workspace.companies.find((each) => each.id === id) ?? workspace.companies[0];
   });
 
-  /** Where the board opens when no address says so. */
+  /** The project to open if the address names none. */
   readonly lastProject: Project | undefined = $derived(
     workspace.project(this.#last ?? '') ??
       workspace.projects.find((each) => each.company_id === this.#company) ??
       workspace.projects[0],
   );
 
-  remember(project: string): void {
+  rememberProject(project: string): void {
     if (this.#last === project) return;
     this.#last = project;
     localStorage.setItem(KEY, project);
   }
 
-  /** Go to a company's first board. */
-  enter(company: string): void {
+  /** Open a company's first board. */
+  switchCompany(company: string): void {
     this.#company = company;
     const first = workspace.projectsOf(company)[0];
     router.go(first ? `/projects/${first.id}` : `/companies/${company}/projects`);
   }
 }
 
-export const here = new Here();
+export const current = new Current();

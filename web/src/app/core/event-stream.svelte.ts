@@ -3,16 +3,16 @@ import type { Event } from '../../../generated/api';
 type Listener = (event: Event) => void;
 
 /**
- * Events as they happen (docs/use/events.md, "Stream events"). The browser reconnects by itself and says where it was;
- * `connected` is for the sign that live updates pause.
+ * Events as they happen (docs/events.md, "Listening"). The browser reconnects and sends the last event's id;
+ * `connected` is false while live updates are paused.
  */
-class Live {
+class EventStream {
   connected = $state(true);
   #listeners = new Set<Listener>();
   #source: EventSource | null = null;
 
-  /** Listen until the returned function is called. */
-  listen(listener: Listener): () => void {
+  /** Call `listener` for every event until the returned function is called. */
+  subscribe(listener: Listener): () => void {
     this.#listeners.add(listener);
     this.#open();
     return () => {
@@ -38,4 +38,4 @@ class Live {
   }
 }
 
-export const live = new Live();
+export const eventStream = new EventStream();

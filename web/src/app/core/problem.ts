@@ -10,19 +10,19 @@ interface Document {
   at?: Span;
 }
 
-/** Where in a text something is wrong, in characters (not in JavaScript's units). */
+/** The wrong part of a text, in characters (not in JavaScript's UTF-16 code units). */
 export interface Span {
   start: number;
   end: number;
 }
 
-/** A refusal as the API words it (docs/reference/errors.md), or `unreachable` with status 0. */
+/** An error response of the API (docs/reference/errors.md), or `unreachable` with status 0. */
 export class Problem extends Error {
   readonly status: number;
   readonly code: string;
   readonly errors: FieldError[];
   readonly retryAfter: number | undefined;
-  /** Which part of a query it speaks of. */
+  /** The wrong part of a search query. */
   readonly span: Span | undefined;
 
   constructor(
@@ -42,7 +42,7 @@ export class Problem extends Error {
     this.span = span;
   }
 
-  static async of(response: Response): Promise<Problem> {
+  static async fromResponse(response: Response): Promise<Problem> {
     const fallback = {
       status: response.status,
       code: 'unknown',
@@ -53,8 +53,8 @@ export class Problem extends Error {
     return new Problem(response.status, found.code, detail, found.errors, found.retry_after, found.at);
   }
 
-  /** The same refusal, said of one field of the form. */
-  at(field: string): Problem {
+  /** The same error, attached to a field of the form. */
+  forField(field: string): Problem {
     return new Problem(
       this.status,
       this.code,
@@ -64,14 +64,14 @@ export class Problem extends Error {
     );
   }
 
-  /** What is wrong with one field of the form. */
-  about(field: string): string | undefined {
+  /** The error of a field of the form. */
+  fieldError(field: string): string | undefined {
     return this.errors.find((error) => error.field === field)?.message;
   }
 }
 
-/** A sentence for a person, whatever was thrown. */
-export function inWords(error: unknown): string {
+/** Describe any thrown value in a sentence. */
+export function describeError(error: unknown): string {
   const text = error instanceof Error ? error.message : String(error);
   const sentence = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.!?…]$/.test(sentence) ? sentence : `${sentence}.`;

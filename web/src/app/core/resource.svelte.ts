@@ -1,18 +1,18 @@
-/** Something asked of the server: not there yet, there, or refused. `ui/Loaded` shows whichever it is. */
-export class Remote<T> {
+/** Data from the server: loading, loaded or failed. `ui/feedback/AsyncContent` shows all three states. */
+export class Resource<T> {
   value = $state.raw<T | undefined>(undefined);
   error = $state.raw<unknown>(undefined);
-  #ask: () => Promise<T>;
+  #fetch: () => Promise<T>;
 
-  constructor(ask: () => Promise<T>) {
-    this.#ask = ask;
+  constructor(fetch: () => Promise<T>) {
+    this.#fetch = fetch;
     this.load();
   }
 
-  /** Ask again; what is there stays until the answer comes. */
+  /** Load the data again. The old value stays until the response arrives. */
   async load(): Promise<void> {
     try {
-      this.value = await this.#ask();
+      this.value = await this.#fetch();
       this.error = undefined;
     } catch (error) {
       this.error = error;

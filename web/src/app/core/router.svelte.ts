@@ -1,48 +1,10 @@
-/** Where the app is: the address, parsed. Links are plain `<a href>`; this keeps them from loading a page. */
+import { parsePath } from './routes';
 
-export type Route =
-  | { name: 'home' }
-  | { name: 'board'; project: string; view: 'board' | 'table' | 'archive' }
-  | { name: 'ticket'; ticket: string; tab: string | null }
-  | { name: 'settings'; section: string }
-  | { name: 'company'; company: string; section: string }
-  | { name: 'search' }
-  | { name: 'inbox' }
-  | { name: 'invitation'; secret: string }
-  | { name: 'nowhere' };
-
-// The server sends the app for these alone: ticketbox/http/webapp.py.
-export function parse(path: string): Route {
-  const [first, id, rest] = path.split('/').slice(1).map(decodeURIComponent);
-  switch (first) {
-    case '':
-      return { name: 'home' };
-    case 'projects':
-      if (id && (rest === undefined || rest === 'table' || rest === 'archive'))
-        return { name: 'board', project: id, view: rest ?? 'board' };
-      break;
-    case 'tickets':
-      if (id) return { name: 'ticket', ticket: id, tab: rest ?? null };
-      break;
-    case 'settings':
-      return { name: 'settings', section: id ?? 'profile' };
-    case 'companies':
-      if (id) return { name: 'company', company: id, section: rest ?? 'general' };
-      break;
-    case 'search':
-      return { name: 'search' };
-    case 'inbox':
-      return { name: 'inbox' };
-    case 'invitations':
-      if (id) return { name: 'invitation', secret: id };
-  }
-  return { name: 'nowhere' };
-}
-
+/** The app's address. Links are plain `<a href>`: the router handles their clicks without loading a page. */
 class Router {
   #path = $state(location.pathname);
   #search = $state(location.search);
-  readonly route = $derived(parse(this.#path));
+  readonly route = $derived(parsePath(this.#path));
   readonly query = $derived(new URLSearchParams(this.#search));
 
   get path(): string {
@@ -50,20 +12,20 @@ class Router {
   }
 
   constructor() {
-    addEventListener('popstate', () => this.#read());
-    addEventListener('click', (event) => this.#follow(event));
+    addEventListener('popstate', () => this.#readLocation());
+    addEventListener('click', (event) => this.#handleClick(event));
   }
 
-  /** Go to an address of the app. */
+  /** Navigate to an address of the app. */
   go(address: string, { replace = false } = {}): void {
     if (replace) history.replaceState(null, '', address);
     else history.pushState(null, '', address);
-    this.#read();
+    this.#readLocation();
     if (!replace) scrollTo(0, 0);
   }
 
-  /** Change the query alone; null takes a key away. */
-  filter(changes: Record<string, string | null>): void {
+  /** Change query parameters in place; null or an empty string removes one. */
+  setQuery(changes: Record<string, string | null>): void {
     const query = new URLSearchParams(this.#search);
     for (const [key, value] of Object.entries(changes)) {
       if (value === null || value === '') query.delete(key);
@@ -73,12 +35,12 @@ class Router {
     this.go(this.#path + (text ? `?${text}` : ''), { replace: true });
   }
 
-  #read(): void {
+  #readLocation(): void {
     this.#path = location.pathname;
     this.#search = location.search;
   }
 
-  #follow(event: MouseEvent): void {
+  #handleClick(event: MouseEvent): void {
     if (
       event.defaultPrevented ||
       event.button !== 0 ||
@@ -90,7 +52,7 @@ class Router {
       return;
     const link = (event.target as Element).closest?.('a');
     if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return;
-    if (parse(link.pathname).name === 'nowhere') return;
+    if (parsePath(link.pathname).name === 'notFound') return;
     event.preventDefault();
     this.go(link.pathname + link.search + link.hash);
   }

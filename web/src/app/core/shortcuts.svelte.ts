@@ -1,9 +1,8 @@
 import { untrack } from 'svelte';
 
-/** Keyboard shortcuts: registered by whatever is on the screen, listed by the help sheet. */
-
+/** A keyboard shortcut of the components on the screen. The help dialog and the palette list it. */
 export interface Shortcut {
-  /** `c`, `?`, `mod+k` (Cmd on a Mac, Ctrl elsewhere), or two in a row: `g b`. */
+  /** `c`, `?`, `mod+k` (Cmd on a Mac, Ctrl elsewhere), or a sequence: `g b`. */
   keys: string;
   label: string;
   run: () => void;
@@ -12,17 +11,17 @@ export interface Shortcut {
 const SEQUENCE_MS = 1_000;
 export const isMac = /Mac|iP(hone|ad)/.test(navigator.platform);
 
-class Keys {
-  /** What works now, in the order of registration. */
+class ShortcutRegistry {
+  /** In the order of registration. */
   active = $state.raw<Shortcut[]>([]);
-  #before = '';
-  #beforeAt = 0;
+  #lastKey = '';
+  #lastKeyAt = 0;
 
   constructor() {
-    addEventListener('keydown', (event) => this.#press(event));
+    addEventListener('keydown', (event) => this.#handleKey(event));
   }
 
-  /** Register a shortcut until the returned function is called: `$effect(() => shortcut(…))`. */
+  /** Register a shortcut until the returned function is called: `$effect(() => addShortcut(…))`. */
   add(shortcut: Shortcut): () => void {
     this.active = [...untrack(() => this.active), shortcut];
     return () => {
@@ -30,34 +29,34 @@ class Keys {
     };
   }
 
-  #press(event: KeyboardEvent): void {
+  #handleKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.repeat || event.altKey) return;
     const mod = isMac ? event.metaKey : event.ctrlKey;
     const key = mod ? `mod+${event.key.toLowerCase()}` : event.key;
-    if (!mod && (event.ctrlKey || event.metaKey || isTyping(event.target) || isCovered())) return;
-    const sequence = event.timeStamp - this.#beforeAt < SEQUENCE_MS ? `${this.#before} ${key}` : key;
-    // the newest registration wins, so that a page may take over what the frame does
+    if (!mod && (event.ctrlKey || event.metaKey || isTyping(event.target) || isOverlayOpen())) return;
+    const sequence = event.timeStamp - this.#lastKeyAt < SEQUENCE_MS ? `${this.#lastKey} ${key}` : key;
+    // the last registration wins, so that a page can override the shell
     const found =
       this.active.findLast((each) => each.keys === sequence) ??
       this.active.findLast((each) => each.keys === key);
-    this.#before = key;
-    this.#beforeAt = event.timeStamp;
+    this.#lastKey = key;
+    this.#lastKeyAt = event.timeStamp;
     if (!found) return;
     event.preventDefault();
     found.run();
   }
 }
 
-const keys = new Keys();
+const registry = new ShortcutRegistry();
 
-/** What works now. */
-export function shortcuts(): Shortcut[] {
-  return keys.active;
+/** The shortcuts that work now. */
+export function activeShortcuts(): Shortcut[] {
+  return registry.active;
 }
 
-/** Register a shortcut; call what is returned to take it back. */
-export function shortcut(combination: string, label: string, run: () => void): () => void {
-  return keys.add({ keys: combination, label, run });
+/** Register a shortcut. The returned function removes it. */
+export function addShortcut(combination: string, label: string, run: () => void): () => void {
+  return registry.add({ keys: combination, label, run });
 }
 
 function isTyping(target: EventTarget | null): boolean {
@@ -66,7 +65,7 @@ function isTyping(target: EventTarget | null): boolean {
   );
 }
 
-/** Whether a dialog or a menu is open; letters belong to that then. */
-function isCovered(): boolean {
+/** Whether a dialog or a menu is open, which then gets the keys. */
+function isOverlayOpen(): boolean {
   return document.querySelector('[role="dialog"], [role="menu"]') !== null;
 }

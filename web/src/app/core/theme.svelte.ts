@@ -3,7 +3,7 @@ export type Theme = 'system' | 'light' | 'dark';
 const KEY = 'theme';
 
 class Appearance {
-  theme = $state<Theme>(stored());
+  theme = $state<Theme>(readStoredTheme());
 
   set(theme: Theme): void {
     this.theme = theme;
@@ -15,13 +15,13 @@ class Appearance {
 
 export const appearance = new Appearance();
 
-/** Light and dark follow the system unless the person chose one. */
+/** Apply the theme to the page. Without a choice, it follows the system. */
 export function applyTheme(): void {
   if (appearance.theme === 'system') delete document.documentElement.dataset.theme;
   else document.documentElement.dataset.theme = appearance.theme;
 }
 
-function stored(): Theme {
+function readStoredTheme(): Theme {
   const value = localStorage.getItem(KEY);
   return value === 'light' || value === 'dark' ? value : 'system';
 }

@@ -1,4 +1,4 @@
-import { inWords } from './problem';
+import { describeError } from './problem';
 
 export interface Toast {
   id: number;
@@ -10,25 +10,25 @@ export interface Toast {
 const SECONDS = { done: 5, failed: 10 };
 
 class Toasts {
-  shown = $state<Toast[]>([]);
+  items = $state<Toast[]>([]);
   #last = 0;
 
-  say(text: string, action?: Toast['action']): void {
+  show(text: string, action?: Toast['action']): void {
     this.#add({ text, kind: 'done', action });
   }
 
-  /** Show what went wrong, in words. */
-  failed(error: unknown): void {
-    this.#add({ text: inWords(error), kind: 'failed' });
+  /** Show an error message. */
+  showError(error: unknown): void {
+    this.#add({ text: describeError(error), kind: 'failed' });
   }
 
   close(id: number): void {
-    this.shown = this.shown.filter((toast) => toast.id !== id);
+    this.items = this.items.filter((toast) => toast.id !== id);
   }
 
   #add(toast: Omit<Toast, 'id'>): void {
     const id = ++this.#last;
-    this.shown = [...this.shown.slice(-3), { ...toast, id }];
+    this.items = [...this.items.slice(-3), { ...toast, id }];
     setTimeout(() => this.close(id), SECONDS[toast.kind] * 1000);
   }
 }

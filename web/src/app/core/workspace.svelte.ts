@@ -1,8 +1,8 @@
 import type { Company, Column, Me, Member, Project } from '../../../generated/api';
-import { api, data, everything } from './client';
+import { api, unwrap, fetchAll } from './client';
 import { boot } from './boot';
 
-/** Who is signed in, and the companies, projects and people around them. Loaded once, kept fresh by events. */
+/** The signed-in user and their companies, projects, members and columns. Loaded once, then shared. */
 class Workspace {
   me = $state<Me | null>(boot.me);
   companies = $state<Company[]>([]);
@@ -11,7 +11,7 @@ class Workspace {
   #columns = $state<Record<string, Column[]>>({});
   #loading: Promise<void> | null = null;
 
-  /** Companies and projects, once. Raises Problem. */
+  /** Load companies and projects, once. Raises Problem. */
   load(): Promise<void> {
     return (this.#loading ??= this.reload().catch((error) => {
       this.#loading = null;
@@ -21,15 +21,15 @@ class Workspace {
 
   async reload(): Promise<void> {
     const [companies, projects] = await Promise.all([
-      everything((cursor) => api.GET('/companies', { params: { query: { cursor, limit: 100 } } })),
-      everything((cursor) => api.GET('/projects', { params: { query: { cursor, limit: 100 } } })),
+      fetchAll((cursor) => api.GET('/companies', { params: { query: { cursor, limit: 100 } } })),
+      fetchAll((cursor) => api.GET('/projects', { params: { query: { cursor, limit: 100 } } })),
     ]);
     this.companies = companies;
     this.projects = projects;
   }
 
   async reloadMe(): Promise<void> {
-    this.me = await data(api.GET('/me'));
+    this.me = await unwrap(api.GET('/me'));
   }
 
   project(id: string): Project | undefined {
@@ -44,14 +44,14 @@ class Workspace {
     return this.projects.filter((project) => project.company_id === company);
   }
 
-  /** The people of a company, as far as they are loaded. */
+  /** The loaded members of a company. */
   members(company: string): Member[] {
     return this.#members[company] ?? [];
   }
 
   async loadMembers(company: string, { fresh = false } = {}): Promise<Member[]> {
     if (fresh || !this.#members[company]) {
-      this.#members[company] = await everything((cursor) =>
+      this.#members[company] = await fetchAll((cursor) =>
         api.GET('/companies/{company_id}/members', {
           params: { path: { company_id: company }, query: { cursor, limit: 100 } },
         }),
@@ -60,14 +60,14 @@ class Workspace {
     return this.#members[company];
   }
 
-  /** A project's columns from the left, as far as they are loaded. */
+  /** A project's loaded columns, from left to right. */
   columns(project: string): Column[] {
     return this.#columns[project] ?? [];
   }
 
   async loadColumns(project: string, { fresh = false } = {}): Promise<Column[]> {
     if (fresh || !this.#columns[project]) {
-      const page = await data(
+      const page = await unwrap(
         api.GET('/projects/{project_id}/columns', { params: { path: { project_id: project } } }),
       );
       this.#columns[project] = page.items;
@@ -75,18 +75,18 @@ class Workspace {
     return this.#columns[project];
   }
 
-  /** The labels of the tickets that changed last, in a project or everywhere. */
+  /** Load the labels of the 100 last updated tickets, in a project or in all. */
   async loadLabels(project?: string): Promise<string[]> {
     const query = { project_id: project, status: 'all', sort: '-updated' as const, limit: 100 };
-    const page = await data(api.GET('/tickets', { params: { query } }));
+    const page = await unwrap(api.GET('/tickets', { params: { query } }));
     return [...new Set(page.items.flatMap((each) => each.labels))].sort((a, b) => a.localeCompare(b));
   }
 
-  /** Whether the caller's role in a company reaches a rank. */
-  may(company: string | undefined, least: 'member' | 'admin' | 'owner'): boolean {
+  /** Whether the signed-in user has at least this role in a company. */
+  hasRole(company: string | undefined, minimum: 'member' | 'admin' | 'owner'): boolean {
     const ranks = ['viewer', 'member', 'admin', 'owner'];
     const role = this.companies.find((each) => each.id === company)?.role;
-    return role !== undefined && ranks.indexOf(role) >= ranks.indexOf(least);
+    return role !== undefined && ranks.indexOf(role) >= ranks.indexOf(minimum);
   }
 }
 

@@ -1,10 +1,10 @@
 import type { Event, EventType } from '../../../generated/api';
-import { api, data } from '../core/client';
+import { api, unwrap } from '../core/client';
 
-/** Every type of event, in words. */
-export const WORDS: Record<EventType, string> = {
-  'ticket.created': 'made a ticket',
-  'ticket.updated': 'changed a ticket',
+/** The text of every event type. */
+export const EVENT_LABELS: Record<EventType, string> = {
+  'ticket.created': 'created a ticket',
+  'ticket.updated': 'updated a ticket',
   'ticket.moved': 'moved a ticket',
   'ticket.assigned': 'assigned a ticket',
   'ticket.unassigned': 'unassigned a ticket',
@@ -17,41 +17,41 @@ export const WORDS: Record<EventType, string> = {
   'comment.deleted': 'deleted a comment',
   'capture.attached': 'attached a capture',
   'attachment.added': 'attached a file',
-  'annotations.saved': 'annotated a picture',
-  'member.invited': 'invited somebody',
+  'annotations.saved': 'annotated an image',
+  'member.invited': 'invited a person',
   'member.joined': 'joined',
-  'member.changed': 'changed a member',
+  'member.changed': 'updated a member',
   'member.removed': 'removed a member',
-  'token.created': 'made an API token',
+  'token.created': 'created an API token',
   'token.revoked': 'revoked an API token',
-  'company.changed': 'changed the company',
-  'project.created': 'made a project',
-  'project.changed': 'changed a project',
+  'company.changed': 'updated the company',
+  'project.created': 'created a project',
+  'project.changed': 'updated a project',
   'project.removed': 'deleted a project',
   'column.created': 'added a column',
-  'column.changed': 'changed a column',
+  'column.changed': 'updated a column',
   'column.removed': 'deleted a column',
-  'webhook.created': 'made a webhook',
-  'webhook.changed': 'changed a webhook',
+  'webhook.created': 'created a webhook',
+  'webhook.changed': 'updated a webhook',
   'webhook.removed': 'deleted a webhook',
 };
 
-/** What happened, in words; an event of a newer server by its own name. */
-export function inWords(event: Event): string {
-  return WORDS[event.type as EventType] ?? event.type;
+/** The text of an event; for an unknown type of a newer server, the type. */
+export function eventLabel(event: Event): string {
+  return EVENT_LABELS[event.type as EventType] ?? event.type;
 }
 
-/** What it happened to, as far as the event says it. */
-export function about(event: Event, names: Map<string, string>): string {
-  const told: Record<string, unknown> = event.data;
-  const { name, label, email, role, user_id: user } = told;
+/** What an event is about: name, label, member, email address or role. */
+export function eventSubject(event: Event, names: Map<string, string>): string {
+  const details: Record<string, unknown> = event.data;
+  const { name, label, email, role, user_id: user } = details;
   return [name, label, event.type.startsWith('member.') && names.get(String(user)), email, role]
     .filter((part) => typeof part === 'string')
     .join(' · ');
 }
 
-/** The whole log as one table. Raises Problem. */
-export async function table(company: string, progress: (pages: number) => void): Promise<Blob> {
+/** Fetch the whole log as CSV. Raises Problem. */
+export async function fetchAuditCsv(company: string, progress: (pages: number) => void): Promise<Blob> {
   const parts: string[] = [];
   let cursor: string | undefined;
   do {
@@ -60,7 +60,7 @@ export async function table(company: string, progress: (pages: number) => void):
       parseAs: 'text',
     });
     const page = text as unknown as string;
-    // each page has the heading; one is enough
+    // keep only the first header row
     parts.push(parts.length ? page.slice(page.indexOf('\n') + 1) : page);
     cursor = response.headers.get('x-next-cursor') ?? undefined;
     progress(parts.length);
@@ -68,12 +68,12 @@ export async function table(company: string, progress: (pages: number) => void):
   return new Blob(parts, { type: 'text/csv' });
 }
 
-/** A page of the log, newest first. Raises Problem. */
-export async function page(company: string, cursor?: string) {
-  const found = await data(
+/** Fetch a page of the log, newest first. Raises Problem. */
+export async function fetchAuditPage(company: string, cursor?: string) {
+  const found = await unwrap(
     api.GET('/companies/{company_id}/audit', {
       params: { path: { company_id: company }, query: { limit: 50, cursor } },
     }),
   );
-  return found as Exclude<typeof found, string>; // it would be text as CSV
+  return found as Exclude<typeof found, string>; // the string type is for CSV
 }

@@ -1,6 +1,6 @@
-import { boot, type Filter } from '../core/boot';
+import type { Filter } from '../core/boot';
 
-/** What may stand at the caret of a query: the text from `start` to `end` becomes `insert`. */
+/** A completion of a query: replaces the text from `start` to `end` by `insert`. */
 export interface Completion {
   label: string;
   hint?: string;
@@ -9,9 +9,9 @@ export interface Completion {
   end: number;
 }
 
-/** What may go on at the caret. `opened` says that a filter's value is being written, not yet a word. */
+/** The completions at the caret. `inValue`: the caret is in the value of a filter. */
 export interface Completions {
-  opened: boolean;
+  inValue: boolean;
   items: Completion[];
 }
 
@@ -20,26 +20,26 @@ export interface Value {
   hint?: string;
 }
 
-const MOST = 8;
+const MAX_ITEMS = 8;
 const TERM = /-?(?:[a-z]+:)?(?:"[^"]*(?:"|$)\*?|\S+)/g;
-const PARTS = /^(-?)(?:([a-z]+):)?(.*)$/s;
+const TERM_PARTS = /^(-?)(?:([a-z]+):)?(.*)$/s;
 
-/** The filter whose value is being written at the caret. */
-export function filterAt(text: string, caret: number): Filter | undefined {
-  const { key } = partsAt(text, caret);
-  return boot.filters.find((each) => each.key === key);
+/** The filter whose value the caret is in. */
+export function filterAt(filters: Filter[], text: string, caret: number): Filter | undefined {
+  const { key } = termAt(text, caret);
+  return filters.find((each) => each.key === key);
 }
 
-/** Complete a query at the caret. `values` are those of the filter at the caret beside its fixed ones. */
-export function complete(text: string, caret: number, values: Value[]): Completions {
-  const { minus, key, written, start, end } = partsAt(text, caret);
-  const filter = boot.filters.find((each) => each.key === key);
+/** Complete a query at the caret. `values` are added to the fixed values of the filter at the caret. */
+export function complete(filters: Filter[], text: string, caret: number, values: Value[]): Completions {
+  const { minus, key, written, start, end } = termAt(text, caret);
+  const filter = filters.find((each) => each.key === key);
   if (filter) {
-    const all = [...filter.values.map((value) => ({ value, hint: meaning(value) })), ...values];
-    return { opened: true, items: valuesOf(`${minus}${key}:`, written, all, { text, start, end }) };
+    const all = [...filter.values.map((value) => ({ value, hint: describeValue(value) })), ...values];
+    return { inValue: true, items: completeValue(`${minus}${key}:`, written, all, { text, start, end }) };
   }
-  if (key !== undefined || !/^[a-z]*$/i.test(written)) return { opened: false, items: [] };
-  const items = boot.filters
+  if (key !== undefined || !/^[a-z]*$/i.test(written)) return { inValue: false, items: [] };
+  const items = filters
     .filter((each) => each.key.startsWith(written.toLowerCase()))
     .map((each) => ({
       label: `${each.key}:`,
@@ -48,26 +48,26 @@ export function complete(text: string, caret: number, values: Value[]): Completi
       start,
       end,
     }));
-  return { opened: false, items };
+  return { inValue: false, items };
 }
 
-/** A place in characters as one in JavaScript's units. */
-export function unitsOf(text: string, characters: number): number {
+/** Convert a position in characters (code points) to UTF-16 code units. */
+export function toCodeUnits(text: string, characters: number): number {
   return [...text].slice(0, characters).join('').length;
 }
 
-/** The term at the caret, up to the caret. */
-function partsAt(text: string, caret: number) {
+/** Parse the term at the caret, up to the caret. */
+function termAt(text: string, caret: number) {
   const term = [...text.matchAll(TERM)].find(
     ({ index, 0: { length } }) => index < caret && caret <= index + length,
   );
   const start = term?.index ?? caret;
   const end = start + (term?.[0].length ?? 0);
-  const [, minus = '', key, written = ''] = PARTS.exec(text.slice(start, caret))!;
+  const [, minus = '', key, written = ''] = TERM_PARTS.exec(text.slice(start, caret))!;
   return { minus, key, written, start, end };
 }
 
-function valuesOf(
+function completeValue(
   before: string,
   written: string,
   all: Value[],
@@ -80,19 +80,19 @@ function valuesOf(
     .slice(comma + 1)
     .replaceAll('"', '')
     .toLowerCase();
-  const named = new Set(others.toLowerCase().split(','));
-  const begins = (each: Value) => Number(!each.value.toLowerCase().startsWith(wanted));
-  const fitting = all
+  const used = new Set(others.toLowerCase().split(','));
+  const isInfix = (each: Value) => Number(!each.value.toLowerCase().startsWith(wanted));
+  const matching = all
     .filter(({ value, hint = '' }) => {
       const words = `${value} ${hint}`.toLowerCase();
       return wanted === '' || words.startsWith(wanted) || words.includes(` ${wanted}`);
     })
-    .filter(({ value }) => !named.has(value.toLowerCase()) && !value.includes('"'))
+    .filter(({ value }) => !used.has(value.toLowerCase()) && !value.includes('"'))
     .filter(({ value }) => !others || !/[\s,]/.test(value))
-    .sort((a, b) => begins(a) - begins(b));
-  // what is written whole already needs no help
-  if (fitting.some(({ value }) => [others + value, `"${value}"`].includes(written))) return [];
-  return fitting.slice(0, MOST).map(({ value, hint }) => ({
+    .sort((a, b) => isInfix(a) - isInfix(b));
+  // a complete value needs no completion
+  if (matching.some(({ value }) => [others + value, `"${value}"`].includes(written))) return [];
+  return matching.slice(0, MAX_ITEMS).map(({ value, hint }) => ({
     label: value,
     hint,
     insert: `${before}${others}${/[\s,]/.test(value) ? `"${value}"` : value}${text[end] === ' ' ? '' : ' '}`,
@@ -101,7 +101,7 @@ function valuesOf(
   }));
 }
 
-function meaning(value: string): string | undefined {
+function describeValue(value: string): string | undefined {
   const days = /^>(\d+)d$/.exec(value)?.[1];
   return days && `in the last ${days} days`;
 }

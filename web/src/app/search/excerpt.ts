@@ -1,28 +1,28 @@
 import type { Excerpt, Piece } from '../../../generated/api';
-import { words } from '../tickets/text/markdown';
+import { plainText } from '../tickets/text/markdown';
 
-const [OPEN, CLOSE] = ['\ufdd0', '\ufdd1']; // noncharacters: no text is written with them
+const [OPEN, CLOSE] = ['\ufdd0', '\ufdd1']; // noncharacters, which no text contains
 const MARKED = /\ufdd0([^\ufdd1]*)\ufdd1/;
-const WRITTEN = new Set(['description', 'comments']);
+const MARKDOWN_FIELDS = new Set(['description', 'comments']);
 
-/** An excerpt as it is read: what was written as Markdown, without its signs. */
-export function plain({ field, parts }: Excerpt): Piece[] {
-  if (!WRITTEN.has(field)) return parts;
+/** Return the excerpt without Markdown markup. */
+export function plainExcerpt({ field, parts }: Excerpt): Piece[] {
+  if (!MARKDOWN_FIELDS.has(field)) return parts;
   const source = parts.map(({ text, match }) => (match ? OPEN + text + CLOSE : text)).join('');
-  const pieces = words(whole(source))
+  const pieces = plainText(closeMarks(source))
     .split(MARKED)
-    .map((text, place) => ({ text, match: place % 2 === 1 }))
+    .map((text, index) => ({ text, match: index % 2 === 1 }))
     .filter(({ text }) => text);
-  // what was found in a link's address is seen only as it was written
-  return count(pieces) === count(parts) ? pieces : parts;
+  // a match in a link's address is visible only in the source
+  return countMatches(pieces) === countMatches(parts) ? pieces : parts;
 }
 
-function count(pieces: Piece[]): number {
+function countMatches(pieces: Piece[]): number {
   return pieces.filter(({ match }) => match).length;
 }
 
-/** The passage with the signs that were cut off at either end. */
-function whole(passage: string): string {
+/** Complete Markdown markup that was cut off at either end of a passage. */
+function closeMarks(passage: string): string {
   let text = passage;
   if (/^…[^[]*\]\(/.test(text)) text = `[${text}`;
   if (/\]\([^()\s]*…$/.test(text)) text += ')';

@@ -2,14 +2,14 @@ import type { Filter } from '../core/boot';
 import { workspace } from '../core/workspace.svelte';
 import type { Value } from './completion';
 
-const MOST_PROJECTS = 10;
+const MAX_PROJECTS = 10;
 
-/** The values of filters that the language can't know: people, labels, projects and columns that one sees. */
-class Values {
+/** Values for filters that the server does not list: the user's people, labels, projects and columns. */
+class FilterValues {
   #labels = $state.raw<string[]>([]);
-  #asked = new Set<Filter['takes']>();
+  #requested = new Set<Filter['takes']>();
 
-  /** What a filter takes, as far as it is known; asks for the rest. */
+  /** The loaded values for a kind of filter. */
   of(takes: Filter['takes']): Value[] {
     switch (takes) {
       case 'person':
@@ -36,11 +36,11 @@ class Values {
     }
   }
 
-  /** Ask once for what a filter takes. What can't be had is done without: the query can be written out. */
+  /** Load the values for a kind of filter, once. Errors are ignored: any value can be typed. */
   load(takes: Filter['takes']): void {
-    if (this.#asked.has(takes)) return;
-    this.#asked.add(takes);
-    this.#load(takes).catch(() => this.#asked.delete(takes));
+    if (this.#requested.has(takes)) return;
+    this.#requested.add(takes);
+    this.#load(takes).catch(() => this.#requested.delete(takes));
   }
 
   async #load(takes: Filter['takes']): Promise<unknown> {
@@ -52,15 +52,16 @@ class Values {
         return (this.#labels = await workspace.loadLabels());
       case 'column':
         return Promise.all(
-          workspace.projects.slice(0, MOST_PROJECTS).map(({ id }) => workspace.loadColumns(id)),
+          workspace.projects.slice(0, MAX_PROJECTS).map(({ id }) => workspace.loadColumns(id)),
         );
     }
     return undefined;
   }
 }
 
-export const values = new Values();
+export const filterValues = new FilterValues();
 
+/** Remove values that differ only in case. */
 function distinct(all: Value[]): Value[] {
   return [...new Map(all.map((each) => [each.value.toLowerCase(), each])).values()];
 }

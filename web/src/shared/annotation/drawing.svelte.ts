@@ -1,6 +1,7 @@
-import { fromSaved, redactions, toInput, type Input, type Mark, type Saved } from './marks';
+import { redactionBoxes } from './geometry';
+import { fromSaved, toInput, type Input, type Mark, type Saved } from './marks';
 
-/** The marks of one picture while somebody draws: what is there, what is selected, undo and redo. */
+/** The marks of an image while they are edited, with selection, undo and redo. */
 export class Drawing {
   marks = $state.raw<Mark[]>([]);
   selected = $state<string | null>(null);
@@ -8,16 +9,16 @@ export class Drawing {
   #future = $state.raw<Mark[][]>([]);
   #saved = $state.raw<Mark[]>([]);
 
-  readonly dirty = $derived(this.marks !== this.#saved);
-  readonly undoable = $derived(this.#past.length > 0);
-  readonly redoable = $derived(this.#future.length > 0);
-  readonly chosen = $derived(this.marks.find((mark) => mark.key === this.selected));
+  readonly hasChanges = $derived(this.marks !== this.#saved);
+  readonly canUndo = $derived(this.#past.length > 0);
+  readonly canRedo = $derived(this.#future.length > 0);
+  readonly selectedMark = $derived(this.marks.find((mark) => mark.key === this.selected));
 
   constructor(saved: Saved[] = []) {
     this.reset(saved);
   }
 
-  /** Begin anew with what is stored. */
+  /** Replace all marks by the saved ones. */
   reset(saved: Saved[]): void {
     this.marks = this.#saved = saved.map(fromSaved);
     this.#past = this.#future = [];
@@ -25,31 +26,31 @@ export class Drawing {
   }
 
   /**
-   * Take in what somebody else saved meanwhile, without losing what is drawn here: their new marks come in, and
-   * what they took away goes unless it was changed here.
+   * Merge the marks that someone else saved: add their new marks, and remove those they deleted unless they were
+   * changed here.
    */
   merge(saved: Saved[]): void {
-    if (!this.dirty) return this.reset(saved);
+    if (!this.hasChanges) return this.reset(saved);
     const theirs = new Map(saved.map((mark) => [mark.id, mark]));
     const before = new Map(this.#saved.map((mark) => [mark.id, mark]));
-    const news = saved.filter((mark) => !before.has(mark.id)).map(fromSaved);
+    const added = saved.filter((mark) => !before.has(mark.id)).map(fromSaved);
     const mine = this.marks.flatMap((mark): Mark[] => {
       if (!mark.id) return [mark];
       const found = theirs.get(mark.id);
-      const untouched = before.get(mark.id) === mark;
-      if (found) return [untouched ? { ...fromSaved(found), key: mark.key } : mark];
-      return untouched ? [] : [{ ...mark, id: undefined }];
+      const isUnchanged = before.get(mark.id) === mark;
+      if (found) return [isUnchanged ? { ...fromSaved(found), key: mark.key } : mark];
+      return isUnchanged ? [] : [{ ...mark, id: undefined }];
     });
     this.#saved = saved.map(fromSaved);
-    this.marks = [...news, ...mine];
-    this.#past = this.#future = []; // older states name marks that are gone
+    this.marks = [...added, ...mine];
+    this.#past = this.#future = []; // older states refer to deleted marks
   }
 
-  /** Add a mark, or put its new state in its place. One step to undo. */
-  put(mark: Mark): void {
-    const known = this.marks.some((each) => each.key === mark.key);
+  /** Add or replace a mark, as one undo step. */
+  upsert(mark: Mark): void {
+    const exists = this.marks.some((each) => each.key === mark.key);
     this.#change(
-      known ? this.marks.map((each) => (each.key === mark.key ? mark : each)) : [...this.marks, mark],
+      exists ? this.marks.map((each) => (each.key === mark.key ? mark : each)) : [...this.marks, mark],
     );
   }
 
@@ -59,29 +60,29 @@ export class Drawing {
   }
 
   undo(): void {
-    if (!this.undoable) return;
+    if (!this.canUndo) return;
     this.#future = [this.marks, ...this.#future];
     this.marks = this.#past.at(-1)!;
     this.#past = this.#past.slice(0, -1);
-    this.#unselectLost();
+    this.#deselectDeleted();
   }
 
   redo(): void {
-    if (!this.redoable) return;
+    if (!this.canRedo) return;
     this.#past = [...this.#past, this.marks];
     this.marks = this.#future[0]!;
     this.#future = this.#future.slice(1);
-    this.#unselectLost();
+    this.#deselectDeleted();
   }
 
-  /** What to send. */
+  /** The marks as the API expects them. */
   inputs(): Input[] {
     return this.marks.map(toInput);
   }
 
-  /** How many redactions would be burnt in for the first time. */
+  /** The number of redactions that are not saved yet. */
   get newRedactions(): number {
-    return redactions(this.marks.filter((mark) => !mark.fixed)).length;
+    return redactionBoxes(this.marks.filter((mark) => !mark.isFixed)).length;
   }
 
   #change(marks: Mark[]): void {
@@ -90,7 +91,7 @@ export class Drawing {
     this.marks = marks;
   }
 
-  #unselectLost(): void {
-    if (!this.chosen) this.selected = null;
+  #deselectDeleted(): void {
+    if (!this.selectedMark) this.selected = null;
   }
 }

@@ -1,130 +1,121 @@
 import type { Drawing } from './drawing.svelte';
-import {
-  drawnTo,
-  isVisible,
-  moved,
-  reshaped,
-  spanning,
-  within,
-  type Mark,
-  type Point,
-  type Size,
-} from './marks';
+import { clampPoint, createMark, extendMark, isVisible, moveMark, reshapeMark } from './geometry';
+import type { Mark, Point, Size } from './marks';
 import type { Tool } from './Toolbar.svelte';
-import type { View } from './viewport.svelte';
+import type { Viewport } from './viewport.svelte';
 
-interface Now {
+interface EditorState {
   tool: Tool;
   color: string;
-  picture: Size;
+  image: Size;
   drawing: Drawing;
 }
-type Act =
+type Action =
   | { kind: 'pan'; last: Point }
   | { kind: 'draw'; from: Point }
   | { kind: 'move'; from: Point; mark: Mark }
   | { kind: 'reshape'; handle: number; mark: Mark }
   | { kind: 'pinch' };
 
-/** What pointers do on the frame: draw, move, reshape, pan, and with two fingers zoom. */
+/** Pointer gestures on the frame: draw, move, reshape, pan, and pinch to zoom. */
 export class Gesture {
-  /** The mark under way, which isn't in the drawing yet. */
+  /** The mark that is being drawn or changed. */
   draft = $state.raw<Mark | null>(null);
-  #act: Act | null = null;
+  #action: Action | null = null;
   #pointers = new Map<number, Point>();
-  #view: View;
-  #now: () => Now;
-  #done: (mark: Mark) => void;
+  #view: Viewport;
+  #state: () => EditorState;
+  #finish: (mark: Mark) => void;
 
-  constructor(view: View, now: () => Now, done: (mark: Mark) => void) {
+  constructor(view: Viewport, state: () => EditorState, finish: (mark: Mark) => void) {
     this.#view = view;
-    this.#now = now;
-    this.#done = done;
+    this.#state = state;
+    this.#finish = finish;
   }
 
-  /** Where an event lies in the frame. */
-  inFrame(event: MouseEvent, frame: Element): Point {
+  /** The position of an event in the frame. */
+  toFrame(event: MouseEvent, frame: Element): Point {
     const { left, top } = frame.getBoundingClientRect();
     return [event.clientX - left - frame.clientLeft, event.clientY - top - frame.clientTop];
   }
 
-  down(event: PointerEvent & { currentTarget: HTMLElement }): void {
+  handleDown(event: PointerEvent & { currentTarget: HTMLElement }): void {
     const target = event.target as Element;
     if (target.closest('button, textarea') || event.button === 2) return;
-    const at = this.inFrame(event, event.currentTarget);
+    const at = this.toFrame(event, event.currentTarget);
     this.#pointers.set(event.pointerId, at);
     event.currentTarget.setPointerCapture(event.pointerId);
     if (this.#pointers.size === 2) {
       this.draft = null;
-      this.#act = { kind: 'pinch' };
-    } else if (this.#pointers.size === 1) this.#begin(event, target, at);
+      this.#action = { kind: 'pinch' };
+    } else if (this.#pointers.size === 1) this.#start(event, target, at);
   }
 
-  #begin(event: PointerEvent, target: Element, at: Point): void {
-    const { tool, color, picture, drawing } = this.#now();
-    const point = within(this.#view.inPicture(at), picture);
-    if (event.button === 1) this.#act = { kind: 'pan', last: at };
+  #start(event: PointerEvent, target: Element, at: Point): void {
+    const { tool, color, image, drawing } = this.#state();
+    const point = clampPoint(this.#view.toImage(at), image);
+    if (event.button === 1) this.#action = { kind: 'pan', last: at };
     else if (tool !== 'select') {
-      event.preventDefault(); // keeps the focus here, for the words of a text
-      this.#act = { kind: 'draw', from: point };
-      this.draft = spanning(tool, point, point, color, picture);
+      event.preventDefault(); // keeps the focus here, for the text input
+      this.#action = { kind: 'draw', from: point };
+      this.draft = createMark(tool, point, point, color, image);
     } else {
       const handle = target.closest('[data-handle]')?.getAttribute('data-handle');
       const key = target.closest('[data-mark]')?.getAttribute('data-mark');
       const mark = drawing.marks.find((each) => each.key === (handle ? drawing.selected : key));
-      if (mark && handle) this.#act = { kind: 'reshape', handle: Number(handle), mark };
+      if (mark && handle) this.#action = { kind: 'reshape', handle: Number(handle), mark };
       else if (mark) {
         drawing.selected = mark.key;
-        this.#act = { kind: 'move', from: point, mark };
+        this.#action = { kind: 'move', from: point, mark };
       } else {
         drawing.selected = null;
-        this.#act = { kind: 'pan', last: at };
+        this.#action = { kind: 'pan', last: at };
       }
     }
   }
 
-  move(event: PointerEvent & { currentTarget: HTMLElement }): void {
+  handleMove(event: PointerEvent & { currentTarget: HTMLElement }): void {
     const before = this.#pointers.get(event.pointerId);
-    if (!before || !this.#act) return;
-    const at = this.inFrame(event, event.currentTarget);
-    if (this.#act.kind === 'pinch') return this.#pinch(event.pointerId, at);
+    if (!before || !this.#action) return;
+    const at = this.toFrame(event, event.currentTarget);
+    if (this.#action.kind === 'pinch') return this.#pinch(event.pointerId, at);
     this.#pointers.set(event.pointerId, at);
-    const { picture } = this.#now();
-    const point = within(this.#view.inPicture(at), picture);
-    switch (this.#act.kind) {
+    const { image } = this.#state();
+    const point = clampPoint(this.#view.toImage(at), image);
+    switch (this.#action.kind) {
       case 'pan':
-        this.#view.pan(at[0] - this.#act.last[0], at[1] - this.#act.last[1]);
-        this.#act.last = at;
+        this.#view.pan(at[0] - this.#action.last[0], at[1] - this.#action.last[1]);
+        this.#action.last = at;
         break;
       case 'draw':
-        if (this.draft) this.draft = drawnTo(this.draft, this.#act.from, point);
+        if (this.draft) this.draft = extendMark(this.draft, this.#action.from, point);
         break;
       case 'move': {
-        const { from, mark } = this.#act;
-        this.draft = moved(mark, point[0] - from[0], point[1] - from[1], picture);
+        const { from, mark } = this.#action;
+        this.draft = moveMark(mark, point[0] - from[0], point[1] - from[1], image);
         break;
       }
       case 'reshape':
-        this.draft = reshaped(this.#act.mark, this.#act.handle, point);
+        this.draft = reshapeMark(this.#action.mark, this.#action.handle, point);
     }
   }
 
-  up(event: PointerEvent): void {
+  handleUp(event: PointerEvent): void {
     if (!this.#pointers.delete(event.pointerId)) return;
     const { draft } = this;
     this.draft = null;
-    if (this.#act?.kind === 'pinch') {
-      if (this.#pointers.size === 0) this.#act = null;
+    if (this.#action?.kind === 'pinch') {
+      if (this.#pointers.size === 0) this.#action = null;
       return;
     }
-    this.#act = null;
-    if (draft && isVisible(draft)) this.#done(draft);
+    this.#action = null;
+    if (draft && isVisible(draft)) this.#finish(draft);
   }
 
-  cancel(event: PointerEvent): void {
+  handleCancel(event: PointerEvent): void {
     this.#pointers.delete(event.pointerId);
     this.draft = null;
-    this.#act = null;
+    this.#action = null;
   }
 
   #pinch(pointer: number, at: Point): void {
@@ -133,9 +124,9 @@ export class Gesture {
     this.#pointers.set(pointer, at);
     if (!other) return;
     const middle = (a: Point, b: Point): Point => [(a[0] + b[0]) / 2, (a[1] + b[1]) / 2];
-    const [was, is] = [middle(before, other), middle(at, other)];
-    const apart = (a: Point) => Math.hypot(a[0] - other[0], a[1] - other[1]) || 1;
-    this.#view.pan(is[0] - was[0], is[1] - was[1]);
-    this.#view.zoom(apart(at) / apart(before), is);
+    const [from, to] = [middle(before, other), middle(at, other)];
+    const distance = (a: Point) => Math.hypot(a[0] - other[0], a[1] - other[1]) || 1;
+    this.#view.pan(to[0] - from[0], to[1] - from[1]);
+    this.#view.zoom(distance(at) / distance(before), to);
   }
 }

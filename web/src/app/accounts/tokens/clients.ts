@@ -1,33 +1,34 @@
-/** Ready configurations for a token, as docs/use/agents.md has them. */
-export interface Client {
+/** A client configuration with a token, as in docs/agents.md. */
+export interface ClientConfig {
   id: string;
   label: string;
-  /** Where the text goes. */
-  where: string;
+  /** Where to put the text. */
+  instruction: string;
   text: string;
 }
 
-export function clients(secret: string, url: string): Client[] {
+/** The configurations of all supported clients. */
+export function clientConfigs(secret: string, url: string): ClientConfig[] {
   const mcp = `${url}/mcp`;
   const headers = { Authorization: `Bearer ${secret}` };
   return [
     {
       id: 'claude',
       label: 'Claude Code',
-      where: 'Run this in a terminal, in the folder of your project.',
+      instruction: 'Run this in a terminal in your project folder.',
       text: `claude mcp add --transport http ticketbox ${mcp} --header "Authorization: Bearer ${secret}"`,
     },
     {
       id: 'cursor',
       label: 'Cursor',
-      where: 'Put this into ~/.cursor/mcp.json, or .cursor/mcp.json in your project.',
+      instruction: 'Put this into ~/.cursor/mcp.json, or .cursor/mcp.json in your project.',
       text: json({ mcpServers: { ticketbox: { url: mcp, headers } } }),
     },
     {
       id: 'vscode',
       label: 'VS Code',
-      where:
-        'Put this into .vscode/mcp.json. VS Code asks for the token and keeps it, so the file can be shared.',
+      instruction:
+        'Put this into .vscode/mcp.json. VS Code asks for the token and stores it outside the file.',
       text: json({
         servers: {
           ticketbox: {
@@ -41,15 +42,15 @@ export function clients(secret: string, url: string): Client[] {
     },
     {
       id: 'http',
-      label: 'Any, over HTTP',
-      where:
-        'Most MCP clients take this form; some call the block "servers". The address has no slash at the end.',
+      label: 'Other (HTTP)',
+      instruction:
+        'Most MCP clients accept this format; some call the block "servers". The URL has no trailing slash.',
       text: json({ mcpServers: { ticketbox: { type: 'http', url: mcp, headers } } }),
     },
     {
       id: 'stdio',
-      label: 'Local',
-      where: 'For a client that starts servers itself. ticketbox must be installed where the client runs.',
+      label: 'Other (stdio)',
+      instruction: 'For a client that starts MCP servers. Requires ticketbox on the same machine.',
       text: json({
         mcpServers: {
           ticketbox: {
@@ -63,7 +64,7 @@ export function clients(secret: string, url: string): Client[] {
     {
       id: 'curl',
       label: 'curl',
-      where: 'The REST API, from a terminal or a script.',
+      instruction: 'The REST API, from a terminal or a script.',
       text: `curl -H "Authorization: Bearer ${secret}" ${url}/api/v1/me`,
     },
   ];

@@ -1,28 +1,32 @@
 import type { NetworkEntry } from '../../../../generated/api';
-import { shortened } from '../health';
+import { shortenUrl } from '../format';
 
 export type SortKey = 'ts' | 'status' | 'method' | 'name' | 'type' | 'bytes' | 'duration';
 export interface Sort {
   key: SortKey;
-  down: boolean;
+  isDescending: boolean;
 }
-export interface Wanted {
+export interface RequestFilter {
   text: string;
   types: string[];
-  failed: boolean;
+  onlyFailed: boolean;
 }
 
-/** As the API counts failures: status 400 and above, or no answer (docs/use/captures.md, "Truncation"). */
-export function failed({ status, error }: NetworkEntry): boolean {
+/** Whether the API counts a request as failed: status 400 and above, or no response (docs/captures.md, "What is cut"). */
+export function isFailed({ status, error }: NetworkEntry): boolean {
   return status === null || status >= 400 || error != null;
 }
 
-export function matching(entries: NetworkEntry[], { text, types, failed: only }: Wanted): NetworkEntry[] {
+/** The requests that match the text, the types (none: all) and the outcome. */
+export function filterRequests(
+  entries: NetworkEntry[],
+  { text, types, onlyFailed }: RequestFilter,
+): NetworkEntry[] {
   const wanted = text.trim().toLowerCase();
   return entries.filter(
     (entry) =>
-      (!only || failed(entry)) &&
-      (types.length === 0 || types.includes(kindOf(entry.type))) &&
+      (!onlyFailed || isFailed(entry)) &&
+      (types.length === 0 || types.includes(typeGroup(entry.type))) &&
       (!wanted ||
         `${entry.method} ${entry.url} ${entry.status ?? ''} ${entry.error ?? ''}`
           .toLowerCase()
@@ -30,9 +34,10 @@ export function matching(entries: NetworkEntry[], { text, types, failed: only }:
   );
 }
 
-export function sorted(entries: NetworkEntry[], { key, down }: Sort): NetworkEntry[] {
+/** Sort requests; equal ones by start time. */
+export function sortRequests(entries: NetworkEntry[], { key, isDescending }: Sort): NetworkEntry[] {
   const value = VALUES[key];
-  const sign = down ? -1 : 1;
+  const sign = isDescending ? -1 : 1;
   return [...entries].sort((a, b) => {
     const [x, y] = [value(a), value(b)];
     const order = typeof x === 'number' ? x - (y as number) : x.localeCompare(y as string);
@@ -44,13 +49,13 @@ const VALUES: Record<SortKey, (entry: NetworkEntry) => number | string> = {
   ts: (entry) => entry.ts,
   status: (entry) => entry.status ?? 0,
   method: (entry) => entry.method,
-  name: (entry) => shortened(entry.url),
+  name: (entry) => shortenUrl(entry.url),
   type: (entry) => entry.type,
   bytes: (entry) => entry.response?.bytes ?? -1,
   duration: (entry) => entry.duration_ms ?? Infinity,
 };
 
-export const TYPES = [
+export const TYPE_GROUPS = [
   { value: 'fetch', label: 'Fetch/XHR' },
   { value: 'document', label: 'Doc' },
   { value: 'script', label: 'JS' },
@@ -62,22 +67,8 @@ export const TYPES = [
   { value: 'other', label: 'Other' },
 ];
 
-export function kindOf(type: string): string {
+/** The group of a resource type. */
+export function typeGroup(type: string): string {
   if (type === 'xhr') return 'fetch';
-  return TYPES.some(({ value }) => value === type) ? type : 'other';
-}
-
-export interface Span {
-  from: number;
-  to: number;
-}
-
-/** The time that all requests together take, for the waterfall. */
-export function spanOf(entries: NetworkEntry[]): Span {
-  let [from, to] = [Infinity, -Infinity];
-  for (const { ts, duration_ms } of entries) {
-    from = Math.min(from, ts);
-    to = Math.max(to, ts + (duration_ms ?? 0));
-  }
-  return { from, to: Math.max(to, from + 1) };
+  return TYPE_GROUPS.some(({ value }) => value === type) ? type : 'other';
 }

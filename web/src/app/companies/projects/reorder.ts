@@ -3,19 +3,20 @@ import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine';
 import { draggable, dropTargetForElements } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import type { Attachment } from 'svelte/attachments';
 
-/** Before which row a dragged one would land, counted from 0 while it still stands in its old place. */
+/** Where a dragged row would be dropped: before this index, counted with the row at its old position. */
 export interface Drop {
-  at: number;
+  index: number;
 }
 
-/** A row that can be dragged to another place in its list. */
-export function reorder(
+/** Make a row draggable within its list. */
+export function reorderableRow(
   id: string,
   index: number,
-  over: (drop: Drop | null) => void,
-  dropped: (id: string, at: number) => void,
+  onHover: (drop: Drop | null) => void,
+  onDrop: (id: string, index: number) => void,
 ): Attachment<HTMLElement> {
-  const at = (data: Record<string, unknown>) => index + (extractClosestEdge(data) === 'bottom' ? 1 : 0);
+  const dropIndex = (data: Record<string, unknown>) =>
+    index + (extractClosestEdge(data) === 'bottom' ? 1 : 0);
   return (element) =>
     combine(
       draggable({ element, getInitialData: () => ({ row: id }) }),
@@ -24,11 +25,11 @@ export function reorder(
         canDrop: ({ source }) => 'row' in source.data && source.data.row !== id,
         getData: ({ input }) =>
           attachClosestEdge({ row: id }, { input, element, allowedEdges: ['top', 'bottom'] }),
-        onDrag: ({ self }) => over({ at: at(self.data) }),
-        onDragLeave: () => over(null),
+        onDrag: ({ self }) => onHover({ index: dropIndex(self.data) }),
+        onDragLeave: () => onHover(null),
         onDrop: ({ self, source }) => {
-          over(null);
-          dropped(source.data.row as string, at(self.data));
+          onHover(null);
+          onDrop(source.data.row as string, dropIndex(self.data));
         },
       }),
     );

@@ -7,14 +7,16 @@ import {
   monitorForElements,
 } from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
 import type { Attachment } from 'svelte/attachments';
-import type { Place } from './board.svelte';
+import type { Position } from './board-model.svelte';
 
-/** A card that can be dragged, and dropped beside. `next` gives the ticket below it. */
-export function card(
+export type Edge = 'top' | 'bottom' | null;
+
+/** Make a card draggable and a drop target. `next` returns the ticket below it; `onEdge` gets the hovered edge. */
+export function draggableCard(
   id: string,
   column: string,
   next: () => string | null,
-  over: (edge: Edge) => void,
+  onEdge: (edge: Edge) => void,
 ): Attachment<HTMLElement> {
   return (element) =>
     combine(
@@ -27,17 +29,15 @@ export function card(
             { column, id, next: next() },
             { input, element, allowedEdges: ['top', 'bottom'] },
           ),
-        onDrag: ({ self }) => over(extractClosestEdge(self.data) as Edge),
-        onDragLeave: () => over(null),
-        onDrop: () => over(null),
+        onDrag: ({ self }) => onEdge(extractClosestEdge(self.data) as Edge),
+        onDragLeave: () => onEdge(null),
+        onDrop: () => onEdge(null),
       }),
     );
 }
 
-export type Edge = 'top' | 'bottom' | null;
-
-/** A column: what is dropped beside no card goes to its end. */
-export function lane(column: string, over: (is: boolean) => void): Attachment<HTMLElement> {
+/** Make a lane a drop target: a ticket that is dropped on no card goes to its end. */
+export function laneDropTarget(column: string, onHover: (isOver: boolean) => void): Attachment<HTMLElement> {
   return (element) =>
     combine(
       autoScrollForElements({ element, getAllowedAxis: () => 'vertical' }),
@@ -45,31 +45,31 @@ export function lane(column: string, over: (is: boolean) => void): Attachment<HT
         element,
         canDrop: ({ source }) => 'id' in source.data,
         getData: () => ({ column, id: null, next: null }),
-        onDragEnter: () => over(true),
-        onDragLeave: () => over(false),
-        onDrop: () => over(false),
+        onDragEnter: () => onHover(true),
+        onDragLeave: () => onHover(false),
+        onDrop: () => onHover(false),
       }),
     );
 }
 
-/** The board as a whole: scrolls sideways while a card is dragged, and hears of drops. */
-export function board(
-  dragged: (id: string | null) => void,
-  dropped: (id: string, place: Place) => void,
+/** Monitor drags on the whole board, which scrolls sideways during a drag. `onDrag` gets null at the end of a drag. */
+export function boardDragMonitor(
+  onDrag: (id: string | null) => void,
+  onDrop: (id: string, position: Position) => void,
 ): Attachment<HTMLElement> {
   return (element) =>
     combine(
       autoScrollForElements({ element, getAllowedAxis: () => 'horizontal' }),
       monitorForElements({
-        onDragStart: ({ source }) => dragged(source.data.id as string),
+        onDragStart: ({ source }) => onDrag(source.data.id as string),
         onDrop: ({ source, location }) => {
-          dragged(null);
+          onDrag(null);
           const target = location.current.dropTargets[0]?.data as
             { column: string; id: string | null; next: string | null } | undefined;
           if (!target) return;
           const before =
             extractClosestEdge(target as Record<string, unknown>) === 'bottom' ? target.next : target.id;
-          dropped(source.data.id as string, { column: target.column, before });
+          onDrop(source.data.id as string, { column: target.column, before });
         },
       }),
     );

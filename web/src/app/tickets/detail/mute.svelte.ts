@@ -1,16 +1,16 @@
-import { api, data } from '../../core/client';
+import { api, unwrap } from '../../core/client';
 import { toasts } from '../../core/toasts.svelte';
 
-/** Whether the person hears of a ticket; asked once, when the page opens. */
-export class Muting {
+/** Whether the signed-in user has muted a ticket. Loaded once, when the page opens. */
+export class MuteState {
   muted = $state<boolean | null>(null);
   readonly #path: { ticket_id: string };
 
   constructor(ticket: string) {
     this.#path = { ticket_id: ticket };
-    data(api.GET('/mutes')).then(
+    unwrap(api.GET('/mutes')).then(
       (mutes) => (this.muted = mutes.ticket_ids.includes(ticket)),
-      () => undefined, // the menu leaves the choice out
+      () => undefined, // the menu omits the item
     );
   }
 
@@ -20,9 +20,9 @@ export class Muting {
       if (this.muted) await api.DELETE('/tickets/{ticket_id}/mute', { params });
       else await api.PUT('/tickets/{ticket_id}/mute', { params });
       this.muted = !this.muted;
-      toasts.say(this.muted ? 'Muted: you hear no more of this ticket.' : 'You hear of this ticket again.');
+      toasts.show(this.muted ? 'Ticket muted. You get no notifications for it.' : 'Ticket unmuted.');
     } catch (error) {
-      toasts.failed(error);
+      toasts.showError(error);
     }
   }
 }

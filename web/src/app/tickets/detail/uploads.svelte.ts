@@ -1,7 +1,7 @@
 import type { Asset } from '../../../../generated/api';
-import { inWords, Problem } from '../../core/problem';
+import { describeError, Problem } from '../../core/problem';
 
-const MOST_BYTES = 32 * 1024 * 1024;
+const MAX_BYTES = 32 * 1024 * 1024;
 
 export interface Upload {
   id: number;
@@ -11,7 +11,7 @@ export interface Upload {
   error: string | null;
 }
 
-/** Files on their way to a ticket. */
+/** The running and failed uploads of a ticket. */
 export class Uploads {
   list = $state<Upload[]>([]);
   #ticket: string;
@@ -21,18 +21,18 @@ export class Uploads {
     this.#ticket = ticket;
   }
 
-  /** Send one file. Gives null when it is refused; the list says why. */
+  /** Upload a file. Returns null if it fails; the list has the error. */
   async add(file: File): Promise<Asset | null> {
     const id = ++this.#last;
     this.list.push({ id, name: file.name, progress: 0, error: null });
     const upload = this.list.at(-1)!;
     try {
-      if (file.size > MOST_BYTES) throw new Error(`${file.name} is larger than 32 MB`);
-      const asset = await send(this.#ticket, file, (progress) => (upload.progress = progress));
+      if (file.size > MAX_BYTES) throw new Error(`${file.name} is larger than 32 MB.`);
+      const asset = await postFile(this.#ticket, file, (progress) => (upload.progress = progress));
       this.dismiss(id);
       return asset;
     } catch (error) {
-      upload.error = inWords(error);
+      upload.error = describeError(error);
       return null;
     }
   }
@@ -42,18 +42,18 @@ export class Uploads {
   }
 }
 
-/** fetch doesn't tell how far an upload is; the older interface does. */
-function send(ticket: string, file: File, progress: (part: number) => void): Promise<Asset> {
+/** Post a file with XMLHttpRequest, because fetch reports no upload progress. */
+function postFile(ticket: string, file: File, progress: (part: number) => void): Promise<Asset> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
     request.open('POST', `/api/v1/tickets/${ticket}/attachments`);
     request.setRequestHeader('Idempotency-Key', crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`);
     request.upload.onprogress = ({ loaded, total }) => progress(total > 0 ? loaded / total : 0);
-    request.onerror = () => reject(new Problem(0, 'unreachable', 'The connection broke off. Try again.'));
+    request.onerror = () => reject(new Problem(0, 'unreachable', 'The connection was lost. Try again.'));
     request.onload = () => {
       const { status, responseText } = request;
       if (status < 300) resolve(JSON.parse(responseText) as Asset);
-      else void Problem.of(new Response(responseText, { status })).then(reject);
+      else void Problem.fromResponse(new Response(responseText, { status })).then(reject);
     };
     const form = new FormData();
     form.append('file', file, file.name || 'file');

@@ -1,6 +1,6 @@
 import type { Priority, Ticket } from '../../../../generated/api';
 
-/** What a board, table or archive is narrowed to. It stands in the address, so that a view can be shared. */
+/** The filters of a board, table or archive. They are in the address, so that a view can be shared. */
 export interface Filters {
   assignee: string | null;
   label: string | null;
@@ -8,14 +8,15 @@ export interface Filters {
   resolved: 'true' | 'false' | null;
 }
 
-const NAMES = ['assignee', 'label', 'priority', 'resolved'] as const;
+const FILTER_NAMES = ['assignee', 'label', 'priority', 'resolved'] as const;
 
-export function read(query: URLSearchParams): Filters {
-  return Object.fromEntries(NAMES.map((name) => [name, query.get(name)])) as unknown as Filters;
+/** Parse the filters from the query of the address. */
+export function parseFilters(query: URLSearchParams): Filters {
+  return Object.fromEntries(FILTER_NAMES.map((name) => [name, query.get(name)])) as unknown as Filters;
 }
 
-/** The filters as the query of list_tickets. */
-export function asQuery(filters: Filters) {
+/** Convert the filters to the query of `list_tickets`. */
+export function toQuery(filters: Filters) {
   return {
     assignee: filters.assignee ?? undefined,
     label: filters.label ?? undefined,
@@ -24,8 +25,8 @@ export function asQuery(filters: Filters) {
   };
 }
 
-/** Whether a ticket that an event brought belongs into the narrowed view. `me` is the caller's id. */
-export function matches(ticket: Ticket, filters: Filters, me: string): boolean {
+/** Whether a ticket passes the filters. `me` is the signed-in user's id. */
+export function matchesFilters(ticket: Ticket, filters: Filters, me: string): boolean {
   const assignee = filters.assignee === 'me' ? me : filters.assignee;
   return (
     (assignee === null || ticket.assignees.some((each) => each.id === assignee)) &&

@@ -1,11 +1,12 @@
 const PREFIX = 'draft:';
 
-/** What was typed and not sent yet outlives leaving the page, in this tab. */
-export function draft(of: string): string {
-  return sessionStorage.getItem(PREFIX + of) ?? '';
+/** Load unsent text, which this tab keeps when the page is left. */
+export function loadDraft(name: string): string {
+  return sessionStorage.getItem(PREFIX + name) ?? '';
 }
 
-export function keepDraft(of: string, text: string): void {
-  if (text) sessionStorage.setItem(PREFIX + of, text);
-  else sessionStorage.removeItem(PREFIX + of);
+/** Save unsent text; an empty string deletes it. */
+export function saveDraft(name: string, text: string): void {
+  if (text) sessionStorage.setItem(PREFIX + name, text);
+  else sessionStorage.removeItem(PREFIX + name);
 }

@@ -1,4 +1,4 @@
-/** Wait until what is on the page now has been painted: for what may come after it. */
-export function painted(): Promise<void> {
+/** Wait until the browser has painted the page, so that less urgent work starts after it. */
+export function afterPaint(): Promise<void> {
   return new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
 }

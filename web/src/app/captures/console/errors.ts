@@ -1,0 +1,33 @@
+import type { ErrorEntry } from '../../../../generated/api';
+
+/** Errors with the same fingerprint. */
+export interface ErrorGroup {
+  key: string;
+  first: ErrorEntry;
+  last: ErrorEntry;
+  count: number;
+}
+
+/** Group errors by fingerprint, in the order of their first occurrence. */
+export function groupErrors(entries: ErrorEntry[]): ErrorGroup[] {
+  const groups = new Map<string, ErrorGroup>();
+  for (const entry of entries) {
+    const key = entry.fingerprint || `${entry.kind} ${entry.name} ${entry.message} ${entry.source}`;
+    const group = groups.get(key) ?? { key, first: entry, last: entry, count: 0 };
+    groups.set(key, { ...group, last: entry, count: group.count + (entry.count ?? 1) });
+  }
+  return [...groups.values()];
+}
+
+/** The groups whose name, message, source or stack contains the text. */
+export function filterErrors(groups: ErrorGroup[], text: string): ErrorGroup[] {
+  const wanted = text.trim().toLowerCase();
+  return groups.filter(({ first: { name, message, source, stack } }) =>
+    `${name} ${message} ${source ?? ''} ${stack ?? ''}`.toLowerCase().includes(wanted),
+  );
+}
+
+/** An error as text for the clipboard: the stack, else name and message. */
+export function errorText({ name, message, stack }: ErrorEntry): string {
+  return stack ?? `${name ? `${name}: ` : ''}${message}`;
+}
