@@ -19,11 +19,11 @@ def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: C
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
         await page.get_by_label("Name", exact=True).fill("Anna")
-        await page.get_by_label("E-mail address").fill(taken)
+        await page.get_by_label("Email address").fill(taken)
         await page.get_by_role("button", name="Save").click()
-        assert "nobody else may have it" in await field_error(page, "E-mail address")
+        assert "no other account has" in await field_error(page, "Email address")
         assert await page.get_by_label("Name", exact=True).input_value() == "Anna"
-        await page.get_by_label("E-mail address").fill(f"x{taken}")
+        await page.get_by_label("Email address").fill(f"x{taken}")
         await page.get_by_role("button", name="Save").click()
         await told(page, "Saved")
         await page.get_by_role("button", name="Anna").wait_for()
@@ -38,20 +38,20 @@ def test_a_password_is_changed_with_the_present_one_alone(chromium: Chromium, wo
     ok(elsewhere.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
 
     async def fill(page: Page, present: str, new: str, again: str) -> None:
-        await page.get_by_label("Present password").fill(present)
+        await page.get_by_label("Current password").fill(present)
         await page.get_by_label("New password", exact=True).fill(new)
-        await page.get_by_label("New password, once more").fill(again)
-        await page.get_by_role("button", name="Change the password").click()
+        await page.get_by_label("Confirm password").fill(again)
+        await page.get_by_role("button", name="Change password").click()
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
         await unchecked(page)
         await fill(page, PASSWORD, NEW, "something else")
-        assert await field_error(page, "New password, once more") == "The two passwords differ."
+        assert await field_error(page, "Confirm password") == "The passwords do not match."
         await fill(page, PASSWORD, "short", "short")
-        assert await field_error(page, "New password") == "Use 10 characters at least, and 200 at most."
+        assert await field_error(page, "New password") == "Use 10 to 200 characters."
         await fill(page, "wrong", NEW, NEW)
-        assert await field_error(page, "Present password") == "The present password is wrong."
+        assert await field_error(page, "Current password") == "The present password is wrong."
         await fill(page, PASSWORD, NEW, NEW)
         await told(page, "Password changed")
         assert await page.get_by_label("New password", exact=True).input_value() == ""
@@ -70,15 +70,15 @@ def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/sessions")
-        here = page.get_by_role("listitem").filter(has_text="This one")
+        here = page.get_by_role("listitem").filter(has_text="This session")
         await here.wait_for()
         row = page.get_by_role("listitem").filter(has_text="Firefox on Windows")
         await row.get_by_role("button", name="Sign out").click()
         await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
-        await told(page, "Signed out there")
-        await page.get_by_role("button", name="Sign out all others").click()
+        await told(page, "Session signed out")
+        await page.get_by_role("button", name="Sign out other sessions").click()
         await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
-        await told(page, "Signed out of 2 sessions")
+        await told(page, "2 sessions signed out")
         await here.wait_for()
         assert await page.get_by_role("list", name="Sessions").get_by_role("listitem").count() == 1
         watch.assert_clean(world.box)
@@ -104,7 +104,7 @@ def test_signing_out_ends_the_session_and_signing_in_comes_back(
         await page.get_by_role("menuitem", name="Sign out").click()
         await page.wait_for_url("**/signin")
         await page.goto(f"{world.box.url}/settings/tokens?new")
-        await page.get_by_label("E-mail address").fill(world.owner.email)
+        await page.get_by_label("mail address").fill(world.owner.email)
         await page.get_by_label("Password").fill("wrong password")
         await page.get_by_role("button", name="Sign in").click()
         assert "wrong" in await page.get_by_role("alert").inner_text()
@@ -176,13 +176,13 @@ def test_a_new_company_starts_with_its_first_project(chromium: Chromium, world: 
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, alone, "/")
-        await page.get_by_role("link", name="New company").click()
+        await page.get_by_role("link", name="Create company").click()
         await page.get_by_label("Name", exact=True).fill("Solo & Co")
-        await page.get_by_role("button", name="Make the company").click()
+        await page.get_by_role("button", name="Create company").click()
         await page.get_by_role("heading", name="New project").wait_for()
         await page.get_by_label("Name", exact=True).fill("First")
-        await page.get_by_label("Pages").fill("https://shop.example/*\n\nhttps://www.shop.example/*")
-        await page.get_by_role("button", name="Make the project").click()
+        await page.get_by_label("URL patterns").fill("https://shop.example/*\n\nhttps://www.shop.example/*")
+        await page.get_by_role("button", name="Create project").click()
         await page.wait_for_url("**/projects/proj_*")
         watch.assert_clean(world.box)
 
@@ -221,7 +221,7 @@ def test_a_menu_that_closes_gives_the_page_back(chromium: Chromium, world: World
         await page.keyboard.press("Escape")
         await page.get_by_role("link", name="Appearance").click(timeout=3_000)
         await menu.click()
-        await page.get_by_role("menuitem", name="Connect an agent").click()
+        await page.get_by_role("menuitem", name="Connect agent").click()
         await page.get_by_role("button", name="Cancel").click(timeout=3_000)
         await page.get_by_role("button", name="Ann's company").click(timeout=3_000)
         await page.get_by_role("menuitem", name="Invite people").click()

@@ -43,7 +43,7 @@ async def draw(page: Page, tool: str, start: tuple[float, float], end: tuple[flo
 
 
 async def save(page: Page) -> None:
-    await page.get_by_role("button", name="Save the marks").click()
+    await page.get_by_role("button", name="Save annotations").click()
 
 
 def test_every_kind_of_mark_is_drawn_and_saved(chromium: Chromium, world: World) -> None:
@@ -55,14 +55,14 @@ def test_every_kind_of_mark_is_drawn_and_saved(chromium: Chromium, world: World)
             await page.get_by_role("radio", name="Blue").click()
             await draw(page, kind, (0.1, 0.1 + place * 0.15), (0.4, 0.2 + place * 0.15))
         await draw(page, "Text", (0.6, 0.5), (0.6, 0.5))
-        await page.get_by_label("Words").fill("Look\nhere")
+        await page.get_by_label("Annotation text").fill("Look\nhere")
         await page.keyboard.press("Enter")
         frame = await frame_of(page)
         await expect(frame.get_by_role("button", name="Text: Look")).to_be_visible()
         await assert_accessible(page)
         await save(page)
-        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Marks saved.")
-        await expect(page.get_by_role("button", name="Save the marks")).to_have_count(0)
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
+        await expect(page.get_by_role("button", name="Save annotations")).to_have_count(0)
         await page.reload()
         frame = await frame_of(page)
         await expect(frame.locator("[data-mark]")).to_have_count(6)
@@ -88,10 +88,10 @@ def test_marks_are_moved_coloured_deleted_and_undone(chromium: Chromium, world: 
         await page.get_by_role("radio", name="Green").click()
         mark = frame.get_by_role("button", name="Rectangle")
         await mark.dblclick(force=True)
-        await page.get_by_label("Words").fill("this")
+        await page.get_by_label("Annotation text").fill("this")
         await page.keyboard.press("Enter")
         await expect(frame.get_by_role("button", name="Rectangle: this")).to_be_visible()
-        await page.get_by_role("button", name="Delete the mark").click()
+        await page.get_by_role("button", name="Delete annotation").click()
         await expect(frame.locator("[data-mark]")).to_have_count(0)
         await page.get_by_role("button", name="Undo").click()
         await expect(frame.locator("[data-mark]")).to_have_count(1)
@@ -99,7 +99,7 @@ def test_marks_are_moved_coloured_deleted_and_undone(chromium: Chromium, world: 
         await expect(frame.locator("[data-mark]")).to_have_count(0)
         await page.get_by_role("button", name="Undo").click()
         await save(page)
-        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Marks saved.")
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", annotate)
     (saved,) = marks(world, ticket)
@@ -127,7 +127,7 @@ def test_marks_are_made_by_keyboard_alone(chromium: Chromium, world: World) -> N
         await page.keyboard.press("Control+z")
         await page.keyboard.press("Control+Shift+z")
         await page.keyboard.press("Control+s")
-        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Marks saved.")
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
         await page.keyboard.press("Delete")
         await expect(frame.locator("[data-mark]")).to_have_count(1)  # nothing is selected after saving
 
@@ -150,13 +150,13 @@ def test_a_redaction_asks_first_and_then_leaves_nothing_behind(chromium: Chromiu
         await draw(page, "Redact", (0.25, 0.2), (0.5, 0.6))
         await save(page)
         dialog = page.get_by_role("dialog")
-        await expect(dialog).to_contain_text("Nobody can bring them back")
+        await expect(dialog).to_contain_text("This can’t be undone.")
         await assert_accessible(page)
         await dialog.get_by_role("button", name="Cancel").click()
         assert marks(world, ticket) == []
         await save(page)
-        await page.get_by_role("dialog").get_by_role("button", name="Black out").click()
-        await expect(page.get_by_role("region", name="Messages")).to_contain_text("gone for good")
+        await page.get_by_role("dialog").get_by_role("button", name="Redact image").click()
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("permanently removed")
         frame = await frame_of(page)
         await expect(frame.locator("[data-mark]")).to_have_count(0)  # it can't be taken hold of any more
         pixel = await frame.get_by_role("img").evaluate(
@@ -185,7 +185,7 @@ def test_marks_of_two_people_at_once_are_all_kept(chromium: Chromium, world: Wor
         given = {"annotations": [{"kind": "ellipse", "geometry": box, "text": "theirs"}]}
         ok(world.api.put(f"/assets/{asset}/annotations", json=given))
         await save(page)
-        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Marks saved.")
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", annotate)
     assert sorted(each["kind"] for each in marks(world, ticket)) == ["arrow", "ellipse"]
@@ -198,9 +198,9 @@ def test_marks_outlive_another_tab_and_leaving_the_page(chromium: Chromium, worl
         await draw(page, "Highlight", (0.1, 0.1), (0.5, 0.5))
         await page.get_by_role("tab", name="Network").click()
         await page.get_by_role("tab", name="Screenshot").click()
-        await expect(page.get_by_role("button", name="Save the marks")).to_be_visible()
+        await expect(page.get_by_role("button", name="Save annotations")).to_be_visible()
         await page.get_by_role("link", name="First project").first.click()
-        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Marks saved.")
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", annotate)
     assert [each["kind"] for each in marks(world, ticket)] == ["highlight"]
@@ -245,7 +245,7 @@ def test_keys_are_told_of_only_where_there_are_keys(chromium: Chromium, world: W
 
     async def look(page: Page) -> None:
         await frame_of(page)
-        hint = page.get_by_text("puts a mark in the middle")
+        hint = page.get_by_text("adds an annotation with the selected tool")
         if not touch:
             await expect(hint).to_be_visible()
             await page.set_viewport_size({"width": PHONE["width"], "height": PHONE["height"]})

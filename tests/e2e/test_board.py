@@ -72,7 +72,7 @@ def test_a_card_is_carried_by_keyboard_and_put_back_with_escape(chromium: Chromi
         for key in (" ", "ArrowDown", " "):
             await page.wait_for_timeout(60)
             await page.keyboard.press(key)
-        await expect(page.locator("[aria-live=assertive]")).to_have_text("Put down in To do.")
+        await expect(page.locator("[aria-live=assertive]")).to_have_text("Dropped in To do.")
         assert await shown(page, "To do") == ["Two", "One", "Three"]
         await page.wait_for_load_state("networkidle")
 
@@ -100,7 +100,7 @@ def test_a_refused_move_puts_the_card_back_and_says_why(chromium: Chromium, worl
 
 def test_tickets_are_added_one_after_the_other(chromium: Chromium, world: World) -> None:
     async def add(page: Page) -> None:
-        await page.get_by_role("button", name="Add a ticket to In progress").click()
+        await page.get_by_role("button", name="Create ticket in In progress").click()
         for title in ("Alpha", "<img src=x onerror=alert(1)>"):
             await page.get_by_label("Title of the new ticket").fill(title)
             await page.keyboard.press("Enter")
@@ -119,7 +119,7 @@ def test_a_whole_ticket_is_written_in_the_dialog(chromium: Chromium, world: Worl
         await page.get_by_label("Priority").select_option("high")
         await page.get_by_label("Labels").fill("cart, ui")
         await assert_accessible(page)
-        await page.get_by_role("button", name="Make the ticket").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Create ticket").click()
         await expect(page.get_by_role("link", name="The cart stays empty")).to_be_visible()
 
     use(chromium, world.owner, f"/projects/{world.project}", write)
@@ -157,20 +157,20 @@ def test_the_table_moves_many_at_once_and_the_archive_restores(chromium: Chromiu
     seed(world)
 
     async def work(page: Page) -> None:
-        await page.get_by_label("Choose One").check()
-        await page.get_by_label("Choose Three").check()
+        await page.get_by_label("Select One").check()
+        await page.get_by_label("Select Three").check()
         await page.get_by_role("button", name="Move").click()
         await page.get_by_role("menuitem", name="Done").click()
         await expect(page.get_by_text("Moved 2 tickets")).to_be_visible()
-        await page.get_by_label("Choose Two").check()
+        await page.get_by_label("Select Two").check()
         await assert_accessible(page)
         await assert_fits(page)
         await page.get_by_role("toolbar").get_by_role("button", name="Archive").click()
         await expect(page.get_by_text("Archived 1 ticket")).to_be_visible()
         await page.get_by_role("group", name="View").get_by_role("link", name="Archive").click()
-        await page.get_by_label("Choose Two").check()
+        await page.get_by_label("Select Two").check()
         await page.get_by_role("button", name="Restore").click()
-        await expect(page.get_by_text("Nothing is archived")).to_be_visible()
+        await expect(page.get_by_text("No archived tickets")).to_be_visible()
 
     use(chromium, world.owner, f"/projects/{world.project}/table", work, looks)
     assert (titles(world, 0), titles(world, 2)) == (["Two"], ["One", "Three"])
@@ -189,10 +189,10 @@ def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world:
     async def work(page: Page) -> None:
         async def assign(choice: str, *titles: str) -> None:
             for title in titles:
-                await page.get_by_label(f"Choose {title}").check()
+                await page.get_by_label(f"Select {title}").check()
             await page.get_by_role("button", name="Assign", exact=True).click()
             await page.get_by_role("menuitem", name=choice, exact=True).click()
-            await expect(page.get_by_text(f"{len(titles)} chosen")).to_have_count(0)
+            await expect(page.get_by_text(f"{len(titles)} selected")).to_have_count(0)
 
         await assign("Bob", "One", "Two")
         assert assigned() == [["Bob"], ["Bob"], []]
@@ -201,7 +201,7 @@ def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world:
         await assign("Unassign Bob", "One", "Two")
         assert assigned() == [[], ["Ann"], ["Ann"]]
         await assign("Bob", "One")
-        await assign("Unassign everybody", "One", "Two", "Three")
+        await assign("Unassign all", "One", "Two", "Three")
         assert assigned() == [[], [], []]
 
     use(chromium, world.owner, f"/projects/{world.project}/table", work)
@@ -212,13 +212,13 @@ def test_the_table_says_that_tickets_changed_and_shows_them_when_asked(chromium:
 
     async def watch(page: Page) -> None:
         told = page.get_by_role("status").filter(has_text="Tickets have changed")
-        await page.get_by_label("Choose One").check()
+        await page.get_by_label("Select One").check()
         await expect(told).to_have_count(0)
         world.ticket("Four")
         await expect(told).to_be_visible()
         await expect(page.get_by_role("link", name="Four")).to_have_count(0)
-        await expect(page.get_by_label("Choose One")).to_be_checked()
-        await told.get_by_role("button", name="Show").click()
+        await expect(page.get_by_label("Select One")).to_be_checked()
+        await told.get_by_role("button", name="Update list").click()
         await expect(page.get_by_role("link", name="Four")).to_be_visible()
         await expect(told).to_have_count(0)
 
@@ -239,11 +239,11 @@ def test_a_viewer_sees_all_and_is_offered_nothing(chromium: Chromium, world: Wor
 
 def test_an_empty_board_says_how_tickets_get_there(chromium: Chromium, world: World) -> None:
     async def look(page: Page) -> None:
-        for name, path in (("Invite people", "invitations?new"), ("Connect an agent", "/settings/tokens?new")):
+        for name, path in (("Invite people", "invitations?new"), ("Connect agent", "/settings/tokens?new")):
             link = page.get_by_role("main").get_by_role("link", name=name)
             assert str(await link.get_attribute("href")).endswith(path)
         await assert_accessible(page)
-        await page.get_by_role("link", name="Report from the browser").click()
+        await page.get_by_role("link", name="Install browser extension").click()
         await expect(page.get_by_role("heading", name="Browser extension")).to_be_visible()
         world.ticket("One")
         await page.goto(f"{world.box.url}/projects/{world.project}?priority=high")
@@ -272,7 +272,7 @@ def test_leaving_it_asks_for_nothing_and_it_is_there_again_at_home(chromium: Chr
 
 def test_somebody_elses_board_isnt_there(chromium: Chromium, world: World, other: World) -> None:
     async def look(page: Page) -> None:
-        await expect(page.get_by_role("alert")).to_contain_text("Not here")
+        await expect(page.get_by_role("alert")).to_contain_text("Not found")
 
     use(chromium, other.owner, f"/projects/{world.project}", look)
 

@@ -58,7 +58,7 @@ def test_every_tab_is_there_for_everybody(chromium: Chromium, world: World, look
             "Console": "price missing",
             "Network": "quote",
             "Errors": "RangeError",
-            "Environment": "How complete it is",
+            "Environment": "Capture health",
         }.items():
             await page.get_by_role("tab", name=tab).click()
             await expect(page.get_by_role("tabpanel").first).to_contain_text(holds)
@@ -94,7 +94,7 @@ def test_the_console_is_filtered_by_level_and_by_text(chromium: Chromium, world:
         await page.get_by_role("button", name="Warnings").click()
         await page.get_by_role("button", name="Errors", exact=True).click()
         await expect(lines).to_have_count(2)
-        await page.get_by_label("Filter the console").fill("TOTAL")
+        await page.get_by_label("Filter console").fill("TOTAL")
         await expect(lines).to_have_count(1)
         await expect(page.get_by_text("1 of 4")).to_be_visible()
         await lines.get_by_role("button").click()
@@ -102,8 +102,8 @@ def test_the_console_is_filtered_by_level_and_by_text(chromium: Chromium, world:
         await expect(lines).not_to_contain_text("at f15")
         await lines.get_by_role("button", name="Show").click()
         await expect(lines).to_contain_text("at f15")
-        await page.get_by_label("Filter the console").fill("nowhere")
-        await expect(page.get_by_text("No line fits the filter.")).to_be_visible()
+        await page.get_by_label("Filter console").fill("nowhere")
+        await expect(page.get_by_text("No results")).to_be_visible()
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
@@ -131,14 +131,14 @@ def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: Worl
         await expect(page.get_by_role("columnheader", name="Time")).to_have_attribute("aria-sort", "descending")
         await page.get_by_role("button", name="Failed only").click()
         await expect(rows).to_have_count(2)
-        await page.get_by_label("Filter the requests").fill("quote")
+        await page.get_by_label("Filter requests").fill("quote")
         await rows.click()
-        detail = page.get_by_role("region", name="The request")
-        for words in ("422", "POST", "https://shop.example/app.js:9:1", "43 ms", "Took"):
+        detail = page.get_by_role("region", name="Request details")
+        for words in ("422", "POST", "https://shop.example/app.js:9:1", "43 ms", "Duration"):
             await expect(detail).to_contain_text(words)
-        await expect(detail.get_by_role("region", name="Response")).to_contain_text("capture policy leaves bodies out")
+        await expect(detail.get_by_role("region", name="Response")).to_contain_text("capture policy excludes bodies")
         await assert_accessible(page)
-        await page.get_by_label("Filter the requests").fill("")
+        await page.get_by_label("Filter requests").fill("")
         await page.get_by_role("grid", name="Requests").focus()
         await page.keyboard.press("ArrowUp")
         await expect(detail).to_contain_text("net::ERR_FAILED")
@@ -171,7 +171,7 @@ def test_a_request_is_copied_as_a_command_that_sends_it_and_nothing_else(
     async def copy(page: Page) -> str:
         rows = page.locator("[role=row][aria-selected]")
         await rows.nth(1).click()
-        await expect(page.get_by_role("region", name="The request")).to_contain_text("ftp:")
+        await expect(page.get_by_role("region", name="Request details")).to_contain_text("ftp:")
         assert await page.get_by_role("button", name="Copy as cURL").count() == 0
         await rows.first.click()
         await page.get_by_role("button", name="Copy as cURL").click()
@@ -215,10 +215,10 @@ def test_errors_are_grouped_by_what_they_have_in_common(chromium: Chromium, worl
 @pytest.mark.parametrize(
     ("health", "words"),
     [
-        ({"status": "blocked", "reason": "csp"}, "could not be collected: the page’s content-security policy"),
-        ({"status": "blocked", "reason": "restricted_page"}, "the browser lets no extension into this page"),
-        ({"status": "disabled", "reason": "policy"}, "switched off: the project’s capture policy leaves it out"),
-        ({"status": "partial", "reason": "limit", "dropped": 1200}, "1,200 entries were left out"),
+        ({"status": "blocked", "reason": "csp"}, "not recorded: the page’s Content Security Policy"),
+        ({"status": "blocked", "reason": "restricted_page"}, "the browser does not allow extensions on this page"),
+        ({"status": "disabled", "reason": "policy"}, "disabled: the project’s capture policy excludes it"),
+        ({"status": "partial", "reason": "limit", "dropped": 1200}, "1,200 entries were dropped"),
         ({"status": "empty", "reason": None}, None),
     ],
     ids=["csp", "restricted", "policy", "limit", "empty"],
@@ -232,15 +232,15 @@ def test_what_is_missing_is_said_with_its_reason(
 
     async def look(page: Page) -> None:
         panel = page.get_by_role("tabpanel").first
-        await expect(panel).to_contain_text("No line was recorded.")
+        await expect(panel).to_contain_text("No console lines were recorded.")
         if words:
             await expect(panel).to_contain_text(words)
             await expect(panel).to_contain_text("4.20 s after the page loaded")
         else:
-            await expect(panel).not_to_contain_text("collected")
+            await expect(panel).not_to_contain_text("recorded only")
         await page.get_by_role("tab", name="Environment").click()
-        await expect(panel).to_contain_text(words or "Nothing is missing.")
-        await expect(panel).to_contain_text("nothing was taken out")
+        await expect(panel).to_contain_text(words or "Complete.")
+        await expect(panel).to_contain_text("Nothing was redacted")
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
@@ -251,7 +251,7 @@ def test_what_was_removed_is_counted_in_words(chromium: Chromium, world: World) 
 
     async def look(page: Page) -> None:
         await expect(page.get_by_role("tabpanel").first).to_contain_text(
-            "Taken out before this was stored: 1 header value and 1 value in an address."
+            "Redacted before storage: 1 header value and 1 URL value."
         )
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/environment", look)
@@ -271,13 +271,13 @@ def test_thousands_of_lines_and_requests_stay_light(chromium: Chromium, world: W
         await region.evaluate("node => node.scrollTo(0, 1e9)")
         await expect(region.get_by_text("line 4999", exact=True)).to_be_visible()
         assert await region.get_by_role("listitem").count() < 100
-        await page.get_by_label("Filter the console").fill("line 4321")
+        await page.get_by_label("Filter console").fill("line 4321")
         await expect(region.get_by_role("listitem")).to_have_count(1)
         await page.get_by_role("tab", name="Network").click()
         grid = page.get_by_role("grid", name="Requests")
         await grid.focus()
         await page.keyboard.press("ArrowDown")
-        await expect(page.get_by_role("region", name="The request")).to_be_visible()
+        await expect(page.get_by_role("region", name="Request details")).to_be_visible()
         assert await grid.get_by_role("row").count() < 100
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", scroll)

@@ -23,14 +23,14 @@ def test_a_members_role_and_projects_are_changed(chromium: Chromium, world: Worl
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
-        await page.get_by_role("button", name="Change Bob").click()
+        await page.get_by_role("button", name="Edit Bob").click()
         await page.get_by_role("radio", name="Viewer").check()
-        await page.get_by_role("radio", name="Only some").check()
+        await page.get_by_role("radio", name="Selected projects").check()
         await page.get_by_role("button", name="Save").click()
-        await page.get_by_text("Choose at least one project.").wait_for()
+        await page.get_by_text("Select at least one project.").wait_for()
         await page.get_by_role("checkbox", name="Second project").check()
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Changed Bob")
+        await told(page, "Saved Bob")
         await page.get_by_text("Viewer · Second project").wait_for()
         watch.assert_clean(world.box)
 
@@ -60,11 +60,11 @@ def test_the_last_owner_stays_and_is_told_why(chromium: Chromium, world: World) 
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
-        await page.get_by_role("button", name="Leave").click()
+        await page.get_by_role("button", name="Leave company").click()
         await confirm(page, "Leave")
         assert await page.get_by_role("dialog").get_by_role("alert").inner_text() == words
         await confirm(page, "Cancel")
-        await page.get_by_role("button", name="Change Ann").click()
+        await page.get_by_role("button", name="Edit Ann").click()
         await page.get_by_role("radio", name="Member").check()
         await page.get_by_role("button", name="Save").click()
         assert await page.get_by_role("dialog").get_by_role("alert").inner_text() == words
@@ -78,10 +78,10 @@ def test_a_member_leaves(chromium: Chromium, world: World) -> None:
 
     async def visit(page: Page) -> None:
         await open_as(page, bob, f"/companies/{world.company}/members")
-        await page.get_by_role("button", name="Leave").click()
+        await page.get_by_role("button", name="Leave company").click()
         await confirm(page, "Leave")
         await told(page, "You left Ann's company")
-        await page.get_by_text("You belong to no company").wait_for()
+        await page.get_by_text("You are not in a company").wait_for()
 
     chromium.visit(visit)
 
@@ -93,19 +93,19 @@ def test_what_a_role_may_not_do_is_not_offered(chromium: Chromium, world: World,
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, person, f"{base}/members")
-        await page.get_by_text("Admins change roles and invite people").wait_for()
+        await page.get_by_text("Admins can change roles and invite people").wait_for()
         shown = await page.get_by_role("navigation", name="Settings of").inner_text()
         assert shown.split("\n")[-3:] == ["General", "Members", "Projects"]
         buttons = await page.get_by_role("main").get_by_role("button").all_inner_texts()
-        assert buttons == ["Leave"]
+        assert buttons == ["Leave company"]
         for section in ("invitations", "limits", "audit"):
             await page.goto(f"{world.box.url}{base}/{section}")
-            await page.get_by_text(f"This needs the role admin in Ann's company, and yours is {role}.").wait_for()
+            await page.get_by_text(f"Only admins of Ann's company can open this page. Your role is {role}.").wait_for()
         for address in ("projects?new", f"projects?project={world.project}"):
             await page.goto(f"{world.box.url}{base}/{address}")
-            await page.get_by_text("Admins make and change projects.").wait_for()
+            await page.get_by_text("Admins can create and edit projects.").wait_for()
         await page.goto(f"{world.box.url}{base}/general")
-        await page.get_by_text(f"Your role here: {role}").wait_for()
+        await page.get_by_text(f"Your role: {role}").wait_for()
         assert await page.get_by_role("textbox").count() == 0
         watch.assert_clean(world.box)
 
@@ -118,11 +118,11 @@ def test_an_admin_makes_no_owner_and_deletes_no_company(chromium: Chromium, worl
 
     async def visit(page: Page) -> None:
         await open_as(page, admin, f"/companies/{world.company}/members")
-        await page.get_by_role("button", name="Change Bob").click()
+        await page.get_by_role("button", name="Edit Bob").click()
         assert await page.get_by_role("radio", name="Owner").is_disabled()
-        await page.get_by_text("Only an owner can make one.").wait_for()
+        await page.get_by_text("Only owners can grant this role.").wait_for()
         await confirm(page, "Cancel")
-        assert await page.get_by_role("button", name="Change Ann").count() == 0
+        assert await page.get_by_role("button", name="Edit Ann").count() == 0
         await page.get_by_role("link", name="General").click()
         await page.get_by_label("Name", exact=True).wait_for()
         assert await page.get_by_role("button", name="Delete").count() == 0
@@ -133,7 +133,7 @@ def test_an_admin_makes_no_owner_and_deletes_no_company(chromium: Chromium, worl
 def test_a_strangers_company_is_not_there(chromium: Chromium, world: World, other: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"/companies/{other.company}/general")
-        await page.get_by_role("heading", name="Not here").wait_for()
+        await page.get_by_role("heading", name="Not found").wait_for()
         assert "Zoe's company" not in await page.content()
 
     chromium.visit(visit)
@@ -152,7 +152,7 @@ def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world:
         await page.get_by_label("Type Acme <b> to confirm").fill("Acme <b>")
         await sure.click()
         await told(page, "Deleted Acme <b>")
-        await page.get_by_text("You belong to no company").wait_for()
+        await page.get_by_text("You are not in a company").wait_for()
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -163,12 +163,12 @@ def test_a_projects_pages_and_capture_policy_are_kept(chromium: Chromium, world:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects")
         await page.get_by_role("link", name="Settings of First project").click()
-        await page.get_by_label("Pages").fill("https://shop.example/a b")
+        await page.get_by_label("URL patterns").fill("https://shop.example/a b")
         await page.get_by_role("button", name="Save").click()
-        assert "without spaces" in await field_error(page, "Pages")
-        await page.get_by_label("Pages").fill("https://shop.example/*")
+        assert "without spaces" in await field_error(page, "URL patterns")
+        await page.get_by_label("URL patterns").fill("https://shop.example/*")
         await page.get_by_role("switch").click()
-        await page.get_by_label("Also remove from captures").fill("customer_number\ntext:hunter2")
+        await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
         await page.get_by_role("button", name="Save").click()
         await told(page, "Saved")
         watch.assert_clean(world.box)
@@ -186,7 +186,7 @@ def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> N
         await page.get_by_label("Type First project to confirm").fill("First project")
         await confirm(page, "Delete for good")
         await told(page, "Deleted First project")
-        await page.get_by_text("Make the first project").wait_for()
+        await page.get_by_text("Create project").wait_for()
 
     chromium.visit(visit)
     refused(world.api.get(f"/projects/{world.project}/columns"), 404, "not_found")
@@ -198,18 +198,18 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
-        await page.get_by_role("button", name="Add a column").click()
+        await page.get_by_role("button", name="Add column").click()
         await page.keyboard.type("Review")
         await page.keyboard.press("Enter")
-        rows = page.get_by_role("main").get_by_role("listitem").filter(has=page.get_by_title("Drag to another place"))
+        rows = page.get_by_role("main").get_by_role("listitem").filter(has=page.get_by_title("Drag to reorder"))
         await rows.nth(3).wait_for()
         await page.get_by_role("button", name="Move Review up").press("Enter")
-        await page.get_by_text("Review is column 3 of 4").wait_for(state="attached")
+        await page.get_by_text("Review moved to position 3 of 4").wait_for(state="attached")
         await page.get_by_role("button", name="Rename To do").click()
         await page.get_by_role("dialog").get_by_label("Name").fill("Inbox")
         await page.get_by_role("dialog").get_by_role("button", name="Rename").click()
         await page.get_by_role("button", name="Delete Inbox").click()
-        await page.get_by_label("Move its tickets to").select_option(label="Review")
+        await page.get_by_label("Move tickets to").select_option(label="Review")
         await confirm(page, "Delete")
         await rows.nth(3).wait_for(state="detached")
         assert [text.split("\n")[0] for text in await rows.all_inner_texts()] == ["In progress", "Review", "Done"]
@@ -224,11 +224,11 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
 def test_a_column_is_dragged_to_another_place(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
-        grips = page.get_by_title("Drag to another place")
+        grips = page.get_by_title("Drag to reorder")
         await grips.nth(2).wait_for()
         await grips.nth(2).scroll_into_view_if_needed()
         await grips.nth(2).drag_to(grips.nth(0), target_position={"x": 8, "y": 2})
-        await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
+        await page.get_by_text("Done moved to position 1 of 3").wait_for(state="attached")
 
     chromium.visit(visit)
     names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]
@@ -241,11 +241,11 @@ def test_limits_hold_from_the_next_call_and_empty_is_the_default(chromium: Chrom
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/limits")
         await unchecked(page)
-        await page.get_by_label("Writes a minute").fill("0")
+        await page.get_by_label("Writes per minute").fill("0")
         await page.get_by_role("button", name="Save").click()
-        assert "from 1 to 1,000,000" in await field_error(page, "Writes a minute")
-        await page.get_by_label("Writes a minute").fill("")
-        await page.get_by_label("Reads a minute").fill("1200")
+        assert "from 1 to 1,000,000" in await field_error(page, "Writes per minute")
+        await page.get_by_label("Writes per minute").fill("")
+        await page.get_by_label("Reads per minute").fill("1200")
         await page.get_by_role("button", name="Save").click()
         await told(page, "Saved")
         watch.assert_clean(world.box)
@@ -266,8 +266,8 @@ def test_the_audit_log_pages_and_downloads_whole(chromium: Chromium, world: Worl
         rows = page.get_by_role("row")
         await rows.nth(50).wait_for()
         assert "via API · Ann · build agent" in " ".join((await rows.nth(2).inner_text()).split())
-        await page.get_by_role("button", name="Show older").click()
-        await page.get_by_role("button", name="Show older").wait_for(state="detached")
+        await page.get_by_role("button", name="Load more").click()
+        await page.get_by_role("button", name="Load more").wait_for(state="detached")
         assert await rows.count() > 56
         async with page.expect_download() as downloading:
             await page.get_by_role("button", name="Download CSV").click()

@@ -42,7 +42,7 @@ def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, wor
         await page.keyboard.press("Enter")
         await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}")
         await ask(page, "archive")
-        await expect(page.get_by_role("option", selected=True)).to_contain_text("Go to the archive")
+        await expect(page.get_by_role("option", selected=True)).to_contain_text("Go to archive")
         await page.keyboard.press("Enter")
         await expect(page).to_have_url(f"{world.box.url}/projects/{world.project}/archive")
 
@@ -65,22 +65,22 @@ def test_the_search_page_shows_where_the_words_stand(chromium: Chromium, world: 
     ok(world.api.post(f"/tickets/{world.ticket('Gone for now')['id']}/archive"))
 
     async def search(page: Page) -> None:
-        await expect(page.get_by_role("combobox", name="Words")).to_be_focused()
+        await expect(page.get_by_role("combobox", name="Search query")).to_be_focused()
         await page.keyboard.type("bank")
         await page.keyboard.press("Enter")
         await expect(page.locator("mark")).to_have_text("bank")
         assert page.url.endswith("/search?q=bank")
         await page.reload()
         await expect(page.locator("mark")).to_have_text("bank")
-        await expect(page.get_by_role("combobox", name="Words")).not_to_be_focused()
+        await expect(page.get_by_role("combobox", name="Search query")).not_to_be_focused()
         await assert_accessible(page)
         await assert_fits(page)
-        await page.get_by_role("combobox", name="Words").fill("gone")
+        await page.get_by_role("combobox", name="Search query").fill("gone")
         await page.keyboard.press("Enter")
-        await expect(page.get_by_text("Nothing fits")).to_be_visible()
+        await expect(page.get_by_text("No results")).to_be_visible()
         await page.get_by_label("Status").select_option("archived")
         await expect(page.get_by_role("link", name="Gone for now")).to_be_visible()
-        await page.get_by_role("combobox", name="Words").fill("labl:ui")
+        await page.get_by_role("combobox", name="Search query").fill("labl:ui")
         await page.keyboard.press("Enter")
         await expect(page.get_by_text("did you mean label:?")).to_be_visible()
 
@@ -122,7 +122,7 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
     world.join("Bob")
 
     async def search(page: Page) -> None:
-        field, options = page.get_by_role("combobox", name="Words"), completions(page)
+        field, options = page.get_by_role("combobox", name="Search query"), completions(page)
         await field.press_sequentially("pay pri")
         await expect(options).to_have_text(["priority: Priority"])
         await expect(field).to_have_attribute("aria-expanded", "true")
@@ -152,7 +152,7 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
             await page.keyboard.press("Backspace")
         await page.keyboard.press("Escape")
         await page.keyboard.press("Enter")
-        await expect(page.get_by_text("Nothing fits")).to_be_visible()  # "pay" is no whole word
+        await expect(page.get_by_text("No results")).to_be_visible()  # "pay" is no whole word
         await field.fill('payment priority:high -assignee:Bob label:"check out"')
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("link", name="Payment fails")).to_be_visible()
@@ -164,7 +164,7 @@ def test_a_word_is_searched_for_though_a_filter_begins_so(chromium: Chromium, wo
     world.ticket("Has a label")
 
     async def search(page: Page) -> None:
-        field = page.get_by_role("combobox", name="Words")
+        field = page.get_by_role("combobox", name="Search query")
         await field.press_sequentially("label")
         await expect(completions(page)).to_have_text(["label: Label"])
         await expect(completions(page, selected=True)).to_have_count(0)
@@ -181,7 +181,7 @@ def test_a_word_is_searched_for_though_a_filter_begins_so(chromium: Chromium, wo
 
 def test_the_search_page_points_at_what_is_wrong(chromium: Chromium, world: World) -> None:
     async def search(page: Page) -> None:
-        field = page.get_by_role("combobox", name="Words")
+        field = page.get_by_role("combobox", name="Search query")
         await field.fill("\U0001f9fa cart priority:asap is:open")
         await page.keyboard.press("Escape")
         await page.keyboard.press("Enter")
@@ -245,7 +245,7 @@ def test_the_help_sheet_lists_what_works_and_so_does_its_guide(chromium: Chromiu
 
     async def listed(page: Page) -> set[str]:
         await page.keyboard.press("?")
-        await expect(page.get_by_text("Go to the inbox")).to_be_visible()
+        await expect(page.get_by_text("Go to inbox")).to_be_visible()
         keys = await page.get_by_role("dialog").locator("dl").first.locator("dt").all()
         found = {
             " ".join([(await key.inner_text()).lower() for key in await each.locator("kbd").all()]) for each in keys
@@ -288,8 +288,8 @@ def test_a_mention_arrives_in_the_inbox_while_one_looks_elsewhere(
         await expect(item).to_contain_text("via API")
         await assert_accessible(page)
         await assert_fits(page)
-        await page.get_by_role("button", name="More about Look at this").click()
-        await page.get_by_role("menuitem", name="Mute this ticket").click()
+        await page.get_by_role("button", name="Actions for Look at this").click()
+        await page.get_by_role("menuitem", name="Mute ticket").click()
         await expect(page.get_by_role("list", name="Muted")).to_contain_text(ticket["id"])
         await page.get_by_role("button", name="Unmute").click()
         await expect(page.get_by_role("list", name="Muted")).to_have_count(0)
@@ -336,7 +336,7 @@ def test_a_ticket_is_muted_from_its_page(chromium: Chromium, world: World) -> No
     async def mute(page: Page) -> None:
         await page.get_by_role("button", name="More", exact=True).click()
         await page.get_by_role("menuitem", name="Mute").click()
-        await expect(page.get_by_text("Muted: you hear no more of this ticket.")).to_be_visible()
+        await expect(page.get_by_text("Ticket muted. You get no notifications for it.")).to_be_visible()
         await page.reload()
         await page.get_by_role("button", name="More", exact=True).click()
         await expect(page.get_by_role("menuitem", name="Unmute")).to_be_visible()

@@ -73,7 +73,7 @@ def test_the_board_comes_in_few_bytes_and_asks_nothing_twice(chromium: Chromium,
         assert asked.twice == []
         assert 20_000 < asked.code <= MOST_BYTES
         assert {"BoardPage", "index"} <= set(asked.names())
-        assert not {"MenuList", "TicketPage", "Palette", "NewTicket", "CaptureViewer"} & set(asked.names())
+        assert not {"MenuContent", "TicketPage", "Palette", "NewTicket", "CaptureViewer"} & set(asked.names())
 
     use(chromium, world.owner, "/healthz", load, fresh=True)
 

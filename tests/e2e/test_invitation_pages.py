@@ -16,14 +16,14 @@ def test_a_link_is_made_handed_over_and_used_once(chromium: Chromium, world: Wor
 
     async def invite(page: Page) -> str:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
-        await page.get_by_role("link", name="Invite somebody").click()
+        await page.get_by_role("link", name="Invite people").click()
         await page.get_by_role("radio", name="Viewer").check()
-        await page.get_by_label("E-mail address, if only one person may use the link").fill(email.upper())
-        await page.get_by_role("button", name="Make the link").click()
-        link = await page.get_by_label("the link", exact=True).input_value()
+        await page.get_by_label("Email address (optional)").fill(email.upper())
+        await page.get_by_role("button", name="Create link").click()
+        link = await page.get_by_label("Link", exact=True).input_value()
         await page.get_by_role("button", name="Done").click()
         row = page.get_by_role("listitem").filter(has_text=email)
-        assert "Viewer · all projects · made by Ann" in await row.inner_text()
+        assert "Viewer · all projects · created by Ann" in await row.inner_text()
         watch.assert_clean(world.box)
         return link
 
@@ -34,19 +34,19 @@ def test_a_link_is_made_handed_over_and_used_once(chromium: Chromium, world: Wor
         watch = Watch(page)
         await page.goto(link)
         await page.get_by_role("heading", name="Join Ann's company").wait_for()
-        await page.get_by_text("Ann invites you as a viewer: you will read.").wait_for()
-        assert await page.get_by_label("E-mail address").input_value() == email
+        await page.get_by_text("Ann invited you as a viewer. You can read everything.").wait_for()
+        assert await page.get_by_label("Email address").input_value() == email
         await unchecked(page)
-        await page.get_by_label("Your name").fill("New")
+        await page.get_by_label("Name").fill("New")
         await page.get_by_label("Password").fill("short")
-        await page.get_by_role("button", name="Make an account and join").click()
-        assert await field_error(page, "Password") == "Use 10 characters at least, and 200 at most."
-        assert await page.get_by_label("Your name").input_value() == "New"
+        await page.get_by_role("button", name="Create account and join").click()
+        assert await field_error(page, "Password") == "Use 10 to 200 characters."
+        assert await page.get_by_label("Name").input_value() == "New"
         await page.get_by_label("Password").fill(PASSWORD)
-        await page.get_by_role("button", name="Make an account and join").click()
+        await page.get_by_role("button", name="Create account and join").click()
         await page.wait_for_url("**/projects/proj_*")
         await page.goto(link)
-        await page.get_by_role("heading", name="This invitation no longer works").wait_for()
+        await page.get_by_role("heading", name="This invitation is no longer valid").wait_for()
         watch.assert_clean(world.box)
 
     chromium.visit(join, viewport=size)
@@ -76,13 +76,13 @@ def test_somebody_with_an_account_signs_in_and_comes_back(chromium: Chromium, wo
 
     async def visit(page: Page) -> None:
         await page.goto(world.box.url + path)
-        await page.get_by_label("Your name").fill("Bob")
-        await page.get_by_label("E-mail address").fill(bob.email)
+        await page.get_by_label("Name").fill("Bob")
+        await page.get_by_label("Email address").fill(bob.email)
         await page.get_by_label("Password").fill(PASSWORD)
-        await page.get_by_role("button", name="Make an account and join").click()
+        await page.get_by_role("button", name="Create account and join").click()
         assert "there is an account with this e-mail address" in (await page.get_by_role("alert").inner_text()).lower()
         await page.get_by_role("link", name="Sign in to join").click()
-        await page.get_by_label("E-mail address").fill(bob.email)
+        await page.get_by_label("mail address").fill(bob.email)
         await page.get_by_label("Password").fill(PASSWORD)
         await page.get_by_role("button", name="Sign in").click()
         await page.get_by_role("button", name="Join").click()
@@ -110,9 +110,9 @@ def test_a_withdrawn_link_is_dead(chromium: Chromium, world: World) -> None:
 
     async def withdraw(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/invitations")
-        await page.get_by_role("button", name="Withdraw the invitation for anybody").click()
-        await page.get_by_role("dialog").get_by_role("button", name="Withdraw", exact=True).click()
-        await told(page, "Withdrawn")
+        await page.get_by_role("button", name="Withdraw the invitation for anyone").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Withdraw invitation").click()
+        await told(page, "Invitation withdrawn")
         await page.get_by_role("heading", name="No open invitations").wait_for()
         watch.assert_clean(world.box)
 
@@ -120,6 +120,6 @@ def test_a_withdrawn_link_is_dead(chromium: Chromium, world: World) -> None:
 
     async def visit(page: Page) -> None:
         await page.goto(world.box.url + path)
-        await page.get_by_role("heading", name="This invitation no longer works").wait_for()
+        await page.get_by_role("heading", name="This invitation is no longer valid").wait_for()
 
     chromium.visit(visit)

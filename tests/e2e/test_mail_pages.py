@@ -11,7 +11,7 @@ from tests.e2e.browser import Chromium
 from tests.e2e.webapp import faults, open_as, told
 from tests.postbox import Postbox, postbox
 
-SWITCH = "Mail me what concerns me"
+SWITCH = "Send me email notifications"
 
 
 def newest_link(post: Postbox, address: str) -> str:
@@ -35,11 +35,11 @@ def test_mail_is_switched_on_said_yes_to_and_ended(chromium: Chromium, tmp_path:
                 switch = page.get_by_role("switch", name=SWITCH)
                 assert not await switch.is_checked()
                 await switch.click()
-                await told(page, "A mail is on its way to you")
-                await page.get_by_text(f"Open the link in the mail to {email}").wait_for()
+                await told(page, "Confirmation email sent")
+                await page.get_by_text(f"Open the link in the email to {email}").wait_for()
                 assert await faults(page) == {}
-                await page.get_by_role("button", name="Send it again").click()
-                await told(page, "A mail is on its way to you")
+                await page.get_by_role("button", name="Resend email").click()
+                await told(page, "Confirmation email sent")
                 watch.assert_clean(box)
 
             async def say(page: Page, button: str, heading: str) -> None:
@@ -72,7 +72,7 @@ def test_a_link_that_no_longer_works_says_so(chromium: Chromium, world: World) -
 def test_a_server_without_mail_says_so_in_the_profile(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
-        await page.get_by_text("This server sends no mail").wait_for()
+        await page.get_by_text("This server sends no email").wait_for()
         assert await page.get_by_role("switch", name=SWITCH).count() == 0
         watch.assert_clean(world.box)
 

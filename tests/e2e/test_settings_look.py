@@ -52,10 +52,10 @@ async def opened(page: Page, world: World) -> dict[str, Any]:
     found: dict[str, Any] = {}
     base = f"{world.box.url}/companies/{world.company}"
     await page.goto(f"{base}/invitations?new")
-    await page.get_by_role("radio", name="Only some").check()
+    await page.get_by_role("radio", name="Selected projects").check()
     found["invite"] = await faults(page)
     await page.get_by_role("radio", name="All projects").check()
-    await page.get_by_role("button", name="Make the link").click()
+    await page.get_by_role("button", name="Create link").click()
     await page.get_by_label("the link", exact=True).wait_for()
     found["link"] = await faults(page)
     await page.goto(f"{base}/members")
@@ -65,7 +65,7 @@ async def opened(page: Page, world: World) -> dict[str, Any]:
     found["refused"] = await faults(page)
     await page.goto(f"{world.box.url}/settings/tokens?new")
     await page.get_by_label("Label", exact=True).fill("agent")
-    await page.get_by_role("button", name="Make the token").click()
+    await page.get_by_role("button", name="Create token").click()
     await page.get_by_role("tab", name="VS Code").click()
     found["token"] = await faults(page)
     return found
@@ -80,7 +80,7 @@ async def public(page: Page, world: World) -> dict[str, Any]:
     found["signed in"] = await faults(page)
     await page.context.clear_cookies()
     await page.goto(world.box.url + path)
-    await page.get_by_label("Your name").wait_for()
+    await page.get_by_label("Name").wait_for()
     found["new here"] = await faults(page)
     await page.goto(f"{world.box.url}/invitations/nonsense")
     await page.get_by_role("heading", level=1).wait_for()

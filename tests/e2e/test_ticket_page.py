@@ -92,11 +92,11 @@ def test_what_it_is_stands_in_line_with_its_name(chromium: Chromium, world: Worl
             await page.locator("summary").click()
         await expect(page.get_by_role("button", name="Column: To do")).to_be_visible()
         found = dict(await page.evaluate(BASELINES))
-        assert {"Column", "Priority", "Assignees", "Branch", "Page"} <= found.keys()
+        assert {"Column", "Priority", "Assignees", "Branch", "Source URL"} <= found.keys()
         assert {name: off for name, off in found.items() if abs(off) > 1} == {}
         name, copy = [
             await each.bounding_box()
-            for each in (page.locator("code", has_text="two-lines"), page.get_by_role("button", name="Copy the branch"))
+            for each in (page.locator("code", has_text="two-lines"), page.get_by_role("button", name="Copy branch"))
         ]
         assert name
         assert copy
@@ -110,7 +110,7 @@ def test_what_it_shows_is_edited_in_place(chromium: Chromium, world: World) -> N
     ticket = world.ticket("A ticket", description="before")
 
     async def edit(page: Page) -> None:
-        await page.get_by_role("button", name="Edit the title").click()
+        await page.get_by_role("button", name="Edit title").click()
         await page.get_by_label("Title", exact=True).fill("A better name")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("heading", level=1)).to_have_text("A better name")
@@ -126,7 +126,7 @@ def test_what_it_shows_is_edited_in_place(chromium: Chromium, world: World) -> N
         await expect(page.get_by_role("button", name="Column: Done")).to_be_visible()
         await page.get_by_role("switch", name="Resolved").click()
         await expect(page.get_by_role("switch", name="Resolved")).to_be_checked()
-        await expect(page.get_by_text("marked it as resolved")).to_be_visible()
+        await expect(page.get_by_text("resolved the ticket")).to_be_visible()
 
     use(chromium, world.owner, page_of(ticket), edit)
     stored = now(world, ticket)
@@ -148,14 +148,14 @@ def test_keys_open_what_they_name(chromium: Chromium, world: World) -> None:
         await page.keyboard.press("l")
         await page.get_by_role("combobox", name="Labels").fill("brand new")
         await page.keyboard.press("Enter")
-        await expect(page.get_by_role("button", name="Remove the label brand new")).to_be_visible()
+        await expect(page.get_by_role("button", name="Remove label brand new")).to_be_visible()
         await page.keyboard.press("Escape")
         await page.keyboard.press("p")
         await page.get_by_role("combobox", name="Priority").fill("urg")
         await page.keyboard.press("Enter")
         await expect(page.get_by_role("button", name="Priority: urgent")).to_be_visible()
-        await page.get_by_role("button", name="Remove the label old").click()
-        await expect(page.get_by_role("button", name="Remove the label old")).to_have_count(0)
+        await page.get_by_role("button", name="Remove label old").click()
+        await expect(page.get_by_role("button", name="Remove label old")).to_have_count(0)
         await page.keyboard.press("c")
         await page.keyboard.type("a, l and p are letters here")
         await page.keyboard.press("Control+Enter")
@@ -171,7 +171,7 @@ def test_two_who_write_the_same_text_are_both_kept(chromium: Chromium, world: Wo
     ticket = world.ticket("A ticket", description="first")
 
     async def clash(page: Page) -> None:
-        await page.get_by_role("button", name="Edit the description").click()
+        await page.get_by_role("button", name="Edit description").click()
         field = page.get_by_label("Description").last
         await field.fill("mine")
         ok(world.api.patch(f"/tickets/{ticket['id']}", json={"description": "theirs"}))
@@ -180,7 +180,7 @@ def test_two_who_write_the_same_text_are_both_kept(chromium: Chromium, world: Wo
         await expect(alert.locator("pre")).to_have_text(["theirs", "mine"])
         assert now(world, ticket)["description"] == "theirs"
         await assert_accessible(page)
-        await alert.get_by_role("button", name="Go on editing mine").click()
+        await alert.get_by_role("button", name="Continue editing").click()
         await page.get_by_label("Description").last.fill("mine and theirs")
         await page.get_by_label("Description").last.press("Control+Enter")
         await expect(page.locator(".markdown").first).to_have_text("mine and theirs")
@@ -193,7 +193,7 @@ def test_a_change_elsewhere_on_the_ticket_is_no_clash(chromium: Chromium, world:
     ticket = world.ticket("A ticket", description="first")
 
     async def write(page: Page) -> None:
-        await page.get_by_role("button", name="Edit the description").click()
+        await page.get_by_role("button", name="Edit description").click()
         ok(world.api.patch(f"/tickets/{ticket['id']}", json={"priority": "low"}))
         await page.get_by_label("Description").last.fill("second")
         await page.get_by_role("button", name="Save").click()
@@ -229,20 +229,20 @@ def test_comments_are_written_edited_and_deleted_by_their_authors(chromium: Chro
         theirs = page.get_by_role("article", name="Comment by Bob")
         await expect(theirs).to_be_visible()
         await expect(theirs.get_by_role("button")).to_have_count(0)
-        await page.get_by_label("Write a comment", exact=True).fill("frist")
-        await page.get_by_label("Write a comment", exact=True).press("Control+Enter")
+        await page.get_by_label("New comment", exact=True).fill("frist")
+        await page.get_by_label("New comment", exact=True).press("Control+Enter")
         mine = page.get_by_role("article", name="Comment by Ann")
         await expect(mine).to_contain_text("frist")
-        await expect(page.get_by_label("Write a comment", exact=True)).to_have_value("")
-        await mine.get_by_role("button", name="Edit the comment").click()
+        await expect(page.get_by_label("New comment", exact=True)).to_have_value("")
+        await mine.get_by_role("button", name="Edit comment").click()
         await mine.get_by_label("Comment", exact=True).fill("first")
         await mine.get_by_role("button", name="Save").click()
         await expect(mine.locator(".markdown")).to_have_text("first")
         await expect(mine.get_by_text("edited")).to_be_visible()
-        await mine.get_by_role("button", name="Delete the comment").click()
+        await mine.get_by_role("button", name="Delete comment").click()
         await page.get_by_role("button", name="Cancel").click()
         await expect(mine).to_be_visible()
-        await mine.get_by_role("button", name="Delete the comment").click()
+        await mine.get_by_role("button", name="Delete comment").click()
         await page.get_by_role("dialog").get_by_role("button", name="Delete").click()
         await expect(mine).to_have_count(0)
         await expect(page.get_by_text("deleted a comment")).to_be_visible()
@@ -255,9 +255,9 @@ def test_what_is_typed_outlives_leaving_the_page(chromium: Chromium, world: Worl
     ticket = world.ticket()
 
     async def leave(page: Page) -> None:
-        await page.get_by_label("Write a comment", exact=True).fill("half a thought")
+        await page.get_by_label("New comment", exact=True).fill("half a thought")
         await page.reload()
-        await expect(page.get_by_label("Write a comment", exact=True)).to_have_value("half a thought")
+        await expect(page.get_by_label("New comment", exact=True)).to_have_value("half a thought")
 
     use(chromium, world.owner, page_of(ticket), leave)
 
@@ -267,7 +267,7 @@ def test_an_agents_comment_appears_marked_while_somebody_types(chromium: Chromiu
     agent = world.owner.client("comments", label="Claude")
 
     async def watch(page: Page) -> None:
-        field = page.get_by_label("Write a comment", exact=True)
+        field = page.get_by_label("New comment", exact=True)
         await field.fill("I am just")
         ok(agent.post(f"/tickets/{ticket['id']}/comments", json={"body": "Fixed on `main`."}))
         said = page.get_by_role("article", name="Comment by Ann")
@@ -279,7 +279,7 @@ def test_an_agents_comment_appears_marked_while_somebody_types(chromium: Chromiu
         await expect(field).to_be_focused()
         ok(world.api.patch(f"/tickets/{ticket['id']}", json={"title": "Renamed", "labels": ["seen"]}))
         await expect(page.get_by_role("heading", level=1)).to_have_text("Renamed")
-        await expect(page.get_by_role("button", name="Remove the label seen")).to_be_visible()
+        await expect(page.get_by_role("button", name="Remove label seen")).to_be_visible()
 
     use(chromium, world.owner, page_of(ticket), watch)
 
@@ -329,7 +329,7 @@ def test_a_comment_that_comes_out_of_sight_is_told_of(chromium: Chromium, world:
     agent = world.owner.client("comments", label="Claude")
 
     async def watch(page: Page) -> None:
-        await expect(page.get_by_label("Write a comment", exact=True)).to_be_attached()
+        await expect(page.get_by_label("New comment", exact=True)).to_be_attached()
         told = page.get_by_role("button", name="New comment by Claude")
         await expect(told).to_have_count(0)
         ok(agent.post(f"/tickets/{ticket['id']}/comments", json={"body": "Fixed on `main`."}))
@@ -354,7 +354,7 @@ def test_an_archived_ticket_opens_says_so_and_comes_back(chromium: Chromium, wor
         await page.get_by_role("menuitem", name="Archive").click()
         banner = page.get_by_role("status").filter(has_text="Archived by")
         await expect(banner).to_be_visible()
-        await expect(page.get_by_label("Write a comment", exact=True)).to_have_count(0)
+        await expect(page.get_by_label("New comment", exact=True)).to_have_count(0)
         await page.get_by_role("button", name="Undo").click()
         await expect(banner).to_have_count(0)
         ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
@@ -379,7 +379,7 @@ def test_a_claim_says_who_works_and_until_when(chromium: Chromium, world: World)
         ok(bob.web.post(f"/tickets/{ticket['id']}/work", json={}))
         await page.get_by_role("button", name="Start work", exact=True).click()
         await expect(page.get_by_role("region", name="Messages")).to_contain_text(
-            re.compile(rf"Bob works on this already, until {SOON}")
+            re.compile(rf"Bob is already working on this, until {SOON}")
         )
         await expect(page.locator(".claim")).to_contain_text("Bob")
         ok(bob.web.delete(f"/tickets/{ticket['id']}/work"))
@@ -391,7 +391,7 @@ def test_a_claim_says_who_works_and_until_when(chromium: Chromium, world: World)
         await page.get_by_role("textbox", name="Branch").fill("fix/empty-cart")
         await page.get_by_role("dialog").get_by_role("button", name="Start work").click()
         await expect(page.locator(".claim")).to_contain_text(re.compile(rf"You\s*until {SOON}"))
-        await page.get_by_role("button", name="Copy the branch").click()
+        await page.get_by_role("button", name="Copy branch").click()
         await page.get_by_role("button", name="Stop work").click()
         await expect(page.get_by_role("button", name="Start work", exact=True)).to_be_visible()
         assert await page.evaluate("navigator.clipboard.readText()") == "fix/empty-cart"
@@ -407,7 +407,7 @@ def test_files_are_attached_by_choosing_and_by_pasting(chromium: Chromium, world
         await page.locator("input[type=file]").set_input_files(text)  # type: ignore[arg-type]
         files = page.get_by_role("region", name="Attachments")
         await expect(files.get_by_role("link")).to_have_count(1)
-        await page.get_by_label("Write a comment", exact=True).focus()
+        await page.get_by_label("New comment", exact=True).focus()
         await page.evaluate(
             """async () => {
               const canvas = Object.assign(document.createElement('canvas'), {width: 40, height: 20});
@@ -419,12 +419,12 @@ def test_files_are_attached_by_choosing_and_by_pasting(chromium: Chromium, world
                 new ClipboardEvent('paste', {clipboardData: data, bubbles: true, cancelable: true}));
             }"""
         )
-        await expect(page.get_by_label("Write a comment", exact=True)).to_have_value(
+        await expect(page.get_by_label("New comment", exact=True)).to_have_value(
             re.compile(r"^!\[pasted\.png\]\(/api/v1/assets/asset_\w+/content\)$")
         )
-        await page.get_by_role("button", name="Comment", exact=True).click()
+        await page.get_by_role("button", name="Add comment").click()
         await expect(page.get_by_role("article").get_by_role("img", name="pasted.png")).to_be_visible()
-        await files.get_by_role("button", name="Look at pasted.png").click()
+        await files.get_by_role("button", name="Open pasted.png").click()
         await expect(page.get_by_role("dialog").get_by_role("group", name="pasted.png")).to_be_visible()
         await assert_accessible(page)
         assert await page.evaluate("window.hit") is None
@@ -436,7 +436,7 @@ def test_a_file_that_is_refused_says_why(chromium: Chromium, world: World) -> No
     ticket = world.ticket()
 
     async def attach(page: Page) -> None:
-        await expect(page.get_by_role("button", name="Attach a file")).to_be_visible()
+        await expect(page.get_by_role("button", name="Attach file")).to_be_visible()
         await page.evaluate(
             """() => {
               const data = new DataTransfer();
@@ -478,10 +478,10 @@ def test_a_viewer_reads_and_changes_nothing(chromium: Chromium, world: World) ->
         await expect(page.get_by_role("heading", level=1)).to_have_text("A ticket")
         await expect(page.get_by_role("checkbox")).to_be_disabled()
         await expect(page.get_by_role("switch")).to_be_disabled()
-        for name in ("Edit", "Start work", "Attach a file", "Remove the label", "Comment"):
+        for name in ("Edit", "Start work", "Attach file", "Remove label", "Comment"):
             await expect(page.locator("main").get_by_role("button", name=name)).to_have_count(0)
         await page.get_by_role("button", name="More", exact=True).click()
-        await expect(page.get_by_role("menuitem")).to_have_text(["Mute"])
+        await expect(page.get_by_role("menuitem")).to_have_text(["Mute ticket"])
         await page.keyboard.press("Escape")
         await page.keyboard.press("e")
         await page.keyboard.press("a")
@@ -495,7 +495,7 @@ def test_a_ticket_that_is_not_ones_own_to_see_is_not_there(chromium: Chromium, w
     ticket = other.ticket("Secret")
 
     async def look(page: Page) -> None:
-        await expect(page.get_by_role("alert")).to_contain_text("Not here")
+        await expect(page.get_by_role("alert")).to_contain_text("Not found")
         assert "Secret" not in await page.inner_text("body")
         await assert_accessible(page)
 
@@ -511,7 +511,7 @@ def test_text_stands_before_the_capture_does(chromium: Chromium, world: World) -
         await page.route("**/assets/CaptureViewer*.js", lambda route: None)  # never answered
         await page.reload()
         await expect(page.get_by_role("heading", level=1)).to_have_text("Cart")
-        await expect(page.get_by_label("Write a comment", exact=True)).to_be_visible()
+        await expect(page.get_by_label("New comment", exact=True)).to_be_visible()
         await expect(page.get_by_role("tab", name="Console")).to_have_count(0)
         await page.unroute_all(behavior="ignoreErrors")
 

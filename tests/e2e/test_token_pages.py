@@ -26,9 +26,9 @@ WHOAMI = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": 
 async def make(page: Page, label: str = "my agent") -> str:
     """Fill what the form needs, send it, and return the secret."""
     await page.get_by_label("Label", exact=True).fill(label)
-    await page.get_by_role("button", name="Make the token").click()
+    await page.get_by_role("button", name="Create token").click()
     await page.get_by_role("heading", name=f"{label} is ready").wait_for()
-    return await page.get_by_label("the token", exact=True).input_value()
+    return await page.get_by_label("Token", exact=True).input_value()
 
 
 def ask_mcp(url: str, headers: dict[str, str]) -> Any:
@@ -43,15 +43,15 @@ def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, worl
 
     async def visit(page: Page) -> str:
         watch = await open_as(page, world.owner, TOKENS)
-        await page.get_by_role("link", name="New token").click()
+        await page.get_by_role("link", name="Create token").click()
         await page.get_by_label("Write tickets").uncheck()
         await page.get_by_label("Comment", exact=True).check()
         assert await page.get_by_label("Read", exact=True).is_disabled()
-        await page.get_by_label("Where").select_option(label="Only Ann's company")
+        await page.get_by_label("Access").select_option(label="Only Ann's company")
         await page.get_by_label("Second project").check()
         await page.get_by_label("In 30 days").check()
         secret = await make(page)
-        await page.get_by_role("button", name="Done, I have copied it").click()
+        await page.get_by_role("button", name="Done").click()
         row = page.get_by_role("listitem").filter(has_text="my agent")
         text = await row.inner_text()
         assert secret[:10] in text
@@ -78,11 +78,11 @@ def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp
         await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
         watch = await open_as(page, world.owner, f"{TOKENS}?new")
         secret = await make(page)
-        await page.get_by_role("button", name="Copy the token").click()
+        await page.get_by_role("button", name="Copy token").click()
         assert await page.evaluate("() => navigator.clipboard.readText()") == secret
-        for name in ("Claude Code", "Cursor", "VS Code", "Any, over HTTP", "Local", "curl"):
+        for name in ("Claude Code", "Cursor", "VS Code", "Other (HTTP)", "Other (stdio)", "curl"):
             await page.get_by_role("tab", name=name).click()
-            await page.get_by_role("button", name="Copy the configuration").click()
+            await page.get_by_role("button", name="Copy configuration").click()
             texts[name] = await page.evaluate("() => navigator.clipboard.readText()")
             assert texts[name] == await page.locator("pre").inner_text()
         watch.assert_clean(world.box)
@@ -92,7 +92,7 @@ def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp
     *_, name, url, flag, header = shlex.split(texts["Claude Code"])
     assert (name, flag) == ("ticketbox", "--header")
     assert ask_mcp(url, dict([header.split(": ", 1)]))["user"]["id"] == world.owner.id
-    for client in ("Cursor", "Any, over HTTP"):
+    for client in ("Cursor", "Other (HTTP)"):
         server = json.loads(texts[client])["mcpServers"]["ticketbox"]
         assert ask_mcp(server["url"], server["headers"])["user"]["id"] == world.owner.id
     code = json.loads(texts["VS Code"])
@@ -101,7 +101,7 @@ def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp
     headers = {key: value.replace(asked, secret) for key, value in code["servers"]["ticketbox"]["headers"].items()}
     assert ask_mcp(code["servers"]["ticketbox"]["url"], headers)["user"]["id"] == world.owner.id
 
-    local = json.loads(texts["Local"])["mcpServers"]["ticketbox"]
+    local = json.loads(texts["Other (stdio)"])["mcpServers"]["ticketbox"]
     assert [local["command"], *local["args"]] == ["ticketbox", "mcp"]
     listed = talk("legacy", local["env"], tmp_path / "log", lambda client: client.list_tools())
     assert "move_ticket" in {tool.name for tool in listed.tools}
@@ -120,7 +120,7 @@ def test_each_scope_says_what_it_grants_and_what_it_does_not(chromium: Chromium,
     for scope in Scope:
         grants, denies = scope.describe
         assert grants in text
-        assert f"Not: {denies}" in text
+        assert f"Excludes: {denies}" in text
 
 
 def test_a_revoked_token_is_asked_about_first_and_refused_at_once(chromium: Chromium, world: World) -> None:
@@ -148,13 +148,13 @@ def test_a_refused_form_says_where_and_keeps_what_was_typed(chromium: Chromium, 
         watch = await open_as(page, world.owner, f"{TOKENS}?new")
         await page.get_by_label("Label", exact=True).fill("   ")
         await page.get_by_label("In a year").check()
-        await page.get_by_role("button", name="Make the token").click()
-        assert await field_error(page, "Label") == "Use 1 to 100 characters, on one line."
+        await page.get_by_role("button", name="Create token").click()
+        assert await field_error(page, "Label") == "Use 1 to 100 characters on one line."
         assert await page.get_by_label("In a year").is_checked()
         await page.get_by_label("Label", exact=True).fill("agent")
         await page.get_by_label("Write tickets").uncheck()
-        await page.get_by_role("button", name="Make the token").click()
-        await page.get_by_text("Choose at least one thing that the token may do.").wait_for()
+        await page.get_by_role("button", name="Create token").click()
+        await page.get_by_text("Select at least one scope.").wait_for()
         assert await page.get_by_label("Label", exact=True).input_value() == "agent"
         await page.get_by_label("Read", exact=True).check()
         await unchecked(page)
@@ -173,7 +173,7 @@ def test_a_slow_answer_makes_one_token(chromium: Chromium, world: World) -> None
         await open_as(page, world.owner, f"{TOKENS}?new")
         await page.route("**/api/v1/tokens", slowly)
         await page.get_by_label("Label", exact=True).fill("once")
-        button = page.get_by_role("button", name="Make the token")
+        button = page.get_by_role("button", name="Create token")
         await button.dblclick()
         await page.get_by_label("Label", exact=True).press("Enter")
         assert await button.is_disabled()
@@ -189,10 +189,10 @@ def test_when_the_server_is_gone_the_form_stays(chromium: Chromium, world: World
         await open_as(page, world.owner, f"{TOKENS}?new")
         await page.route("**/api/v1/tokens", lambda route: route.abort())
         await page.get_by_label("Label", exact=True).fill("kept")
-        await page.get_by_role("button", name="Make the token").click()
+        await page.get_by_role("button", name="Create token").click()
         assert "can’t be reached" in await page.get_by_role("alert").inner_text()
         await page.unroute("**/api/v1/tokens")
-        await page.get_by_role("button", name="Make the token").click()
+        await page.get_by_role("button", name="Create token").click()
         await page.get_by_role("heading", name="kept is ready").wait_for()
 
     chromium.visit(visit)
@@ -203,8 +203,8 @@ def test_a_viewer_is_told_why_there_is_no_form(chromium: Chromium, world: World)
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, viewer, f"{TOKENS}?new")
-        await page.get_by_text("Making tokens needs the role member").wait_for()
-        assert await page.get_by_role("button", name="Make the token").count() == 0
+        await page.get_by_text("You need the member role").wait_for()
+        assert await page.get_by_role("button", name="Create token").count() == 0
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

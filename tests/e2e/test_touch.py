@@ -70,7 +70,7 @@ def test_a_tap_on_a_card_opens_it(windowed: Chromium, world: World) -> None:
 
 def test_a_column_is_dragged_to_another_place_by_its_row(windowed: Chromium, world: World) -> None:
     async def drag(page: Page) -> None:
-        grips = page.get_by_title("Drag to another place")
+        grips = page.get_by_title("Drag to reorder")
         await grips.nth(2).wait_for()
         await grips.nth(2).scroll_into_view_if_needed()
         first = await grips.nth(0).bounding_box()
@@ -79,7 +79,7 @@ def test_a_column_is_dragged_to_another_place_by_its_row(windowed: Chromium, wor
             await finger.long_press(grips.nth(2))
             await finger.move(first["x"] + 8, first["y"] + 2)
             await finger.up()
-            await page.get_by_text("Done is column 1 of 3").wait_for(state="attached")
+            await page.get_by_text("Done moved to position 1 of 3").wait_for(state="attached")
 
     on_a_phone(windowed, world, f"/companies/{world.company}/projects?project={world.project}", drag)
     names = [each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]]

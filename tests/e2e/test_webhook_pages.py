@@ -55,13 +55,13 @@ def test_a_webhook_is_made_told_replayed_and_switched_off(
 
         async def make(page: Page) -> None:
             watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
-            await page.get_by_role("button", name="New webhook").click()
+            await page.get_by_role("button", name="Create webhook").click()
             await page.keyboard.type("Build server")
-            await page.get_by_label("Address").fill(receiver.url)
-            await page.get_by_role("radio", name="Only some").check()
+            await page.get_by_label("URL").fill(receiver.url)
+            await page.get_by_role("radio", name="Selected events").check()
             await page.get_by_role("checkbox", name="ticket.created").check()
-            await page.get_by_role("button", name="Make the webhook").click()
-            secret = await page.get_by_label("the secret", exact=True).input_value()
+            await page.get_by_role("button", name="Create webhook").click()
+            secret = await page.get_by_label("Secret", exact=True).input_value()
             assert secret.startswith("whsec_")
             await page.get_by_role("button", name="Done").click()
             await page.get_by_role("listitem").filter(has_text="Build server").wait_for()
@@ -72,17 +72,17 @@ def test_a_webhook_is_made_told_replayed_and_switched_off(
             watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
             await page.get_by_role("button", name="Deliveries to Build server").click()
             row = page.get_by_role("dialog").get_by_role("listitem")
-            await row.filter(has_text="answered 204").wait_for()
+            await row.filter(has_text="status 204").wait_for()
             assert await faults(page) == {}
-            await row.get_by_role("button", name="Deliver ticket.created again").click()
-            await told(page, "On its way again")
+            await row.get_by_role("button", name="Redeliver ticket.created").click()
+            await told(page, "Delivery scheduled")
             await asyncio.to_thread(world.ticket)  # a replay alone waits for the next look, up to 20 s
             await asyncio.to_thread(eventually, lambda: len(receiver.ids) == 3)
             await page.get_by_role("dialog").get_by_role("button", name="Close").click()
             await page.get_by_role("button", name="Disable Build server").click()
             await page.get_by_text("Disabled").wait_for()
             await page.get_by_role("button", name="Delete Build server").click()
-            await page.get_by_role("dialog").get_by_role("button", name="Delete", exact=True).click()
+            await page.get_by_role("dialog").get_by_role("button", name="Delete webhook").click()
             await page.get_by_role("heading", name="No webhooks").wait_for()
             watch.assert_clean(box)
 
@@ -103,12 +103,12 @@ def test_a_webhook_is_made_told_replayed_and_switched_off(
 def test_an_address_of_ones_own_network_is_refused_beside_the_field(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
-        await page.get_by_role("button", name="New webhook").click()
+        await page.get_by_role("button", name="Create webhook").click()
         await unchecked(page)
         await page.get_by_label("Name", exact=True).fill("Inner")
-        await page.get_by_label("Address").fill("https://169.254.169.254/latest")
-        await page.get_by_role("button", name="Make the webhook").click()
-        assert "isn't an address of the public internet" in await field_error(page, "Address")
+        await page.get_by_label("URL").fill("https://169.254.169.254/latest")
+        await page.get_by_role("button", name="Create webhook").click()
+        assert "isn't an address of the public internet" in await field_error(page, "URL")
         assert await page.get_by_label("Name", exact=True).input_value() == "Inner"
         assert await faults(page) == {}
         watch.assert_clean(world.box)
@@ -142,13 +142,13 @@ def test_a_secret_is_rotated_and_the_log_read_to_its_end(chromium: Chromium, wor
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
-        await page.get_by_role("button", name="New secret for Hook").click()
-        await page.get_by_role("button", name="Make it").click()
-        secret = await page.get_by_label("the secret", exact=True).input_value()
+        await page.get_by_role("button", name="Rotate secret of Hook").click()
+        await page.get_by_role("button", name="Rotate secret").click()
+        secret = await page.get_by_label("Secret", exact=True).input_value()
         assert secret.startswith("whsec_")
         assert secret != made["secret"]
         await page.get_by_role("button", name="Done").click()
-        await page.get_by_text("The secret before signs too").wait_for()
+        await page.get_by_text("The old secret expires").wait_for()
         assert await faults(page) == {}
         await page.get_by_role("button", name="Deliveries to Hook").click()
         rows = page.get_by_role("list", name="Deliveries").locator(":scope > li")
@@ -158,9 +158,9 @@ def test_a_secret_is_rotated_and_the_log_read_to_its_end(chromium: Chromium, wor
         await rows.first.get_by_text("it can't be connected to").wait_for()
         assert await rows.first.get_by_role("listitem").count() == 3
         assert await faults(page) == {}
-        await page.get_by_role("button", name="Show older").click()
+        await page.get_by_role("button", name="Load more").click()
         await rows.nth(59).wait_for()
-        assert await page.get_by_role("button", name="Show older").count() == 0
+        assert await page.get_by_role("button", name="Load more").count() == 0
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

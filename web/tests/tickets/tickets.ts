@@ -1,0 +1,18 @@
+import type { Ticket } from '../../generated/api';
+
+/** A ticket with only the fields that the board reads. */
+export function ticket(id: string, fields: Partial<Ticket> = {}): Ticket {
+  return {
+    id,
+    title: id,
+    status: 'active',
+    column_id: 'todo',
+    position: 'a',
+    version: 1,
+    priority: 'none',
+    labels: [],
+    assignees: [],
+    resolved: false,
+    ...fields,
+  } as Ticket;
+}

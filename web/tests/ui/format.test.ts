@@ -1,0 +1,57 @@
+import { describe, expect, test } from 'vitest';
+import {
+  formatAge,
+  formatBytes,
+  formatCount,
+  hueOf,
+  initials,
+  joinWords,
+} from '../../src/app/ui/display/format';
+
+describe('formatAge', () => {
+  const now = Date.parse('2026-06-15T12:00:00Z');
+  test.each([
+    ['2026-06-15T11:59:30Z', 'just now'],
+    ['2026-06-15T12:00:30Z', 'just now'],
+    ['2026-06-15T11:55:00Z', '5m ago'],
+    ['2026-06-15T09:00:00Z', '3h ago'],
+    ['2026-06-14T11:00:00Z', 'yesterday'],
+    ['2026-06-12T11:00:00Z', '3d ago'],
+    ['2026-06-15T13:30:00Z', 'in 1h'],
+    ['2026-06-01T12:00:00Z', 'Jun 1'],
+    ['2025-06-01T12:00:00Z', 'Jun 1, 2025'],
+  ])('%s', (at, text) => {
+    expect(formatAge(at, now)).toBe(text);
+  });
+});
+
+test.each([
+  [0, '0 B'],
+  [999, '999 B'],
+  [1_000, '1.0 kB'],
+  [15_400, '15 kB'],
+  [1_500_000, '1.5 MB'],
+  [2_000_000_000, '2.0 GB'],
+  [5_000_000_000_000, '5000 GB'],
+])('formatBytes(%d)', (bytes, text) => {
+  expect(formatBytes(bytes)).toBe(text);
+});
+
+test('formatCount uses the singular for one', () => {
+  expect(formatCount(1, 'entry', 'entries')).toBe('1 entry');
+  expect(formatCount(1200, 'entry', 'entries')).toBe('1,200 entries');
+});
+
+test('joinWords puts "and" before the last word', () => {
+  expect([[], ['a'], ['a', 'b'], ['a', 'b', 'c']].map(joinWords)).toEqual(['', 'a', 'a and b', 'a, b and c']);
+});
+
+test('initials are of the first and the last name', () => {
+  expect(['Ann', 'ann b. clark', ' Éva  Ó ', '🧺 x', ''].map(initials)).toEqual(['A', 'AC', 'ÉÓ', '🧺X', '']);
+});
+
+test('hueOf is the same for the same text, and in degrees', () => {
+  expect(hueOf('ui', 90)).toBe(hueOf('ui', 90));
+  expect(hueOf('ui', 90)).not.toBe(hueOf('ux', 90));
+  expect(hueOf('a very long label', 90)).toBeLessThan(360);
+});
