@@ -47,7 +47,7 @@ def test_a_member_is_removed_after_a_question(chromium: Chromium, world: World) 
         await page.get_by_role("button", name="Remove Bob").click()
         await page.keyboard.press("Escape")
         await page.get_by_role("button", name="Remove Bob").click()
-        await confirm(page, "Remove")
+        await confirm(page, "Remove member")
         await told(page, "Removed Bob")
         assert await page.get_by_text(bob.email).count() == 0
 
@@ -61,7 +61,7 @@ def test_the_last_owner_stays_and_is_told_why(chromium: Chromium, world: World) 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/members")
         await page.get_by_role("button", name="Leave company").click()
-        await confirm(page, "Leave")
+        await confirm(page, "Leave company")
         assert await page.get_by_role("dialog").get_by_role("alert").inner_text() == words
         await confirm(page, "Cancel")
         await page.get_by_role("button", name="Edit Ann").click()
@@ -79,7 +79,7 @@ def test_a_member_leaves(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, bob, f"/companies/{world.company}/members")
         await page.get_by_role("button", name="Leave company").click()
-        await confirm(page, "Leave")
+        await confirm(page, "Leave company")
         await told(page, "You left Ann's company")
         await page.get_by_text("You are not in a company").wait_for()
 
@@ -146,7 +146,7 @@ def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world:
         await page.get_by_role("button", name="Save").click()
         await told(page, "Saved")
         await page.get_by_role("button", name="Delete Acme <b>…").click()
-        sure = page.get_by_role("dialog").get_by_role("button", name="Delete for good")
+        sure = page.get_by_role("dialog").get_by_role("button", name="Delete company")
         await page.get_by_label("Type Acme <b> to confirm").fill("Acme")
         assert await sure.is_disabled()
         await page.get_by_label("Type Acme <b> to confirm").fill("Acme <b>")
@@ -184,7 +184,7 @@ def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> N
         await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
         await page.get_by_role("button", name="Delete First project…").click()
         await page.get_by_label("Type First project to confirm").fill("First project")
-        await confirm(page, "Delete for good")
+        await confirm(page, "Delete project")
         await told(page, "Deleted First project")
         await page.get_by_text("Create project").wait_for()
 
@@ -207,10 +207,10 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
         await page.get_by_text("Review moved to position 3 of 4").wait_for(state="attached")
         await page.get_by_role("button", name="Rename To do").click()
         await page.get_by_role("dialog").get_by_label("Name").fill("Inbox")
-        await page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Rename column").click()
         await page.get_by_role("button", name="Delete Inbox").click()
         await page.get_by_label("Move tickets to").select_option(label="Review")
-        await confirm(page, "Delete")
+        await confirm(page, "Delete column")
         await rows.nth(3).wait_for(state="detached")
         assert [text.split("\n")[0] for text in await rows.all_inner_texts()] == ["In progress", "Review", "Done"]
         watch.assert_clean(world.box)

@@ -16,41 +16,41 @@ beforeEach(() => {
   board = new BoardModel('proj_1', { assignee: null, label: null, priority: null, resolved: null });
   board.lanes = ['todo', 'doing', 'done'].map((id) => new Lane({ id, name: id } as Column));
   board.lanes[0]!.tickets = [
-    ticket('a', { position: 'b' }),
-    ticket('b', { position: 'd' }),
-    ticket('c', { position: 'f' }),
+    ticket('a', { position: 2 }),
+    ticket('b', { position: 4 }),
+    ticket('c', { position: 6 }),
   ];
-  board.lanes[2]!.tickets = [ticket('z', { column_id: 'done', position: 'b' })];
+  board.lanes[2]!.tickets = [ticket('z', { column_id: 'done', position: 2 })];
 });
 
 describe('upsert', () => {
   test('inserts a new ticket by its position', () => {
-    board.upsert(ticket('new', { position: 'c' }), 'me');
+    board.upsert(ticket('new', { position: 3 }), 'me');
     expect(layout()[0]).toBe('todo: a new b c');
   });
 
   test('appends the last ticket only if the lane is loaded to its end', () => {
-    board.upsert(ticket('last', { position: 'x' }), 'me');
+    board.upsert(ticket('last', { position: 24 }), 'me');
     expect(layout()[0]).toBe('todo: a b c last');
     board.lanes[0]!.cursor = 'next page';
-    board.upsert(ticket('further', { position: 'y' }), 'me');
+    board.upsert(ticket('further', { position: 25 }), 'me');
     expect(layout()[0]).toBe('todo: a b c last');
   });
 
   test('moves a ticket to another column', () => {
-    board.upsert(ticket('a', { version: 2, column_id: 'done', position: 'a' }), 'me');
+    board.upsert(ticket('a', { version: 2, column_id: 'done', position: 1 }), 'me');
     expect(layout()).toEqual(['todo: b c', 'doing:', 'done: a z']);
   });
 
   test('replaces a ticket in place', () => {
-    board.upsert(ticket('b', { version: 2, position: 'd', title: 'New title' }), 'me');
+    board.upsert(ticket('b', { version: 2, position: 4, title: 'New title' }), 'me');
     expect(layout()[0]).toBe('todo: a b c');
     expect(board.find('b')!.ticket.title).toBe('New title');
   });
 
   test('ignores an older version', () => {
-    board.upsert(ticket('b', { version: 3, position: 'd', title: 'Newer' }), 'me');
-    board.upsert(ticket('b', { version: 2, position: 'a', title: 'Older' }), 'me');
+    board.upsert(ticket('b', { version: 3, position: 4, title: 'Newer' }), 'me');
+    board.upsert(ticket('b', { version: 2, position: 1, title: 'Older' }), 'me');
     expect(layout()[0]).toBe('todo: a b c');
     expect(board.find('b')!.ticket.title).toBe('Newer');
   });

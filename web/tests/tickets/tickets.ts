@@ -7,7 +7,7 @@ export function ticket(id: string, fields: Partial<Ticket> = {}): Ticket {
     title: id,
     status: 'active',
     column_id: 'todo',
-    position: 'a',
+    position: 1,
     version: 1,
     priority: 'none',
     labels: [],

@@ -1,0 +1,56 @@
+import type { Hit } from '../../../generated/api';
+import { api, unwrap } from '../core/client';
+import { describeError, Problem, type Span } from '../core/problem';
+
+const DEBOUNCE_MS = 120;
+const MIN_LENGTH = 2;
+
+/** The ticket search of the palette, while somebody types. */
+export class TicketSearch {
+  tickets = $state.raw<Hit[]>([]);
+  isBusy = $state(false);
+  /** What is wrong with the query, and where in the text. */
+  error = $state('');
+  wrong = $state.raw<Span>();
+  #limit: number;
+  #latest = 0;
+  #query = '';
+
+  constructor(limit: number) {
+    this.#limit = limit;
+  }
+
+  /** Search after a pause in typing. The returned function cancels it. */
+  search(text: string): () => void {
+    const query = text.trim();
+    const run = ++this.#latest;
+    // results of another query must not be opened by mistake
+    if (!query.startsWith(this.#query)) this.tickets = [];
+    this.error = '';
+    this.wrong = undefined;
+    this.isBusy = query.length >= MIN_LENGTH;
+    if (!this.isBusy) {
+      this.tickets = [];
+      return () => undefined;
+    }
+    const timer = setTimeout(() => void this.#fetch(text, query, run), DEBOUNCE_MS);
+    return () => clearTimeout(timer);
+  }
+
+  async #fetch(text: string, query: string, run: number): Promise<void> {
+    try {
+      const params = { query: { q: query, status: 'all', limit: this.#limit, typing: true } };
+      const page = await unwrap(api.GET('/search', { params }));
+      if (run === this.#latest) [this.tickets, this.#query] = [page.items, query];
+    } catch (error) {
+      if (run !== this.#latest) return;
+      const problem = error instanceof Problem ? error : undefined;
+      this.error = problem?.fieldError('q') ?? describeError(error);
+      const offset = text.length - text.trimStart().length;
+      const span = problem?.span;
+      this.wrong = span && { start: span.start + offset, end: span.end + offset };
+    } finally {
+      if (run === this.#latest) this.isBusy = false;
+    }
+  }
+}
