@@ -33,7 +33,7 @@ def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: C
     assert ok(world.owner.web.get("/profile"))["email"] == f"x{taken}"
 
 
-def test_a_password_is_changed_with_the_present_one_alone(chromium: Chromium, world: World) -> None:
+def test_password_change_requires_the_current_password(chromium: Chromium, world: World) -> None:
     elsewhere = world.box.client()
     ok(elsewhere.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
 
@@ -63,7 +63,7 @@ def test_a_password_is_changed_with_the_present_one_alone(chromium: Chromium, wo
     ok(world.box.client().post("/session", json={"email": world.owner.email, "password": NEW}))
 
 
-def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World) -> None:
+def test_other_sessions_are_signed_out_from_the_list(chromium: Chromium, world: World) -> None:
     others = [world.box.client(**{"User-Agent": agent}) for agent in ("Firefox/140.0 (Windows)", "curl", "Safari/1")]
     for other in others:
         ok(other.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
@@ -92,7 +92,7 @@ def test_other_sessions_are_ended_from_the_list(chromium: Chromium, world: World
 
 
 @SIZES
-def test_signing_out_ends_the_session_and_signing_in_comes_back(
+def test_sign_out_ends_the_session_and_sign_in_returns_to_the_page(
     chromium: Chromium, world: World, size: ViewportSize
 ) -> None:
     async def visit(page: Page) -> None:
@@ -118,7 +118,7 @@ def test_signing_out_ends_the_session_and_signing_in_comes_back(
     refused(world.owner.web.get("/me"), 401, "unauthorized")
 
 
-def test_a_session_that_ended_leads_to_signing_in(chromium: Chromium, world: World) -> None:
+def test_expired_session_redirects_to_sign_in(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")
         await page.get_by_role("heading", name="Profile").wait_for()
@@ -148,7 +148,7 @@ def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> No
     assert app.call(secret).status_code == 401
 
 
-def test_colours_are_chosen_and_kept(chromium: Chromium, world: World) -> None:
+def test_theme_is_selected_and_saved(chromium: Chromium, world: World) -> None:
     async def ground(page: Page) -> int:
         colour = await page.evaluate("() => getComputedStyle(document.documentElement).backgroundColor")
         return sum(int(part) for part in colour[4:-1].split(",")) // 3
@@ -191,7 +191,7 @@ def test_a_new_company_starts_with_its_first_project(chromium: Chromium, world: 
     assert project["url_patterns"] == ["https://shop.example/*", "https://www.shop.example/*"]
 
 
-def test_a_menu_closed_before_its_list_has_come_stays_closed(chromium: Chromium, world: World) -> None:
+def test_menu_closed_before_its_content_loads_stays_closed(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         closed = asyncio.Event()
 
@@ -212,7 +212,7 @@ def test_a_menu_closed_before_its_list_has_come_stays_closed(chromium: Chromium,
     chromium.visit(visit)
 
 
-def test_a_menu_that_closes_gives_the_page_back(chromium: Chromium, world: World) -> None:
+def test_page_is_clickable_after_a_menu_closes(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")
         menu = page.get_by_role("button", name="Ann", exact=True)

@@ -46,7 +46,7 @@ async def save(page: Page) -> None:
     await page.get_by_role("button", name="Save annotations").click()
 
 
-def test_every_kind_of_mark_is_drawn_and_saved(chromium: Chromium, world: World) -> None:
+def test_every_annotation_tool_draws_and_saves(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
     async def annotate(page: Page) -> None:
@@ -78,7 +78,7 @@ def test_every_kind_of_mark_is_drawn_and_saved(chromium: Chromium, world: World)
     assert saved[5]["text"] == "Look\nhere"
 
 
-def test_marks_are_moved_coloured_deleted_and_undone(chromium: Chromium, world: World) -> None:
+def test_annotations_are_moved_coloured_deleted_and_undone(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
     async def annotate(page: Page) -> None:
@@ -107,7 +107,7 @@ def test_marks_are_moved_coloured_deleted_and_undone(chromium: Chromium, world: 
     assert saved["geometry"]["x"] == pytest.approx(0.4 * WIDTH, abs=4)
 
 
-def test_marks_are_made_by_keyboard_alone(chromium: Chromium, world: World) -> None:
+def test_annotations_are_created_by_keyboard(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
     async def annotate(page: Page) -> None:
@@ -143,7 +143,7 @@ def test_marks_are_made_by_keyboard_alone(chromium: Chromium, world: World) -> N
     }
 
 
-def test_a_redaction_asks_first_and_then_leaves_nothing_behind(chromium: Chromium, world: World) -> None:
+def test_redaction_asks_for_confirmation_and_removes_the_pixels(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
     async def annotate(page: Page) -> None:
@@ -175,7 +175,7 @@ def test_a_redaction_asks_first_and_then_leaves_nothing_behind(chromium: Chromiu
     assert stored.getpixel((100, 200)) != (0, 0, 0)
 
 
-def test_marks_of_two_people_at_once_are_all_kept(chromium: Chromium, world: World) -> None:
+def test_annotations_of_two_people_are_merged(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
     asset = asset_of(world, ticket)
     box = {"x": 10, "y": 10, "width": 50, "height": 50}
@@ -191,7 +191,7 @@ def test_marks_of_two_people_at_once_are_all_kept(chromium: Chromium, world: Wor
     assert sorted(each["kind"] for each in marks(world, ticket)) == ["arrow", "ellipse"]
 
 
-def test_marks_outlive_another_tab_and_leaving_the_page(chromium: Chromium, world: World) -> None:
+def test_annotations_are_saved_when_the_page_is_left(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
     async def annotate(page: Page) -> None:
@@ -206,7 +206,7 @@ def test_marks_outlive_another_tab_and_leaving_the_page(chromium: Chromium, worl
     assert [each["kind"] for each in marks(world, ticket)] == ["highlight"]
 
 
-def test_the_picture_is_zoomed_and_panned(chromium: Chromium, world: World) -> None:
+def test_image_is_zoomed_and_panned(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
     async def zoom(page: Page) -> None:
@@ -240,7 +240,7 @@ def test_the_picture_is_zoomed_and_panned(chromium: Chromium, world: World) -> N
 
 
 @pytest.mark.parametrize("touch", [False, True], ids=["narrow", "touched"])
-def test_keys_are_told_of_only_where_there_are_keys(chromium: Chromium, world: World, touch: bool) -> None:
+def test_key_hints_are_hidden_on_touch_screens(chromium: Chromium, world: World, touch: bool) -> None:
     ticket = capture_on(world)
 
     async def look(page: Page) -> None:
@@ -254,7 +254,7 @@ def test_keys_are_told_of_only_where_there_are_keys(chromium: Chromium, world: W
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look, has_touch=touch, is_mobile=touch)
 
 
-def test_two_fingers_zoom_and_one_draws_on_a_phone(chromium: Chromium, world: World) -> None:
+def test_two_fingers_zoom_and_one_draws(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
     async def touch(page: Page) -> None:

@@ -172,7 +172,7 @@ def test_a_wrong_envelope_names_its_field(unchanged: World, case: str) -> None:
     ],
     ids=["deep", "cut", "a list", "too long", "not UTF-8"],
 )
-def test_an_envelope_that_is_no_envelope_is_refused(unchanged: World, data: bytes, words: str) -> None:
+def test_malformed_envelope_is_refused(unchanged: World, data: bytes, words: str) -> None:
     answer = send(unchanged.api, [part("capture", data, "application/json")])
     assert answer.status_code in (400, 413)
     assert words in answer.json()["detail"]
@@ -192,13 +192,13 @@ def test_an_upload_without_its_envelope_is_refused(unchanged: World) -> None:
         ("multipart/form-data; boundary=other", 400, "invalid_request"),
     ],
 )
-def test_a_body_that_is_no_multipart_is_refused(unchanged: World, kind: str, status: int, code: str) -> None:
+def test_body_that_is_not_multipart_is_refused(unchanged: World, kind: str, status: int, code: str) -> None:
     _, body = encoded([capture_part(unchanged)])
     refused(unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), status, code)
 
 
 @pytest.mark.parametrize("kept", [0.3, 0.7, 0.99])
-def test_a_multipart_body_that_was_cut_is_refused(unchanged: World, kept: float) -> None:
+def test_truncated_multipart_body_is_refused(unchanged: World, kept: float) -> None:
     kind, body = encoded([capture_part(unchanged), *shot(png(400, 300))])
     answer = unchanged.api.post("/captures", content=body[: int(len(body) * kept)], headers={"Content-Type": kind})
     refused(answer, 400, "invalid_request")
@@ -208,7 +208,7 @@ def test_a_query_on_an_upload_is_refused(unchanged: World) -> None:
     refused(unchanged.api.post("/captures?project_id=x", files=[capture_part(unchanged)]), 400, "invalid_request")
 
 
-def test_more_than_32_megabytes_are_refused_whole_or_in_chunks(unchanged: World) -> None:
+def test_more_than_32_megabytes_are_refused_with_length_or_chunked(unchanged: World) -> None:
     kind, body = encoded([capture_part(unchanged), part("attachments", os.urandom(33 * MIB), file="big.bin")])
     refused(unchanged.api.post("/captures", content=body, headers={"Content-Type": kind}), 413, "payload_too_large")
 
@@ -275,7 +275,7 @@ class Wire:
     ("scope", "status", "code"), [("read", 403, "insufficient_scope"), ("comments", 403, "insufficient_scope"),
                                   ("nobody", 401, "unauthorized")],
 )  # fmt: skip
-def test_who_may_not_upload_is_told_before_the_body(
+def test_upload_without_permission_is_refused_before_the_body(
     unchanged: World, lesser_tokens: dict[str, str], scope: str, status: int, code: str, length: str
 ) -> None:
     with Wire(unchanged.box) as wire:
@@ -286,14 +286,14 @@ def test_who_may_not_upload_is_told_before_the_body(
         assert problem["scope"] == "tickets:write"
 
 
-def test_a_body_that_says_it_is_too_long_is_refused_before_it_comes(unchanged: World, desk_secret: str) -> None:
+def test_declared_length_over_the_limit_is_refused_before_the_body(unchanged: World, desk_secret: str) -> None:
     with Wire(unchanged.box) as wire:
         wire.head(f"Content-Length: {33 * MIB}", desk_secret)
         status, problem = wire.answer()
     assert (status, problem["code"]) == (413, "payload_too_large")
 
 
-def test_whoever_goes_on_sending_after_a_refusal_is_cut_off(unchanged: World) -> None:
+def test_connection_closes_if_a_client_sends_on_after_a_refusal(unchanged: World) -> None:
     """An endless body must not keep a connection for ever once the answer is given."""
     with Wire(unchanged.box) as wire:
         wire.head("Transfer-Encoding: chunked")
@@ -310,7 +310,7 @@ def test_whoever_goes_on_sending_after_a_refusal_is_cut_off(unchanged: World) ->
     raise AssertionError(f"{sent // MIB} MiB were taken after the refusal, and the connection was still open")
 
 
-def test_a_sound_upload_is_taken(world: World) -> None:
+def test_valid_upload_is_accepted(world: World) -> None:
     """The control: what the refused ones are made of is fine by itself."""
     before = stored(world.box.db)
     sound = [*shot(png()), *stream("console", [CONSOLE]), *stream("network", [REQUEST]), *stream("errors", [ERROR])]

@@ -24,7 +24,7 @@ def seed(world: World) -> None:
 
 
 @EVERY
-def test_it_shows_every_ticket_where_it_stands(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_board_shows_every_ticket_in_its_column(chromium: Chromium, world: World, looks: Looks) -> None:
     seed(world)
     world.ticket("Elsewhere", column_id=world.columns[2], priority="urgent", labels=["ui", "cart"])
 
@@ -58,7 +58,7 @@ def test_a_card_is_dragged_to_another_column(chromium: Chromium, world: World) -
     assert titles(world, 1) == ["There", "Two"]
 
 
-def test_a_card_is_carried_by_keyboard_and_put_back_with_escape(chromium: Chromium, world: World) -> None:
+def test_card_is_moved_by_keyboard_and_escape_cancels(chromium: Chromium, world: World) -> None:
     seed(world)
 
     async def carry(page: Page) -> None:
@@ -80,7 +80,7 @@ def test_a_card_is_carried_by_keyboard_and_put_back_with_escape(chromium: Chromi
     assert titles(world, 0) == ["Two", "One", "Three"]
 
 
-def test_a_refused_move_puts_the_card_back_and_says_why(chromium: Chromium, world: World) -> None:
+def test_refused_move_is_undone_and_shows_the_error(chromium: Chromium, world: World) -> None:
     seed(world)
     gone = next(each for each in ok(world.api.get("/tickets"))["items"] if each["title"] == "One")
 
@@ -98,7 +98,7 @@ def test_a_refused_move_puts_the_card_back_and_says_why(chromium: Chromium, worl
     assert titles(world, 1) == []
 
 
-def test_tickets_are_added_one_after_the_other(chromium: Chromium, world: World) -> None:
+def test_tickets_are_created_in_a_column(chromium: Chromium, world: World) -> None:
     async def add(page: Page) -> None:
         await page.get_by_role("button", name="Create ticket in In progress").click()
         for title in ("Alpha", "<img src=x onerror=alert(1)>"):
@@ -110,7 +110,7 @@ def test_tickets_are_added_one_after_the_other(chromium: Chromium, world: World)
     assert titles(world, 1) == ["Alpha", "<img src=x onerror=alert(1)>"]
 
 
-def test_a_whole_ticket_is_written_in_the_dialog(chromium: Chromium, world: World) -> None:
+def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: World) -> None:
     async def write(page: Page) -> None:
         await expect(page.get_by_role("heading", name="First project")).to_be_visible()
         await page.keyboard.press("n")
@@ -132,7 +132,7 @@ def test_a_whole_ticket_is_written_in_the_dialog(chromium: Chromium, world: Worl
     assert made["created"]["via"] == "web"
 
 
-def test_filters_narrow_it_and_stand_in_the_address(chromium: Chromium, world: World) -> None:
+def test_filters_apply_and_are_in_the_address(chromium: Chromium, world: World) -> None:
     world.ticket("Mine", priority="high")
     world.ticket("Other", labels=["ui"])
 
@@ -153,7 +153,7 @@ def test_filters_narrow_it_and_stand_in_the_address(chromium: Chromium, world: W
 
 
 @EVERY
-def test_the_table_moves_many_at_once_and_the_archive_restores(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, world: World, looks: Looks) -> None:
     seed(world)
 
     async def work(page: Page) -> None:
@@ -207,7 +207,7 @@ def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world:
     use(chromium, world.owner, f"/projects/{world.project}/table", work)
 
 
-def test_the_table_says_that_tickets_changed_and_shows_them_when_asked(chromium: Chromium, world: World) -> None:
+def test_table_reports_changes_and_updates_on_request(chromium: Chromium, world: World) -> None:
     seed(world)
 
     async def watch(page: Page) -> None:
@@ -225,7 +225,7 @@ def test_the_table_says_that_tickets_changed_and_shows_them_when_asked(chromium:
     use(chromium, world.owner, f"/projects/{world.project}/table", watch)
 
 
-def test_a_viewer_sees_all_and_is_offered_nothing(chromium: Chromium, world: World) -> None:
+def test_viewer_sees_the_board_without_controls(chromium: Chromium, world: World) -> None:
     seed(world)
     viewer = world.join("Vic", role="viewer")
 
@@ -237,7 +237,7 @@ def test_a_viewer_sees_all_and_is_offered_nothing(chromium: Chromium, world: Wor
     use(chromium, viewer, f"/projects/{world.project}", look)
 
 
-def test_an_empty_board_says_how_tickets_get_there(chromium: Chromium, world: World) -> None:
+def test_empty_board_links_to_ways_to_create_tickets(chromium: Chromium, world: World) -> None:
     async def look(page: Page) -> None:
         for name, path in (("Invite people", "invitations?new"), ("Connect agent", "/settings/tokens?new")):
             link = page.get_by_role("main").get_by_role("link", name=name)
@@ -253,7 +253,7 @@ def test_an_empty_board_says_how_tickets_get_there(chromium: Chromium, world: Wo
     use(chromium, world.owner, f"/projects/{world.project}", look)
 
 
-def test_leaving_it_asks_for_nothing_and_it_is_there_again_at_home(chromium: Chromium, world: World) -> None:
+def test_leaving_the_board_sends_no_failing_request_and_home_returns_to_it(chromium: Chromium, world: World) -> None:
     second = ok(world.owner.web.post(f"/companies/{world.company}/projects", json={"name": "Second"}))["id"]
 
     async def leave(page: Page) -> None:
@@ -270,14 +270,14 @@ def test_leaving_it_asks_for_nothing_and_it_is_there_again_at_home(chromium: Chr
     use(chromium, world.owner, f"/projects/{second}", leave)
 
 
-def test_somebody_elses_board_isnt_there(chromium: Chromium, world: World, other: World) -> None:
+def test_board_of_another_company_is_not_found(chromium: Chromium, world: World, other: World) -> None:
     async def look(page: Page) -> None:
         await expect(page.get_by_role("alert")).to_contain_text("Not found")
 
     use(chromium, other.owner, f"/projects/{world.project}", look)
 
 
-def test_who_isnt_signed_in_signs_in_and_comes_back(chromium: Chromium, world: World) -> None:
+def test_sign_in_returns_to_the_board(chromium: Chromium, world: World) -> None:
     path = f"/projects/{world.project}?priority=high"
 
     async def sign_in(page: Page) -> None:

@@ -48,7 +48,7 @@ def full(world: World, **given: object) -> dict[str, str]:
 
 
 @EVERY
-def test_every_tab_is_there_for_everybody(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = full(world)
 
     async def look(page: Page) -> None:
@@ -71,7 +71,7 @@ def test_every_tab_is_there_for_everybody(chromium: Chromium, world: World, look
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look, looks)
 
 
-def test_tabs_are_gone_through_by_keyboard(chromium: Chromium, world: World) -> None:
+def test_tabs_are_selected_by_keyboard(chromium: Chromium, world: World) -> None:
     ticket = full(world)
 
     async def press(page: Page) -> None:
@@ -84,7 +84,7 @@ def test_tabs_are_gone_through_by_keyboard(chromium: Chromium, world: World) -> 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", press)
 
 
-def test_the_console_is_filtered_by_level_and_by_text(chromium: Chromium, world: World) -> None:
+def test_console_is_filtered_by_level_and_text(chromium: Chromium, world: World) -> None:
     ticket = full(world)
 
     async def look(page: Page) -> None:
@@ -108,7 +108,7 @@ def test_the_console_is_filtered_by_level_and_by_text(chromium: Chromium, world:
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
 
-def test_lines_count_back_from_a_capture_that_doesnt_say_when_its_page_came(chromium: Chromium, world: World) -> None:
+def test_times_count_back_from_a_capture_without_a_page_load(chromium: Chromium, world: World) -> None:
     ticket = full(world, health={"page_loaded_at": None, "history_started_at": None})
 
     async def look(page: Page) -> None:
@@ -152,7 +152,7 @@ def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: Worl
     use(chromium, world.owner, f"/tickets/{ticket['id']}/network", look, accept_downloads=True)
 
 
-def test_a_request_is_copied_as_a_command_that_sends_it_and_nothing_else(
+def test_copied_curl_command_sends_only_the_request(
     chromium: Chromium, world: World, tmp_path: Path
 ) -> None:
     body = 'it\'s \\ $(touch hit) `touch hit` !! "q"\n; touch hit\x1b[201~\ntouch hit #ö'
@@ -198,7 +198,7 @@ def test_a_request_is_copied_as_a_command_that_sends_it_and_nothing_else(
     assert not (tmp_path / "hit").exists()
 
 
-def test_errors_are_grouped_by_what_they_have_in_common(chromium: Chromium, world: World) -> None:
+def test_errors_are_grouped_by_fingerprint(chromium: Chromium, world: World) -> None:
     ticket = full(world)
 
     async def look(page: Page) -> None:
@@ -223,7 +223,7 @@ def test_errors_are_grouped_by_what_they_have_in_common(chromium: Chromium, worl
     ],
     ids=["csp", "restricted", "policy", "limit", "empty"],
 )
-def test_what_is_missing_is_said_with_its_reason(
+def test_missing_entries_are_reported_with_the_reason(
     chromium: Chromium, world: World, health: Json, words: str | None
 ) -> None:
     whole = {"console": {"captured": 0, "dropped": 0, **health}}
@@ -245,7 +245,7 @@ def test_what_is_missing_is_said_with_its_reason(
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
 
-def test_what_was_removed_is_counted_in_words(chromium: Chromium, world: World) -> None:
+def test_redactions_are_counted(chromium: Chromium, world: World) -> None:
     secret = request(1, "https://shop.example/?token=abc", request={"headers": {"authorization": "Bearer x"}})
     ticket = capture_on(world, network=[secret])
 
@@ -257,7 +257,7 @@ def test_what_was_removed_is_counted_in_words(chromium: Chromium, world: World) 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/environment", look)
 
 
-def test_thousands_of_lines_and_requests_stay_light(chromium: Chromium, world: World) -> None:
+def test_thousands_of_lines_and_requests_render_few_rows(chromium: Chromium, world: World) -> None:
     ticket = capture_on(
         world,
         console=[line(n, "log", f"line {n}") for n in range(5_000)],
@@ -283,7 +283,7 @@ def test_thousands_of_lines_and_requests_stay_light(chromium: Chromium, world: W
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", scroll)
 
 
-def test_script_in_what_a_page_said_stays_inert(chromium: Chromium, world: World) -> None:
+def test_script_in_captured_text_is_inert(chromium: Chromium, world: World) -> None:
     ticket = capture_on(
         world,
         page={"url": "javascript:window.hit=1", "title": SCRIPT, "referrer": f"https://x.example/{SCRIPT}"},

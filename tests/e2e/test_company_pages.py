@@ -55,7 +55,7 @@ def test_a_member_is_removed_after_a_question(chromium: Chromium, world: World) 
     assert ok(bob.web.get("/companies"))["items"] == []
 
 
-def test_the_last_owner_stays_and_is_told_why(chromium: Chromium, world: World) -> None:
+def test_last_owner_cannot_leave(chromium: Chromium, world: World) -> None:
     words = "The last owner can't leave or be demoted; make another owner first."
 
     async def visit(page: Page) -> None:
@@ -87,7 +87,7 @@ def test_a_member_leaves(chromium: Chromium, world: World) -> None:
 
 
 @pytest.mark.parametrize("role", ["viewer", "member"])
-def test_what_a_role_may_not_do_is_not_offered(chromium: Chromium, world: World, role: str) -> None:
+def test_forbidden_actions_are_not_shown(chromium: Chromium, world: World, role: str) -> None:
     person = world.join("Bob", role)
     base = f"/companies/{world.company}"
 
@@ -112,7 +112,7 @@ def test_what_a_role_may_not_do_is_not_offered(chromium: Chromium, world: World,
     chromium.visit(visit)
 
 
-def test_an_admin_makes_no_owner_and_deletes_no_company(chromium: Chromium, world: World) -> None:
+def test_admin_cannot_create_owners_or_delete_the_company(chromium: Chromium, world: World) -> None:
     admin = world.join("Dan", "admin")
     world.join("Bob")
 
@@ -130,7 +130,7 @@ def test_an_admin_makes_no_owner_and_deletes_no_company(chromium: Chromium, worl
     chromium.visit(visit)
 
 
-def test_a_strangers_company_is_not_there(chromium: Chromium, world: World, other: World) -> None:
+def test_company_of_another_owner_is_not_found(chromium: Chromium, world: World, other: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"/companies/{other.company}/general")
         await page.get_by_role("heading", name="Not found").wait_for()
@@ -159,7 +159,7 @@ def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world:
     assert ok(world.owner.web.get("/companies"))["items"] == []
 
 
-def test_a_projects_pages_and_capture_policy_are_kept(chromium: Chromium, world: World) -> None:
+def test_url_patterns_and_capture_policy_are_saved(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects")
         await page.get_by_role("link", name="Settings of First project").click()
@@ -221,7 +221,7 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
     assert names[ok(world.api.get(f"/tickets/{ticket['id']}"))["column_id"]] == "Review"
 
 
-def test_a_column_is_dragged_to_another_place(chromium: Chromium, world: World) -> None:
+def test_column_is_reordered_by_drag(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
         grips = page.get_by_title("Drag to reorder")
@@ -235,7 +235,7 @@ def test_a_column_is_dragged_to_another_place(chromium: Chromium, world: World) 
     assert names == ["Done", "To do", "In progress"]
 
 
-def test_limits_hold_from_the_next_call_and_empty_is_the_default(chromium: Chromium, world: World) -> None:
+def test_limits_apply_to_the_next_call_and_empty_means_default(chromium: Chromium, world: World) -> None:
     client = world.owner.client("read", company_id=world.company)
 
     async def visit(page: Page) -> None:
@@ -255,7 +255,7 @@ def test_limits_hold_from_the_next_call_and_empty_is_the_default(chromium: Chrom
     assert (budgets["reads"]["limit"], budgets["writes"]["limit"]) == (1200, 60)
 
 
-def test_the_audit_log_pages_and_downloads_whole(chromium: Chromium, world: World, tmp_path: Path) -> None:
+def test_audit_log_loads_more_and_downloads_as_csv(chromium: Chromium, world: World, tmp_path: Path) -> None:
     agent = world.owner.client("tickets:write", label="build agent")
     for _ in range(55):
         ok(agent.post("/tickets", json={"project_id": world.project, "title": "x"}))

@@ -49,7 +49,7 @@ def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, wor
     use(chromium, world.owner, f"/projects/{world.project}", find, looks)
 
 
-def test_the_palette_says_what_is_wrong_with_a_query_and_where(chromium: Chromium, world: World) -> None:
+def test_palette_reports_the_error_in_a_query(chromium: Chromium, world: World) -> None:
     async def err(page: Page) -> None:
         await ask(page, "cart priority:asap")
         await expect(page.get_by_role("alert")).to_contain_text("priority takes none, low, medium, high, urgent")
@@ -60,7 +60,7 @@ def test_the_palette_says_what_is_wrong_with_a_query_and_where(chromium: Chromiu
 
 
 @EVERY
-def test_the_search_page_shows_where_the_words_stand(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_search_page_highlights_matches(chromium: Chromium, world: World, looks: Looks) -> None:
     world.ticket("Payment fails", description="The *bank* asks back, and nothing happens.")
     ok(world.api.post(f"/tickets/{world.ticket('Gone for now')['id']}/archive"))
 
@@ -87,7 +87,7 @@ def test_the_search_page_shows_where_the_words_stand(chromium: Chromium, world: 
     use(chromium, world.owner, "/search", search, looks)
 
 
-def test_excerpts_are_read_without_the_signs_of_markdown(chromium: Chromium, world: World) -> None:
+def test_excerpts_show_no_markdown_markup(chromium: Chromium, world: World) -> None:
     filler = "nothing to see here " * 12
     shown = {
         "## Steps\n\n- [ ] open the **beetle one**, see `beetle_two()`\n\n```js\nbeetle * 3\n```": (
@@ -160,7 +160,7 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
     use(chromium, world.owner, "/search", search, looks)
 
 
-def test_a_word_is_searched_for_though_a_filter_begins_so(chromium: Chromium, world: World) -> None:
+def test_word_that_starts_a_filter_can_be_searched(chromium: Chromium, world: World) -> None:
     world.ticket("Has a label")
 
     async def search(page: Page) -> None:
@@ -179,7 +179,7 @@ def test_a_word_is_searched_for_though_a_filter_begins_so(chromium: Chromium, wo
     use(chromium, world.owner, "/search", search)
 
 
-def test_the_search_page_points_at_what_is_wrong(chromium: Chromium, world: World) -> None:
+def test_search_page_selects_the_wrong_part_of_a_query(chromium: Chromium, world: World) -> None:
     async def search(page: Page) -> None:
         field = page.get_by_role("combobox", name="Search query")
         await field.fill("\U0001f9fa cart priority:asap is:open")
@@ -222,7 +222,7 @@ def test_the_palette_completes_filters_and_their_values(chromium: Chromium, worl
     use(chromium, world.owner, f"/projects/{world.project}", complete, looks)
 
 
-def test_the_palette_waits_with_a_complaint_until_a_value_is_written(chromium: Chromium, world: World) -> None:
+def test_palette_shows_no_error_while_a_value_is_incomplete(chromium: Chromium, world: World) -> None:
     async def complete(page: Page) -> None:
         await ask(page, "cart priority:hi")
         await page.wait_for_timeout(400)
@@ -240,7 +240,7 @@ def documented_keys(place: str) -> set[str]:
     return {keys.lower().replace("mod", "ctrl") for keys in words([row[0] for row in rows])}
 
 
-def test_the_help_sheet_lists_what_works_and_so_does_its_guide(chromium: Chromium, world: World) -> None:
+def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("Look at this")
 
     async def listed(page: Page) -> set[str]:
@@ -268,7 +268,7 @@ def test_the_help_sheet_lists_what_works_and_so_does_its_guide(chromium: Chromiu
 
 
 @EVERY
-def test_a_mention_arrives_in_the_inbox_while_one_looks_elsewhere(
+def test_mention_appears_in_the_inbox_on_another_page(
     chromium: Chromium, world: World, looks: Looks
 ) -> None:
     bob = world.join("Bob")
@@ -299,7 +299,7 @@ def test_a_mention_arrives_in_the_inbox_while_one_looks_elsewhere(
     use(chromium, bob, f"/projects/{world.project}", hear, looks)
 
 
-def test_a_board_follows_what_others_do(chromium: Chromium, world: World) -> None:
+def test_board_shows_changes_of_others(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("Moves by itself")
 
     async def watch(page: Page) -> None:
@@ -315,7 +315,7 @@ def test_a_board_follows_what_others_do(chromium: Chromium, world: World) -> Non
     use(chromium, world.owner, f"/projects/{world.project}", watch)
 
 
-def test_a_ticket_shows_those_that_are_like_it(chromium: Chromium, world: World) -> None:
+def test_ticket_shows_similar_tickets(chromium: Chromium, world: World) -> None:
     first = make_capture(world, title="Broken cart", page={"url": "https://shop.example/cart/17", "title": "Cart"})
     second = make_capture(world, title="Cart again", page={"url": "https://shop.example/cart/18", "title": "Cart"})
 

@@ -59,7 +59,7 @@ class Asked:
         return [urlsplit(what).path.rpartition("/")[2].partition("-")[0] for what in self.times]
 
 
-def test_the_board_comes_in_few_bytes_and_asks_nothing_twice(chromium: Chromium, world: World) -> None:
+def test_board_loads_few_bytes_and_repeats_no_request(chromium: Chromium, world: World) -> None:
     for number in range(60):
         world.ticket(f"Ticket {number}")
 
@@ -78,7 +78,7 @@ def test_the_board_comes_in_few_bytes_and_asks_nothing_twice(chromium: Chromium,
     use(chromium, world.owner, "/healthz", load, fresh=True)
 
 
-def test_a_pages_files_are_named_by_the_servers_page_itself(world: World) -> None:
+def test_server_page_preloads_the_files_of_the_page(world: World) -> None:
     board = world.owner.web.get(f"{world.box.url}/projects/{world.project}").text
     ticket = world.owner.web.get(f"{world.box.url}/tickets/{world.ticket('One')['id']}").text
     other = world.owner.web.get(f"{world.box.url}/settings").text
@@ -90,7 +90,7 @@ def test_a_pages_files_are_named_by_the_servers_page_itself(world: World) -> Non
     assert "Page-" not in other
 
 
-def test_a_board_asks_for_its_columns_while_its_code_comes(world: World) -> None:
+def test_board_requests_columns_while_its_code_loads(world: World) -> None:
     ask = world.owner.web.get
     page = ask(f"{world.box.url}/projects/{world.project}").text
     for question in ("companies?limit=100", "projects?limit=100", f"projects/{world.project}/columns"):
@@ -101,7 +101,7 @@ def test_a_board_asks_for_its_columns_while_its_code_comes(world: World) -> None
         assert "<b>" not in text
 
 
-def test_a_ticket_shows_its_text_before_its_capture_is_asked_for(chromium: Chromium, world: World) -> None:
+def test_ticket_shows_its_text_before_it_requests_the_capture(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world, console=[line(1, "log", "started")])
     path = f"/tickets/{ticket['id']}"
     world.api.patch(path, json={"description": "The cart stays empty."}, headers={"If-Match": "*"}).raise_for_status()
@@ -121,7 +121,7 @@ def test_a_ticket_shows_its_text_before_its_capture_is_asked_for(chromium: Chrom
     use(chromium, world.owner, "/healthz", load, fresh=True)
 
 
-def test_a_menu_is_opened_closed_and_left_by_keyboard(chromium: Chromium, world: World) -> None:
+def test_menu_is_opened_and_closed_by_keyboard(chromium: Chromium, world: World) -> None:
     async def press(page: Page) -> None:
         priority = page.get_by_role("button", name="Priority")
         menu = page.get_by_role("menu")
@@ -142,7 +142,7 @@ def test_a_menu_is_opened_closed_and_left_by_keyboard(chromium: Chromium, world:
     use(chromium, world.owner, f"/projects/{world.project}", press)
 
 
-def test_a_menu_closes_when_its_button_or_the_page_is_pressed(chromium: Chromium, world: World) -> None:
+def test_menu_closes_on_a_click_on_its_button_or_outside(chromium: Chromium, world: World) -> None:
     async def press(page: Page) -> None:
         priority, menu = page.get_by_role("button", name="Priority"), page.get_by_role("menu")
         box = await priority.bounding_box()

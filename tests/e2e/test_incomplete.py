@@ -11,7 +11,7 @@ from tests.e2e.sending import parts_of, send
 LATE_SECONDS = 1.2
 
 
-def test_a_page_that_lets_no_script_in_still_makes_a_ticket_with_its_picture(
+def test_page_that_blocks_scripts_still_creates_a_ticket_with_a_screenshot(
     chromium: Chromium, site: FaultySite, world: World
 ) -> None:
     async def collect(page: Page) -> Recording:
@@ -50,7 +50,7 @@ def test_a_page_that_lets_no_script_in_still_makes_a_ticket_with_its_picture(
     assert [each["capture"]["health_summary"] for each in listed] == [words]
 
 
-def test_a_late_start_says_from_when_on_things_are_known(chromium: Chromium, site: FaultySite, world: World) -> None:
+def test_late_start_reports_when_recording_started(chromium: Chromium, site: FaultySite, world: World) -> None:
     async def collect(page: Page) -> Recording:
         await page.goto(f"{site.url}/shop/cart")
         await page.wait_for_selector("body.done")

@@ -11,7 +11,7 @@ from tests.e2e.webapp import field_error, open_as, told, unchecked
 
 
 @SIZES
-def test_a_link_is_made_handed_over_and_used_once(chromium: Chromium, world: World, size: ViewportSize) -> None:
+def test_invitation_is_created_and_used_once(chromium: Chromium, world: World, size: ViewportSize) -> None:
     email = f"new-{world.company}@example.org"
 
     async def invite(page: Page) -> str:
@@ -54,7 +54,7 @@ def test_a_link_is_made_handed_over_and_used_once(chromium: Chromium, world: Wor
     assert [(each["email"], each["role"]) for each in members][1:] == [(email, "viewer")]
 
 
-def test_somebody_signed_in_joins_with_one_press(chromium: Chromium, world: World) -> None:
+def test_signed_in_user_joins_with_one_click(chromium: Chromium, world: World) -> None:
     bob = Person(world.box, "Bob")
     path = invitation(world)["path"]
 
@@ -70,7 +70,7 @@ def test_somebody_signed_in_joins_with_one_press(chromium: Chromium, world: Worl
     assert bob.id in {each["id"] for each in ok(world.api.get(f"/companies/{world.company}/members"))["items"]}
 
 
-def test_somebody_with_an_account_signs_in_and_comes_back(chromium: Chromium, world: World) -> None:
+def test_user_with_an_account_signs_in_and_joins(chromium: Chromium, world: World) -> None:
     bob = Person(world.box, "Bob")
     path = invitation(world)["path"]
 
@@ -91,7 +91,7 @@ def test_somebody_with_an_account_signs_in_and_comes_back(chromium: Chromium, wo
     chromium.visit(visit)
 
 
-def test_a_link_for_another_address_is_refused_with_the_way_out(chromium: Chromium, world: World) -> None:
+def test_invitation_for_another_address_is_refused(chromium: Chromium, world: World) -> None:
     bob = Person(world.box, "Bob")
     path = invitation(world, email="eve@example.org")["path"]
 
@@ -105,7 +105,7 @@ def test_a_link_for_another_address_is_refused_with_the_way_out(chromium: Chromi
     chromium.visit(visit)
 
 
-def test_a_withdrawn_link_is_dead(chromium: Chromium, world: World) -> None:
+def test_withdrawn_invitation_is_invalid(chromium: Chromium, world: World) -> None:
     path = invitation(world)["path"]
 
     async def withdraw(page: Page) -> None:

@@ -33,7 +33,7 @@ async def to_the_end(page: Page) -> None:
     raise AssertionError("the last card never came")
 
 
-def test_only_what_is_in_sight_is_in_the_document(chromium: Chromium, long_board: World) -> None:
+def test_only_visible_cards_are_rendered(chromium: Chromium, long_board: World) -> None:
     async def scroll(page: Page) -> None:
         await expect(card(page, 0)).to_be_visible()
         await expect(page.get_by_role("region", name="To do").locator(".count")).to_have_text(str(MANY))
@@ -48,7 +48,7 @@ def test_only_what_is_in_sight_is_in_the_document(chromium: Chromium, long_board
     use(chromium, long_board.owner, f"/projects/{long_board.project}", scroll)
 
 
-def test_the_focus_stays_where_it_was_while_one_scrolls_away(chromium: Chromium, long_board: World) -> None:
+def test_focus_stays_on_a_card_that_is_scrolled_away(chromium: Chromium, long_board: World) -> None:
     async def walk(page: Page) -> None:
         await card(page, 1).focus()
         await to_the_end(page)
@@ -64,7 +64,7 @@ def test_the_focus_stays_where_it_was_while_one_scrolls_away(chromium: Chromium,
     use(chromium, long_board.owner, f"/projects/{long_board.project}", walk)
 
 
-def test_a_card_far_down_is_dragged_and_carried(chromium: Chromium, long_board: World) -> None:
+def test_card_far_down_is_moved_by_mouse_and_keyboard(chromium: Chromium, long_board: World) -> None:
     async def move(page: Page) -> None:
         await expect(card(page, 0)).to_be_visible()
         await to_the_end(page)

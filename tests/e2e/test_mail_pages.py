@@ -20,7 +20,7 @@ def newest_link(post: Postbox, address: str) -> str:
     return found[-1]
 
 
-def test_mail_is_switched_on_said_yes_to_and_ended(chromium: Chromium, tmp_path: Path) -> None:
+def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromium, tmp_path: Path) -> None:
     with postbox() as post:
         flags = ["--smtp-url", f"smtp://{post.host}", "--smtp-from", "ticketbox <box@tickets.example>"]
         with serving(tmp_path, *flags) as box:
@@ -59,7 +59,7 @@ def test_mail_is_switched_on_said_yes_to_and_ended(chromium: Chromium, tmp_path:
             assert ok(world.owner.web.get("/profile"))["mail"] == "off"
 
 
-def test_a_link_that_no_longer_works_says_so(chromium: Chromium, world: World) -> None:
+def test_invalid_email_link_shows_an_error(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         answer = await page.goto(f"{world.box.url}/mail/mbx_nothing")
         assert answer is not None
@@ -69,7 +69,7 @@ def test_a_link_that_no_longer_works_says_so(chromium: Chromium, world: World) -
     chromium.visit(visit)
 
 
-def test_a_server_without_mail_says_so_in_the_profile(chromium: Chromium, world: World) -> None:
+def test_profile_reports_that_the_server_sends_no_email(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
         await page.get_by_text("This server sends no email").wait_for()

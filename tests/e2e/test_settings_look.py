@@ -93,7 +93,7 @@ OTHERS = [programs, people, projects, opened, public]
 
 @SCHEMES
 @pytest.mark.parametrize("look", [person, *(pytest.param(look, marks=pytest.mark.long) for look in OTHERS)])
-def test_no_page_of_the_settings_shuts_anybody_out(
+def test_settings_pages_are_accessible(
     chromium: Chromium, world: World, scheme: Scheme, look: Callable[[Page, World], Awaitable[dict[str, Any]]]
 ) -> None:
     connected_app(world)

@@ -36,7 +36,7 @@ def now(world: World, ticket: dict[str, str]) -> dict[str, object]:
 
 
 @EVERY
-def test_it_shows_a_ticket_to_everybody(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_ticket_page_shows_all_parts(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = world.ticket(
         "The cart stays empty",
         description="It **stays** empty.\n\n- [ ] look\n- [x] found\n\n| a | b |\n|---|---|\n| 1 | 2 |",
@@ -81,7 +81,7 @@ BASELINES = """() => [...document.querySelectorAll('.property')].map(property =>
 
 
 @EVERY
-def test_what_it_is_stands_in_line_with_its_name(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_property_values_align_with_their_names(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = world.ticket("A ticket", priority="high", source_url="https://shop.example/cart")
     ok(world.api.post(f"/tickets/{ticket['id']}/work", json={"branch": "fix/a-name-so-long-that-it-takes-two-lines"}))
     ok(world.owner.web.put(f"/tickets/{ticket['id']}/assignees/{world.owner.id}"))
@@ -106,7 +106,7 @@ def test_what_it_is_stands_in_line_with_its_name(chromium: Chromium, world: Worl
     use(chromium, world.owner, page_of(ticket), look, looks, has_touch=looks.size["width"] < 1080)
 
 
-def test_what_it_shows_is_edited_in_place(chromium: Chromium, world: World) -> None:
+def test_fields_are_edited_in_place(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="before")
 
     async def edit(page: Page) -> None:
@@ -134,7 +134,7 @@ def test_what_it_shows_is_edited_in_place(chromium: Chromium, world: World) -> N
     assert stored["column_id"] == world.columns[2]
 
 
-def test_keys_open_what_they_name(chromium: Chromium, world: World) -> None:
+def test_shortcuts_open_their_pickers(chromium: Chromium, world: World) -> None:
     world.join("Bob")
     ticket = world.ticket("A ticket", labels=["old"])
 
@@ -167,7 +167,7 @@ def test_keys_open_what_they_name(chromium: Chromium, world: World) -> None:
     assert stored["priority"] == "urgent"
 
 
-def test_two_who_write_the_same_text_are_both_kept(chromium: Chromium, world: World) -> None:
+def test_edit_conflict_keeps_both_texts(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="first")
 
     async def clash(page: Page) -> None:
@@ -189,7 +189,7 @@ def test_two_who_write_the_same_text_are_both_kept(chromium: Chromium, world: Wo
     assert now(world, ticket)["description"] == "mine and theirs"
 
 
-def test_a_change_elsewhere_on_the_ticket_is_no_clash(chromium: Chromium, world: World) -> None:
+def test_change_of_another_field_is_no_conflict(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="first")
 
     async def write(page: Page) -> None:
@@ -203,7 +203,7 @@ def test_a_change_elsewhere_on_the_ticket_is_no_clash(chromium: Chromium, world:
     assert (now(world, ticket)["description"], now(world, ticket)["priority"]) == ("second", "low")
 
 
-def test_a_box_that_is_ticked_changes_the_text_behind_it(chromium: Chromium, world: World) -> None:
+def test_ticking_a_task_changes_the_description(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="Do:\n\n1. [ ] one\n2. [x] two\n\n```\n- [ ] three\n```")
 
     async def tick(page: Page) -> None:
@@ -251,7 +251,7 @@ def test_comments_are_written_edited_and_deleted_by_their_authors(chromium: Chro
     assert [each["body"] for each in now(world, ticket)["comments"]] == ["Bob's own"]  # type: ignore[attr-defined]
 
 
-def test_what_is_typed_outlives_leaving_the_page(chromium: Chromium, world: World) -> None:
+def test_unsent_comment_is_kept_when_the_page_is_left(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
 
     async def leave(page: Page) -> None:
@@ -262,7 +262,7 @@ def test_what_is_typed_outlives_leaving_the_page(chromium: Chromium, world: Worl
     use(chromium, world.owner, page_of(ticket), leave)
 
 
-def test_an_agents_comment_appears_marked_while_somebody_types(chromium: Chromium, world: World) -> None:
+def test_agent_comment_appears_while_a_person_types(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
     agent = world.owner.client("comments", label="Claude")
 
@@ -294,7 +294,7 @@ def call_tool(world: World, secret: str, name: str, **arguments: object) -> None
 
 
 @EVERY
-def test_whatever_an_agent_does_is_marked_with_its_way(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_changes_of_agents_show_surface_and_token(chromium: Chromium, world: World, looks: Looks) -> None:
     secret = world.owner.token("tickets:write", label="Claude")
     marked = re.compile(r"via MCP\s*· Ann · Claude ·\s*just now")
     ticket = ok(world.owner.web.post("/tickets", json={"project_id": world.project, "title": "Empty cart"}))
@@ -324,7 +324,7 @@ def test_whatever_an_agent_does_is_marked_with_its_way(chromium: Chromium, world
 
 
 @EVERY
-def test_a_comment_that_comes_out_of_sight_is_told_of(chromium: Chromium, world: World, looks: Looks) -> None:
+def test_new_comment_out_of_view_shows_a_notice(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = world.ticket(description="A long story.\n\n" * 60)
     agent = world.owner.client("comments", label="Claude")
 
@@ -346,7 +346,7 @@ def test_a_comment_that_comes_out_of_sight_is_told_of(chromium: Chromium, world:
     use(chromium, world.owner, page_of(ticket), watch, looks)
 
 
-def test_an_archived_ticket_opens_says_so_and_comes_back(chromium: Chromium, world: World) -> None:
+def test_archived_ticket_shows_a_banner_and_is_restored(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
 
     async def archive(page: Page) -> None:
@@ -368,7 +368,7 @@ def test_an_archived_ticket_opens_says_so_and_comes_back(chromium: Chromium, wor
     assert now(world, ticket)["status"] == "active"
 
 
-def test_a_claim_says_who_works_and_until_when(chromium: Chromium, world: World) -> None:
+def test_claim_shows_person_and_end(chromium: Chromium, world: World) -> None:
     bob = world.join("Bob")
     ticket = world.ticket("Empty cart")
 
@@ -399,7 +399,7 @@ def test_a_claim_says_who_works_and_until_when(chromium: Chromium, world: World)
     use(chromium, world.owner, page_of(ticket), work, permissions=["clipboard-read", "clipboard-write"])
 
 
-def test_files_are_attached_by_choosing_and_by_pasting(chromium: Chromium, world: World) -> None:
+def test_files_are_attached_by_selection_and_paste(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
     text = {"name": f"{SCRIPT[:40]}.txt", "mimeType": "text/plain", "buffer": b"hello"}
 
@@ -432,7 +432,7 @@ def test_files_are_attached_by_choosing_and_by_pasting(chromium: Chromium, world
     use(chromium, world.owner, page_of(ticket), attach)
 
 
-def test_a_file_that_is_refused_says_why(chromium: Chromium, world: World) -> None:
+def test_refused_file_shows_the_error(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
 
     async def attach(page: Page) -> None:
@@ -452,7 +452,7 @@ def test_a_file_that_is_refused_says_why(chromium: Chromium, world: World) -> No
     use(chromium, world.owner, page_of(ticket), attach)
 
 
-def test_script_in_what_people_write_stays_inert(chromium: Chromium, world: World) -> None:
+def test_script_in_ticket_text_is_inert(chromium: Chromium, world: World) -> None:
     ticket = world.ticket(SCRIPT, description=HOSTILE, labels=["<b>bold</b>"], source_url="javascript:window.hit=1")
     ok(world.api.post(f"/tickets/{ticket['id']}/comments", json={"body": HOSTILE}))
 
@@ -470,7 +470,7 @@ def test_script_in_what_people_write_stays_inert(chromium: Chromium, world: Worl
     use(chromium, world.owner, page_of(ticket), look)
 
 
-def test_a_viewer_reads_and_changes_nothing(chromium: Chromium, world: World) -> None:
+def test_viewer_cannot_edit(chromium: Chromium, world: World) -> None:
     vera = world.join("Vera", role="viewer")
     ticket = world.ticket("A ticket", description="- [ ] open", labels=["ui"])
 
@@ -491,7 +491,7 @@ def test_a_viewer_reads_and_changes_nothing(chromium: Chromium, world: World) ->
     use(chromium, vera, page_of(ticket), look)
 
 
-def test_a_ticket_that_is_not_ones_own_to_see_is_not_there(chromium: Chromium, world: World, other: World) -> None:
+def test_ticket_without_access_is_not_found(chromium: Chromium, world: World, other: World) -> None:
     ticket = other.ticket("Secret")
 
     async def look(page: Page) -> None:
@@ -502,7 +502,7 @@ def test_a_ticket_that_is_not_ones_own_to_see_is_not_there(chromium: Chromium, w
     use(chromium, world.owner, page_of(ticket), look)
 
 
-def test_text_stands_before_the_capture_does(chromium: Chromium, world: World) -> None:
+def test_text_is_shown_before_the_capture_loads(chromium: Chromium, world: World) -> None:
     from tests.e2e.captures import capture_on
 
     ticket = capture_on(world)

@@ -38,7 +38,7 @@ def ask_mcp(url: str, headers: dict[str, str]) -> Any:
 
 
 @SIZES
-def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, world: World, size: ViewportSize) -> None:
+def test_created_token_works_within_its_scope(chromium: Chromium, world: World, size: ViewportSize) -> None:
     second = world.new_project("Second project")
 
     async def visit(page: Page) -> str:
@@ -71,7 +71,7 @@ def test_a_token_made_in_the_page_works_as_it_was_given(chromium: Chromium, worl
 
 
 @pytest.mark.long
-def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp_path: Path) -> None:
+def test_each_client_configuration_connects(chromium: Chromium, world: World, tmp_path: Path) -> None:
     texts: dict[str, str] = {}
 
     async def visit(page: Page) -> str:
@@ -110,7 +110,7 @@ def test_each_ready_configuration_connects(chromium: Chromium, world: World, tmp
         assert json.loads(said.stdout)["user"]["id"] == world.owner.id
 
 
-def test_each_scope_says_what_it_grants_and_what_it_does_not(chromium: Chromium, world: World) -> None:
+def test_each_scope_shows_what_it_grants_and_excludes(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> str:
         await open_as(page, world.owner, f"{TOKENS}?new")
         await page.get_by_label("Write tickets").uncheck()
@@ -123,7 +123,7 @@ def test_each_scope_says_what_it_grants_and_what_it_does_not(chromium: Chromium,
         assert f"Excludes: {denies}" in text
 
 
-def test_a_revoked_token_is_asked_about_first_and_refused_at_once(chromium: Chromium, world: World) -> None:
+def test_revoking_a_token_asks_for_confirmation_and_takes_effect(chromium: Chromium, world: World) -> None:
     secret = world.owner.token("read", label="old one")
     client = world.box.client(secret)
     ok(client.get("/me"))
@@ -143,7 +143,7 @@ def test_a_revoked_token_is_asked_about_first_and_refused_at_once(chromium: Chro
     refused(client.get("/me"), 401, "unauthorized")
 
 
-def test_a_refused_form_says_where_and_keeps_what_was_typed(chromium: Chromium, world: World) -> None:
+def test_refused_form_shows_field_errors_and_keeps_the_input(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"{TOKENS}?new")
         await page.get_by_label("Label", exact=True).fill("   ")
@@ -164,7 +164,7 @@ def test_a_refused_form_says_where_and_keeps_what_was_typed(chromium: Chromium, 
     chromium.visit(visit)
 
 
-def test_a_slow_answer_makes_one_token(chromium: Chromium, world: World) -> None:
+def test_slow_response_creates_one_token(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         async def slowly(route: Any) -> None:
             await asyncio.sleep(0.5)
@@ -184,7 +184,7 @@ def test_a_slow_answer_makes_one_token(chromium: Chromium, world: World) -> None
     assert labels.count("once") == 1
 
 
-def test_when_the_server_is_gone_the_form_stays(chromium: Chromium, world: World) -> None:
+def test_form_stays_when_the_server_is_unreachable(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"{TOKENS}?new")
         await page.route("**/api/v1/tokens", lambda route: route.abort())
@@ -198,7 +198,7 @@ def test_when_the_server_is_gone_the_form_stays(chromium: Chromium, world: World
     chromium.visit(visit)
 
 
-def test_a_viewer_is_told_why_there_is_no_form(chromium: Chromium, world: World) -> None:
+def test_viewer_sees_why_the_form_is_missing(chromium: Chromium, world: World) -> None:
     viewer = world.join("Cleo", "viewer")
 
     async def visit(page: Page) -> None:

@@ -17,7 +17,7 @@ def on_a_phone(chromium: Chromium, world: World, path: str, visit: Callable[[Pag
     use(chromium, world.owner, path, visit, LOOKS["phone"], has_touch=True, is_mobile=True)
 
 
-def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(windowed: Chromium, world: World) -> None:
+def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
     seed(world)
     world.ticket("There", column_id=world.columns[1])
 
@@ -37,7 +37,7 @@ def test_a_card_that_a_finger_rests_on_is_dragged_to_another_column(windowed: Ch
     assert titles(world, 1) == ["There", "Two"]
 
 
-def test_a_swipe_over_the_cards_scrolls_and_moves_none(windowed: Chromium, world: World) -> None:
+def test_swipe_scrolls_and_moves_no_card(windowed: Chromium, world: World) -> None:
     before = [f"Number {number}" for number in range(MANY)]
     for title in before:
         world.ticket(title)
@@ -56,7 +56,7 @@ def test_a_swipe_over_the_cards_scrolls_and_moves_none(windowed: Chromium, world
     assert titles(world, 0) == before
 
 
-def test_a_tap_on_a_card_opens_it(windowed: Chromium, world: World) -> None:
+def test_tap_opens_a_card(windowed: Chromium, world: World) -> None:
     seed(world)
 
     async def tap(page: Page) -> None:
@@ -68,7 +68,7 @@ def test_a_tap_on_a_card_opens_it(windowed: Chromium, world: World) -> None:
     on_a_phone(windowed, world, f"/projects/{world.project}", tap)
 
 
-def test_a_column_is_dragged_to_another_place_by_its_row(windowed: Chromium, world: World) -> None:
+def test_column_is_reordered_by_touch(windowed: Chromium, world: World) -> None:
     async def drag(page: Page) -> None:
         grips = page.get_by_title("Drag to reorder")
         await grips.nth(2).wait_for()

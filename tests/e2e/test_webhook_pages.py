@@ -47,7 +47,7 @@ def receiver() -> Iterator[Receiver]:
         running.shutdown()
 
 
-def test_a_webhook_is_made_told_replayed_and_switched_off(
+def test_webhook_is_created_redelivered_and_disabled(
     chromium: Chromium, receiver: Receiver, tmp_path: Path
 ) -> None:
     with serving(tmp_path, "--allow-private-addresses") as box:
@@ -100,7 +100,7 @@ def test_a_webhook_is_made_told_replayed_and_switched_off(
         assert receiver.ids.count(receiver.ids[0]) == 2
 
 
-def test_an_address_of_ones_own_network_is_refused_beside_the_field(chromium: Chromium, world: World) -> None:
+def test_private_address_shows_a_field_error(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
         await page.get_by_role("button", name="Create webhook").click()
@@ -135,7 +135,7 @@ def plant_log(world: World, webhook: str) -> None:
             )
 
 
-def test_a_secret_is_rotated_and_the_log_read_to_its_end(chromium: Chromium, world: World) -> None:
+def test_secret_is_rotated_and_deliveries_load_to_the_end(chromium: Chromium, world: World) -> None:
     given = {"name": "Hook", "url": "https://hooks.example.invalid/", "types": ["member.invited"]}
     made = ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json=given))
     plant_log(world, made["webhook"]["id"])

@@ -3,7 +3,7 @@ import type { Event } from '../../../generated/api';
 type Listener = (event: Event) => void;
 
 /**
- * Events as they happen (docs/events.md, "Listening"). The browser reconnects and sends the last event's id;
+ * Events as they happen (docs/use/events.md, "Stream events"). The browser reconnects and sends the last event's id;
  * `connected` is false while live updates are paused.
  */
 class EventStream {

@@ -1,4 +1,4 @@
-/** Marks on an image. Their geometry is in pixels of the image (docs/captures.md, "Annotations"). */
+/** Marks on an image. Their geometry is in pixels of the image (docs/use/captures.md, "Annotations"). */
 
 export interface Arrow {
   x1: number;

@@ -1,4 +1,4 @@
-/** A client configuration with a token, as in docs/agents.md. */
+/** A client configuration with a token, as in docs/use/agents.md. */
 export interface ClientConfig {
   id: string;
   label: string;

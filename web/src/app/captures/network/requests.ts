@@ -12,7 +12,7 @@ export interface RequestFilter {
   onlyFailed: boolean;
 }
 
-/** Whether the API counts a request as failed: status 400 and above, or no response (docs/captures.md, "What is cut"). */
+/** Whether the API counts a request as failed: status 400 and above, or no response (docs/use/captures.md, "Truncation"). */
 export function isFailed({ status, error }: NetworkEntry): boolean {
   return status === null || status >= 400 || error != null;
 }
