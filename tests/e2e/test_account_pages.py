@@ -1,4 +1,4 @@
-"""Settings of one's own account: profile, password, sessions, connected apps, colours; signing out."""
+"""Settings of the account: profile, password, sessions, connected apps, colours; signing out."""
 
 import asyncio
 
@@ -199,12 +199,12 @@ def test_menu_closed_before_its_content_loads_stays_closed(chromium: Chromium, w
             await closed.wait()
             await route.continue_()
 
-        await page.route("**/MenuList*.js", hold)
+        await page.route("**/MenuContent*.js", hold)
         await open_as(page, world.owner, "/settings/profile")
         menu = page.get_by_role("button", name="Ann", exact=True)
         await menu.click()
         await page.keyboard.press("Escape")
-        async with page.expect_response("**/MenuList*.js"):
+        async with page.expect_response("**/MenuContent*.js"):
             closed.set()
         await page.get_by_role("link", name="Appearance").click(timeout=3_000)
         assert await page.get_by_role("menu").count() == 0
@@ -226,7 +226,7 @@ def test_page_is_clickable_after_a_menu_closes(chromium: Chromium, world: World)
         await page.get_by_role("button", name="Ann's company").click(timeout=3_000)
         await page.get_by_role("menuitem", name="Invite people").click()
         await page.get_by_role("button", name="Cancel").click(timeout=3_000)
-        await page.get_by_role("link", name="Members").click(timeout=3_000)
+        await page.get_by_role("link", name="Members", exact=True).click(timeout=3_000)
         await page.get_by_role("heading", name="Members").wait_for()
 
     chromium.visit(visit)

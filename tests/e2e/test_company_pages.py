@@ -186,7 +186,7 @@ def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> N
         await page.get_by_label("Type First project to confirm").fill("First project")
         await confirm(page, "Delete project")
         await told(page, "Deleted First project")
-        await page.get_by_text("Create project").wait_for()
+        await page.get_by_text("Create project").first.wait_for()
 
     chromium.visit(visit)
     refused(world.api.get(f"/projects/{world.project}/columns"), 404, "not_found")

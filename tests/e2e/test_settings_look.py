@@ -56,7 +56,7 @@ async def opened(page: Page, world: World) -> dict[str, Any]:
     found["invite"] = await faults(page)
     await page.get_by_role("radio", name="All projects").check()
     await page.get_by_role("button", name="Create link").click()
-    await page.get_by_label("the link", exact=True).wait_for()
+    await page.get_by_label("Link", exact=True).wait_for()
     found["link"] = await faults(page)
     await page.goto(f"{base}/members")
     await page.get_by_role("button", name="Leave").click()

@@ -60,7 +60,7 @@ def test_webhook_is_created_redelivered_and_disabled(
             await page.get_by_label("URL").fill(receiver.url)
             await page.get_by_role("radio", name="Selected events").check()
             await page.get_by_role("checkbox", name="ticket.created").check()
-            await page.get_by_role("button", name="Create webhook").click()
+            await page.get_by_role("dialog").get_by_role("button", name="Create webhook").click()
             secret = await page.get_by_label("Secret", exact=True).input_value()
             assert secret.startswith("whsec_")
             await page.get_by_role("button", name="Done").click()
@@ -107,7 +107,7 @@ def test_private_address_shows_a_field_error(chromium: Chromium, world: World) -
         await unchecked(page)
         await page.get_by_label("Name", exact=True).fill("Inner")
         await page.get_by_label("URL").fill("https://169.254.169.254/latest")
-        await page.get_by_role("button", name="Create webhook").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Create webhook").click()
         assert "isn't an address of the public internet" in await field_error(page, "URL")
         assert await page.get_by_label("Name", exact=True).input_value() == "Inner"
         assert await faults(page) == {}
@@ -143,7 +143,7 @@ def test_secret_is_rotated_and_deliveries_load_to_the_end(chromium: Chromium, wo
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
         await page.get_by_role("button", name="Rotate secret of Hook").click()
-        await page.get_by_role("button", name="Rotate secret").click()
+        await page.get_by_role("button", name="Rotate secret", exact=True).click()
         secret = await page.get_by_label("Secret", exact=True).input_value()
         assert secret.startswith("whsec_")
         assert secret != made["secret"]

@@ -55,7 +55,7 @@ describe('filterRequests', () => {
     request(2, { url: 'https://shop.example/app.js', type: 'script' }),
     request(3, { url: 'https://shop.example/hook', method: 'POST', type: 'ping' }),
   ];
-  const found = (filter: Partial<Parameters<typeof filterRequests>[1]>) =>
+  const applyFilter = (filter: Partial<Parameters<typeof filterRequests>[1]>) =>
     filterRequests(requests, { text: '', types: [], onlyFailed: false, ...filter }).map(
       ({ ts }) => ts - START,
     );
@@ -70,7 +70,7 @@ describe('filterRequests', () => {
     [{ onlyFailed: true }, [1]],
     [{ onlyFailed: true, types: ['script'] }, []],
   ])('%o', (filter, expected) => {
-    expect(found(filter)).toEqual(expected);
+    expect(applyFilter(filter)).toEqual(expected);
   });
 });
 
@@ -84,22 +84,22 @@ describe('sortRequests', () => {
     request(2, { url: 'https://a.example/a', duration_ms: 5, status: 404 }),
     request(3, { url: 'https://a.example/c', duration_ms: 5, status: 200 }),
   ];
-  const sorted = (key: 'ts' | 'name' | 'status' | 'duration', isDescending = false) =>
+  const sortBy = (key: 'ts' | 'name' | 'status' | 'duration', isDescending = false) =>
     sortRequests(requests, { key, isDescending }).map(({ ts }) => ts - START);
 
   test('sorts by column and direction', () => {
-    expect(sorted('name')).toEqual([2, 1, 3]);
-    expect(sorted('name', true)).toEqual([3, 1, 2]);
-    expect(sorted('status')).toEqual([1, 3, 2]);
+    expect(sortBy('name')).toEqual([2, 1, 3]);
+    expect(sortBy('name', true)).toEqual([3, 1, 2]);
+    expect(sortBy('status')).toEqual([1, 3, 2]);
   });
 
   test('sorts pending requests as the longest, and equal ones by start', () => {
-    expect(sorted('duration')).toEqual([2, 3, 1]);
-    expect(sorted('duration', true)).toEqual([1, 2, 3]);
+    expect(sortBy('duration')).toEqual([2, 3, 1]);
+    expect(sortBy('duration', true)).toEqual([1, 2, 3]);
   });
 
   test('does not change the list', () => {
-    sorted('ts', true);
+    sortBy('ts', true);
     expect(requests.map(({ ts }) => ts - START)).toEqual([1, 2, 3]);
   });
 });

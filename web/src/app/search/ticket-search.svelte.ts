@@ -28,8 +28,9 @@ export class TicketSearch {
     if (!query.startsWith(this.#query)) this.tickets = [];
     this.error = '';
     this.wrong = undefined;
-    this.isBusy = query.length >= MIN_LENGTH;
-    if (!this.isBusy) {
+    const isLongEnough = query.length >= MIN_LENGTH;
+    this.isBusy = isLongEnough; // not read here: callers are effects, which must run for new texts only
+    if (!isLongEnough) {
       this.tickets = [];
       return () => undefined;
     }

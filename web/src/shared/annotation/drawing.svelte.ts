@@ -1,5 +1,5 @@
 import { redactionBoxes } from './geometry';
-import { fromSaved, toInput, type Input, type Mark, type Saved } from './marks';
+import { fromSaved, toInput, type Input, type Mark, type SavedMark } from './marks';
 
 /** The marks of an image while they are edited, with selection, undo and redo. */
 export class Drawing {
@@ -14,12 +14,12 @@ export class Drawing {
   readonly canRedo = $derived(this.#future.length > 0);
   readonly selectedMark = $derived(this.marks.find((mark) => mark.key === this.selected));
 
-  constructor(saved: Saved[] = []) {
+  constructor(saved: SavedMark[] = []) {
     this.reset(saved);
   }
 
   /** Replace all marks by the saved ones. */
-  reset(saved: Saved[]): void {
+  reset(saved: SavedMark[]): void {
     this.marks = this.#saved = saved.map(fromSaved);
     this.#past = this.#future = [];
     this.selected = null;
@@ -29,7 +29,7 @@ export class Drawing {
    * Merge the marks that someone else saved: add their new marks, and remove those they deleted unless they were
    * changed here.
    */
-  merge(saved: Saved[]): void {
+  merge(saved: SavedMark[]): void {
     if (!this.hasChanges) return this.reset(saved);
     const theirs = new Map(saved.map((mark) => [mark.id, mark]));
     const before = new Map(this.#saved.map((mark) => [mark.id, mark]));

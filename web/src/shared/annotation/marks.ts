@@ -40,7 +40,7 @@ export type Mark = Shape & {
   isFixed?: boolean;
 };
 /** A mark as the API returns it. */
-export type Saved = Shape & { id: string; color: string; text: string };
+export type SavedMark = Shape & { id: string; color: string; text: string };
 /** A mark as the API accepts it. */
 export type Input = Shape & { id: string | null; color: string; text: string };
 
@@ -77,7 +77,7 @@ export function newKey(): string {
   return `mark-${++keyCount}`;
 }
 
-export function fromSaved({ id, color, text, ...shape }: Saved): Mark {
+export function fromSaved({ id, color, text, ...shape }: SavedMark): Mark {
   const shapeOnly = { kind: shape.kind, geometry: shape.geometry } as Shape;
   return { ...shapeOnly, id, color, text, key: newKey(), isFixed: shape.kind === 'redact' };
 }
