@@ -41,17 +41,17 @@ SCHEMES = pytest.mark.parametrize("scheme", ["light", pytest.param("dark", marks
 SIZES = pytest.mark.parametrize("size", [DESK, pytest.param(PHONE, marks=pytest.mark.long)], ids=["desk", "phone"])
 
 
-class Watched:
+class PageMonitor:
     """What a page asked of whom, and what the browser complained of."""
 
     def __init__(self, page: Page) -> None:
         self.hosts: set[str] = set()
         self.complaints: list[str] = []
         page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
-        page.on("console", self._said)
+        page.on("console", self._record_console)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
-    def _said(self, message: ConsoleMessage) -> None:
+    def _record_console(self, message: ConsoleMessage) -> None:
         # the browser says so of every answer that refuses something
         if message.type == "error" and not message.text.startswith("Failed to load resource"):
             self.complaints.append(message.text)
@@ -73,7 +73,7 @@ def use(
     """Let a signed-in person use the app from an address on; the page must have stayed clean."""
 
     async def visit(page: Page) -> T:
-        watched = Watched(page)
+        watched = PageMonitor(page)
         cookies = [{"name": each.name, "value": each.value, "url": person.box.url} for each in person.web.cookies.jar]
         await page.context.add_cookies(cookies)  # type: ignore[arg-type]
         page.set_default_timeout(10_000)

@@ -1,4 +1,4 @@
-"""Chromium as the tests drive it: the machine's own, on a thread of its own."""
+"""Chromium as the tests drive it: the machine's own, on a separate thread."""
 
 import asyncio
 import os
@@ -38,7 +38,7 @@ def find_shell() -> str | None:
 class Chromium:
     """A running browser.
 
-    Its event loop has a thread of its own, because tests (and what they call) run loops of their own
+    Its event loop has a separate thread, because tests (and what they call) run other event loops
     in the main thread, which Playwright's synchronous interface doesn't allow.
     """
 

@@ -1,4 +1,4 @@
-"""A finger on a page: Chromium itself tells a swipe from a long press, and what it then drags is told to the test."""
+"""A finger on a page: Chromium itself tells a swipe from a long press, and what it then drags is sent to the test."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -20,7 +20,7 @@ class Finger:
 
     async def __aenter__(self) -> Self:
         self._session = await self._page.context.new_cdp_session(self._page)
-        self._session.on("Input.dragIntercepted", lambda told: self._dragged.set_result(told["data"]))
+        self._session.on("Input.dragIntercepted", lambda sent: self._dragged.set_result(sent["data"]))
         await self._session.send("Input.setInterceptDrags", {"enabled": True})
         # touches that are made of a mouse go through the recognition of gestures, which sent touches don't
         touches = {"enabled": True, "configuration": "mobile"}

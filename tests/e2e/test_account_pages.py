@@ -8,7 +8,7 @@ from tests.box import PASSWORD, Person, World, ok, refused
 from tests.contract.oauth import App
 from tests.e2e.app import PHONE, SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import field_error, open_as, told, unchecked
+from tests.e2e.webapp import disable_form_validation, expect_message, field_error, open_as
 
 NEW = "another battery staple"
 
@@ -25,7 +25,7 @@ def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: C
         assert await page.get_by_label("Name", exact=True).input_value() == "Anna"
         await page.get_by_label("Email address").fill(f"x{taken}")
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved")
+        await expect_message(page, "Saved")
         await page.get_by_role("button", name="Anna").wait_for()
         watch.assert_clean(world.box)
 
@@ -45,7 +45,7 @@ def test_password_change_requires_the_current_password(chromium: Chromium, world
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
-        await unchecked(page)
+        await disable_form_validation(page)
         await fill(page, PASSWORD, NEW, "something else")
         assert await field_error(page, "Confirm password") == "The passwords do not match."
         await fill(page, PASSWORD, "short", "short")
@@ -53,7 +53,7 @@ def test_password_change_requires_the_current_password(chromium: Chromium, world
         await fill(page, "wrong", NEW, NEW)
         assert await field_error(page, "Current password") == "The present password is wrong."
         await fill(page, PASSWORD, NEW, NEW)
-        await told(page, "Password changed")
+        await expect_message(page, "Password changed")
         assert await page.get_by_label("New password", exact=True).input_value() == ""
         watch.assert_clean(world.box)
 
@@ -75,10 +75,10 @@ def test_other_sessions_are_signed_out_from_the_list(chromium: Chromium, world: 
         row = page.get_by_role("listitem").filter(has_text="Firefox on Windows")
         await row.get_by_role("button", name="Sign out").click()
         await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
-        await told(page, "Session signed out")
+        await expect_message(page, "Session signed out")
         await page.get_by_role("button", name="Sign out other sessions").click()
         await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
-        await told(page, "2 sessions signed out")
+        await expect_message(page, "2 sessions signed out")
         await here.wait_for()
         assert await page.get_by_role("list", name="Sessions").get_by_role("listitem").count() == 1
         watch.assert_clean(world.box)
@@ -140,7 +140,7 @@ def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> No
         assert "127.0.0.1" in await row.inner_text() or "localhost" in await row.inner_text()
         await row.get_by_role("button", name="Disconnect").click()
         await page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
-        await told(page, "Disconnected")
+        await expect_message(page, "Disconnected")
         assert f"{world.box.url}/mcp" in await page.inner_text("main")
         watch.assert_clean(world.box)
 

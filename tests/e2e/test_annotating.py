@@ -1,4 +1,4 @@
-"""Marks on a screenshot in a real browser: drawn, moved, undone, saved, and blacked out for good."""
+"""Marks on a screenshot in a real browser: drawn, moved, undone, saved, and permanently redacted."""
 
 import io
 from typing import Any

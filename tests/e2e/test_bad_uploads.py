@@ -49,7 +49,7 @@ def stream(name: str, data: bytes | list[Json]) -> list[Part]:
     return [part(name, data if isinstance(data, bytes) else as_json(data), "application/json")]
 
 
-def garbled_gzip() -> bytes:
+def corrupt_gzip_body() -> bytes:
     """Gzip data with a byte changed in its middle."""
     data = bytearray(gzip.compress(as_json([{**CONSOLE, "args": [str(n)]} for n in range(500)])))
     data[len(data) // 2] ^= 0xFF
@@ -74,7 +74,7 @@ REFUSED: dict[str, tuple[list[Part], int, str, str | None]] = {
     "a picture of gigapixels": (shot(bomb_png()), 413, "payload_too_large", None),
     "a screenshot over 10 MB": (shot(over_ten_megabytes()), 413, "payload_too_large", None),
     "a gzip bomb": (stream("console", gzip_bomb()), 413, "payload_too_large", None),
-    "garbled gzip": (stream("console", garbled_gzip()), 400, "invalid_request", "console"),
+    "garbled gzip": (stream("console", corrupt_gzip_body()), 400, "invalid_request", "console"),
     "truncated gzip": (stream("network", gzip.compress(b"[]")[:-4]), 400, "invalid_request", "network"),
     "something behind the gzip": (stream("errors", gzip.compress(b"[]") + b"x"), 400, "invalid_request", "errors"),
     "too many entries": (stream("console", [CONSOLE] * 50_001), 413, "payload_too_large", None),
@@ -225,7 +225,7 @@ def test_more_than_32_megabytes_are_refused_with_length_or_chunked(unchanged: Wo
 
 
 class Wire:
-    """A bare connection: it sends what it is told, and reads one answer."""
+    """A bare connection: it sends raw bytes, and reads one response."""
 
     def __init__(self, box: Box) -> None:
         parts = urlsplit(box.url)
@@ -311,7 +311,7 @@ def test_connection_closes_if_a_client_sends_on_after_a_refusal(unchanged: World
 
 
 def test_valid_upload_is_accepted(world: World) -> None:
-    """The control: what the refused ones are made of is fine by itself."""
+    """The control: the parts of the refused uploads are valid."""
     before = stored(world.box.db)
     sound = [*shot(png()), *stream("console", [CONSOLE]), *stream("network", [REQUEST]), *stream("errors", [ERROR])]
     ok(send(world.api, [capture_part(world), *sound, part("attachments", b"x", file="a.txt")]))

@@ -8,12 +8,12 @@ from tests.e2e.browser import Chromium
 
 
 def titles(world: World, column: int) -> list[str]:
-    """What the server says stands in a column, from the top."""
+    """What the server says lists in a column, from the top."""
     query = {"column_id": world.columns[column], "sort": "position"}
     return [each["title"] for each in ok(world.api.get("/tickets", params=query))["items"]]
 
 
-async def shown(page: Page, column: str) -> list[str]:
+async def card_titles(page: Page, column: str) -> list[str]:
     lane = page.get_by_role("region", name=column)
     return [text.strip() for text in await lane.locator("[data-ticket] .title").all_text_contents()]
 
@@ -30,8 +30,8 @@ def test_board_shows_every_ticket_in_its_column(chromium: Chromium, world: World
 
     async def look(page: Page) -> None:
         await expect(page.get_by_role("link", name="Elsewhere")).to_be_attached()
-        assert await shown(page, "To do") == ["One", "Two", "Three"]
-        assert await shown(page, "Done") == ["Elsewhere"]
+        assert await card_titles(page, "To do") == ["One", "Two", "Three"]
+        assert await card_titles(page, "Done") == ["Elsewhere"]
         await assert_accessible(page)
         await assert_fits(page)
 
@@ -49,10 +49,10 @@ def test_a_card_is_dragged_to_another_column(chromium: Chromium, world: World) -
         assert box
         await card.drag_to(target, target_position={"x": 20, "y": box["height"] - 3})
         await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
-        assert await shown(page, "In progress") == ["There", "Two"]
+        assert await card_titles(page, "In progress") == ["There", "Two"]
         await page.reload()
         await expect(page.locator("[data-ticket]", has_text="Two")).to_be_visible()
-        assert await shown(page, "In progress") == ["There", "Two"]
+        assert await card_titles(page, "In progress") == ["There", "Two"]
 
     use(chromium, world.owner, f"/projects/{world.project}", drag)
     assert titles(world, 1) == ["There", "Two"]
@@ -66,14 +66,14 @@ def test_card_is_moved_by_keyboard_and_escape_cancels(chromium: Chromium, world:
         for key in (" ", "ArrowDown", "ArrowRight"):
             await page.keyboard.press(key)
             await page.wait_for_timeout(60)
-        assert await shown(page, "In progress") == ["One"]
+        assert await card_titles(page, "In progress") == ["One"]
         await page.keyboard.press("Escape")
-        assert await shown(page, "To do") == ["One", "Two", "Three"]
+        assert await card_titles(page, "To do") == ["One", "Two", "Three"]
         for key in (" ", "ArrowDown", " "):
             await page.wait_for_timeout(60)
             await page.keyboard.press(key)
         await expect(page.locator("[aria-live=assertive]")).to_have_text("Dropped in To do.")
-        assert await shown(page, "To do") == ["Two", "One", "Three"]
+        assert await card_titles(page, "To do") == ["Two", "One", "Three"]
         await page.wait_for_load_state("networkidle")
 
     use(chromium, world.owner, f"/projects/{world.project}", carry)
@@ -180,7 +180,7 @@ def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world:
     seed(world)
     world.join("Bob")
 
-    def assigned() -> list[list[str]]:
+    def assignees() -> list[list[str]]:
         query = {"column_id": world.columns[0], "sort": "position"}
         return [
             [who["name"] for who in each["assignees"]] for each in ok(world.api.get("/tickets", params=query))["items"]
@@ -195,14 +195,14 @@ def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world:
             await expect(page.get_by_text(f"{len(titles)} selected")).to_have_count(0)
 
         await assign("Bob", "One", "Two")
-        assert assigned() == [["Bob"], ["Bob"], []]
+        assert assignees() == [["Bob"], ["Bob"], []]
         await assign("Ann", "Two", "Three")
-        assert [sorted(names) for names in assigned()] == [["Bob"], ["Ann", "Bob"], ["Ann"]]
+        assert [sorted(names) for names in assignees()] == [["Bob"], ["Ann", "Bob"], ["Ann"]]
         await assign("Unassign Bob", "One", "Two")
-        assert assigned() == [[], ["Ann"], ["Ann"]]
+        assert assignees() == [[], ["Ann"], ["Ann"]]
         await assign("Bob", "One")
         await assign("Unassign all", "One", "Two", "Three")
-        assert assigned() == [[], [], []]
+        assert assignees() == [[], [], []]
 
     use(chromium, world.owner, f"/projects/{world.project}/table", work)
 
@@ -281,7 +281,7 @@ def test_sign_in_returns_to_the_board(chromium: Chromium, world: World) -> None:
     path = f"/projects/{world.project}?priority=high"
 
     async def sign_in(page: Page) -> None:
-        await page.goto("about:blank")  # or the app would notice, and leave for the sign-in page by itself
+        await page.goto("about:blank")  # or the app would notice, and leave for the sign-in page
         await page.context.clear_cookies()
         await page.goto(world.box.url + path)
         await page.fill("#email", world.owner.email)

@@ -152,9 +152,7 @@ def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: Worl
     use(chromium, world.owner, f"/tickets/{ticket['id']}/network", look, accept_downloads=True)
 
 
-def test_copied_curl_command_sends_only_the_request(
-    chromium: Chromium, world: World, tmp_path: Path
-) -> None:
+def test_copied_curl_command_sends_only_the_request(chromium: Chromium, world: World, tmp_path: Path) -> None:
     body = 'it\'s \\ $(touch hit) `touch hit` !! "q"\n; touch hit\x1b[201~\ntouch hit #ö'
     headers = {"accept": "it's; touch hit", "@file": "x", "accept-language": "de'$(touch hit)"}
     hostile = request(

@@ -9,7 +9,7 @@ from playwright.async_api import Page, ViewportSize
 from tests.box import World, ok, refused
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
+from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
 
 
 async def confirm(page: Page, action: str) -> None:
@@ -30,7 +30,7 @@ def test_a_members_role_and_projects_are_changed(chromium: Chromium, world: Worl
         await page.get_by_text("Select at least one project.").wait_for()
         await page.get_by_role("checkbox", name="Second project").check()
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved Bob")
+        await expect_message(page, "Saved Bob")
         await page.get_by_text("Viewer · Second project").wait_for()
         watch.assert_clean(world.box)
 
@@ -48,7 +48,7 @@ def test_a_member_is_removed_after_a_question(chromium: Chromium, world: World) 
         await page.keyboard.press("Escape")
         await page.get_by_role("button", name="Remove Bob").click()
         await confirm(page, "Remove member")
-        await told(page, "Removed Bob")
+        await expect_message(page, "Removed Bob")
         assert await page.get_by_text(bob.email).count() == 0
 
     chromium.visit(visit)
@@ -80,7 +80,7 @@ def test_a_member_leaves(chromium: Chromium, world: World) -> None:
         await open_as(page, bob, f"/companies/{world.company}/members")
         await page.get_by_role("button", name="Leave company").click()
         await confirm(page, "Leave company")
-        await told(page, "You left Ann's company")
+        await expect_message(page, "You left Ann's company")
         await page.get_by_text("You are not in a company").wait_for()
 
     chromium.visit(visit)
@@ -144,14 +144,14 @@ def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/general")
         await page.get_by_label("Name", exact=True).fill("Acme <b>")
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved")
+        await expect_message(page, "Saved")
         await page.get_by_role("button", name="Delete Acme <b>…").click()
         sure = page.get_by_role("dialog").get_by_role("button", name="Delete company")
         await page.get_by_label("Type Acme <b> to confirm").fill("Acme")
         assert await sure.is_disabled()
         await page.get_by_label("Type Acme <b> to confirm").fill("Acme <b>")
         await sure.click()
-        await told(page, "Deleted Acme <b>")
+        await expect_message(page, "Deleted Acme <b>")
         await page.get_by_text("You are not in a company").wait_for()
         watch.assert_clean(world.box)
 
@@ -170,7 +170,7 @@ def test_url_patterns_and_capture_policy_are_saved(chromium: Chromium, world: Wo
         await page.get_by_role("switch").click()
         await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved")
+        await expect_message(page, "Saved")
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -185,7 +185,7 @@ def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> N
         await page.get_by_role("button", name="Delete First project…").click()
         await page.get_by_label("Type First project to confirm").fill("First project")
         await confirm(page, "Delete project")
-        await told(page, "Deleted First project")
+        await expect_message(page, "Deleted First project")
         await page.get_by_text("Create project").first.wait_for()
 
     chromium.visit(visit)
@@ -240,14 +240,14 @@ def test_limits_apply_to_the_next_call_and_empty_means_default(chromium: Chromiu
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/limits")
-        await unchecked(page)
+        await disable_form_validation(page)
         await page.get_by_label("Writes per minute").fill("0")
         await page.get_by_role("button", name="Save").click()
         assert "from 1 to 1,000,000" in await field_error(page, "Writes per minute")
         await page.get_by_label("Writes per minute").fill("")
         await page.get_by_label("Reads per minute").fill("1200")
         await page.get_by_role("button", name="Save").click()
-        await told(page, "Saved")
+        await expect_message(page, "Saved")
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

@@ -181,14 +181,14 @@ def test_who_is_denied_gets_nothing(chromium: Chromium, world: World) -> None:
         agent = Agent(world, chromium, callback, deny)
         with pytest.raises(Exception, match=r"unhandled|No auth") as refusal:
             agent.talk(whoami)
-        assert "No authorization code" in _told(refusal.value)
+        assert "No authorization code" in _report(refusal.value)
         assert callback.came[-1]["error"] == "access_denied"
         assert agent.memory.tokens is None
     assert ok(world.owner.web.get("/connected-apps"))["items"] == []
 
 
-def _told(error: BaseException) -> str:
-    inner = "".join(_told(each) for each in getattr(error, "exceptions", ()))
+def _report(error: BaseException) -> str:
+    inner = "".join(_report(each) for each in getattr(error, "exceptions", ()))
     return f"{error} {inner} {error.__cause__ or ''}"
 
 

@@ -234,7 +234,7 @@ def test_palette_shows_no_error_while_a_value_is_incomplete(chromium: Chromium, 
     use(chromium, world.owner, f"/projects/{world.project}", complete)
 
 
-def documented_keys(place: str) -> set[str]:
+def keys_in_docs(place: str) -> set[str]:
     """The shortcuts that docs/use/web-app.md gives for a page."""
     rows = [row for row in table(ROOT / "docs/use/web-app.md", "Keyboard") if row[1] == "everywhere" or place in row[1]]
     return {keys.lower().replace("mod", "ctrl") for keys in words([row[0] for row in rows])}
@@ -243,7 +243,7 @@ def documented_keys(place: str) -> set[str]:
 def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("Look at this")
 
-    async def listed(page: Page) -> set[str]:
+    async def list_keys(page: Page) -> set[str]:
         await page.keyboard.press("?")
         await expect(page.get_by_text("Go to inbox")).to_be_visible()
         keys = await page.get_by_role("dialog").locator("dl").first.locator("dt").all()
@@ -256,10 +256,10 @@ def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: Worl
 
     async def ask_for_help(page: Page) -> None:
         await expect(page.get_by_role("heading", name="Look at this")).to_be_visible()
-        assert await listed(page) == documented_keys("ticket")
+        assert await list_keys(page) == keys_in_docs("ticket")
         await page.goto(f"{world.box.url}/projects/{world.project}")
         await expect(page.get_by_role("heading", name="First project")).to_be_visible()
-        assert await listed(page) == documented_keys("board")
+        assert await list_keys(page) == keys_in_docs("board")
         await page.keyboard.press("g")
         await page.keyboard.press("i")
         await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
@@ -268,9 +268,7 @@ def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: Worl
 
 
 @EVERY
-def test_mention_appears_in_the_inbox_on_another_page(
-    chromium: Chromium, world: World, looks: Looks
-) -> None:
+def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world: World, looks: Looks) -> None:
     bob = world.join("Bob")
     ticket = world.ticket("Look at this")
 
@@ -300,17 +298,17 @@ def test_mention_appears_in_the_inbox_on_another_page(
 
 
 def test_board_shows_changes_of_others(chromium: Chromium, world: World) -> None:
-    ticket = world.ticket("Moves by itself")
+    ticket = world.ticket("Moved by an agent")
 
     async def watch(page: Page) -> None:
-        await expect(page.get_by_role("link", name="Moves by itself")).to_be_visible()
+        await expect(page.get_by_role("link", name="Moved by an agent")).to_be_visible()
         await page.wait_for_timeout(300)
         ok(world.api.post(f"/tickets/{ticket['id']}/move", json={"column_id": world.columns[2]}))
         await expect(page.get_by_role("region", name="Done").locator("[data-ticket]")).to_have_count(1)
         world.ticket("New from an agent")
         await expect(page.get_by_role("link", name="New from an agent")).to_be_visible()
         ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
-        await expect(page.get_by_role("link", name="Moves by itself")).to_have_count(0)
+        await expect(page.get_by_role("link", name="Moved by an agent")).to_have_count(0)
 
     use(chromium, world.owner, f"/projects/{world.project}", watch)
 

@@ -27,7 +27,7 @@ NOTE_ORDER = """() => {
 }"""
 
 
-class Asked:
+class RequestLog:
     """Everything that a page asked for, and what of it was the app's own files, as sent."""
 
     def __init__(self) -> None:
@@ -38,15 +38,15 @@ class Asked:
     async def watch(self, page: Page) -> None:
         """Watch a page from its first request on."""
         session: Any = await page.context.new_cdp_session(page)
-        session.on("Network.requestWillBeSent", self._sent)
-        session.on("Network.loadingFinished", self._loaded)
+        session.on("Network.requestWillBeSent", self._record_request)
+        session.on("Network.loadingFinished", self._record_load)
         await session.send("Network.enable")
 
-    def _sent(self, event: dict[str, dict[str, str]]) -> None:
+    def _record_request(self, event: dict[str, dict[str, str]]) -> None:
         self.times[f"{event['request']['method']} {event['request']['url']}"] += 1
         self._kinds[str(event["requestId"])] = str(event["type"])
 
-    def _loaded(self, event: dict[str, int]) -> None:
+    def _record_load(self, event: dict[str, int]) -> None:
         if self._kinds.get(str(event["requestId"])) in ("Document", "Script", "Stylesheet"):
             self.code += int(event["encodedDataLength"])
 
@@ -65,7 +65,7 @@ def test_board_loads_few_bytes_and_repeats_no_request(chromium: Chromium, world:
 
     async def load(page: Page) -> None:
         await page.goto("about:blank")
-        asked = Asked()
+        asked = RequestLog()
         await asked.watch(page)
         await page.goto(f"{world.box.url}/projects/{world.project}")
         await expect(page.get_by_role("region", name="To do").locator(".count")).to_have_text("60")
@@ -107,7 +107,7 @@ def test_ticket_shows_its_text_before_it_requests_the_capture(chromium: Chromium
     world.api.patch(path, json={"description": "The cart stays empty."}, headers={"If-Match": "*"}).raise_for_status()
 
     async def load(page: Page) -> None:
-        asked = Asked()
+        asked = RequestLog()
         await page.add_init_script(f"({NOTE_ORDER})()")
         await page.goto("about:blank")
         await asked.watch(page)

@@ -7,7 +7,7 @@ from tests.contract.cases import invitation
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import Watch
-from tests.e2e.webapp import field_error, open_as, told, unchecked
+from tests.e2e.webapp import disable_form_validation, expect_message, field_error, open_as
 
 
 @SIZES
@@ -36,7 +36,7 @@ def test_invitation_is_created_and_used_once(chromium: Chromium, world: World, s
         await page.get_by_role("heading", name="Join Ann's company").wait_for()
         await page.get_by_text("Ann invited you as a viewer. You can read everything.").wait_for()
         assert await page.get_by_label("Email address").input_value() == email
-        await unchecked(page)
+        await disable_form_validation(page)
         await page.get_by_label("Name").fill("New")
         await page.get_by_label("Password").fill("short")
         await page.get_by_role("button", name="Create account and join").click()
@@ -112,7 +112,7 @@ def test_withdrawn_invitation_is_invalid(chromium: Chromium, world: World) -> No
         watch = await open_as(page, world.owner, f"/companies/{world.company}/invitations")
         await page.get_by_role("button", name="Withdraw the invitation for anyone").click()
         await page.get_by_role("dialog").get_by_role("button", name="Withdraw invitation").click()
-        await told(page, "Invitation withdrawn")
+        await expect_message(page, "Invitation withdrawn")
         await page.get_by_role("heading", name="No open invitations").wait_for()
         watch.assert_clean(world.box)
 

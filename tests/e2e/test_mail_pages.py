@@ -8,7 +8,7 @@ from playwright.async_api import Page
 
 from tests.box import World, eventually, ok, serving
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import faults, open_as, told
+from tests.e2e.webapp import expect_message, faults, open_as
 from tests.postbox import Postbox, postbox
 
 SWITCH = "Send me email notifications"
@@ -35,11 +35,11 @@ def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromiu
                 switch = page.get_by_role("switch", name=SWITCH)
                 assert not await switch.is_checked()
                 await switch.click()
-                await told(page, "Confirmation email sent")
+                await expect_message(page, "Confirmation email sent")
                 await page.get_by_text(f"Open the link in the email to {email}").wait_for()
                 assert await faults(page) == {}
                 await page.get_by_role("button", name="Resend email").click()
-                await told(page, "Confirmation email sent")
+                await expect_message(page, "Confirmation email sent")
                 watch.assert_clean(box)
 
             async def say(page: Page, button: str, heading: str) -> None:

@@ -41,15 +41,15 @@ class Watch:
         self.complaints: list[str] = []
         self.statuses: list[tuple[str, str, int]] = []
         page.on("request", lambda request: self.hosts.add(urlsplit(request.url).netloc))
-        page.on("response", self._answered)
-        page.on("console", self._said)
+        page.on("response", self._record_response)
+        page.on("console", self._record_console)
         page.on("pageerror", lambda error: self.complaints.append(str(error)))
 
-    def _answered(self, response: Response) -> None:
+    def _record_response(self, response: Response) -> None:
         self.statuses.append((response.request.method, urlsplit(response.url).path, response.status))
 
-    def _said(self, message: ConsoleMessage) -> None:
-        # the browser says of every refused page that it failed to load
+    def _record_console(self, message: ConsoleMessage) -> None:
+        # the browser reports for every refused page that it failed to load
         if not message.text.startswith("Failed to load resource: the server responded with a status of 4"):
             self.complaints.append(message.text)
 
@@ -73,7 +73,7 @@ async def submit(page: Page, *, unchecked: bool = False) -> None:
     await page.wait_for_load_state()
 
 
-async def described(page: Page, field: str) -> tuple[str | None, str]:
+async def read_field_error(page: Page, field: str) -> tuple[str | None, str]:
     """Whether a field is marked as wrong, and the words under it."""
     box = page.locator(f"#{field}")
     hint = await box.get_attribute("aria-describedby")
@@ -116,7 +116,7 @@ def test_a_file_is_set_up_in_the_browser_once(chromium: Chromium, fresh: Box, si
 def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, fresh: Box) -> None:
     address = fresh.setup_address()
 
-    async def refused(page: Page, field: str, words: str, **answers: str) -> None:
+    async def expect_refusal(page: Page, field: str, words: str, **answers: str) -> None:
         await fill(page, **answers)
         await submit(page, unchecked=True)
         assert page.url == address
@@ -124,7 +124,7 @@ def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, f
         alert = await page.get_by_role("alert").inner_text()
         assert "one field below needs another look" in alert
         assert "Passwords aren't kept" in alert
-        assert await described(page, field) == ("true", words)
+        assert await read_field_error(page, field) == ("true", words)
         assert await page.locator("[aria-invalid]").count() == 1
         assert await page.evaluate("() => document.activeElement.id") == field
         typed = {**ANSWERS, **answers}
@@ -137,12 +137,14 @@ def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, f
     async def visit(page: Page) -> None:
         watch = Watch(page)
         await page.goto(address)
-        await refused(page, "password_again", "The two passwords differ.", password_again="another battery staple")
+        await expect_refusal(
+            page, "password_again", "The two passwords differ.", password_again="another battery staple"
+        )
         short = {"password": "too short", "password_again": "too short"}
-        await refused(page, "password", "Use 10 characters at least, and 200 at most.", **short)
+        await expect_refusal(page, "password", "Use 10 characters at least, and 200 at most.", **short)
         no_mail = "That isn't an e-mail address: it needs a name, an @ and a host."
-        await refused(page, "email", no_mail, email="nobody")
-        await refused(page, "company", "Use 1 to 100 characters, on one line.", company="   ")
+        await expect_refusal(page, "email", no_mail, email="nobody")
+        await expect_refusal(page, "company", "Use 1 to 100 characters, on one line.", company="   ")
         assert [status for method, _, status in watch.statuses if method == "POST"] == [400] * 4
         await fill(page)
         await submit(page)

@@ -1,6 +1,6 @@
 """The pictures in the documentation: what a browser shows of the demo, at `docs/pictures`.
 
-`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest -m long tests/e2e/test_pictures.py` takes them anew.
+`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest -m long tests/e2e/test_pictures.py` takes them again.
 """
 
 import io
@@ -15,7 +15,7 @@ from playwright.async_api import Page, ViewportSize, expect
 from tests.box import ok, serving
 from tests.demo import Demo
 from tests.docs.pages import PAGES, ROOT, links
-from tests.e2e.app import DESK, Watched, assert_accessible
+from tests.e2e.app import DESK, PageMonitor, assert_accessible
 from tests.e2e.browser import Chromium
 
 pytestmark = pytest.mark.long
@@ -51,7 +51,7 @@ def visit_demo(chromium: Chromium, demo: Demo, path: str, heading: str, name: st
     ok(client.post("/session", json={"email": "demo@example.org", "password": demo.password}))
 
     async def visit(page: Page) -> None:
-        watched = Watched(page)
+        watched = PageMonitor(page)
         await page.context.add_cookies([{"name": "ticketbox", "value": client.cookies["ticketbox"], "url": demo.url}])
         await page.goto(demo.url + path)
         await expect(page.get_by_role("heading", name=heading, level=1)).to_be_visible()

@@ -43,11 +43,13 @@ async def people(page: Page, world: World) -> dict[str, Any]:
 async def projects(page: Page, world: World) -> dict[str, Any]:
     """What it works on; and addresses that lead nowhere."""
     base, one = f"{world.box.url}/companies", world.company
-    opened = f"{one}/projects?project={world.project}"
-    return await each(page, base, f"{one}/projects", f"{one}/projects?new", opened, f"{one}/nowhere", "co_000000000000")
+    settings = f"{one}/projects?project={world.project}"
+    return await each(
+        page, base, f"{one}/projects", f"{one}/projects?new", settings, f"{one}/nowhere", "co_000000000000"
+    )
 
 
-async def opened(page: Page, world: World) -> dict[str, Any]:
+async def open_dialog(page: Page, world: World) -> dict[str, Any]:
     """What opens on top, or only for a moment."""
     found: dict[str, Any] = {}
     base = f"{world.box.url}/companies/{world.company}"
@@ -88,7 +90,7 @@ async def public(page: Page, world: World) -> dict[str, Any]:
     return found
 
 
-OTHERS = [programs, people, projects, opened, public]
+OTHERS = [programs, people, projects, open_dialog, public]
 
 
 @SCHEMES

@@ -16,7 +16,7 @@ from tests.box import World, ok, refused
 from tests.contract.test_stdio import talk
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import PLANTED, field_error, open_as, told, unchecked
+from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
 from ticketbox.domain.core.scopes import Scope
 
 TOKENS = "/settings/tokens"
@@ -135,7 +135,7 @@ def test_revoking_a_token_asks_for_confirmation_and_takes_effect(chromium: Chrom
         assert (await asyncio.to_thread(client.get, "/me")).status_code == 200
         await page.get_by_role("button", name="Revoke old one").click()
         await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
-        await told(page, "Revoked old one")
+        await expect_message(page, "Revoked old one")
         assert await page.get_by_role("listitem").filter(has_text="old one").count() == 0
         watch.assert_clean(world.box)
 
@@ -157,7 +157,7 @@ def test_refused_form_shows_field_errors_and_keeps_the_input(chromium: Chromium,
         await page.get_by_text("Select at least one scope.").wait_for()
         assert await page.get_by_label("Label", exact=True).input_value() == "agent"
         await page.get_by_label("Read", exact=True).check()
-        await unchecked(page)
+        await disable_form_validation(page)
         await make(page, "agent")
         watch.assert_clean(world.box)
 

@@ -1,4 +1,4 @@
-"""A company's webhooks: made, told, replayed, switched off and deleted in the app."""
+"""A company's webhooks: created, redelivered, disabled and deleted in the app."""
 
 import asyncio
 import contextlib
@@ -14,11 +14,11 @@ from playwright.async_api import Page
 
 from tests.box import World, eventually, ok, serving
 from tests.e2e.browser import Chromium
-from tests.e2e.webapp import faults, field_error, open_as, told, unchecked
+from tests.e2e.webapp import disable_form_validation, expect_message, faults, field_error, open_as
 
 
 class Receiver(ThreadingHTTPServer):
-    """A program that is told, and what it was told."""
+    """A receiver of webhooks, and the IDs that it received."""
 
     def __init__(self) -> None:
         self.ids: list[str] = []
@@ -35,7 +35,7 @@ class Receiver(ThreadingHTTPServer):
                 """Say nothing."""
 
         super().__init__(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self.server_port}/told"
+        self.url = f"http://127.0.0.1:{self.server_port}/webhook"
 
 
 @pytest.fixture
@@ -47,9 +47,7 @@ def receiver() -> Iterator[Receiver]:
         running.shutdown()
 
 
-def test_webhook_is_created_redelivered_and_disabled(
-    chromium: Chromium, receiver: Receiver, tmp_path: Path
-) -> None:
+def test_webhook_is_created_redelivered_and_disabled(chromium: Chromium, receiver: Receiver, tmp_path: Path) -> None:
     with serving(tmp_path, "--allow-private-addresses") as box:
         world = World(box)
 
@@ -75,7 +73,7 @@ def test_webhook_is_created_redelivered_and_disabled(
             await row.filter(has_text="status 204").wait_for()
             assert await faults(page) == {}
             await row.get_by_role("button", name="Redeliver ticket.created").click()
-            await told(page, "Delivery scheduled")
+            await expect_message(page, "Delivery scheduled")
             await asyncio.to_thread(world.ticket)  # a replay alone waits for the next look, up to 20 s
             await asyncio.to_thread(eventually, lambda: len(receiver.ids) == 3)
             await page.get_by_role("dialog").get_by_role("button", name="Close").click()
@@ -104,7 +102,7 @@ def test_private_address_shows_a_field_error(chromium: Chromium, world: World) -
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
         await page.get_by_role("button", name="Create webhook").click()
-        await unchecked(page)
+        await disable_form_validation(page)
         await page.get_by_label("Name", exact=True).fill("Inner")
         await page.get_by_label("URL").fill("https://169.254.169.254/latest")
         await page.get_by_role("dialog").get_by_role("button", name="Create webhook").click()

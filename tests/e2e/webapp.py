@@ -23,7 +23,7 @@ async def open_as(page: Page, person: Person, path: str) -> Watch:
     return watch
 
 
-async def told(page: Page, words: str) -> None:
+async def expect_message(page: Page, words: str) -> None:
     """Wait for a message in the corner, and close it."""
     region = page.get_by_role("region", name="Messages")
     await region.get_by_text(words).first.wait_for()
@@ -41,7 +41,7 @@ async def field_error(page: Page, label: str) -> str:
     return (await page.locator(f'[id="{hint}"]').inner_text()).strip()
 
 
-async def unchecked(page: Page) -> None:
+async def disable_form_validation(page: Page) -> None:
     """Keep the browser from checking the form itself, so that the server is asked."""
     await page.locator("form").first.wait_for()
     await page.evaluate("() => { for (const form of document.forms) form.noValidate = true; }")
