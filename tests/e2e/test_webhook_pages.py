@@ -78,7 +78,7 @@ def test_webhook_is_created_redelivered_and_disabled(chromium: Chromium, receive
             await asyncio.to_thread(eventually, lambda: len(receiver.ids) == 3)
             await page.get_by_role("dialog").get_by_role("button", name="Close").click()
             await page.get_by_role("button", name="Disable Build server").click()
-            await page.get_by_text("Disabled").wait_for()
+            await page.get_by_role("list", name="Webhooks").get_by_text("Disabled").wait_for()
             await page.get_by_role("button", name="Delete Build server").click()
             await page.get_by_role("dialog").get_by_role("button", name="Delete webhook").click()
             await page.get_by_role("heading", name="No webhooks").wait_for()

@@ -9,7 +9,7 @@ from tests.fault.test_secrets import texts_of
 from tests.support.operation_cases import capture_arguments, parts
 from tests.support.server import World, ok
 from ticketbox.domain.accounts.secrets import generate_secret
-from ticketbox.operations.captures.captures import CaptureInput
+from ticketbox.operations.captures.captures import Envelope
 
 
 def test_no_field_of_an_upload_stores_a_secret(world: World) -> None:
@@ -22,7 +22,7 @@ def test_no_field_of_an_upload_stores_a_secret(world: World) -> None:
         "environment": dict.fromkeys(("browser", "os", "language", "timezone"), f"it {secret}"),
     }
     plain = {"id", "health", "captured_at", "redaction", "ticket_id", "project_id", "column_id", "priority"}
-    assert texts.keys() | plain == {field.name for field in msgspec.structs.fields(CaptureInput)}
+    assert texts.keys() | plain == {field.name for field in msgspec.structs.fields(Envelope)}
     made = ok(world.api.post("/captures", files=parts(capture_arguments(world.project, **texts))))
     ticket = ok(world.api.get(f"/tickets/{made['ticket_id']}"))
     assert (ticket["title"], ticket["description"]) == ("Cart [redacted]", "My token is [redacted].")

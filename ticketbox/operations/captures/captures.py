@@ -48,7 +48,7 @@ MAX_ATTACHMENTS = 20
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffd]")  # U+FFFD stands for what was broken already
 
 
-class CaptureInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What a client says of its capture.
 
     Without `project_id` and `ticket_id` the page's address picks the project, by the projects' patterns.
@@ -92,7 +92,7 @@ class Upload(msgspec.Struct, frozen=True):
 class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The parts of the request. Streams are JSON arrays, each of them may be compressed with gzip."""
 
-    capture: CaptureInput
+    capture: Envelope
     screenshot: Annotated[bytes, Meta(description="PNG, JPEG or WebP; up to 10 MB and 50 megapixels.")] | None = None
     console: bytes = b"[]"
     network: bytes = b"[]"
@@ -145,7 +145,7 @@ async def prepare_capture(
     return await services.work(_prepare, args, project_id, policy, services.public_url)
 
 
-def _find_project(tx: Read, actor: Actor, envelope: CaptureInput) -> tuple[str | None, CapturePolicy]:
+def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | None, CapturePolicy]:
     """The project that a capture goes to, and what may be in it. Raises InvalidRequest when none fits."""
     project_id = envelope.project_id
     if envelope.ticket_id is not None:
@@ -311,7 +311,7 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Prepare
 
 
 def _find_or_create_ticket(
-    tx: Write, actor: Actor, envelope: CaptureInput, intake: PreparedCapture
+    tx: Write, actor: Actor, envelope: Envelope, intake: PreparedCapture
 ) -> tuple[VisibleRow, str]:
     """The ticket that the capture belongs to, made if need be."""
     if envelope.ticket_id is not None:

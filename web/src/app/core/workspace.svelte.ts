@@ -77,7 +77,7 @@ class Workspace {
 
   /** Load the labels of the 100 last updated tickets, in a project or in all. */
   async loadLabels(project?: string): Promise<string[]> {
-    const query = { project_id: project, status: 'all', sort: '-updated' as const, limit: 100 };
+    const query = { project_id: project, status: 'all' as const, sort: '-updated' as const, limit: 100 };
     const page = await unwrap(api.GET('/tickets', { params: { query } }));
     return [...new Set(page.items.flatMap((each) => each.labels))].sort((a, b) => a.localeCompare(b));
   }

@@ -40,7 +40,7 @@ export class TicketSearch {
 
   async #fetch(text: string, query: string, run: number): Promise<void> {
     try {
-      const params = { query: { q: query, status: 'all', limit: this.#limit, typing: true } };
+      const params = { query: { q: query, status: 'all' as const, limit: this.#limit, typing: true } };
       const page = await unwrap(api.GET('/search', { params }));
       if (run === this.#latest) [this.tickets, this.#query] = [page.items, query];
     } catch (error) {

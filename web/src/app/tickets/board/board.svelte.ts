@@ -98,7 +98,7 @@ export class Board extends BoardModel {
   async #refreshTicket(id: string): Promise<void> {
     try {
       const path = { ticket_id: id };
-      const query = { status: 'all', include: ['comments' as const] };
+      const query = { status: 'all' as const, include: ['comments' as const] };
       const ticket = await unwrap(api.GET('/tickets/{ticket_id}', { params: { path, query } }));
       if (ticket.project_id !== this.project) return this.remove(id);
       const before = this.find(id)?.ticket.position;

@@ -71,7 +71,10 @@ export class OpenTicket {
   async #load(): Promise<void> {
     try {
       const path = { ticket_id: this.id };
-      const query = { status: 'all', include: ['comments', 'history'] as ('comments' | 'history')[] };
+      const query = {
+        status: 'all' as const,
+        include: ['comments', 'history'] as ('comments' | 'history')[],
+      };
       const [ticket, attachments] = await Promise.all([
         unwrap(api.GET('/tickets/{ticket_id}', { params: { path, query } })),
         unwrap(api.GET('/tickets/{ticket_id}/attachments', { params: { path } })),
@@ -149,7 +152,10 @@ export class OpenTicket {
   }
 
   async #fetchTicket(): Promise<TicketDetail> {
-    const params = { path: { ticket_id: this.id }, query: { status: 'all', include: ['comments' as const] } };
+    const params = {
+      path: { ticket_id: this.id },
+      query: { status: 'all' as const, include: ['comments' as const] },
+    };
     return unwrap(api.GET('/tickets/{ticket_id}', { params }));
   }
 
