@@ -145,7 +145,7 @@ def test_full_disk_makes_no_backup_and_reports_it(db: Path, tmp_path: Path) -> N
         launch = [*NAMESPACE, "sh", "-c", script, "sh", str(disk), *command]
         done = subprocess.run(launch, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
-            assert ("room" in done.stderr or "disk full" in done.stderr, done.stdout) == (True, "")
+            assert ("free space" in done.stderr or "disk full" in done.stderr, done.stdout) == (True, "")
             assert "Traceback" not in done.stderr
         else:
             assert "sound copy" in done.stdout
