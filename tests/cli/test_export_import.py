@@ -257,7 +257,10 @@ BAD: dict[str, tuple[Change, str]] = {
     "no JSON": (lambda e, m: put(e, m, "records/ticket.ndjson", b"{nonsense\n"), "ticket.ndjson, record 1"),
     "an unknown field": (edit_first_record("ticket", lambda r: r.update(admin=1)), "the field admin is unknown"),
     "a password": (edit_first_record("user", lambda r: r.update(password_hash="x")), "password_hash is unknown"),
-    "a key that leads nowhere": (edit_first_record("comment", lambda r: r.update(ticket_id=10**6)), "has an invalid reference"),
+    "a key that leads nowhere": (
+        edit_first_record("comment", lambda r: r.update(ticket_id=10**6)),
+        "has an invalid reference",
+    ),
     "a byline that isn't there": (
         edit_first_record("ticket", lambda r: r.update(created_by=10**6)),
         "isn't in the export",

@@ -109,7 +109,7 @@ def export_records(
         )
     for count, key in enumerate(sorted(wanted["blob"]), 1):
         sha256, encoding, data = connection.execute(SELECT_CONTENT, (key,)).fetchone()
-        writer.content(sha256.hex(), blobs.unpack(encoding, data), compress=encoding != "identity")
+        writer.content(sha256.hex(), blobs.unpack_content(encoding, data), compress=encoding != "identity")
         say("writing contents", count)
     return writer.close()
 
@@ -252,7 +252,7 @@ class _Import:
 
     def _add_content(self, row: dict[str, Any]) -> None:
         data = self._reader.content(str(row["sha256"]))
-        packed = blobs.pack(data, compress=row["encoding"] == "zstd")
+        packed = blobs.pack_content(data, compress=row["encoding"] == "zstd")
         if packed.size != row["bytes"]:
             raise ValueError("the content has another length")
         row |= {"sha256": packed.sha256, "encoding": packed.encoding, "data": packed.data}

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import msgspec
 
-from ticketbox.store.file.check import Inspection, inspected, opened_to_look
+from ticketbox.store.file.check import Inspection, open_inspection, open_read_only
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.migrate import UnusableFile, find_newest_number
 
@@ -173,7 +173,7 @@ def _copy_pages(
 ) -> tuple[int, dict[str, int]]:
     with (
         _report_damage(source),
-        contextlib.closing(opened_to_look(source, alone=not _get_log_paths(source)[0].exists())) as reader,
+        contextlib.closing(open_read_only(source, alone=not _get_log_paths(source)[0].exists())) as reader,
         contextlib.closing(sqlite3.connect(part, isolation_level=None)) as writer,
         part.open("rb+") as written,
     ):
@@ -212,7 +212,7 @@ def _verify(source: Path, part: Path, rows: dict[str, int], tell: ReportProgress
 
     Raises UnusableFile, and Halted.
     """
-    with _report_damage(source), inspected(part, alone=True) as copy:
+    with _report_damage(source), open_inspection(part, alone=True) as copy:
         copy.halt_when(halted, _PROGRESS_STEPS)
         tell("verifying", None)
         if faults := copy.pages() or copy.references():
