@@ -1,8 +1,8 @@
-"""Looking a file over without changing a byte of it, beside a running server or without one.
+"""Checks of a file without changing it, also beside a running server.
 
 The connection only reads: it takes no lock that a writer waits for, and never checkpoints. Each
-question is a transaction of its own, so a long check doesn't keep the server's write-ahead log from
-being emptied.
+check is a separate transaction, so that a long one doesn't prevent the server from emptying its
+write-ahead log.
 """
 
 import contextlib
@@ -24,7 +24,7 @@ else:
     from backports import zstd
 
 MAX_FAULTS = 20
-# Before this version, two connections that write and checkpoint at once can damage a file (WAL-reset).
+# Before this version, two connections that write and checkpoint at the same time can damage a file (WAL-reset).
 SAFE_SQLITE = (3, 51, 3)
 _CHUNK = 1 << 20
 
@@ -60,7 +60,7 @@ class MailFailures(msgspec.Struct, frozen=True):
 
 
 class Inspection:
-    """An open file under inspection. Damage shows as sqlite3.DatabaseError, told as UnusableFile."""
+    """An open file under inspection. Damage is raised as UnusableFile."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -201,7 +201,7 @@ def _is_sound(sha256: bytes, encoding: str, size: int, data: bytes) -> bool:
 
 
 def _decompress(data: bytes) -> Iterator[bytes]:
-    """The content in pieces: what a damaged frame claims to hold is never allocated at once."""
+    """The content in pieces: the size that a damaged frame claims is never allocated."""
     reader = zstd.ZstdDecompressor()
     yield reader.decompress(data, _CHUNK)
     while not reader.eof and not reader.needs_input:
