@@ -21,7 +21,7 @@ from ticketbox.store.file.migrate import find_newest_number
 
 def test_backup_has_the_same_rows_as_the_database(db: Path, tmp_path: Path) -> None:
     done = run("backup", tmp_path / "copy.db", "--db", db)
-    assert (done.exit_code, done.stderr) == (0, "copying …\nreading back …\ncomparing contents with their hashes …\n")
+    assert (done.exit_code, done.stderr) == (0, "copying …\nverifying …\ncomparing contents with their hashes …\n")
     assert done.stdout.startswith(f"{tmp_path / 'copy.db'} is a sound copy of {db}: ")
     assert "6 tickets, 6 captures" in done.stdout
     assert rows(tmp_path / "copy.db") == rows(db)
@@ -112,9 +112,9 @@ def test_backup_never_overwrites_its_source_or_a_database_in_use(seed: Seed, db:
 @pytest.mark.parametrize(
     ("damage", "words"),
     [
-        ("UPDATE blob SET data = zeroblob(length(data)) WHERE id = 1", "isn't what its hash says"),
+        ("UPDATE blob SET data = zeroblob(length(data)) WHERE id = 1", "doesn't match its hash"),
         ("DELETE FROM blob WHERE id = (SELECT blob_id FROM asset LIMIT 1)", "asset 1 -> blob"),
-        ("PRAGMA application_id = 1", "this is no file of ticketbox's"),
+        ("PRAGMA application_id = 1", "this isn't a file of ticketbox"),
         ("INSERT INTO migration VALUES (999, 'of_the_future', 0)", "use the newer ticketbox"),
     ],
 )
@@ -145,7 +145,7 @@ def test_full_disk_makes_no_backup_and_reports_it(db: Path, tmp_path: Path) -> N
         launch = [*NAMESPACE, "sh", "-c", script, "sh", str(disk), *command]
         done = subprocess.run(launch, capture_output=True, text=True, timeout=60, check=False)
         if done.returncode:
-            assert ("room" in done.stderr or "disk full" in done.stderr, done.stdout) == (True, "")
+            assert ("free space" in done.stderr or "disk full" in done.stderr, done.stdout) == (True, "")
             assert "Traceback" not in done.stderr
         else:
             assert "sound copy" in done.stdout

@@ -98,7 +98,7 @@ def test_restore_leaves_a_database_in_use_alone(seed: Seed, saved: Path, tmp_pat
         other.execute("BEGIN IMMEDIATE")
         before = digest(box.db)
         done = run("restore", saved, "--db", box.db, "--force")
-        assert (done.exit_code, "another command works on the file" in done.stderr) == (1, True)
+        assert (done.exit_code, "another command uses the file" in done.stderr) == (1, True)
         assert digest(box.db) == before
     assert not list(folder.glob("*.before-restore-*"))
 
@@ -110,11 +110,11 @@ def test_restore_leaves_a_database_in_use_alone(seed: Seed, saved: Path, tmp_pat
             lambda path: change(path, "INSERT INTO migration VALUES (999, 'of_the_future', 0)"),
             "use the newer ticketbox",
         ),
-        (lambda path: change(path, "UPDATE blob SET data = zeroblob(length(data))"), "isn't what its hash says"),
-        (lambda path: change(path, "PRAGMA application_id = 7"), "no file of ticketbox's"),
+        (lambda path: change(path, "UPDATE blob SET data = zeroblob(length(data))"), "doesn't match its hash"),
+        (lambda path: change(path, "PRAGMA application_id = 7"), "isn't a file of ticketbox"),
         (lambda path: path.write_bytes(path.read_bytes()[:100_000]), str),
         (lambda path: path.write_bytes(os.urandom(100_000)), "file is not a database"),
-        (lambda path: path.write_bytes(b""), "no file of ticketbox's"),
+        (lambda path: path.write_bytes(b""), "isn't a file of ticketbox"),
         (lambda path: path.unlink(), "there is no such file"),
     ],
     ids=["newer", "contents", "foreign", "cut", "garbage", "empty", "missing"],

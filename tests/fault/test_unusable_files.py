@@ -14,7 +14,7 @@ from tests.support.seed import Seed, faults
 from tests.support.server import Box, ok, ticketbox
 
 PAGE = 8192
-RESTORE = "Put a backup in its place: ticketbox restore BACKUP --force (docs/operate/backups.md)"
+RESTORE = "Restore a backup: ticketbox restore BACKUP --force (docs/operate/backups.md)"
 
 
 def foreign(data: bytes) -> bytes:
@@ -35,7 +35,7 @@ DAMAGE: dict[str, tuple[Callable[[bytes], bytes], str]] = {
     "garbled pages": (lambda data: data[: 5 * PAGE] + os.urandom(9 * PAGE) + data[14 * PAGE :], RESTORE),
     "zeros": (lambda data: bytes(len(data)), RESTORE),
     "a text": (lambda data: b"Dear diary,\n" * 1000, RESTORE),
-    "another program's": (foreign, "this is an SQLite file of something else; name another with --db"),
+    "another program's": (foreign, "this is an SQLite file of another program; choose another with --db"),
 }
 
 

@@ -33,10 +33,10 @@ def test_discarded_bytes_are_overwritten_in_the_file(tmp_path: Path, compress: b
     with contextlib.closing(connect(path, writes=True)) as connection:
         connection.execute("PRAGMA secure_delete = OFF")  # some builds of SQLite zero what they free; most don't
         tx = Write(connection, 0)
-        key = blobs.put(tx, blobs.pack(SECRET, compress=compress))
+        key = blobs.save_blob(tx, blobs.pack_content(SECRET, compress=compress))
         write_back(connection)
         assert traces(path) > 90  # a sample may lie on two pages
-        blobs.discard(tx, key)
+        blobs.delete_if_unused(tx, key)
         write_back(connection)
         assert tx.value("SELECT count(*) FROM blob") == 0
         assert traces(path) == 0
@@ -47,7 +47,7 @@ def test_a_blob_in_use_is_not_discarded(tmp_path: Path) -> None:
     prepare_file(path)
     with contextlib.closing(connect(path, writes=True)) as connection:
         tx = Write(connection, 0)
-        key = blobs.put(tx, blobs.pack(SECRET, compress=False))
+        key = blobs.save_blob(tx, blobs.pack_content(SECRET, compress=False))
         connection.executescript(
             """
             INSERT INTO user (id, public_id, email, name, created_at) VALUES (1, 'usr_1', 'a@b', 'Ann', 0);
@@ -65,5 +65,5 @@ def test_a_blob_in_use_is_not_discarded(tmp_path: Path) -> None:
             "VALUES ('asset_1', 1, 'attachment', ?, 'text/plain', 'a', 0, 1)",
             (key,),
         )
-        blobs.discard(tx, key)
-        assert blobs.read(Read(connection, 0), key) == SECRET
+        blobs.delete_if_unused(tx, key)
+        assert blobs.load_content(Read(connection, 0), key) == SECRET

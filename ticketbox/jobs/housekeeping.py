@@ -55,6 +55,6 @@ async def keep(services: Services, swept: Swept, drop_captures_after: int | None
         seen = 0
         if drop_captures_after is not None:
             seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, swept.captures)
-        return Swept(blobs.sweep(tx, swept.blobs), seen)
+        return Swept(blobs.delete_unused(tx, swept.blobs), seen)
 
     return await services.database.write(tidy)

@@ -343,11 +343,11 @@ def test_stop_during_a_silent_mail_server_is_quick_and_loses_nothing(tmp_path: P
     ("flags", "words"),
     [
         (["--smtp-url", "smtp://mail.example"], "--smtp-url needs --smtp-from"),
-        (["--smtp-url", "http://mail.example", *FROM], "--smtp-url: give it as"),
+        (["--smtp-url", "http://mail.example", *FROM], "--smtp-url: write it as"),
         (["--smtp-url", "smtp://u:s3cret@mail.example?starttls=never", *FROM], "isn't sent unencrypted"),
-        (["--smtp-url", "smtp://u:s3cret@mail.example/x", *FROM], "--smtp-url: give it as"),
-        (["--smtp-url", "smtp://mail.example", "--smtp-from", "nobody"], "--smtp-from: give one address"),
-        (["--smtp-url", "smtp://mail.example", "--smtp-from", "a@b.c\nBcc: d@e.f"], "--smtp-from: give one address"),
+        (["--smtp-url", "smtp://u:s3cret@mail.example/x", *FROM], "--smtp-url: write it as"),
+        (["--smtp-url", "smtp://mail.example", "--smtp-from", "nobody"], "--smtp-from: must be one address"),
+        (["--smtp-url", "smtp://mail.example", "--smtp-from", "a@b.c\nBcc: d@e.f"], "--smtp-from: must be one address"),
         (["--smtp-url", "smtp://a.b", "--smtp-url-file", __file__, *FROM], "not both"),
     ],
 )

@@ -17,7 +17,7 @@ import pytest
 from tests.support.cli import run
 from tests.support.seed import Seed, capture_parts
 from tests.support.server import eventually, ok
-from ticketbox.store.file.check import _is_sound, inspected
+from ticketbox.store.file.check import _is_sound, open_inspection
 from ticketbox.store.file.migrate import find_newest_number, prepare_file
 
 
@@ -195,7 +195,7 @@ def test_corrupt_frame_that_claims_a_huge_size_uses_little_memory() -> None:
 
 
 def test_contents_are_read_one_by_one(db: Path) -> None:
-    with inspected(db) as inspection:
+    with open_inspection(db) as inspection:
         blobs = list(inspection.blobs())
         assert len(blobs) == inspection.counts()["blob"]
         assert sum(blob.stored for blob in blobs) == inspection.blob_bytes()

@@ -60,7 +60,7 @@ def old_file(path: Path, monkeypatch: pytest.MonkeyPatch, errors: bytes) -> None
                            "VALUES ('cmt_1', 1, 'seen in Safari', 0, 1)")  # fmt: skip
         keys: dict[str, int] = {}
         for name, data in streams.items():
-            packed = blobs.pack(data, compress=True)
+            packed = blobs.pack_content(data, compress=True)
             new = "INSERT INTO blob (sha256, encoding, bytes, data) VALUES (?, ?, ?, ?) RETURNING id"
             (keys[name],) = connection.execute(new, (packed.sha256, "zstd", packed.size, packed.data)).fetchone()
         if not errors:

@@ -75,13 +75,13 @@ def check(
 
 
 def _findings(db: Path, report: Report, public_url: str | None) -> Iterator[Finding]:
-    from ticketbox.store.file.check import inspected
+    from ticketbox.store.file.check import open_inspection
     from ticketbox.store.file.migrate import UnusableFile
 
     restore = f"put a backup in its place: ticketbox restore BACKUP --db {db} --force (docs/operate/backups.md)"
     try:
         report.bytes = db.stat().st_size
-        with inspected(db) as inspection:
+        with open_inspection(db) as inspection:
             if not inspection.is_ours():
                 words = "this is no file of ticketbox's"
                 advice = f"name another with --db; if ticketbox did write this one, {restore}"

@@ -25,7 +25,7 @@ from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.captures import assets
 from ticketbox.store.core import blobs, bylines
-from ticketbox.store.core.blobs import Packed
+from ticketbox.store.core.blobs import PackedContent
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import tickets
@@ -58,7 +58,7 @@ class Annotations(msgspec.Struct, frozen=True):
 )
 def list_annotations(tx: Read, actor: Actor, args: ListAnnotations) -> Annotations:
     """List the marks on a picture, from the bottom up."""
-    return Annotations(assets.annotations(tx, find_readable(tx, actor, "asset", args.asset_id).key), None)
+    return Annotations(assets.list_annotations(tx, find_readable(tx, actor, "asset", args.asset_id).key), None)
 
 
 class SaveAnnotations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -72,7 +72,7 @@ class RedactedImage(msgspec.Struct, frozen=True):
     """A picture with new redactions burnt in, and the blob that it was made from."""
 
     origin: int
-    packed: Packed
+    packed: PackedContent
     picture_type: str
     width: int
     height: int
@@ -91,23 +91,23 @@ async def burn_redactions(
     ]
     if not fresh:
         return None
-    data = await services.read(lambda tx: blobs.read(tx, blob))
+    data = await services.read(lambda tx: blobs.load_content(tx, blob))
     picture = await services.work(processing.burn, data, fresh)
-    packed = await services.work(lambda: blobs.pack(picture.data, compress=False))
+    packed = await services.work(lambda: blobs.pack_content(picture.data, compress=False))
     return RedactedImage(blob, packed, picture.media_type, picture.width, picture.height)
 
 
 def _load_image(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int, int, set[str]]:
     found = _find_image(tx, actor, args.asset_id)
-    blob, asset = assets.get(tx, found.key)
+    blob, asset = assets.load_asset(tx, found.key)
     if asset.width is None or asset.height is None:
         raise InvalidField("asset_id", "only pictures can be annotated")
-    return blob, asset.width, asset.height, assets.burnt(tx, found.key)
+    return blob, asset.width, asset.height, assets.list_burnt_geometries(tx, found.key)
 
 
 def _find_image(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:
     found = find_writable(tx, actor, "asset", asset_id)
-    if tickets.load_state(tx, assets.ticket_of(tx, found.key)).status is Status.ARCHIVED:
+    if tickets.load_state(tx, assets.load_ticket_key(tx, found.key)).status is Status.ARCHIVED:
         raise TicketArchived
     return found
 
@@ -131,20 +131,20 @@ def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Reda
     found = _find_image(tx, actor, args.asset_id)
     _require_known_ids(tx, found.key, args.annotations)
     if burnt is not None:
-        if assets.get(tx, found.key)[0] != burnt.origin:
+        if assets.load_asset(tx, found.key)[0] != burnt.origin:
             raise Conflict("somebody else redacted this picture at the same moment; try again")
-        assets.replace(tx, found.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
+        assets.replace_content(tx, found.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
     assets.save_annotations(tx, found.key, args.annotations, bylines.ensure_byline(tx, actor))
-    ticket = VisibleRow(assets.ticket_of(tx, found.key), found.project, found.company, found.role, within=True)
+    ticket = VisibleRow(assets.load_ticket_key(tx, found.key), found.project, found.company, found.role, within=True)
     record_ticket_event(
         tx, actor, ticket, "annotations.saved",
         asset_id=args.asset_id, count=len(args.annotations), redacted=burnt is not None,
     )  # fmt: skip
-    return Annotations(assets.annotations(tx, found.key), None)
+    return Annotations(assets.list_annotations(tx, found.key), None)
 
 
 def _require_known_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:
-    known = assets.known_marks(tx, asset)
+    known = assets.list_annotation_ids(tx, asset)
     for place, mark in enumerate(marks):
         if mark.id is not None and mark.id not in known:
             raise InvalidField(f"annotations[{place}].id", "no such annotation on this picture; leave the id out")

@@ -42,7 +42,7 @@ class GetAsset(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("get_asset", scope=Scope.READ, budget=Budget.READ, brief=True, rest="GET /assets/{asset_id}")
 def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
     """What a stored file is, without its bytes."""
-    return assets.get(tx, find_readable(tx, actor, "asset", args.asset_id).key)[1]
+    return assets.load_asset(tx, find_readable(tx, actor, "asset", args.asset_id).key)[1]
 
 
 @operation(
@@ -51,10 +51,10 @@ def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
 )  # fmt: skip
 def get_asset_content(tx: Read, actor: Actor, args: GetAsset) -> Content:
     """The bytes of a stored file. Only raster pictures are shown by browsers; all else is a download."""
-    blob, asset = assets.get(tx, find_readable(tx, actor, "asset", args.asset_id).key)
+    blob, asset = assets.load_asset(tx, find_readable(tx, actor, "asset", args.asset_id).key)
     return Content(
         media_type=asset.media_type,
-        data=blobs.read(tx, blob),
+        data=blobs.load_content(tx, blob),
         name=asset.name,
         inline=asset.media_type in media_types.INLINE,
         etag=asset.sha256,
@@ -72,7 +72,7 @@ class ListAttachments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("list_attachments", scope=Scope.READ, budget=Budget.READ, rest="GET /tickets/{ticket_id}/attachments")
 def list_attachments(tx: Read, actor: Actor, args: ListAttachments) -> Page[Asset]:
     """List the files attached to a ticket, oldest first."""
-    return Page(assets.attachments(tx, find_readable_ticket(tx, actor, args.ticket_id).key), None)
+    return Page(assets.list_attachments(tx, find_readable_ticket(tx, actor, args.ticket_id).key), None)
 
 
 class AddAttachment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -97,10 +97,10 @@ async def prepare_attachment(
 def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:
     """Attach a file to a ticket. Its type is sniffed, not believed."""
     found, _ = find_writable_ticket(tx, actor, args.ticket_id)
-    if len(assets.attachments(tx, found.key)) >= MOST_ATTACHMENTS:
+    if len(assets.list_attachments(tx, found.key)) >= MOST_ATTACHMENTS:
         raise Conflict(f"a ticket has at most {MOST_ATTACHMENTS} attachments")
-    key, _ = assets.add(tx, found.key, None, new, bylines.ensure_byline(tx, actor))
-    _, asset = assets.get(tx, key)
+    key, _ = assets.insert_asset(tx, found.key, None, new, bylines.ensure_byline(tx, actor))
+    _, asset = assets.load_asset(tx, key)
     record_ticket_event(tx, actor, found, "attachment.added", asset_id=asset.id, name=asset.name)
     return asset
 
@@ -146,7 +146,7 @@ async def _render(services: Services, args: GetScreenshot, shot: StoredScreensho
     if args.max_side is not None and not _is_small(content, args.max_side):
         content = _as_content(await services.work(processing.scale, content.data, args.max_side))
     if _is_for_models(args) and content is not shot.content:
-        packed = await services.work(partial(blobs.pack, content.data, compress=False))
+        packed = await services.work(partial(blobs.pack_content, content.data, compress=False))
         preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
         with contextlib.suppress(Problem):  # a full disk: the picture is drawn again by the next call
             await services.database.write(lambda tx: previews.save_preview(tx, shot.asset, shot.blob, preview))
@@ -189,19 +189,19 @@ def _as_content(picture: processing.Picture) -> Content:
 def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:
     """The screenshot of a ticket's newest capture, annotated and scaled down as asked."""
     found = find_readable_ticket(tx, actor, args.ticket_id)
-    key = assets.screenshot_of(tx, found.key)
+    key = assets.find_screenshot(tx, found.key)
     if key is None:
         raise NotFound("screenshot")
-    blob, asset = assets.get(tx, key)
-    marks = assets.annotations(tx, key) if args.annotated else []
+    blob, asset = assets.load_asset(tx, key)
+    marks = assets.list_annotations(tx, key) if args.annotated else []
     made_of = hashlib.sha256(b"%d" % drawing.VERSION + asset.sha256.encode() + msgspec.json.encode(marks)).digest()
     kept = previews.find_preview(tx, key, made_of) if _is_for_models(args) else None
     if kept is not None:
-        picture = processing.Picture(blobs.read(tx, kept.blob), kept.media_type, kept.width, kept.height)
+        picture = processing.Picture(blobs.load_content(tx, kept.blob), kept.media_type, kept.width, kept.height)
         return StoredScreenshot(key, blob, made_of, _as_content(picture), marks, ready=True)
     content = Content(
         media_type=asset.media_type,
-        data=blobs.read(tx, blob),
+        data=blobs.load_content(tx, blob),
         name=asset.name,
         inline=True,
         etag=asset.sha256,

@@ -215,11 +215,11 @@ def _prepare(args: CreateCapture, project_id: str | None, policy: CapturePolicy,
             health=health,
             redaction=envelope.redaction.plus(redactor.counts),
             streams={
-                Stream.CONSOLE: blobs.pack(streams.encode_stream(console), compress=True),
-                Stream.NETWORK: blobs.pack(streams.encode_stream(network), compress=True),
-                Stream.ERRORS: blobs.pack(streams.encode_stream(errors), compress=True),
+                Stream.CONSOLE: blobs.pack_content(streams.encode_stream(console), compress=True),
+                Stream.NETWORK: blobs.pack_content(streams.encode_stream(network), compress=True),
+                Stream.ERRORS: blobs.pack_content(streams.encode_stream(errors), compress=True),
             },
-            excerpt=blobs.pack(
+            excerpt=blobs.pack_content(
                 msgspec.json.encode(build_excerpt(console, network, errors, capture_id=public_id)), compress=True
             ),
             error_words=collect_error_words(errors),
@@ -242,7 +242,7 @@ def _prepare_screenshot(data: bytes) -> NewAsset:
         raise PayloadTooLarge("screenshot: more than 10 MB")
     info = processing.inspect(data)
     name = "screenshot." + info.media_type.rpartition("/")[2]
-    packed = blobs.pack(data, compress=False)
+    packed = blobs.pack_content(data, compress=False)
     return NewAsset(AssetKind.SCREENSHOT, packed, info.media_type, info.width, info.height, name)
 
 
@@ -255,7 +255,7 @@ def prepare_upload(part: Upload) -> NewAsset:
     if kind in {media_types.PNG, media_types.JPEG, media_types.WEBP}:
         info = processing.inspect(part.data)
         width, height = info.width, info.height
-    packed = blobs.pack(part.data, compress=False)
+    packed = blobs.pack_content(part.data, compress=False)
     return NewAsset(AssetKind.ATTACHMENT, packed, kind, width, height, media_types.safe_name(part.name))
 
 
@@ -291,9 +291,9 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Prepare
     similar.insert_fingerprints(tx, found.key, intake.prints)
     screenshot_id = None
     if intake.screenshot is not None:
-        _, screenshot_id = assets.add(tx, found.key, key, intake.screenshot, byline)
+        _, screenshot_id = assets.insert_asset(tx, found.key, key, intake.screenshot, byline)
     for each in intake.attachments:
-        assets.add(tx, found.key, None, each, byline)
+        assets.insert_asset(tx, found.key, None, each, byline)
     summary = CaptureSummary(
         id=intake.capture.public_id,
         captured_at=format_rfc3339(intake.capture.captured_at),

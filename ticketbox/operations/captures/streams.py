@@ -206,7 +206,7 @@ def _load_entries(
     tx: Read, actor: Actor, capture_id: str, stream: Stream, kind: type[T]
 ) -> tuple[StoredCapture, list[T]]:
     stored = captures.load_capture(tx, find_readable(tx, actor, "capture", capture_id).key)
-    return stored, msgspec.json.decode(blobs.read(tx, stored.streams[stream]), type=list[kind])
+    return stored, msgspec.json.decode(blobs.load_content(tx, stored.streams[stream]), type=list[kind])
 
 
 def _build_page(

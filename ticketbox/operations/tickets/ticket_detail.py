@@ -156,8 +156,8 @@ def _load_capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | Non
 
 def _load_excerpt(tx: Read, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
     if detail is Detail.SUMMARY:
-        return msgspec.json.decode(blobs.read(tx, stored.excerpt), type=CaptureExcerpt)
-    console = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.CONSOLE]), type=list[ConsoleEntry])
-    network = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.NETWORK]), type=list[NetworkEntry])
-    errors = msgspec.json.decode(blobs.read(tx, stored.streams[Stream.ERRORS]), type=list[ErrorEntry])
+        return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
+    console = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.CONSOLE]), type=list[ConsoleEntry])
+    network = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.NETWORK]), type=list[NetworkEntry])
+    errors = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.ERRORS]), type=list[ErrorEntry])
     return build_excerpt(console, network, errors, capture_id=stored.capture.id, budget_tokens=FULL_TOKENS)

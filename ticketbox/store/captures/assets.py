@@ -8,7 +8,7 @@ from ticketbox.domain.captures.records import Asset, AssetKind
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.captures import previews
 from ticketbox.store.core import blobs
-from ticketbox.store.core.blobs import Packed
+from ticketbox.store.core.blobs import PackedContent
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Row, Write
 
@@ -17,60 +17,60 @@ class NewAsset(msgspec.Struct, frozen=True):
     """A file to be stored."""
 
     kind: AssetKind
-    packed: Packed
+    packed: PackedContent
     media_type: str
     width: int | None
     height: int | None
     name: str
 
 
-ADD = """
+INSERT_ASSET = """
 INSERT INTO asset (public_id, ticket_id, capture_id, kind, blob_id, media_type, width, height, name,
   created_at, created_by)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def add(tx: Write, ticket: int, capture: int | None, new: NewAsset, byline: int) -> tuple[int, str]:
+def insert_asset(tx: Write, ticket: int, capture: int | None, new: NewAsset, byline: int) -> tuple[int, str]:
     """Store a file; returns its key and its public id."""
     public_id = generate_id(Prefix.ASSET)
     key = tx.insert(
-        ADD,
-        (public_id, ticket, capture, new.kind.value, blobs.put(tx, new.packed), new.media_type,
+        INSERT_ASSET,
+        (public_id, ticket, capture, new.kind.value, blobs.save_blob(tx, new.packed), new.media_type,
          new.width, new.height, new.name, tx.now, byline),
     )  # fmt: skip
     return key, public_id
 
 
-_ASSET = """
+_SELECT_ASSET = """
 SELECT a.id, a.public_id, t.public_id, k.public_id, a.kind, a.media_type, a.width, a.height, b.bytes, b.sha256,
   a.name, a.created_at, a.created_by, a.blob_id
 FROM asset a JOIN ticket t ON t.id = a.ticket_id JOIN blob b ON b.id = a.blob_id
 LEFT JOIN capture k ON k.id = a.capture_id
 """
-GET = f"{_ASSET} WHERE a.id = ?"
-OF_CAPTURE = f"{_ASSET} WHERE a.capture_id = ? ORDER BY a.id"
-OF_TICKET = f"{_ASSET} WHERE a.ticket_id = ? AND a.kind = 'attachment' ORDER BY a.id LIMIT 200"
+SELECT_ASSET = f"{_SELECT_ASSET} WHERE a.id = ?"
+SELECT_ASSETS_OF_CAPTURE = f"{_SELECT_ASSET} WHERE a.capture_id = ? ORDER BY a.id"
+SELECT_ATTACHMENTS = f"{_SELECT_ASSET} WHERE a.ticket_id = ? AND a.kind = 'attachment' ORDER BY a.id LIMIT 200"
 
 
-def get(tx: Read, key: int) -> tuple[int, Asset]:
+def load_asset(tx: Read, key: int) -> tuple[int, Asset]:
     """An asset that exists, with its blob's key."""
-    row = tx.one(GET, (key,))
+    row = tx.one(SELECT_ASSET, (key,))
     assert row is not None
-    return row[13], _assets(tx, [row])[0]
+    return row[13], _build_assets(tx, [row])[0]
 
 
-def of_capture(tx: Read, capture: int) -> list[Asset]:
+def list_assets_of_capture(tx: Read, capture: int) -> list[Asset]:
     """The files of a capture."""
-    return _assets(tx, tx.all(OF_CAPTURE, (capture,)))
+    return _build_assets(tx, tx.all(SELECT_ASSETS_OF_CAPTURE, (capture,)))
 
 
-def attachments(tx: Read, ticket: int) -> list[Asset]:
+def list_attachments(tx: Read, ticket: int) -> list[Asset]:
     """The files attached to a ticket, oldest first."""
-    return _assets(tx, tx.all(OF_TICKET, (ticket,)))
+    return _build_assets(tx, tx.all(SELECT_ATTACHMENTS, (ticket,)))
 
 
-def _assets(tx: Read, rows: list[Row]) -> list[Asset]:
+def _build_assets(tx: Read, rows: list[Row]) -> list[Asset]:
     bylines = Bylines(tx, [row[12] for row in rows])
     return [
         Asset(
@@ -90,44 +90,44 @@ def _assets(tx: Read, rows: list[Row]) -> list[Asset]:
     ]
 
 
-SCREENSHOT = """
+SELECT_SCREENSHOT = """
 SELECT a.id FROM ticket t JOIN asset a ON a.capture_id = t.capture_id AND a.kind = 'screenshot'
 WHERE t.id = ? ORDER BY a.id LIMIT 1
 """
 
 
-def screenshot_of(tx: Read, ticket: int) -> int | None:
+def find_screenshot(tx: Read, ticket: int) -> int | None:
     """The key of the screenshot of a ticket's newest capture."""
-    return tx.value(SCREENSHOT, (ticket,))
+    return tx.value(SELECT_SCREENSHOT, (ticket,))
 
 
-def ticket_of(tx: Read, key: int) -> int:
+def load_ticket_key(tx: Read, key: int) -> int:
     """The key of the ticket that an asset belongs to."""
     return tx.value("SELECT ticket_id FROM asset WHERE id = ?", (key,))
 
 
-def replace(tx: Write, key: int, packed: Packed, width: int, height: int, media_type: str) -> None:
+def replace_content(tx: Write, key: int, packed: PackedContent, width: int, height: int, media_type: str) -> None:
     """Put other bytes in a file's place, and destroy the old ones, its small picture too, if nothing else uses them."""
     previews.delete_preview(tx, key)
     old = tx.value("SELECT blob_id FROM asset WHERE id = ?", (key,))
-    new = blobs.put(tx, packed)
+    new = blobs.save_blob(tx, packed)
     tx.run(
         "UPDATE asset SET blob_id = ?, width = ?, height = ?, media_type = ? WHERE id = ?",
         (new, width, height, media_type, key),
     )
     if old != new:
-        blobs.discard(tx, old)
+        blobs.delete_if_unused(tx, old)
 
 
-ANNOTATIONS = """
+SELECT_ANNOTATIONS = """
 SELECT n.public_id, a.public_id, n.kind, n.geometry, n.color, n.text, n.created_at, n.created_by
 FROM annotation n JOIN asset a ON a.id = n.asset_id WHERE n.asset_id = ? ORDER BY n.place
 """
 
 
-def annotations(tx: Read, asset: int) -> list[Annotation]:
+def list_annotations(tx: Read, asset: int) -> list[Annotation]:
     """The marks on a picture, from the bottom up."""
-    rows = tx.all(ANNOTATIONS, (asset,))
+    rows = tx.all(SELECT_ANNOTATIONS, (asset,))
     bylines = Bylines(tx, [row[7] for row in rows])
     return [
         annotation_record(
@@ -143,16 +143,18 @@ def annotations(tx: Read, asset: int) -> list[Annotation]:
     ]
 
 
-ADD_ANNOTATION = """
+INSERT_ANNOTATION = """
 INSERT INTO annotation (public_id, asset_id, place, kind, geometry, color, text, created_at, created_by)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-CREATED = "SELECT public_id, kind, geometry, color, text, created_at, created_by FROM annotation WHERE asset_id = ?"
+SELECT_EARLIER_ANNOTATIONS = (
+    "SELECT public_id, kind, geometry, color, text, created_at, created_by FROM annotation WHERE asset_id = ?"
+)
 
 
 def save_annotations(tx: Write, asset: int, marks: list[AnnotationInput], byline: int) -> None:
     """Put these marks in place of all earlier ones. A mark that is sent back as it was keeps its byline."""
-    before = {row[0]: row for row in tx.all(CREATED, (asset,))}
+    before = {row[0]: row for row in tx.all(SELECT_EARLIER_ANNOTATIONS, (asset,))}
     tx.run("DELETE FROM annotation WHERE asset_id = ?", (asset,))
     rows: list[Row] = []
     for place, mark in enumerate(marks):
@@ -161,17 +163,17 @@ def save_annotations(tx: Write, asset: int, marks: list[AnnotationInput], byline
         same = old is not None and tuple(old[1:5]) == content
         at, by = (old[5], old[6]) if same and old is not None else (tx.now, byline)
         rows.append((mark.id or generate_id(Prefix.ANNOTATION), asset, place, *content, at, by))
-    tx.many(ADD_ANNOTATION, rows)
+    tx.many(INSERT_ANNOTATION, rows)
 
 
-def known_marks(tx: Read, asset: int) -> set[str]:
+def list_annotation_ids(tx: Read, asset: int) -> set[str]:
     """The ids of the marks on a picture."""
     return {row[0] for row in tx.all("SELECT public_id FROM annotation WHERE asset_id = ?", (asset,))}
 
 
-BURNT = "SELECT geometry FROM annotation WHERE asset_id = ? AND kind = ?"
+SELECT_BURNT = "SELECT geometry FROM annotation WHERE asset_id = ? AND kind = ?"
 
 
-def burnt(tx: Read, asset: int) -> set[str]:
+def list_burnt_geometries(tx: Read, asset: int) -> set[str]:
     """The geometries, as JSON, of the rectangles that are burnt into a picture already."""
-    return {row[0] for row in tx.all(BURNT, (asset, Kind.REDACT.value))}
+    return {row[0] for row in tx.all(SELECT_BURNT, (asset, Kind.REDACT.value))}

@@ -10,7 +10,7 @@ from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.store.captures import assets
 from ticketbox.store.core import blobs
-from ticketbox.store.core.blobs import Packed
+from ticketbox.store.core.blobs import PackedContent
 from ticketbox.store.file.database import Read, Write
 
 
@@ -24,8 +24,8 @@ class NewCapture(msgspec.Struct, frozen=True):
     environment: Environment
     health: Health
     redaction: Redaction
-    streams: dict[Stream, Packed]
-    excerpt: Packed
+    streams: dict[Stream, PackedContent]
+    excerpt: PackedContent
     error_words: str
     console_words: str
 
@@ -59,11 +59,11 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?)
 def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: int) -> int:
     """Insert a capture with its streams; return its key."""
     encoded = [msgspec.json.encode(part).decode() for part in (new.page, new.environment, new.health, new.redaction)]
-    streams = [blobs.put(tx, new.streams[stream]) for stream in Stream]
+    streams = [blobs.save_blob(tx, new.streams[stream]) for stream in Stream]
     return tx.insert(
         INSERT_CAPTURE,
         (new.public_id, new.client_id, user, ticket, new.captured_at, *encoded,
-         blobs.put(tx, new.excerpt), *streams, new.error_words, new.console_words, tx.now, byline),
+         blobs.save_blob(tx, new.excerpt), *streams, new.error_words, new.console_words, tx.now, byline),
     )  # fmt: skip
 
 
@@ -123,7 +123,7 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
         health=msgspec.json.decode(row.health, type=Health),
         redaction=msgspec.json.decode(row.redaction, type=Redaction),
         counts=summary.counts,
-        assets=assets.of_capture(tx, row.key),
+        assets=assets.list_assets_of_capture(tx, row.key),
     )
     streams = {Stream.CONSOLE: row.console, Stream.NETWORK: row.network, Stream.ERRORS: row.errors}
     return StoredCapture(row.key, capture, summary, row.excerpt, streams)

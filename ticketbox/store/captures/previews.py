@@ -3,7 +3,7 @@
 import msgspec
 
 from ticketbox.store.core import blobs
-from ticketbox.store.core.blobs import Packed
+from ticketbox.store.core.blobs import PackedContent
 from ticketbox.store.file.database import Read, Write
 
 
@@ -11,7 +11,7 @@ class Preview(msgspec.Struct, frozen=True):
     """A preview; `made_of` is a digest of everything that it shows."""
 
     made_of: bytes
-    packed: Packed
+    packed: PackedContent
     media_type: str
     width: int
     height: int
@@ -46,7 +46,7 @@ def save_preview(tx: Write, asset: int, source: int, new: Preview) -> None:
     if tx.value("SELECT blob_id FROM asset WHERE id = ?", (asset,)) != source:
         return
     delete_preview(tx, asset)
-    tx.run(INSERT_PREVIEW, (asset, new.made_of, blobs.put(tx, new.packed), new.media_type, new.width, new.height))
+    tx.run(INSERT_PREVIEW, (asset, new.made_of, blobs.save_blob(tx, new.packed), new.media_type, new.width, new.height))
 
 
 def delete_preview(tx: Write, asset: int) -> None:
@@ -54,4 +54,4 @@ def delete_preview(tx: Write, asset: int) -> None:
     blob = tx.value("SELECT blob_id FROM preview WHERE asset_id = ?", (asset,))
     if blob is not None:
         tx.run("DELETE FROM preview WHERE asset_id = ?", (asset,))
-        blobs.discard(tx, blob)
+        blobs.delete_if_unused(tx, blob)

@@ -14,10 +14,10 @@ else:
     from backports import zstd
 
 _LEVEL = 3
-Damaged = zstd.ZstdError
+DamagedContent = zstd.ZstdError
 
 
-class Packed(msgspec.Struct, frozen=True):
+class PackedContent(msgspec.Struct, frozen=True):
     """Bytes ready to be stored: hashed, and compressed where that pays."""
 
     sha256: bytes
@@ -26,31 +26,31 @@ class Packed(msgspec.Struct, frozen=True):
     data: bytes
 
 
-def pack(data: bytes, *, compress: bool) -> Packed:
+def pack_content(data: bytes, *, compress: bool) -> PackedContent:
     """Hash bytes, and compress them with zstd if asked. Slow for large ones: call it on a worker thread."""
     packed = zstd.compress(data, _LEVEL) if compress else data
-    return Packed(hashlib.sha256(data).digest(), "zstd" if compress else "identity", len(data), packed)
+    return PackedContent(hashlib.sha256(data).digest(), "zstd" if compress else "identity", len(data), packed)
 
 
-ADD = """
+INSERT_BLOB = """
 INSERT INTO blob (sha256, encoding, bytes, data) VALUES (?, ?, ?, ?)
 ON CONFLICT (sha256) DO UPDATE SET bytes = excluded.bytes RETURNING id
 """
 
 
-def put(tx: Write, packed: Packed) -> int:
+def save_blob(tx: Write, packed: PackedContent) -> int:
     """Store bytes unless they are stored; returns their key."""
-    return tx.value(ADD, (packed.sha256, packed.encoding, packed.size, packed.data))
+    return tx.value(INSERT_BLOB, (packed.sha256, packed.encoding, packed.size, packed.data))
 
 
-def read(tx: Read, key: int) -> bytes:
+def load_content(tx: Read, key: int) -> bytes:
     """Stored bytes as they were before packing."""
     row = tx.one("SELECT encoding, data FROM blob WHERE id = ?", (key,))
     assert row is not None
-    return unpack(row[0], row[1])
+    return unpack_content(row[0], row[1])
 
 
-def unpack(encoding: str, data: bytes) -> bytes:
+def unpack_content(encoding: str, data: bytes) -> bytes:
     """Bytes as they were before packing. Raises Damaged."""
     return zstd.decompress(data) if encoding == "zstd" else data
 
@@ -58,23 +58,23 @@ def unpack(encoding: str, data: bytes) -> bytes:
 ORPHAN = f"SELECT b.id FROM blob b WHERE b.id = ? AND {IS_ORPHAN}"
 
 
-def discard(tx: Write, key: int) -> None:
+def delete_if_unused(tx: Write, key: int) -> None:
     """Delete a blob unless something refers to it. Zeroes its bytes first: they may show what was redacted."""
     if tx.one(ORPHAN, (key,)) is not None:
         tx.run("UPDATE blob SET data = zeroblob(length(data)) WHERE id = ?", (key,))
         tx.run("DELETE FROM blob WHERE id = ?", (key,))
 
 
-WINDOW = "SELECT max(id) FROM (SELECT id FROM blob WHERE id > ? ORDER BY id LIMIT ?)"
+SELECT_WINDOW_END = "SELECT max(id) FROM (SELECT id FROM blob WHERE id > ? ORDER BY id LIMIT ?)"
 ORPHANS_IN_WINDOW = f"SELECT b.id FROM blob b WHERE b.id > ? AND b.id <= ? AND {IS_ORPHAN}"
 
 
-def sweep(tx: Write, after: int, limit: int = 500) -> int:
+def delete_unused(tx: Write, after: int, limit: int = 500) -> int:
     """Delete the orphans among the next blobs after a key.
 
     Returns the key to continue after; 0 at the end, to start over.
     """
-    last = tx.value(WINDOW, (after, limit))
+    last = tx.value(SELECT_WINDOW_END, (after, limit))
     if last is None:
         return 0
     orphans = tx.all(ORPHANS_IN_WINDOW, (after, last))

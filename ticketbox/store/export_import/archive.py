@@ -1,7 +1,7 @@
-"""The file that an export is: a zip of records, stored contents and a manifest (docs/operate/export-import.md).
+"""The format of an export: a zip of records, stored contents and a manifest (docs/operate/export-import.md).
 
-Reading trusts nothing: names come from a fixed set, sizes and hashes from the manifest, and nothing is unpacked beyond
-what the manifest says, so neither a damaged file nor a bomb gets further than its own entry.
+Files are untrusted: names must be from a fixed set, sizes and hashes must match the manifest, and nothing is unpacked
+beyond the size in the manifest, so that a damaged file or a zip bomb fails at its first wrong entry.
 """
 
 import hashlib
@@ -28,11 +28,11 @@ _TIMESTAMP = (1980, 1, 1, 0, 0, 0)  # the same rows make the same bytes
 
 
 class InvalidArchive(Exception):
-    """The file is no export, or a damaged or newer one. The text says which."""
+    """The file isn't an export, or it is damaged or of a newer version. The text says which."""
 
 
 class ArchiveEntry(msgspec.Struct, frozen=True):
-    """What an entry must be."""
+    """The hash, size and number of records of an entry."""
 
     sha256: str
     bytes: int
@@ -40,7 +40,7 @@ class ArchiveEntry(msgspec.Struct, frozen=True):
 
 
 class Manifest(msgspec.Struct, frozen=True):
-    """What an export says of itself. `company` is a public id; None for a whole instance."""
+    """The manifest of an export. `company` is a public id; None for a whole instance."""
 
     format: int
     version: str
@@ -62,7 +62,7 @@ class ArchiveWriter:
         self._entries: dict[str, ArchiveEntry] = {}
 
     def records(self, table: str, rows: Iterable[dict[str, Any]]) -> int:
-        """Write a table's records, a line of JSON each; returns their number."""
+        """Write a table's records, a line of JSON each; return their number."""
         name = f"records/{table}.ndjson"
         hashed, size, count = hashlib.sha256(), 0, 0
         with self._zip.open(_build_zip_info(name, zipfile.ZIP_DEFLATED), "w", force_zip64=True) as entry:
@@ -97,59 +97,59 @@ def _build_zip_info(name: str, method: int) -> zipfile.ZipInfo:
 
 
 class ArchiveReader:
-    """Reads an export. Raises BadArchive wherever it isn't what it says."""
+    """Reads an export. Raises InvalidArchive where it doesn't match its manifest."""
 
     def __init__(self, path: Path, newest_schema: int) -> None:
         try:
             self._zip = zipfile.ZipFile(path)
             self.manifest = self._read_manifest(newest_schema)
         except ZIP_ERRORS as error:
-            raise InvalidArchive(f"{path}: this is no export of ticketbox's, or a damaged one ({error})") from error
+            raise InvalidArchive(f"{path}: this isn't an export of ticketbox, or it is damaged ({error})") from error
 
     def _read_manifest(self, newest_schema: int) -> Manifest:
         infos = self._zip.infolist()
         names = [info.filename for info in infos]
         if len(set(names)) != len(names):
-            raise InvalidArchive("the export is damaged: an entry stands in it twice")
+            raise InvalidArchive("the export is damaged: it has a duplicate entry")
         if MANIFEST not in names:
-            raise InvalidArchive("this is no export of ticketbox's: it has no manifest")
+            raise InvalidArchive("this isn't an export of ticketbox: it has no manifest")
         data = self._bytes(MANIFEST, self._zip.getinfo(MANIFEST).file_size, MAX_MANIFEST)
         try:
             found = msgspec.json.decode(data, type=_FormatHeader).format
             if found > FORMAT:
                 raise InvalidArchive(
-                    f"the export has format {found} and this version knows up to {FORMAT}; use a newer one"
+                    f"the export has format {found} and this version supports up to {FORMAT}; use a newer one"
                 )
             manifest = msgspec.json.decode(data, type=Manifest)
         except (msgspec.MsgspecError, RecursionError) as error:
             raise InvalidArchive(f"the export is damaged: its manifest can't be read ({error})") from error
         if manifest.schema > newest_schema:
             raise InvalidArchive(
-                f"the export has schema {manifest.schema:04} and this version knows up to {newest_schema:04}; "
+                f"the export has schema {manifest.schema:04} and this version supports up to {newest_schema:04}; "
                 "use a newer ticketbox"
             )
         if manifest.entries.keys() | {MANIFEST} != set(names):
-            raise InvalidArchive("the export is damaged: what it holds isn't what its manifest says")
+            raise InvalidArchive("the export is damaged: its entries don't match its manifest")
         for name, entry in manifest.entries.items():
             if not _ENTRY_NAME.fullmatch(name):
-                raise InvalidArchive(f"the export holds an entry that doesn't belong there: {name[:80]!r}")
+                raise InvalidArchive(f"the export contains an unexpected entry: {name[:80]!r}")
             info = self._zip.getinfo(name)
             if info.file_size != entry.bytes:
-                raise InvalidArchive(f"the export is damaged: {name} isn't as long as its manifest says")
+                raise InvalidArchive(f"the export is damaged: {name} has another length than in its manifest")
             if entry.bytes > (1 << 20) and entry.bytes > info.compress_size * MAX_RATIO:
                 raise InvalidArchive(f"{name} would unpack to more than {MAX_RATIO} times its size")
         return manifest
 
     def tables(self) -> set[str]:
-        """The tables that it has records of."""
+        """List the tables with records."""
         return {name[8:-7] for name in self.manifest.entries if name.startswith("records/")}
 
     def contents(self) -> list[str]:
-        """The hashes of its contents."""
+        """List the hashes of the contents."""
         return [name[9:] for name in self.manifest.entries if name.startswith("contents/")]
 
     def records(self, table: str) -> Iterator[dict[str, Any]]:
-        """A table's records, each a map of columns."""
+        """Read a table's records, each a map of columns."""
         name = f"records/{table}.ndjson"
         if name not in self.manifest.entries:
             return
@@ -166,10 +166,10 @@ class ArchiveReader:
             except (msgspec.MsgspecError, RecursionError) as error:
                 raise InvalidArchive(f"{name}, record {count}: {error}") from error
         if (hashed.hexdigest(), size, count) != (expected.sha256, expected.bytes, expected.records):
-            raise InvalidArchive(f"the export is damaged: {name} isn't what its manifest says")
+            raise InvalidArchive(f"the export is damaged: {name} doesn't match its manifest")
 
     def content(self, sha256: str) -> bytes:
-        """A stored content."""
+        """Read a stored content."""
         name = f"contents/{sha256}"
         expected = self.manifest.entries.get(name)
         if expected is None:
@@ -198,5 +198,5 @@ class ArchiveReader:
         except ZIP_ERRORS as error:
             raise InvalidArchive(f"the export is damaged: {name} can't be unpacked ({error})") from error
         if len(data) != size:
-            raise InvalidArchive(f"the export is damaged: {name} isn't as long as it says")
+            raise InvalidArchive(f"the export is damaged: {name} has another length than it declares")
         return data

@@ -1,7 +1,7 @@
-"""Whole instances and companies on their way out of one file and into another (docs/operate/export-import.md).
+"""Export and import of companies or a whole instance, as records (docs/operate/export-import.md).
 
-Records are rows as they are, with the keys that they have in the file they come from. What would let somebody in
-(passwords' hashes, tokens, sessions, grants, invitations) never leaves.
+Records are unchanged rows, with the keys of the file that they come from. Credentials (password hashes, tokens,
+sessions, grants, invitations) are never exported.
 """
 
 import sqlite3
@@ -15,10 +15,10 @@ from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.store.core import blobs
 from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest
 
-ReportCount = Callable[[str, int], None]  # what is being done, and how many records are
+ReportCount = Callable[[str, int], None]  # the step, and how many records are done
 REPORT_EVERY = 100
 
-# The tables in the order in which they are read back, each with the condition that picks a company's rows.
+# The tables in the order of import, each with the condition that selects a company's rows.
 _PROJECTS = "(SELECT id FROM project WHERE company_id = :company)"
 _TICKETS = f"(SELECT id FROM ticket WHERE project_id IN {_PROJECTS})"
 TABLES: dict[str, str] = {
@@ -39,14 +39,14 @@ TABLES: dict[str, str] = {
     "fingerprint": f"ticket_id IN {_TICKETS}",
     "event": "company_id = :company",
 }
-# What stays, and why.
+# What isn't exported, and why.
 EXCLUDED_TABLES = {
     "credential": "secret", "credential_project": "secret", "oauth_client": "secret", "oauth_grant": "secret",
     "oauth_request": "secret", "oauth_secret": "secret", "invitation": "secret", "invitation_project": "secret",
-    "setup_key": "secret", "idempotency": "fleeting", "migration": "of the file itself", "preview": "made anew",
-    "ticket_label": "made anew", "webhook": "secret", "delivery": "fleeting", "attempt": "fleeting",
-    "notification": "fleeting", "mailbox": "a person's own", "mail": "fleeting", "ticket_mute": "a person's own",
-    "project_mute": "a person's own",
+    "setup_key": "secret", "idempotency": "temporary", "migration": "belongs to the file", "preview": "rebuilt",
+    "ticket_label": "rebuilt", "webhook": "secret", "delivery": "temporary", "attempt": "temporary",
+    "notification": "temporary", "mailbox": "personal", "mail": "temporary", "ticket_mute": "personal",
+    "project_mute": "personal",
 }  # fmt: skip
 _REFERENCED_TABLES = ("byline", "user", "blob")
 _EXPORTED_COLUMNS = {
@@ -76,7 +76,7 @@ class TableShape(msgspec.Struct, frozen=True):
 
 
 def read_shape(connection: sqlite3.Connection, table: str) -> TableShape:
-    """What of a table is exported."""
+    """Read which columns of a table are exported."""
     every = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
     columns = tuple(
         name
@@ -93,7 +93,7 @@ SELECT_CONTENT = "SELECT sha256, encoding, data FROM blob WHERE id = ?"
 def export_records(
     connection: sqlite3.Connection, writer: ArchiveWriter, company: int | None, say: ReportCount
 ) -> Manifest:
-    """Write a company, or everything, from one reading transaction."""
+    """Export a company, or everything, from one reading transaction."""
     wanted: dict[str, set[int]] = {name: set() for name in _REFERENCED_TABLES}
     for table, condition in TABLES.items():
         if table not in _REFERENCED_TABLES:
@@ -101,7 +101,7 @@ def export_records(
             rows = _read_rows(connection, table, where, {"company": company}, wanted)
             writer.records(table, _report_progress(rows, f"writing {table}", say))
     for table in _REFERENCED_TABLES:
-        every = company is None and table != "blob"  # contents that nothing points at stay behind
+        every = company is None and table != "blob"  # unused contents aren't exported
         where = "" if every else " WHERE id IN (SELECT value FROM json_each(:keys))"
         keys = {"keys": msgspec.json.encode(sorted(wanted[table])).decode()}
         writer.records(
@@ -109,7 +109,7 @@ def export_records(
         )
     for count, key in enumerate(sorted(wanted["blob"]), 1):
         sha256, encoding, data = connection.execute(SELECT_CONTENT, (key,)).fetchone()
-        writer.content(sha256.hex(), blobs.unpack(encoding, data), compress=encoding != "identity")
+        writer.content(sha256.hex(), blobs.unpack_content(encoding, data), compress=encoding != "identity")
         say("writing contents", count)
     return writer.close()
 
@@ -132,7 +132,7 @@ def _read_rows(
 
 
 def _report_progress(records: Iterator[dict[str, Any]], doing: str, say: ReportCount) -> Iterator[dict[str, Any]]:
-    """The same records, with a word now and then."""
+    """Yield the same records and report progress now and then."""
     say(doing, 0)
     for count, record in enumerate(records, 1):
         yield record
@@ -141,15 +141,15 @@ def _report_progress(records: Iterator[dict[str, Any]], doing: str, say: ReportC
 
 
 def import_records(connection: sqlite3.Connection, reader: ArchiveReader, say: ReportCount) -> dict[str, int]:
-    """Read an export in, inside the caller's transaction; returns how many records each table had.
+    """Import an export inside the caller's transaction; return how many records each table had.
 
-    Keys are counted on after those of the file; accounts are matched by id or e-mail address, contents by hash.
-    Raises BadArchive for whatever can't be; the caller then rolls back.
+    Keys are shifted after those of the file; accounts are matched by id or e-mail address, contents by hash.
+    Raises BadArchive if a record is invalid; the caller then rolls back.
     """
     connection.execute("PRAGMA defer_foreign_keys = ON")
     strangers = reader.tables() - TABLES.keys()
     if strangers:
-        raise InvalidArchive(f"the export holds records of an unknown kind: {min(strangers)}")
+        raise InvalidArchive(f"the export contains records of an unknown kind: {min(strangers)}")
     loading = _Import(connection, reader)
     counts: dict[str, int] = {}
     for table in TABLES:
@@ -159,10 +159,10 @@ def import_records(connection: sqlite3.Connection, reader: ArchiveReader, say: R
     connection.execute(INSERT_LABELS, (first,))
     connection.execute(DELETE_INDEXED, (first,))
     connection.execute(INSERT_INDEXED, (first,))
-    say("following every reference", 0)
+    say("checking foreign keys", 0)
     for table in TABLES:
         if connection.execute(f'PRAGMA foreign_key_check("{table}")').fetchone():
-            raise InvalidArchive(f"the export is damaged: a record of {table} leads nowhere")
+            raise InvalidArchive(f"the export is damaged: a record of {table} has an invalid reference")
     return counts
 
 
@@ -170,7 +170,7 @@ INSERT_LABELS = """
 INSERT OR IGNORE INTO ticket_label (label, ticket_id)
 SELECT j.value, t.id FROM ticket t, json_each(t.labels) j WHERE t.id > ?
 """
-# The tickets were indexed as they came, before their captures did.
+# The tickets were indexed when they were inserted, before their captures.
 DELETE_INDEXED = "DELETE FROM search WHERE rowid > ?"
 INSERT_INDEXED = """
 INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
@@ -243,7 +243,7 @@ class _Import:
 
     def _key(self, table: str, key: Any) -> int:
         if not isinstance(key, int) or isinstance(key, bool) or not 0 < key < 2**53:
-            raise ValueError(f"a key of {table} is no number")
+            raise ValueError(f"a key of {table} isn't a number")
         if table in self._moved:
             if key not in self._moved[table]:
                 raise ValueError(f"{table} {key} isn't in the export")
@@ -252,7 +252,7 @@ class _Import:
 
     def _add_content(self, row: dict[str, Any]) -> None:
         data = self._reader.content(str(row["sha256"]))
-        packed = blobs.pack(data, compress=row["encoding"] == "zstd")
+        packed = blobs.pack_content(data, compress=row["encoding"] == "zstd")
         if packed.size != row["bytes"]:
             raise ValueError("the content has another length")
         row |= {"sha256": packed.sha256, "encoding": packed.encoding, "data": packed.data}
@@ -263,5 +263,5 @@ def _describe_error(error: Exception) -> str:
     if isinstance(error, KeyError | sqlite3.ProgrammingError):
         return "a field is missing"
     if text.startswith("UNIQUE constraint failed: "):
-        return f"it is in the file already ({text.removeprefix('UNIQUE constraint failed: ')})"
+        return f"it already exists in the file ({text.removeprefix('UNIQUE constraint failed: ')})"
     return text

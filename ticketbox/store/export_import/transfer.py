@@ -1,4 +1,4 @@
-"""Exports and imports as whole steps: one reading snapshot out, one transaction in, or nothing at all."""
+"""Export and import of files: an export is one snapshot, an import one transaction that succeeds or changes nothing."""
 
 import contextlib
 import os
@@ -17,9 +17,9 @@ class CompanyNotFound(Exception):
 
 
 def export_file(db: Path, target: Path, company: str | None, say: records.ReportCount) -> Manifest:
-    """Write an export beside a running server. Only a whole one gets its name; until then it ends in `.part`.
+    """Write an export, also beside a running server. Its name ends in `.part` until it is complete.
 
-    Raises NoSuchCompany, and OSError when the target can't be written.
+    Raises NoSuchCompany, and OSError if the target can't be written.
     """
     part = target.with_name(target.name + ".part")
     with contextlib.closing(connect(db, writes=False)) as connection:
@@ -45,9 +45,9 @@ def export_file(db: Path, target: Path, company: str | None, say: records.Report
 
 
 def import_file(db: Path, source: Path, say: records.ReportCount) -> dict[str, int]:
-    """Read an export into a file, in one transaction; a file that isn't there is made, and only if all went well.
+    """Import an export into a file, in one transaction; create the file if it is missing and the import succeeds.
 
-    Returns how many records of each kind there were. Raises BadArchive; the file is then as it was.
+    Returns how many records of each kind there were. Raises BadArchive; the file is then unchanged.
     """
     reader = ArchiveReader(source, find_newest_number())
     if db.exists():
@@ -60,7 +60,7 @@ def import_file(db: Path, source: Path, say: records.ReportCount) -> dict[str, i
         prepare_file(part)
         counts = _import_records(part, reader, say, checkpoints=True)
         if db.exists():
-            raise InvalidArchive(f"{db}: somebody made this file meanwhile")
+            raise InvalidArchive(f"{db}: this file was created during the import")
         part.rename(db)
     finally:
         for leftover in leftovers:

@@ -1,7 +1,7 @@
-"""Whole copies of the file: made while others write, read back, and given their name at once or not at all.
+"""Backups: copies that are made while others write, verified, and only then renamed to their final name.
 
-The copy is of one moment: the source is read in one transaction, which keeps no writer waiting. It only
-reads there, and never checkpoints (docs/develop/architecture.md, "The writer").
+A copy is a consistent snapshot: the source is read in one transaction, which blocks no writer and never checkpoints
+(docs/develop/architecture.md, "The writer").
 """
 
 import contextlib
@@ -15,14 +15,13 @@ from typing import Protocol
 
 import msgspec
 
-from ticketbox.store.file.check import Inspection, inspected, opened_to_look
+from ticketbox.store.file.check import Inspection, open_inspection, open_read_only
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.migrate import UnusableFile, find_newest_number
 
 NAME_FORMAT = "%Y%m%dT%H%M%SZ"
 STEP_PAGES = 64
-# What is written goes to the disk in small parts: one large flush would hold up the commits of a server
-# whose file is on the same disk.
+# Data is flushed to the disk in small parts: one large flush would delay the commits of a server on the same disk.
 _FLUSH_PAGES = 128
 _MAX_REST_SECONDS = 0.1
 _CACHE_KIB = 2048
@@ -30,21 +29,21 @@ _PROGRESS_STEPS = 50_000
 
 
 class ReportProgress(Protocol):
-    """Hears how far the work is: what is being done, and the share of it that is done (None: unknown)."""
+    """Reports progress: the step, and the share of it that is done (None: unknown)."""
 
     def __call__(self, doing: str, share: float | None) -> None:
-        """Hear it."""
+        """Report a step."""
         ...
 
 
 class Cancelled(Exception):
-    """The work was called off; nothing is left of it."""
+    """The operation was cancelled; nothing is left of it."""
 
 
 class FinishedCopy(msgspec.Struct, frozen=True):
     """A finished copy: where it is, its bytes, its schema's number, and how many rows each table has.
 
-    `kept` is the file that a restore put aside.
+    `kept` is the replaced file that a restore set aside.
     """
 
     file: str
@@ -63,7 +62,7 @@ def back_up(
     tell: ReportProgress = lambda doing, share: None,
     halted: Callable[[], bool] = lambda: False,
 ) -> FinishedCopy:
-    """Copy `db` to the file `to`, beside a running server or without one, and read the copy back.
+    """Copy `db` to the file `to`, also beside a running server, and verify the copy.
 
     Raises UnusableFile for a source that isn't sound, a target that is there already (unless `replace`) or
     can't be written, and Halted.
@@ -76,23 +75,23 @@ def back_up(
 
 
 def _throttle(halted: Callable[[], bool]) -> Callable[[], bool]:
-    """The same question, which first rests as long as was worked since it was asked last.
+    """Wrap the check for cancellation so that it sleeps as long as was worked since its last call.
 
-    It is asked all the time, so whoever writes beside a backup finds the disk and the cores free half of it.
+    It is called often, so that a server beside a backup has the disk and the cores half of the time.
     """
     since = time.monotonic()
 
-    def rested() -> bool:
+    def check_after_rest() -> bool:
         nonlocal since
         time.sleep(min(time.monotonic() - since, _MAX_REST_SECONDS))
         since = time.monotonic()
         return halted()
 
-    return rested
+    return check_after_rest
 
 
 def make_backup_name(db: Path) -> str:
-    """What a backup made now is called: `ticketbox-20261121T093000Z.db`, in UTC."""
+    """Return the name of a backup made now: `ticketbox-20261121T093000Z.db`, in UTC."""
     return f"{db.stem}-{time.strftime(NAME_FORMAT, time.gmtime())}.db"
 
 
@@ -104,15 +103,15 @@ def restore_backup(
     tell: ReportProgress = lambda doing, share: None,
     halted: Callable[[], bool] = lambda: False,
 ) -> FinishedCopy:
-    """Put a copy of `source` in the place of `db`, once it is read back. What stood there is kept beside it.
+    """Replace `db` by a verified copy of `source`. The old file is kept beside it.
 
-    The caller holds the file's lock. Raises UnusableFile for a source that isn't sound or is of a newer
-    version, and for a file that is there already (unless `force`); then everything is as it was.
+    The caller holds the file's lock. Raises UnusableFile for a source that is damaged or of a newer
+    version, and for a file that already exists (unless `force`); nothing is changed then.
     """
     if not force and db.exists() and db.stat().st_size:
-        raise UnusableFile(f"{db}: there is a file already; --force restores all the same, and keeps it beside")
+        raise UnusableFile(f"{db}: the file already exists; --force replaces it, and keeps the old one beside it")
     if db.exists() and db.samefile(source):
-        raise UnusableFile(f"{source}: this is the very file that it would replace")
+        raise UnusableFile(f"{source}: this is the file that would be replaced")
     with _make_verified_copy(source, db, tell, halted) as (part, copy):
         _give_to_owner(part, db)
         kept = _set_aside(db)
@@ -126,12 +125,12 @@ def _check_target(db: Path, to: Path, *, replace: bool) -> None:
         if to.samefile(db):
             raise UnusableFile(f"{to}: this is the file itself; name another for the backup")
         if not replace:
-            raise UnusableFile(f"{to}: there is a file already; --force replaces it")
+            raise UnusableFile(f"{to}: the file already exists; --force replaces it")
     log, shared = _get_log_paths(to)
     lock = to.with_name(f"{to.name}.lock")
     if lock.exists() or (log.exists() and log.stat().st_size):
         raise UnusableFile(f"{to}: this file is or was in use; name another for the backup")
-    log.unlink(missing_ok=True)  # what somebody left who only looked into an earlier backup
+    log.unlink(missing_ok=True)  # left by a reader of an earlier backup
     shared.unlink(missing_ok=True)
 
 
@@ -139,7 +138,7 @@ def _check_target(db: Path, to: Path, *, replace: bool) -> None:
 def _make_verified_copy(
     source: Path, to: Path, tell: ReportProgress, halted: Callable[[], bool]
 ) -> Generator[tuple[Path, FinishedCopy]]:
-    """A verified copy of a file beside where it will stand; gone afterwards unless it was moved."""
+    """Make a verified copy beside its final place; it is deleted afterwards unless it was moved."""
     started = time.monotonic()
     if not source.is_file():
         raise UnusableFile(f"{source}: there is no such file")
@@ -166,7 +165,7 @@ def _check_free_space(source: Path, folder: Path) -> None:
     needed = source.stat().st_size
     free = shutil.disk_usage(folder).free
     if free < needed:
-        raise UnusableFile(f"{folder}: {free:,} bytes of room aren't enough for a file of {needed:,}")
+        raise UnusableFile(f"{folder}: {free:,} bytes of free space aren't enough for a file of {needed:,}")
 
 
 def _copy_pages(
@@ -174,22 +173,22 @@ def _copy_pages(
 ) -> tuple[int, dict[str, int]]:
     with (
         _report_damage(source),
-        contextlib.closing(opened_to_look(source, alone=not _get_log_paths(source)[0].exists())) as reader,
+        contextlib.closing(open_read_only(source, alone=not _get_log_paths(source)[0].exists())) as reader,
         contextlib.closing(sqlite3.connect(part, isolation_level=None)) as writer,
         part.open("rb+") as written,
     ):
-        # The part is worth nothing until it is whole, so it needs no journal of its own.
+        # An incomplete copy is worthless, so it needs no journal.
         writer.execute("PRAGMA journal_mode = OFF")
         writer.execute("PRAGMA synchronous = OFF")
         writer.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         reader.execute("BEGIN")
         inspection = Inspection(reader)
         if not inspection.is_ours():
-            raise UnusableFile(f"{source}: this is no file of ticketbox's")
+            raise UnusableFile(f"{source}: this isn't a file of ticketbox")
         schema = inspection.schema()
         if schema > find_newest_number():
             raise UnusableFile(
-                f"{source}: the file has schema {schema:04} and this version knows up to {find_newest_number():04}; "
+                f"{source}: the file has schema {schema:04} and this version supports up to {find_newest_number():04}; "
                 "use the newer ticketbox that wrote it"
             )
         steps = 0
@@ -209,13 +208,13 @@ def _copy_pages(
 
 
 def _verify(source: Path, part: Path, rows: dict[str, int], tell: ReportProgress, halted: Callable[[], bool]) -> None:
-    """Read a copy back: pages, references, rows, contents. What is wrong with it, is wrong with its source.
+    """Verify a copy: pages, foreign keys, rows, contents. A fault in it is a fault in its source.
 
     Raises UnusableFile, and Halted.
     """
-    with _report_damage(source), inspected(part, alone=True) as copy:
+    with _report_damage(source), open_inspection(part, alone=True) as copy:
         copy.halt_when(halted, _PROGRESS_STEPS)
-        tell("reading back", None)
+        tell("verifying", None)
         if faults := copy.pages() or copy.references():
             raise UnusableFile(faults[0])
         if copy.counts() != rows:
@@ -225,14 +224,14 @@ def _verify(source: Path, part: Path, rows: dict[str, int], tell: ReportProgress
             if halted():
                 raise Cancelled
             if not blob.sound:
-                raise UnusableFile(f"the content {blob.key} isn't what its hash says")
+                raise UnusableFile(f"the content {blob.key} doesn't match its hash")
             done += blob.stored
             tell("comparing contents with their hashes", done / total)
 
 
 @contextlib.contextmanager
 def _report_damage(path: Path) -> Generator[None]:
-    """Tell damage apart from everything else that can go wrong."""
+    """Report damage as UnusableFile; other errors pass."""
     try:
         yield
     except UnusableFile as error:
@@ -244,16 +243,16 @@ def _report_damage(path: Path) -> Generator[None]:
 
 
 def _give_to_owner(part: Path, db: Path) -> None:
-    """Root restores for the account that the file is served by."""
+    """When run by root, give the file to the owner of the old file or its folder."""
     if os.name == "posix" and os.geteuid() == 0:
         there = (db if db.exists() else db.parent).stat()
         os.chown(part, there.st_uid, there.st_gid)
 
 
 def _set_aside(db: Path) -> Path | None:
-    """Give what stands in the file's place another name; the file stays there as well until it is replaced.
+    """Link the old file to another name; it also keeps its name until it is replaced.
 
-    A log that outlived its file must not meet the new one: SQLite would play it into that.
+    Its write-ahead log must be moved too: SQLite would apply it to the new file.
     """
     kept = db.with_name(f"{db.name}.before-restore-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
     if db.exists() and db.stat().st_size:
@@ -272,9 +271,9 @@ def _set_aside(db: Path) -> Path | None:
 
 
 def _merge_log(db: Path) -> None:
-    """Bring everything of a file into the file itself; a damaged one stays as it is.
+    """Merge the write-ahead log into the file; a damaged file stays unchanged.
 
-    Leaving WAL needs the file for oneself, so it also tells whether another command works on it.
+    Leaving WAL mode requires exclusive access, so this also detects another command that uses the file.
     """
     try:
         with contextlib.closing(connect(db, writes=True, checkpoints=True)) as connection:
@@ -282,7 +281,7 @@ def _merge_log(db: Path) -> None:
             connection.execute("PRAGMA journal_mode = WAL")
     except sqlite3.DatabaseError as error:
         if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise UnusableFile(f"{db}: another command works on the file; try again when it is done") from None
+            raise UnusableFile(f"{db}: another command uses the file; try again when it is done") from None
 
 
 def _get_log_paths(db: Path) -> tuple[Path, Path]:
@@ -290,7 +289,7 @@ def _get_log_paths(db: Path) -> tuple[Path, Path]:
 
 
 def _flush_folder(folder: Path) -> None:
-    """Make a new name last: on POSIX that is the folder's to write."""
+    """Flush a folder, so that new names in it survive a crash (POSIX)."""
     if os.name == "posix":
         handle = os.open(folder, os.O_RDONLY)
         try:

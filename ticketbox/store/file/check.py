@@ -1,8 +1,8 @@
-"""Looking a file over without changing a byte of it, beside a running server or without one.
+"""Checks of a file without changing it, also beside a running server.
 
 The connection only reads: it takes no lock that a writer waits for, and never checkpoints. Each
-question is a transaction of its own, so a long check doesn't keep the server's write-ahead log from
-being emptied.
+check is a separate transaction, so that a long one doesn't prevent the server from emptying its
+write-ahead log.
 """
 
 import contextlib
@@ -23,8 +23,8 @@ if sys.version_info >= (3, 14):
 else:
     from backports import zstd
 
-MOST_FAULTS = 20
-# Before this version, two connections that write and checkpoint at once can damage a file (WAL-reset).
+MAX_FAULTS = 20
+# Before this version, two connections that write and checkpoint at the same time can damage a file (WAL-reset).
 SAFE_SQLITE = (3, 51, 3)
 _CHUNK = 1 << 20
 
@@ -36,14 +36,14 @@ def has_wal_fault() -> bool:
     return sqlite3.sqlite_version_info < SAFE_SQLITE
 
 
-class Orphans(msgspec.Struct, frozen=True):
+class UnusedContents(msgspec.Struct, frozen=True):
     """Stored contents that nothing points at any more."""
 
     count: int
     bytes: int
 
 
-class Blob(msgspec.Struct, frozen=True):
+class BlobCheck(msgspec.Struct, frozen=True):
     """A stored content: its key, the bytes it takes in the file, and whether they are what its hash says."""
 
     key: int
@@ -51,7 +51,7 @@ class Blob(msgspec.Struct, frozen=True):
     sound: bool
 
 
-class Mail(msgspec.Struct, frozen=True):
+class MailFailures(msgspec.Struct, frozen=True):
     """Mails that wait after a failure, those that were given up, and the newest reason (None: nothing failed)."""
 
     failing: int
@@ -60,7 +60,7 @@ class Mail(msgspec.Struct, frozen=True):
 
 
 class Inspection:
-    """An open file under inspection. Damage shows as sqlite3.DatabaseError, told as UnusableFile."""
+    """An open file under inspection. Damage is raised as UnusableFile."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
@@ -71,41 +71,41 @@ class Inspection:
 
     def schema(self) -> int:
         """The number of the last migration that the file carries."""
-        with _told():
+        with _report_damage():
             return read_applied_number(self._connection)
 
     def pages(self) -> list[str]:
         """What SQLite finds wrong with pages, indexes and constraints; empty for a sound file. Slow."""
-        return [line for (line,) in self._rows(f"PRAGMA integrity_check({MOST_FAULTS})") if line != "ok"]
+        return [line for (line,) in self._rows(f"PRAGMA integrity_check({MAX_FAULTS})") if line != "ok"]
 
     def references(self) -> list[str]:
         """References that lead nowhere, as `table row -> other table`; empty for a sound file."""
         rows = self._rows("PRAGMA foreign_key_check")
-        return [f"{table} {row} -> {other}" for table, row, other, _ in rows[:MOST_FAULTS]]
+        return [f"{table} {row} -> {other}" for table, row, other, _ in rows[:MAX_FAULTS]]
 
     def counts(self) -> dict[str, int]:
         """How many rows each table holds."""
-        tables = self._rows(TABLES)
+        tables = self._rows(SELECT_TABLES)
         return {name: self._value(f'SELECT count(*) FROM "{name}"') for (name,) in tables}
 
-    def orphans(self) -> Orphans:
+    def orphans(self) -> UnusedContents:
         """What the server's housekeeping will remove."""
-        return Orphans(*self._rows(ORPHANS)[0])
+        return UnusedContents(*self._rows(ORPHANS)[0])
 
-    def blobs(self) -> Iterator[Blob]:
+    def blobs(self) -> Iterator[BlobCheck]:
         """Read every stored content, one at a time, and compare it with its hash. Slow."""
         after = -1
-        while row := next(iter(self._rows(NEXT_BLOB, (after,))), None):
+        while row := next(iter(self._rows(SELECT_NEXT_BLOB, (after,))), None):
             after, sha256, encoding, size, data = row
-            yield Blob(after, len(data), _is_sound(sha256, encoding, size, data))
+            yield BlobCheck(after, len(data), _is_sound(sha256, encoding, size, data))
 
     def newest_moment(self) -> int:
         """When the last thing happened that the file tells of, in epoch milliseconds; 0 for an empty file."""
         return self._value("SELECT ifnull((SELECT at FROM event WHERE id = (SELECT max(id) FROM event)), 0)")
 
-    def mail(self) -> Mail:
+    def mail(self) -> MailFailures:
         """What of the mail failed so far; for a file of this version's schema."""
-        return Mail(*self._rows(MAIL)[0])
+        return MailFailures(*self._rows(MAIL)[0])
 
     def free_bytes(self) -> int:
         """How much of the file is empty, and could be given back (`ticketbox check --compact`)."""
@@ -120,15 +120,15 @@ class Inspection:
         return self._value("SELECT ifnull(sum(length(data)), 0) FROM blob")
 
     def _rows(self, sql: str, parameters: Row = ()) -> list[Row]:
-        with _told():
+        with _report_damage():
             return self._connection.execute(sql, parameters).fetchall()
 
     def _value(self, sql: str) -> int:
-        with _told():
+        with _report_damage():
             return self._connection.execute(sql).fetchone()[0]
 
 
-TABLES = """
+SELECT_TABLES = """
 SELECT name FROM pragma_table_list
 WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
 """
@@ -141,20 +141,20 @@ SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state =
 FROM mail WHERE error IS NOT NULL
 """
 
-NEXT_BLOB = "SELECT id, sha256, encoding, bytes, data FROM blob WHERE id > ? ORDER BY id LIMIT 1"
+SELECT_NEXT_BLOB = "SELECT id, sha256, encoding, bytes, data FROM blob WHERE id > ? ORDER BY id LIMIT 1"
 
 
 @contextlib.contextmanager
-def inspected(path: Path, *, alone: bool = False) -> Generator[Inspection]:
+def open_inspection(path: Path, *, alone: bool = False) -> Generator[Inspection]:
     """Open a file to look at it; `alone` promises that nobody else has it open, so nothing is made beside it.
 
     Raises UnusableFile when it can't be read as an SQLite file.
     """
-    with _told(), contextlib.closing(opened_to_look(path, alone=alone)) as connection:
+    with _report_damage(), contextlib.closing(open_read_only(path, alone=alone)) as connection:
         yield Inspection(connection)
 
 
-def opened_to_look(path: Path, *, alone: bool = False) -> sqlite3.Connection:
+def open_read_only(path: Path, *, alone: bool = False) -> sqlite3.Connection:
     """A connection that only reads. Raises sqlite3.DatabaseError when the file can't be read."""
     if alone:
         return _immutable(path)
@@ -178,7 +178,7 @@ def _immutable(path: Path) -> sqlite3.Connection:
 
 
 @contextlib.contextmanager
-def _told() -> Generator[None]:
+def _report_damage() -> Generator[None]:
     try:
         yield
     except sqlite3.DatabaseError as error:
@@ -190,7 +190,7 @@ def _told() -> Generator[None]:
 def _is_sound(sha256: bytes, encoding: str, size: int, data: bytes) -> bool:
     hashed, length = hashlib.sha256(), 0
     try:
-        for part in _unpacked(data) if encoding == "zstd" else (data,):
+        for part in _decompress(data) if encoding == "zstd" else (data,):
             hashed.update(part)
             length += len(part)
             if length > size:
@@ -200,8 +200,8 @@ def _is_sound(sha256: bytes, encoding: str, size: int, data: bytes) -> bool:
     return length == size and hashed.digest() == sha256
 
 
-def _unpacked(data: bytes) -> Iterator[bytes]:
-    """The content in pieces: what a damaged frame claims to hold is never allocated at once."""
+def _decompress(data: bytes) -> Iterator[bytes]:
+    """The content in pieces: the size that a damaged frame claims is never allocated."""
     reader = zstd.ZstdDecompressor()
     yield reader.decompress(data, _CHUNK)
     while not reader.eof and not reader.needs_input:

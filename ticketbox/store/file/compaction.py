@@ -1,4 +1,4 @@
-"""Giving a file's empty room back to the disk, in small steps, beside a running server or without one."""
+"""Compaction: return a file's free pages to the disk in small steps, also beside a running server."""
 
 import contextlib
 import sqlite3
@@ -15,17 +15,17 @@ _MAX_WAIT_SECONDS = 180
 
 
 def compact_file(db: Path, *, checkpoints: bool, tell: ReportProgress = lambda doing, share: None) -> int:
-    """Move what is at the file's end into its holes; returns the bytes that are given back.
+    """Move pages from the file's end into free ones; return the bytes that were freed.
 
-    Each step is a transaction of milliseconds, so no writer waits for long. Beside a server (`checkpoints`
-    false) the file gets shorter when that next empties its log. Raises UnusableFile.
+    Each step is a transaction of milliseconds, so that no writer waits for long. Beside a server (`checkpoints`
+    false) the file shrinks when the server next empties its log. Raises UnusableFile.
     """
     try:
         with contextlib.closing(connect(db, writes=True, checkpoints=checkpoints)) as connection:
             before = left = _read_value(connection, "PRAGMA freelist_count")
             size = _read_value(connection, "PRAGMA page_size")
             while left:
-                tell("giving empty room back", 1 - left / before if left <= before else None)
+                tell("freeing empty pages", 1 - left / before if left <= before else None)
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
                 connection.execute("COMMIT")
@@ -40,11 +40,13 @@ def compact_file(db: Path, *, checkpoints: bool, tell: ReportProgress = lambda d
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             return max(before - left, 0) * size
     except sqlite3.DatabaseError as error:
-        raise UnusableFile(f"{db}: compacting stopped: {error}; the file is sound, and you can go on later") from error
+        raise UnusableFile(
+            f"{db}: compacting stopped: {error}; the file is intact, and you can continue later"
+        ) from error
 
 
 def _wait_for_server(db: Path, tell: ReportProgress) -> None:
-    """Let the server empty its log before it grows out of bounds."""
+    """Wait until the server empties its log, so that it doesn't grow too large."""
     log = db.with_name(f"{db.name}-wal")
     deadline = time.monotonic() + _MAX_WAIT_SECONDS
     while log.exists() and log.stat().st_size > MOST_LOG and time.monotonic() < deadline:

@@ -1,6 +1,6 @@
-"""Bringing a file to this version's schema: each migration and its record in one transaction.
+"""Migration of a file to this version's schema: each migration and its record in one transaction.
 
-A file of a newer version is refused untouched, and an existing file is copied before its first
+A file of a newer version is refused unchanged, and an existing file is copied before its first
 change (docs/operate/maintenance.md, "Upgrades").
 """
 
@@ -24,11 +24,11 @@ PAGE_CHECK_SECONDS = 1.0
 
 
 class UnusableFile(Exception):
-    """The file can't be served; the text says why and what to do."""
+    """The file can't be used; the text says why and what to do."""
 
 
 class Migration(msgspec.Struct, frozen=True):
-    """One step of the schema's history: `0001_initial.sql` is number 1."""
+    """A migration of the schema: `0001_initial.sql` is number 1."""
 
     number: int
     name: str
@@ -36,7 +36,7 @@ class Migration(msgspec.Struct, frozen=True):
 
 
 def list_migrations() -> list[Migration]:
-    """All steps, oldest first. The list only grows."""
+    """List all migrations, oldest first. The list only grows."""
     folder = resources.files("ticketbox.store.file") / "migrations"
     found: list[Migration] = []
     for entry in folder.iterdir():
@@ -47,10 +47,10 @@ def list_migrations() -> list[Migration]:
 
 
 def prepare_file(path: Path, say: Callable[[str], None] = lambda _: None) -> None:
-    """Make the file if it is missing, and bring it to the newest schema.
+    """Create the file if it is missing, and migrate it to the newest schema.
 
-    Raises UnusableFile for a file that isn't ours, is damaged, or comes from a newer version; such a
-    file is left as it was.
+    Raises UnusableFile for a file that isn't ticketbox's, is damaged, or is of a newer version; such a file stays
+    unchanged.
     """
     try:
         if not path.exists() or path.stat().st_size == 0:
@@ -62,12 +62,12 @@ def prepare_file(path: Path, say: Callable[[str], None] = lambda _: None) -> Non
     except sqlite3.DatabaseError as error:
         raise UnusableFile(_explain_unusable(path, error)) from error
     except OSError as error:
-        raise UnusableFile(f"{path}: can't make or open the file: {error.strerror}") from error
+        raise UnusableFile(f"{path}: can't create or open the file: {error.strerror}") from error
 
 
 def _migrate(connection: sqlite3.Connection, path: Path, say: Callable[[str], None]) -> None:
     applied = read_applied_number(connection)
-    connection.execute("PRAGMA journal_mode = WAL")  # a copy that stood beside the file has left it
+    connection.execute("PRAGMA journal_mode = WAL")  # a restored copy isn't in WAL mode
     pending = [migration for migration in list_migrations() if migration.number > applied]
     if pending and applied:
         _copy_before_migrating(connection, path, applied, say)
@@ -79,14 +79,14 @@ def _migrate(connection: sqlite3.Connection, path: Path, say: Callable[[str], No
 
 
 def read_applied_number(connection: sqlite3.Connection) -> int:
-    """The number of the last migration that the file carries; 0 for an empty file."""
+    """Read the number of the last migration applied to the file; 0 for an empty file."""
     if not connection.execute("SELECT 1 FROM sqlite_schema WHERE name = 'migration'").fetchone():
         return 0
     return connection.execute("SELECT ifnull(max(number), 0) FROM migration").fetchone()[0]
 
 
 def find_newest_number() -> int:
-    """The number of the last migration that this version knows."""
+    """Return the number of this version's last migration."""
     return list_migrations()[-1].number
 
 
@@ -100,7 +100,7 @@ def _create_file(path: Path) -> None:
 
 
 def _check_existing(path: Path) -> None:
-    """Look at an existing file without changing a byte of it."""
+    """Check an existing file without changing it."""
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
         ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
         applied = read_applied_number(connection)
@@ -109,19 +109,19 @@ def _check_existing(path: Path) -> None:
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             size = connection.execute("PRAGMA page_size").fetchone()[0]
             if path.stat().st_size < pages * size and not _has_wal(path):
-                raise UnusableFile(_explain_damage(path, "the file is shorter than it says"))
+                raise UnusableFile(_explain_damage(path, "the file is shorter than its header says"))
             _check_pages(connection, path)
     if not ours:
-        raise UnusableFile(f"{path}: this is an SQLite file of something else; name another with --db")
+        raise UnusableFile(f"{path}: this is an SQLite file of another program; choose another with --db")
     if applied > find_newest_number():
         raise UnusableFile(
-            f"{path}: the file has schema {applied:04} and this version knows up to {find_newest_number():04}; "
+            f"{path}: the file has schema {applied:04} and this version supports up to {find_newest_number():04}; "
             "run the newer ticketbox that wrote it"
         )
 
 
 def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
-    """Check the file's pages for as long as a start may take; `ticketbox check` reads them all."""
+    """Check the file's pages for up to a second; `ticketbox check` reads all of them."""
     deadline = time.monotonic() + PAGE_CHECK_SECONDS
     connection.set_progress_handler(lambda: time.monotonic() > deadline, 10_000)
     try:
@@ -135,15 +135,15 @@ def _check_pages(connection: sqlite3.Connection, path: Path) -> None:
 
 
 def _has_wal(path: Path) -> bool:
-    wal = path.with_name(path.name + "-wal")  # looking at the file may have left an empty one
+    wal = path.with_name(path.name + "-wal")  # reading the file may have left an empty one
     return wal.exists() and wal.stat().st_size > 0
 
 
 def _explain_unusable(path: Path, error: sqlite3.DatabaseError) -> str:
-    """Why a file can't be used: not all that SQLite refuses is damage, and no backup would mend the rest."""
+    """Explain why a file can't be used: not every error is damage that a backup would fix."""
     match getattr(error, "sqlite_errorcode", 0) & 0xFF:
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR:
-            return f"{path}: reading or writing failed ({error}); the file is as it was. Is the disk full?"
+            return f"{path}: reading or writing failed ({error}); the file is unchanged. Is the disk full?"
         case sqlite3.SQLITE_READONLY | sqlite3.SQLITE_CANTOPEN | sqlite3.SQLITE_PERM | sqlite3.SQLITE_AUTH:
             return f"{path}: the file and its folder must be writable ({error})"
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED:
@@ -154,19 +154,19 @@ def _explain_unusable(path: Path, error: sqlite3.DatabaseError) -> str:
 
 def _explain_damage(path: Path, error: object) -> str:
     return (
-        f"{path}: the file is damaged ({error}); it was left untouched. "
-        "Put a backup in its place: ticketbox restore BACKUP --force (docs/operate/backups.md)"
+        f"{path}: the file is damaged ({error}); it was left unchanged. "
+        "Restore a backup: ticketbox restore BACKUP --force (docs/operate/backups.md)"
     )
 
 
 def _copy_before_migrating(
     connection: sqlite3.Connection, path: Path, applied: int, say: Callable[[str], None]
 ) -> None:
-    """Copy the file beside itself. Only a whole copy gets its name; until then it ends in `.part`."""
+    """Copy the file beside itself. The copy's name ends in `.part` until it is complete."""
     copy = path.with_name(f"{path.name}.before-{applied + 1:04}-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
     part = path.with_name(f"{path.name}.copy.part")
     with contextlib.closing(connect(path, writes=True)) as guard:
-        guard.execute("BEGIN IMMEDIATE")  # nothing is written meanwhile, and of two commands one copies at a time
+        guard.execute("BEGIN IMMEDIATE")  # prevents writes, and another command's copy
         if read_applied_number(guard) > applied:
             return
         say(f"copying the file to {copy}")
@@ -180,7 +180,7 @@ def _copy_before_migrating(
 
 def _apply_migration(connection: sqlite3.Connection, migration: Migration) -> None:
     # executescript() would commit first; BEGIN inside the script keeps the whole step in one transaction.
-    # The record comes first, so that of two commands that start at once the second stops there.
+    # The record comes first, so that the second of two concurrent commands stops there.
     table = (
         "CREATE TABLE IF NOT EXISTS migration "
         "(number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT"
