@@ -16,7 +16,7 @@ from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.core.ids import ALPHABET
 from ticketbox.store.file.migrate import prepare_file
 
@@ -99,7 +99,7 @@ def seed(db: Path, tickets: int, *, random_seed: int = 1) -> SeededFile:
             leftover.unlink(missing_ok=True)
         db.parent.mkdir(parents=True, exist_ok=True)
         prepare_file(db)
-        owner = operate(db, "add_user", {"email": "bench@example.org", "name": "Bench", "password": PASSWORD})
+        owner = run_operation(db, "add_user", {"email": "bench@example.org", "name": "Bench", "password": PASSWORD})
         connection = sqlite3.connect(db, isolation_level=None)
         with connection:
             connection.execute("PRAGMA foreign_keys = OFF")
@@ -114,7 +114,7 @@ def seed(db: Path, tickets: int, *, random_seed: int = 1) -> SeededFile:
         connection.close()
         scopes = ["tickets:write", "tickets:assign"]
         arguments = {"user": owner.id, "label": "bench", "scopes": scopes, "company_id": company}
-        token = operate(db, "issue_token", arguments).secret
+        token = run_operation(db, "issue_token", arguments).secret
         notes.write_text(json.dumps({"token": token, "project": project}))
     noted = json.loads(notes.read_text())
     connection = sqlite3.connect(db)

@@ -1,4 +1,4 @@
-"""The composition root: opens the file, builds the rooms, and closes everything in order."""
+"""The composition root: opens the file, creates the services and jobs, and closes everything in order."""
 
 import asyncio
 import contextlib
@@ -16,7 +16,7 @@ from ticketbox.edge.edge import Edge, Site
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.routes import build_routes
 from ticketbox.jobs import backups, housekeeping, search_merge, systemd, webhooks
-from ticketbox.jobs.backups import Plan
+from ticketbox.jobs.backups import BackupPlan
 from ticketbox.jobs.email import delivery
 from ticketbox.mcp.endpoint import Endpoint
 from ticketbox.operations.catalogue import registry
@@ -31,7 +31,7 @@ log = logging.getLogger("ticketbox")
 
 
 class Appliance:
-    """A running ticketbox without its server: the open file and what works on it."""
+    """Ticketbox without the HTTP server: the open file, its services and the application."""
 
     def __init__(self, settings: Settings, services: Services) -> None:
         self.settings = settings
@@ -46,21 +46,21 @@ class Appliance:
             by_socket=settings.unix_socket is not None,
         )
         self.metrics = Metrics(services)
-        self.agents = Endpoint(registry(), self.dispatcher, self.site)
+        self.mcp = Endpoint(registry(), self.dispatcher, self.site)
 
-    def asgi(self) -> ASGIApp:
-        """The application for a server: the edge around the routes."""
-        routes = build_routes(registry(), self.dispatcher, self.site, self.agents.exchange, self.metrics)
+    def build_application(self) -> ASGIApp:
+        """Return the application to serve: the edge around the routes."""
+        routes = build_routes(registry(), self.dispatcher, self.site, self.mcp.exchange, self.metrics)
         return Edge(routes, self.site, self.services.limiter, self.metrics.observe)
 
 
 @contextlib.asynccontextmanager
-async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
-    """Lock, migrate and open the file, keep house meanwhile, and close in order.
+async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
+    """Lock, migrate and open the file, run the jobs meanwhile, and close everything in order.
 
     Raises UnusableFile for a file that can't be served, or that another server has open.
     """
-    with locked(settings.db):
+    with lock_file(settings.db):
         prepare_file(settings.db, log.info)
         clock = Clock()
         listeners = Listeners()
@@ -69,7 +69,7 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
             database,
             RateLimiter(clock.monotonic),
             settings.public_url,
-            _way_out(settings),
+            _create_fetch(settings),
             listeners,
             allow_private=settings.allow_private_addresses,
             mails=settings.relay is not None,
@@ -79,11 +79,11 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
         running = [
             asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
             asyncio.create_task(search_merge.run(services, stopping)),
-            asyncio.create_task(backups.run(_plan(settings), services, stopping)),
+            asyncio.create_task(backups.run(_plan_backups(settings), services, stopping)),
             asyncio.create_task(webhooks.run(services, stopping)),
             asyncio.create_task(delivery.run(services, settings.relay, stopping)),
             asyncio.create_task(systemd.run(services, stopping)),
-            asyncio.create_task(appliance.agents.run(stopping)),
+            asyncio.create_task(appliance.mcp.run(stopping)),
         ]
         try:
             yield appliance
@@ -94,14 +94,14 @@ async def opened(settings: Settings) -> AsyncGenerator[Appliance]:
             await database.close()
 
 
-def _plan(settings: Settings) -> Plan:
-    """When backups are made, and where they go."""
+def _plan_backups(settings: Settings) -> BackupPlan:
+    """Return when and where backups are created."""
     folder = settings.backup_dir or settings.db.absolute().with_name("backups")
-    return Plan(settings.db, folder, settings.backup_every, settings.backup_keep)
+    return BackupPlan(settings.db, folder, settings.backup_every, settings.backup_keep)
 
 
-def _way_out(settings: Settings) -> Fetch:
-    """The guarded way to other servers; its HTTP client loads with the first request."""
+def _create_fetch(settings: Settings) -> Fetch:
+    """Return the function that sends requests to other servers; it imports the HTTP client when first called."""
 
     async def fetch(url: str, **options: Any) -> FetchedResponse:
         from ticketbox.edge.outbound import Fetcher
@@ -112,18 +112,18 @@ def _way_out(settings: Settings) -> Fetch:
 
 
 @contextlib.contextmanager
-def locked(db: Path) -> Generator[None]:
-    """Hold the file's lock, so that a second server stays off. Raises UnusableFile when it is held."""
+def lock_file(db: Path) -> Generator[None]:
+    """Lock the file against a second server. Raises UnusableFile if it is locked."""
     path = db.with_name(db.name + ".lock")
     lock = FileLock(path, timeout=0)
     try:
         db.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
     except Timeout:
-        why = "another ticketbox serves this file" if path.exists() else "can't make the file's lock here"
+        why = "another ticketbox server is using this file" if path.exists() else "can't create the lock file"
         raise UnusableFile(f"{db}: {why}") from None
     except OSError as error:
-        raise UnusableFile(f"{db}: can't make the file's lock: {error.strerror}") from error
+        raise UnusableFile(f"{db}: can't create the lock file: {error.strerror}") from error
     try:
         yield
     finally:

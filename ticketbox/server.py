@@ -37,7 +37,7 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 @contextlib.contextmanager
-def listen_locally(path: Path) -> Generator[socket.socket]:
+def listen_on_unix_socket(path: Path) -> Generator[socket.socket]:
     """Open a unix socket for a proxy on this machine, for its owner and group, and remove it at the end.
 
     Replaces a socket that a killed server left behind. Raises OSError when it is in use or can't be created.

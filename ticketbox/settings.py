@@ -1,4 +1,4 @@
-"""Settings of `ticketbox serve`: each is a flag and a `TICKETBOX_…` variable (docs/operate/configuration.md)."""
+"""Settings of `ticketbox serve`: each is an option and a `TICKETBOX_…` variable (docs/operate/configuration.md)."""
 
 import os
 import sys
@@ -20,9 +20,9 @@ DEFAULT_KEEP = 14
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """How to serve. `public_url` has no trailing slash; without one it follows from host and port.
+    """The settings of a server. `public_url` has no trailing slash.
 
-    `backup_every` and `drop_captures_after` are seconds; None is never. Without a `relay` no mail is sent.
+    `backup_every` and `drop_captures_after` are seconds; None is never. Without a `relay` no emails are sent.
     """
 
     db: Path
@@ -44,44 +44,44 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def secure(self) -> bool:
-        """Whether browsers come over https."""
+        """Whether browsers use https."""
         return self.public_url.startswith("https://")
 
     @property
     def hosts(self) -> frozenset[str]:
-        """The Host values that are this server's."""
+        """The Host headers that this server accepts."""
         found = {urlsplit(self.public_url).netloc.lower()}
-        for name in {"localhost", "127.0.0.1", "[::1]", _bracketed(self.host)}:
-            found |= {name, f"{name}:{self.port}"}
+        for host in {"localhost", "127.0.0.1", "[::1]", _bracket_ipv6(self.host)}:
+            found |= {host, f"{host}:{self.port}"}
         return frozenset(found)
 
     @property
     def any_address(self) -> bool:
-        """Whether any IP address is a fitting Host: on a wildcard address, when no public address is given."""
+        """Whether any IP address is accepted as Host: when listening on all addresses without a public URL."""
         return not self.public_url_given and self.host in {"0.0.0.0", "::", ""}  # noqa: S104 (compared, not bound)
 
 
-def public_url(given: str | None, host: str, port: int, *, tls: bool) -> str:
-    """The public address to use. Raises InvalidRequest for one that isn't an http(s) origin."""
+def parse_public_url(given: str | None, host: str, port: int, *, tls: bool) -> str:
+    """Return the public URL, by default made from host and port. Raises InvalidRequest for one that isn't an origin."""
     if given is None:
         scheme = "https" if tls else "http"
-        shown = "localhost" if host in {"0.0.0.0", "::", "", "127.0.0.1"} else _bracketed(host)  # noqa: S104
+        name = "localhost" if host in {"0.0.0.0", "::", "", "127.0.0.1"} else _bracket_ipv6(host)  # noqa: S104
         default = {"http": 80, "https": 443}[scheme]
-        return f"{scheme}://{shown}" if port == default else f"{scheme}://{shown}:{port}"
+        return f"{scheme}://{name}" if port == default else f"{scheme}://{name}:{port}"
     try:
         parts = urlsplit(given.strip())
         _ = parts.port
     except ValueError as error:
-        raise InvalidField("public-url", f"this is no address: {error}") from None
+        raise InvalidField("public-url", f"not a URL: {error}") from None
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment or parts.username:
-        raise InvalidField("public-url", "give it as https://tickets.example.org")
+        raise InvalidField("public-url", "use a URL such as https://tickets.example.org")
     if parts.path not in {"", "/"}:
-        raise InvalidField("public-url", "ticketbox lives at the root of its host; leave the path out")
+        raise InvalidField("public-url", "ticketbox must be at the root of its host; remove the path")
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
 def default_db() -> Path:
-    """The file in the platform's data folder."""
+    """Return the path of the default file, in the platform's data folder."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
     elif sys.platform == "darwin":
@@ -91,7 +91,7 @@ def default_db() -> Path:
     return base / "ticketbox" / "ticketbox.db"
 
 
-def _bracketed(host: str) -> str:
+def _bracket_ipv6(host: str) -> str:
     try:
         return f"[{host}]" if ip_address(host).version == 6 else host
     except ValueError:

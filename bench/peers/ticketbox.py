@@ -26,7 +26,7 @@ from bench.peers.peer import (
 )
 from bench.seed import MOST_PER_MINUTE
 from ticketbox import __version__
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.jobs import search_merge
@@ -110,9 +110,9 @@ def _create_file(folder: Path, tickets: int) -> tuple[str, str, Path]:
     for left in folder.glob(f"{db.name}*"):
         left.unlink()
     owner = {"email": "bench@example.org", "name": "Bench", "company": "Bench", "project": "Bench"}
-    created = operate(db, "initialize", {**owner, "password": PASSWORD}, create=True)
+    created = run_operation(db, "initialize", {**owner, "password": PASSWORD}, create=True)
     wanted = {"user": created.user_id, "label": "bench", "scopes": ["tickets:write"]}
-    token = operate(db, "issue_token", wanted).secret
+    token = run_operation(db, "issue_token", wanted).secret
     with contextlib.closing(sqlite3.connect(db)) as connection, connection:
         connection.execute("UPDATE company SET reads_per_minute = :most, writes_per_minute = :most", (MOST_PER_MINUTE,))
     asyncio.run(_create_tickets(db, token, created.project_id, tickets))
@@ -128,6 +128,8 @@ async def _create_tickets(db: Path, token: str, project: str, tickets: int) -> N
         for text in ticket_texts(tickets)
     ]
     await asyncio.gather(*calls)
-    await search_merge.merge(services, asyncio.Event(), whole=True)  # a server does that within its first minute
+    await search_merge.merge_segments(
+        services, asyncio.Event(), full=True
+    )  # a server does that within its first minute
     services.close()
     await database.close()

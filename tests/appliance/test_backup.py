@@ -22,7 +22,7 @@ from ticketbox.store.file.migrate import find_newest_number
 def test_backup_has_the_same_rows_as_the_database(db: Path, tmp_path: Path) -> None:
     done = run("backup", tmp_path / "copy.db", "--db", db)
     assert (done.exit_code, done.stderr) == (0, "copying …\nverifying …\ncomparing contents with their hashes …\n")
-    assert done.stdout.startswith(f"{tmp_path / 'copy.db'} is a sound copy of {db}: ")
+    assert done.stdout.startswith(f"Copied {db} to {tmp_path / 'copy.db'}: ")
     assert "6 tickets, 6 captures" in done.stdout
     assert rows(tmp_path / "copy.db") == rows(db)
     if os.name == "posix":
@@ -148,7 +148,7 @@ def test_full_disk_makes_no_backup_and_reports_it(db: Path, tmp_path: Path) -> N
             assert ("free space" in done.stderr or "disk full" in done.stderr, done.stdout) == (True, "")
             assert "Traceback" not in done.stderr
         else:
-            assert "sound copy" in done.stdout
+            assert "Copied " in done.stdout
             assert size != "200k"
 
 

@@ -91,7 +91,7 @@ def test_restore_leaves_a_database_in_use_alone(seed: Seed, saved: Path, tmp_pat
     folder.mkdir()
     with seed.box(folder) as box, box.client(seed.token) as client:
         done = run("restore", saved, "--db", box.db, "--force")
-        assert (done.exit_code, "another ticketbox serves this file" in done.stderr) == (1, True)
+        assert (done.exit_code, "another ticketbox server is using this file" in done.stderr) == (1, True)
         ok(client.get("/tickets"))
     with contextlib.closing(sqlite3.connect(box.db)) as other:
         other.execute("SELECT count(*) FROM ticket").fetchone()
@@ -115,7 +115,7 @@ def test_restore_leaves_a_database_in_use_alone(seed: Seed, saved: Path, tmp_pat
         (lambda path: path.write_bytes(path.read_bytes()[:100_000]), str),
         (lambda path: path.write_bytes(os.urandom(100_000)), "file is not a database"),
         (lambda path: path.write_bytes(b""), "isn't a file of ticketbox"),
-        (lambda path: path.unlink(), "there is no such file"),
+        (lambda path: path.unlink(), "no such file"),
     ],
     ids=["newer", "contents", "foreign", "cut", "garbage", "empty", "missing"],
 )

@@ -13,13 +13,13 @@ from tests.support.cli import run
 from tests.support.seed import Seed, capture_parts
 from tests.support.server import Box, eventually, ok
 from ticketbox.domain.core.clock import DAY
-from ticketbox.jobs.backups import Plan, due_in, kept, make
+from ticketbox.jobs.backups import BackupPlan, create_backup, list_backups, seconds_until_due
 from ticketbox.store.file.migrate import UnusableFile
 
 
-def plan(db: Path, keep: int = 3, every: int = 3600) -> Plan:
+def plan(db: Path, keep: int = 3, every: int = 3600) -> BackupPlan:
     """A plan for backups in a folder beside the file."""
-    return Plan(db, db.parent / "backups", every, keep)
+    return BackupPlan(db, db.parent / "backups", every, keep)
 
 
 def test_server_makes_its_first_backup_at_startup_and_it_restores(seed: Seed, tmp_path: Path) -> None:
@@ -56,7 +56,7 @@ def test_old_backups_are_deleted_and_other_files_are_kept(db: Path) -> None:
     running.write_bytes(b"")
     killed.write_bytes(b"")
     os.utime(killed, (0, 0))
-    made = make(ours, asyncio.Event())
+    made = create_backup(ours, asyncio.Event())
     found = set(names(ours.folder)) - strangers - {running.name}
     assert running.exists()
     assert found == {"ticketbox-20200104T000000Z.db", "ticketbox-20200105T000000Z.db", Path(made.file).name}
@@ -65,24 +65,24 @@ def test_old_backups_are_deleted_and_other_files_are_kept(db: Path) -> None:
 
 def test_corrupt_database_never_replaces_a_good_backup(db: Path) -> None:
     ours = plan(db, keep=1)
-    good = Path(make(ours, asyncio.Event()).file).rename(ours.folder / "ticketbox-20260101T000000Z.db")
+    good = Path(create_backup(ours, asyncio.Event()).file).rename(ours.folder / "ticketbox-20260101T000000Z.db")
     before = digest(good)
     change(db, "UPDATE blob SET data = zeroblob(length(data))")
     with pytest.raises(UnusableFile, match="hash"):
-        make(ours, asyncio.Event())
-    assert kept(ours) == [good]
+        create_backup(ours, asyncio.Event())
+    assert list_backups(ours) == [good]
     assert digest(good) == before
 
 
 def test_next_backup_is_due_by_the_name_of_the_newest(db: Path) -> None:
     ours = plan(db)
-    assert due_in(ours, 0) == 0
+    assert seconds_until_due(ours, 0) == 0
     ours.folder.mkdir()
     (ours.folder / "ticketbox-20261121T093000Z.db").touch()
     made = calendar.timegm((2026, 11, 21, 9, 30, 0))
-    assert due_in(ours, made + 600) == 3000
-    assert due_in(ours, made + 9999) == 0
-    assert due_in(ours, made - 999_999) == 3600  # the clock was ahead
+    assert seconds_until_due(ours, made + 600) == 3000
+    assert seconds_until_due(ours, made + 9999) == 0
+    assert seconds_until_due(ours, made - 999_999) == 3600  # the clock was ahead
 
 
 def test_invalid_durations_are_rejected(db: Path) -> None:

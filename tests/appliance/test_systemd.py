@@ -48,7 +48,7 @@ def supervisor(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
 @pytest.mark.parametrize("supervisor", ["file", "abstract"], indirect=True)
 def test_systemd_is_notified_of_ready_and_stopping(seed: Seed, tmp_path: Path, supervisor: Supervisor) -> None:
     with seed.box(tmp_path) as box:
-        assert supervisor.hear() == f"READY=1\nSTATUS=serves {box.db} at {box.url}"
+        assert supervisor.hear() == f"READY=1\nSTATUS=serving {box.db} at {box.url}"
         assert supervisor.hear(0.5) == ""  # nobody asked for a watchdog
         assert box.stop() == 0
         assert supervisor.hear() == "STOPPING=1"

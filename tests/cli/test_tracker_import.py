@@ -29,7 +29,7 @@ def test_dry_run_shows_the_mapping_and_changes_nothing(world: World, tracker: st
     assert done.exit_code == 0, done.stderr
     assert "2 tickets" in done.stdout
     assert "→ Done, resolved" in done.stdout
-    assert "Nothing is changed" in done.stdout
+    assert "Dry run: nothing was created" in done.stdout
     assert done.stderr == ""
     assert tickets(world) == {}
     told = json.loads(take(world, tracker, FILES / name, "--dry-run", "--json").stdout)

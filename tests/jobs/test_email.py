@@ -16,7 +16,7 @@ from ticketbox.domain.core.clock import DAY, HOUR, MINUTE, Clock
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.events.mail_server import parse_mail_server
 from ticketbox.domain.events.records import Reason
-from ticketbox.jobs.email.delivery import Mailer
+from ticketbox.jobs.email.delivery import EmailSender
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events import email_addresses, email_outbox, events, notifications
 from ticketbox.store.file.database import Database, Read, Write
@@ -36,7 +36,9 @@ class Bench:
         self.database = database
         self.box = box
         self.services = Services(database, RateLimiter(lambda: 0.0), "https://tickets.example", mails=True)
-        self.mailer = Mailer(self.services, parse_mail_server(f"smtp://{box.host}", "ticketbox <t@tickets.example>"))
+        self.mailer = EmailSender(
+            self.services, parse_mail_server(f"smtp://{box.host}", "ticketbox <t@tickets.example>")
+        )
 
     async def set_up(self) -> None:
         """Plant the rows that mail hangs on."""
@@ -90,7 +92,7 @@ class Bench:
     async def round(self) -> float:
         """Send whatever is due."""
         await self.mailer.start()
-        await self.mailer.settled()
+        await self.mailer.wait_until_idle()
         return await self.mailer.start()
 
     async def later(self, ms: int = 2 * MINUTE) -> list[str]:
@@ -253,7 +255,7 @@ def test_failing_server_is_retried_less_often_and_given_up_after_a_day(tmp_path:
             attempts += 1
         assert attempts == 15
         assert DAY - 6 * HOUR < Bench.now - begun <= DAY
-        assert await bench.waiting() == [("dead", 15, "the address is refused (451 later)")]
+        assert await bench.waiting() == [("dead", 15, "the email server refuses the address (451 later)")]
         assert bench.services.mailed == {"failed": 15, "given_up": 1}
         bench.box.refuse = lambda _: None
         await bench.happen("Again")
@@ -301,7 +303,7 @@ def test_unreachable_server_costs_one_attempt_for_all(tmp_path: Path) -> None:
         assert await bench.later() == []
         waiting = await bench.waiting()
         assert [(state, attempts) for state, attempts, _ in waiting] == [("pending", 1)] * 3
-        assert "the mail server can't be used: " in str(waiting[0][2])
+        assert "can't connect to the email server: " in str(waiting[0][2])
         bench.mailer._relay = parse_mail_server(f"smtp://{bench.box.host}", "t@tickets.example")
         assert len(await bench.later(10_000)) == 3
 
@@ -345,7 +347,7 @@ def test_email_lists_at_most_twenty_notifications(tmp_path: Path) -> None:
         words = text(bench.box.got[0])
         assert "Reply 19." in words
         assert "Reply 20." not in words
-        assert "And 3 more" in words
+        assert "3 more on" in words
         assert await bench.waiting() == []
 
     on_a_bench(tmp_path, test)
@@ -360,7 +362,7 @@ def test_unwritable_outbox_floods_nobody_and_loses_nothing(tmp_path: Path, fault
         for _ in range(3):
             await bench.mailer.start()
             with contextlib.suppress(sqlite3.IntegrityError):
-                await bench.mailer.settled()
+                await bench.mailer.wait_until_idle()
             bench.mailer._round = None
         assert len(bench.box.got) == goes
         await bench.change("DROP TRIGGER broken")

@@ -75,10 +75,10 @@ def test_many_segments_become_one_and_searches_return_the_same(tmp_path: Path) -
     async def work() -> None:
         async with open_services(tmp_path / "a.db") as services:
             await add(services, 7, tickets=20, words=200)
-            assert await services.database.read(search_segments.count_segments) > search_merge.FEW
+            assert await services.database.read(search_segments.count_segments) > search_merge.MAX_SEGMENTS
             before = run_searches(tmp_path / "a.db")
             assert any(found for found, _ in before)
-            assert await search_merge.merge(services, asyncio.Event(), whole=True) > 0
+            assert await search_merge.merge_segments(services, asyncio.Event(), full=True) > 0
             assert await services.database.read(search_segments.count_segments) == 1
             assert run_searches(tmp_path / "a.db") == before
 
@@ -89,12 +89,12 @@ def test_small_segments_are_merged_without_the_large_one(tmp_path: Path) -> None
     async def work() -> None:
         async with open_services(tmp_path / "a.db") as services:
             await add(services, 7, tickets=100, words=200)
-            await search_merge.merge(services, asyncio.Event(), whole=True)
+            await search_merge.merge_segments(services, asyncio.Event(), full=True)
             await add(services, 10)
             before = run_searches(tmp_path / "a.db")
             many = await services.database.read(search_segments.count_segments)
-            assert many > search_merge.FEW
-            await search_merge.merge(services, asyncio.Event(), whole=False)
+            assert many > search_merge.MAX_SEGMENTS
+            await search_merge.merge_segments(services, asyncio.Event(), full=False)
             assert 1 < await services.database.read(search_segments.count_segments) < many
             assert run_searches(tmp_path / "a.db") == before
 
@@ -106,7 +106,7 @@ def test_few_segments_are_left_alone(tmp_path: Path) -> None:
         async with open_services(tmp_path / "a.db") as services:
             await add(services, 3)
             assert await services.database.read(search_segments.count_segments) == 3
-            assert await search_merge.merge(services, asyncio.Event(), whole=True) == 0
+            assert await search_merge.merge_segments(services, asyncio.Event(), full=True) == 0
             assert await services.database.read(search_segments.count_segments) == 3
 
     asyncio.run(work())
@@ -118,7 +118,7 @@ def test_writes_continue_between_steps(tmp_path: Path, monkeypatch: pytest.Monke
     async def work() -> None:
         async with open_services(tmp_path / "a.db") as services:
             await add(services, 6, tickets=100, words=100)
-            running = asyncio.create_task(search_merge.merge(services, asyncio.Event(), whole=True))
+            running = asyncio.create_task(search_merge.merge_segments(services, asyncio.Event(), full=True))
             units, written = services.database.written, 0
             while not running.done():
                 await add(services, 1)
@@ -142,7 +142,7 @@ def test_stop_ends_a_merge_between_steps_and_the_next_completes_it(
         async with open_services(tmp_path / "a.db") as services:
             await add(services, 6, tickets=100, words=100)
             before, stopping = run_searches(tmp_path / "a.db"), asyncio.Event()
-            running = asyncio.create_task(search_merge.merge(services, stopping, whole=True))
+            running = asyncio.create_task(search_merge.merge_segments(services, stopping, full=True))
             async with asyncio.timeout(10):
                 while services.database.commits < 6 + 3:
                     await asyncio.sleep(0)
@@ -150,7 +150,7 @@ def test_stop_ends_a_merge_between_steps_and_the_next_completes_it(
             await asyncio.wait_for(running, 10)
             assert await services.database.read(search_segments.count_segments) > 1
             assert run_searches(tmp_path / "a.db") == before
-            await search_merge.merge(services, asyncio.Event(), whole=True)
+            await search_merge.merge_segments(services, asyncio.Event(), full=True)
             assert await services.database.read(search_segments.count_segments) == 1
             assert run_searches(tmp_path / "a.db") == before
 
@@ -158,7 +158,7 @@ def test_stop_ends_a_merge_between_steps_and_the_next_completes_it(
 
 
 def test_server_merges_pauses_and_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(search_merge, "LOOK_SECONDS", 0.01)
+    monkeypatch.setattr(search_merge, "INTERVAL_SECONDS", 0.01)
 
     async def work() -> None:
         async with open_services(tmp_path / "a.db") as services:

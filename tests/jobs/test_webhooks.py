@@ -59,7 +59,7 @@ class Bench:
         while True:
             count = len(self.receiver.got)
             await self.deliverer.start()
-            await self.deliverer.settled()
+            await self.deliverer.wait_until_idle()
             if len(self.receiver.got) == count:
                 return
 
@@ -140,7 +140,7 @@ def test_receiver_that_fails_for_a_day_is_disabled_and_can_be_replayed(
         enabled, reason = await bench.read_state()
         assert not enabled
         assert reason is not None
-        assert "nothing got through since 2026-11-21T09:30:00.000Z; last: its receiver answered 500" in reason
+        assert "nothing got through since 2026-11-21T09:30:00.000Z; last: the receiver returned 500" in reason
         assert await bench.log() == [(DeliveryState.DEAD, 15), (DeliveryState.DEAD, 0)]
         bench.receiver.answer = lambda _: 200
         await bench.database.write(lambda tx: webhooks.enable_webhook(tx, bench.webhook))
@@ -199,13 +199,13 @@ def test_many_events_are_delivered_in_order(tmp_path: Path) -> None:
         await bench.database.write(many)
         for _ in range(3):
             await bench.deliverer.start()
-            await bench.deliverer.settled()
+            await bench.deliverer.wait_until_idle()
         backlog = await bench.database.read(webhook_deliveries.load_backlog)
         assert backlog.pending == 1_200 - 3
         assert backlog.oldest == Bench.now
         for _ in range(20):
             await bench.deliverer.start()
-            await bench.deliverer.settled()
+            await bench.deliverer.wait_until_idle()
         told = [got.event["data"]["number"] for got in bench.receiver.got]
         assert told == list(range(23))
 
@@ -232,7 +232,7 @@ def test_result_after_the_webhook_is_deleted_changes_nothing(tmp_path: Path) -> 
         await bench.happen()
         await bench.deliverer.start()
         await bench.database.write(lambda tx: webhooks.delete_webhook(tx, bench.webhook))
-        await bench.deliverer.settled()
+        await bench.deliverer.wait_until_idle()
 
         def count(tx: Read) -> int:
             return tx.value("SELECT count(*) FROM delivery")

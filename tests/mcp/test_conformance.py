@@ -18,7 +18,7 @@ from tests.support.npm import install, node
 from tests.support.oauth_app import App, browser_of, handle_in
 from tests.support.server import Box, Person, World, eventually, run_server
 from tests.support.token_proxy import run_token_proxy
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("conformance")]
 
@@ -104,7 +104,7 @@ def asked(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Itera
         return
     with run_server(tmp_path) as first:
         given = {"user": "root@example.org", "label": "suite", "scopes": ["read"]}
-        token = operate(first.db, "issue_token", given).secret
+        token = run_operation(first.db, "issue_token", given).secret
     with FixtureBox(first.db) as box, run_token_proxy(box.url, token) as url:
         yield url
 

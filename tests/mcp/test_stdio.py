@@ -15,7 +15,7 @@ from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import TextResourceContents
 
 from tests.support.server import Box, World, ok, run_server
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 
 T = TypeVar("T")
 
@@ -99,7 +99,9 @@ def test_unresponsive_service_does_not_block_the_client(tmp_path: Path) -> None:
 
 def test_tools_appear_when_the_service_starts(tmp_path: Path) -> None:
     with run_server(tmp_path) as first:
-        token = operate(first.db, "issue_token", {"user": "root@example.org", "label": "l", "scopes": ["read"]}).secret
+        token = run_operation(
+            first.db, "issue_token", {"user": "root@example.org", "label": "l", "scopes": ["read"]}
+        ).secret
         port = int(first.url.rpartition(":")[2])
     environment = {"TICKETBOX_URL": f"http://localhost:{port}", "SERVICE_API_TOKEN": token}
 

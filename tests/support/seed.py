@@ -15,7 +15,7 @@ import msgspec
 from PIL import Image
 
 from tests.support.server import PASSWORD, Box, ticketbox
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 
 EMAIL = "root@example.org"
 SCOPES = ["tickets:write", "tickets:assign"]
@@ -49,7 +49,7 @@ def create_seed(folder: Path) -> Seed:
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     made = json.loads(done.stdout)
-    token = operate(db, "issue_token", {"user": EMAIL, "label": "writer", "scopes": SCOPES}).secret
+    token = run_operation(db, "issue_token", {"user": EMAIL, "label": "writer", "scopes": SCOPES}).secret
     with contextlib.closing(sqlite3.connect(db)) as connection:
         connection.execute("UPDATE company SET reads_per_minute = 1000000, writes_per_minute = 1000000")
         connection.commit()

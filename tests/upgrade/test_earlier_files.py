@@ -10,7 +10,7 @@ from tests.support.seed import EMAIL, capture_parts, faults
 from tests.support.server import Box, ok
 from tests.upgrade.keep_file import FILES
 from tests.upgrade.test_migrations import schema
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 from ticketbox.store.file.migrate import prepare_file
 
 VERSIONS = sorted(path.name.removesuffix(".db.gz") for path in FILES.glob("*.db.gz"))
@@ -29,7 +29,7 @@ def test_file_of_an_earlier_version_is_migrated_and_served(tmp_path: Path, versi
     prepare_file(tmp_path / "fresh.db")
     assert schema(db) == schema(tmp_path / "fresh.db")
     assert faults(db) == {}
-    token = operate(db, "issue_token", {"user": EMAIL, "label": "reader", "scopes": ["tickets:write"]}).secret
+    token = run_operation(db, "issue_token", {"user": EMAIL, "label": "reader", "scopes": ["tickets:write"]}).secret
     with Box(db) as box, box.client(token) as client:
         assigned = ok(client.get(f"/tickets/{notes['assigned']}"))
         assert (assigned["labels"], assigned["priority"], len(assigned["assignees"])) == (["kept"], "high", 1)

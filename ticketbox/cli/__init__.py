@@ -1,9 +1,9 @@
-"""The command line. Each command imports what it needs when it runs, so `version` starts at once."""
+"""The command line. Each command imports what it needs when it runs, so `version` starts fast."""
 
 import click
 
 from ticketbox import __version__
-from ticketbox.cli.lazy import LazyGroup
+from ticketbox.cli.core.lazy_group import LazyGroup
 
 
 @click.group(
@@ -20,8 +20,8 @@ from ticketbox.cli.lazy import LazyGroup
         "import": "ticketbox.cli.export_import:import_",
         "check": "ticketbox.cli.check.command:check",
         "mcp": "ticketbox.cli.mcp:mcp",
-        "openapi": "ticketbox.cli.documents:openapi",
-        "version": "ticketbox.cli.documents:version",
+        "openapi": "ticketbox.cli.openapi:openapi",
+        "version": "ticketbox.cli.version:version",
     },
     context_settings={"help_option_names": ["-h", "--help"]},
 )

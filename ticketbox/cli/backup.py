@@ -1,12 +1,13 @@
-"""`ticketbox backup` and `restore`: whole copies of the file, out and back in."""
+"""`ticketbox backup` and `ticketbox restore`: copy the file and put a copy back (docs/operate/backups.md)."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
-from ticketbox.cli.common import counted, db_option, fail, in_bytes, json_option, print_json
-from ticketbox.cli.progress import Progress
+from ticketbox.cli.core.options import add_db_option, add_json_option
+from ticketbox.cli.core.output import exit_with_error, format_bytes, format_counts, print_json
+from ticketbox.cli.core.progress import Progress
 
 if TYPE_CHECKING:
     from ticketbox.store.file.backup import FinishedCopy
@@ -14,59 +15,59 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("dest", type=click.Path(path_type=Path))
-@db_option
-@json_option
-@click.option("--force", is_flag=True, help="Replace a file that is there already.")
+@add_db_option
+@add_json_option
+@click.option("--force", is_flag=True, help="Replace an existing file.")
 def backup(dest: Path, db: Path, as_json: bool, force: bool) -> None:
-    """Copy the file to DEST, a file or a folder, and read the copy back.
+    """Copy the file to DEST, a file or a folder, and check the copy.
 
-    Works beside a running server, which goes on writing meanwhile. DEST appears when it is whole.
+    The server can keep running. DEST appears when the copy is complete.
     """
     from ticketbox.store.file.backup import back_up, make_backup_name
     from ticketbox.store.file.migrate import UnusableFile
 
     if not db.exists():
-        fail(f"{db}: there is no such file")
+        exit_with_error(f"{db}: no such file")
     if dest.is_dir():
         dest /= make_backup_name(db)
     try:
-        with Progress(quiet=as_json) as tell:
-            made = back_up(db, dest, replace=force, tell=tell)
+        with Progress(quiet=as_json) as progress:
+            copy = back_up(db, dest, replace=force, tell=progress)
     except UnusableFile as error:
-        fail(str(error))
+        exit_with_error(str(error))
     else:
-        _report(made, as_json, f"{dest} is a sound copy of {db}")
+        _print_copy(copy, as_json, f"Copied {db} to {dest}")
 
 
 @click.command()
 @click.argument("src", type=click.Path(dir_okay=False, path_type=Path))
-@db_option
-@json_option
-@click.option("--force", is_flag=True, help="Restore over a file that is there; it is kept beside.")
+@add_db_option
+@add_json_option
+@click.option("--force", is_flag=True, help="Replace an existing file; it is kept under another name.")
 def restore(src: Path, db: Path, as_json: bool, force: bool) -> None:
-    """Put the backup SRC in the place of the file, once a copy of it is read back.
+    """Replace the file by the backup SRC, after checking a copy of it.
 
-    Stop the server first. A damaged backup, and one of a newer version, is refused, and nothing is changed.
+    Stop the server first. A damaged backup, or one of a newer version, is refused and nothing changes.
     """
-    from ticketbox.app import locked
+    from ticketbox.app import lock_file
     from ticketbox.store.file import backup as store
     from ticketbox.store.file.migrate import UnusableFile
 
     if not src.exists():
-        fail(f"{src}: there is no such file")
+        exit_with_error(f"{src}: no such file")
     try:
-        with locked(db), Progress(quiet=as_json) as tell:
-            made = store.restore_backup(src, db, force=force, tell=tell)
+        with lock_file(db), Progress(quiet=as_json) as progress:
+            copy = store.restore_backup(src, db, force=force, tell=progress)
     except UnusableFile as error:
-        fail(str(error))
+        exit_with_error(str(error))
     else:
-        _report(made, as_json, f"{db} is restored from {src}")
+        _print_copy(copy, as_json, f"Restored {db} from {src}")
 
 
-def _report(made: "FinishedCopy", as_json: bool, words: str) -> None:
+def _print_copy(copy: "FinishedCopy", as_json: bool, message: str) -> None:
     if as_json:
-        print_json(made)
+        print_json(copy)
         return
-    click.echo(f"{words}: {in_bytes(made.bytes)} in {made.seconds:.1f} s, {counted(made.rows)}")
-    if made.kept:
-        click.echo(f"What was there is kept as {made.kept}")
+    click.echo(f"{message}: {format_bytes(copy.bytes)} in {copy.seconds:.1f} s, {format_counts(copy.rows)}")
+    if copy.kept:
+        click.echo(f"The previous file is now {copy.kept}")

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import click
 
-from ticketbox.cli.common import fail, operate, refusals
-from ticketbox.cli.serve import listen, on_a_desktop, run
-from ticketbox.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, default_db, public_url
+from ticketbox.cli.core.operations import run_operation
+from ticketbox.cli.core.output import exit_on_problem, exit_with_error
+from ticketbox.cli.serve import is_at_desktop, listen, run
+from ticketbox.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, default_db, parse_public_url
 
 TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
 
@@ -21,27 +22,36 @@ TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
     help="The demo's file; created if it doesn't exist.",
 )
 @click.option("--host", default=DEFAULT_HOST, show_default=True, help="The address to listen on.")
-@click.option("--port", default=DEFAULT_PORT, show_default=True, type=click.IntRange(0, 65535))
+@click.option(
+    "--port",
+    default=DEFAULT_PORT,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="The port; 0 picks a free one.",
+)
 @click.option("--open/--no-open", "open_browser", default=None, help="Open the demo in a browser.")
-@refusals
+@exit_on_problem
 def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
     """Create a file with a company, two projects and tickets with captures, and serve it."""
-    from ticketbox.app import locked
+    from ticketbox.app import lock_file
     from ticketbox.store.file.migrate import UnusableFile
 
     with listen(host, port) as listener:
         port = listener.getsockname()[1]
-        settings = Settings(db=db, host=host, port=port, public_url=public_url(None, host, port, tls=False))
+        settings = Settings(db=db, host=host, port=port, public_url=parse_public_url(None, host, port, tls=False))
         credentials = ""
         try:
-            with locked(db):
+            with lock_file(db):
                 if not db.exists():
                     _create(db)
                 credentials = _issue_credentials(db, settings.public_url)
         except UnusableFile as error:
-            fail(str(error))
+            exit_with_error(str(error))
         run(
-            settings, listener, open_browser=on_a_desktop() if open_browser is None else open_browser, words=credentials
+            settings,
+            listener,
+            open_browser=is_at_desktop() if open_browser is None else open_browser,
+            message=credentials,
         )
 
 
@@ -71,18 +81,18 @@ def _issue_credentials(db: Path, url: str) -> str:
     from ticketbox.demo.loader import OWNER_EMAIL, SCOPES
     from ticketbox.domain.accounts.secrets import generate_secret
 
-    accounts = operate(db, "list_users", {}).items
+    accounts = run_operation(db, "list_users", {}).items
     if not accounts or accounts[0].email != OWNER_EMAIL:
-        fail(f"{db}: this file is not a demo; choose another one with --db")
+        exit_with_error(f"{db}: this file is not a demo; choose another one with --db")
     password = generate_secret()[4:20]
-    operate(db, "set_password", {"user": OWNER_EMAIL, "password": password})
-    for token in operate(db, "list_issued_tokens", {"user": OWNER_EMAIL}).items:
+    run_operation(db, "set_password", {"user": OWNER_EMAIL, "password": password})
+    for token in run_operation(db, "list_issued_tokens", {"user": OWNER_EMAIL}).items:
         if token.label == TOKEN_LABEL:
-            operate(db, "revoke_issued_token", {"token_id": token.id})
-    secret = operate(db, "issue_token", {"user": OWNER_EMAIL, "label": TOKEN_LABEL, "scopes": SCOPES}).secret
+            run_operation(db, "revoke_issued_token", {"token_id": token.id})
+    secret = run_operation(db, "issue_token", {"user": OWNER_EMAIL, "label": TOKEN_LABEL, "scopes": SCOPES}).secret
     return (
         f"\n  Sign in at {url}\n"
-        f"    e-mail    {OWNER_EMAIL}\n    password  {password}\n"
+        f"    email     {OWNER_EMAIL}\n    password  {password}\n"
         f"\n  Or use an API token with {url}/api/v1 and {url}/mcp\n    {secret}\n"
         "\n  Each `ticketbox demo` prints new credentials. To remove the demo, delete its file.\n\n"
     )

@@ -1,71 +1,75 @@
-"""`ticketbox export` and `ticketbox import`: companies or everything, as one zip (docs/operate/export-import.md)."""
+"""`ticketbox export` and `ticketbox import`: companies as a zip file (docs/operate/export-import.md)."""
 
 from pathlib import Path
 from typing import Any
 
 import click
 
-from ticketbox.cli.common import db_option, fail, json_option, operate, print_json, refusals
-from ticketbox.cli.progress import Progress
+from ticketbox.cli.core.operations import run_operation
+from ticketbox.cli.core.options import add_db_option, add_json_option
+from ticketbox.cli.core.output import exit_on_problem, exit_with_error, print_json
+from ticketbox.cli.core.progress import Progress
 
 
 @click.command("export")
 @click.argument("target", metavar="DEST", type=click.Path(dir_okay=False, path_type=Path))
-@db_option
-@click.option("--company", metavar="ID", help="One company alone; left out: everything.")
-@json_option
+@add_db_option
+@click.option("--company", metavar="ID", help="Export only this company.  [default: all]")
+@add_json_option
 def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
-    """Write companies with all their tickets, captures and files into a zip.
+    """Write companies with all their tickets, captures and files to a zip file.
 
-    Works beside a running server. There is no secret in it: no password, no token.
+    The server can keep running. The zip contains no passwords and no tokens.
     """
     from ticketbox.store.export_import.transfer import CompanyNotFound, export_file
     from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
     if not db.exists():
-        fail(f"{db}: there is no such file")
+        exit_with_error(f"{db}: no such file")
     if target.exists():
-        fail(f"{target}: there is a file already; name another, or remove it")
+        exit_with_error(f"{target}: the file exists; choose another name or delete it")
     try:
-        with Progress(quiet=as_json) as tell:
+        with Progress(quiet=as_json) as progress:
             prepare_file(db, lambda line: click.echo(line, err=True))
-            manifest = export_file(db, target, company, lambda doing, count: tell(doing, count=count))
+            manifest = export_file(db, target, company, lambda doing, count: progress(doing, count=count))
     except UnusableFile as error:
-        fail(str(error))
+        exit_with_error(str(error))
     except CompanyNotFound:
-        fail(f"{company}: there is no such company; `ticketbox user list` and the web app show ids")
+        exit_with_error(f"{company}: no such company; the address of its page in the web app contains the id")
     except OSError as error:
-        fail(f"{target}: it can't be written: {error.strerror}")
+        exit_with_error(f"can't write {target}: {error.strerror}")
     else:
         counts = {name[8:-7]: entry.records for name, entry in manifest.entries.items() if name.startswith("records/")}
-        _report(as_json, target, counts, "written")
+        _print_counts(as_json, target, counts, "written")
 
 
 @click.command("import")
 @click.argument("source", metavar="SRC", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@db_option
-@click.option("--from", "tracker", type=click.Choice(["github", "jira", "linear"]), help="Another tracker's file.")
-@click.option("--project", metavar="ID", help="With --from: the project that the tickets go to.")
-@click.option("--user", metavar="EMAIL", help="With --from: in whose name.")
-@click.option("--dry-run", is_flag=True, help="With --from: only show what would become of it.")
-@json_option
-@refusals
+@add_db_option
+@click.option(
+    "--from", "tracker", type=click.Choice(["github", "jira", "linear"]), help="Import the file of another tracker."
+)
+@click.option("--project", metavar="ID", help="With --from: the project for the tickets.")
+@click.option("--user", metavar="EMAIL", help="With --from: the account that creates the tickets.")
+@click.option("--dry-run", is_flag=True, help="With --from: only show what would be imported.")
+@add_json_option
+@exit_on_problem
 def import_(
     source: Path, db: Path, tracker: str | None, project: str | None, user: str | None, dry_run: bool, as_json: bool
 ) -> None:
-    """Read an export into a file: a new one, or beside what is there.
+    """Import an export into a new or an existing file.
 
-    All of it, or nothing: what is damaged, newer or there already is refused, and the file stays as it was. With
-    --from, make tickets of GitHub's issues (JSON), or of Jira's or Linear's CSV.
+    Imports all of it or nothing: a damaged or newer export, or one whose companies exist already, is refused. With
+    --from, create tickets from GitHub issues (JSON), or from a CSV file of Jira or Linear.
     """
     if tracker is not None:
         if project is None or user is None:
-            fail("--from needs --project and --user")
-        return _take_over(
+            exit_with_error("--from needs --project and --user")
+        return _import_from_tracker(
             source, db, {"tracker": tracker, "project_id": project, "user": user, "dry_run": dry_run}, as_json
         )
     if project is not None or user is not None or dry_run:
-        fail("--project, --user and --dry-run go with --from")
+        exit_with_error("--project, --user and --dry-run need --from")
     return _import(source, db, as_json)
 
 
@@ -75,37 +79,37 @@ def _import(source: Path, db: Path, as_json: bool) -> None:
     from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
     try:
-        with Progress(quiet=as_json) as tell:
+        with Progress(quiet=as_json) as progress:
             if db.exists():
                 prepare_file(db, lambda line: click.echo(line, err=True))
-            counts = import_file(db, source, lambda doing, count: tell(doing, count=count))
+            counts = import_file(db, source, lambda doing, count: progress(doing, count=count))
     except (UnusableFile, InvalidArchive) as error:
-        fail(str(error))
+        exit_with_error(str(error))
     except OSError as error:
-        fail(f"{db}: it can't be written: {error.strerror}")
+        exit_with_error(f"can't write {db}: {error.strerror}")
     else:
-        _report(as_json, db, counts, "read")
+        _print_counts(as_json, db, counts, "read")
 
 
-def _take_over(source: Path, db: Path, arguments: dict[str, Any], as_json: bool) -> None:
-    with Progress(quiet=True) as tell:
-        tell(f"taking over {source.name}")
-        taken = operate(db, "take_over", {**arguments, "data": source.read_bytes()})
+def _import_from_tracker(source: Path, db: Path, arguments: dict[str, Any], as_json: bool) -> None:
+    with Progress(quiet=True) as progress:
+        progress(f"importing {source.name}")
+        result = run_operation(db, "take_over", {**arguments, "data": source.read_bytes()})
     if as_json:
-        return print_json(taken)
-    click.echo(f"{taken.tickets:,} tickets, {taken.comments:,} comments")
-    for state in taken.states:
+        return print_json(result)
+    click.echo(f"{result.tickets:,} tickets, {result.comments:,} comments")
+    for state in result.states:
         resolved = ", resolved" if state.resolved else ""
         click.echo(f"  {state.tickets:>6,}  {state.state or '(no state)'} → {state.column}{resolved}")
-    click.echo(f"  priorities: {', '.join(f'{name} {count:,}' for name, count in taken.priorities.items())}")
-    click.echo(f"  labels: {', '.join(taken.labels) or 'none'}")
-    click.echo("All of them are made." if taken.done else "Nothing is changed: this was a dry run.")
+    click.echo(f"  priorities: {', '.join(f'{name} {count:,}' for name, count in result.priorities.items())}")
+    click.echo(f"  labels: {', '.join(result.labels) or 'none'}")
+    click.echo("All of them were created." if result.done else "Dry run: nothing was created.")
     return None
 
 
-def _report(as_json: bool, file: Path, counts: dict[str, int], done: str) -> None:
+def _print_counts(as_json: bool, file: Path, counts: dict[str, int], done: str) -> None:
     if as_json:
         print_json({"file": str(file), "bytes": file.stat().st_size, "records": counts})
     else:
-        shown = ", ".join(f"{counts.get(name, 0):,} {name}" for name in ("company", "project", "ticket", "capture"))
-        click.echo(f"{file}: {done} ({shown})")
+        summary = ", ".join(f"{counts.get(name, 0):,} {name}" for name in ("company", "project", "ticket", "capture"))
+        click.echo(f"{file}: {done} ({summary})")

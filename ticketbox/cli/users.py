@@ -1,55 +1,48 @@
-"""`ticketbox user`: accounts, from the machine's own shell."""
+"""`ticketbox user`: accounts, managed in the server's shell."""
 
 from pathlib import Path
 
 import click
 
-from ticketbox.cli.common import (
-    db_option,
-    json_option,
-    operate,
-    print_json,
-    read_password,
-    refusals,
-    without_none,
-)
+from ticketbox.cli.core.operations import drop_none, run_operation
+from ticketbox.cli.core.options import add_db_option, add_json_option
+from ticketbox.cli.core.output import exit_on_problem, print_json
+from ticketbox.cli.core.password import read_password
 
 
 @click.group()
 def user() -> None:
-    """Add, list and disable accounts, and set their passwords."""
+    """Create, list and disable accounts, and set passwords."""
 
 
 @user.command()
-@db_option
-@json_option
+@add_db_option
+@add_json_option
 @click.option("--email", required=True)
 @click.option("--name", required=True)
-@click.option("--company", "company_id", help="Make the account a member of this company (its id).")
+@click.option("--company", "company_id", help="Add the account to this company (its id).")
 @click.option("--role", type=click.Choice(["owner", "admin", "member", "viewer"]), default="member")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
-@refusals
+@exit_on_problem
 def add(
     db: Path, as_json: bool, email: str, name: str, company_id: str | None, role: str, password_stdin: bool
 ) -> None:
-    """Make an account."""
-    given = without_none(
-        email=email, name=name, company_id=company_id, role=role, password=read_password(password_stdin)
-    )
-    made = operate(db, "add_user", given)
+    """Create an account and print its id."""
+    given = drop_none(email=email, name=name, company_id=company_id, role=role, password=read_password(password_stdin))
+    created = run_operation(db, "add_user", given)
     if as_json:
-        print_json(made)
+        print_json(created)
     else:
-        click.echo(made.id)
+        click.echo(created.id)
 
 
 @user.command("list")
-@db_option
-@json_option
-@refusals
+@add_db_option
+@add_json_option
+@exit_on_problem
 def list_(db: Path, as_json: bool) -> None:
     """List all accounts."""
-    users = operate(db, "list_users", {}).items
+    users = run_operation(db, "list_users", {}).items
     if as_json:
         print_json(users)
         return
@@ -58,22 +51,22 @@ def list_(db: Path, as_json: bool) -> None:
 
 
 @user.command("set-password")
-@db_option
+@add_db_option
 @click.argument("account")
 @click.option("--password-stdin", is_flag=True, help="Read the password from standard input.")
-@refusals
+@exit_on_problem
 def set_password(db: Path, account: str, password_stdin: bool) -> None:
-    """Give ACCOUNT (an id or e-mail address) a new password; its sessions end."""
-    changed = operate(db, "set_password", {"user": account, "password": read_password(password_stdin)})
-    click.echo(f"{changed.email} has a new password; its sessions ended")
+    """Set the password of ACCOUNT (an id or email address) and end its sessions."""
+    updated = run_operation(db, "set_password", {"user": account, "password": read_password(password_stdin)})
+    click.echo(f"Changed the password of {updated.email} and ended all sessions")
 
 
 @user.command()
-@db_option
+@add_db_option
 @click.argument("account")
 @click.option("--undo", is_flag=True, help="Enable the account again.")
-@refusals
+@exit_on_problem
 def disable(db: Path, account: str, undo: bool) -> None:
-    """Disable ACCOUNT (an id or e-mail address): its sessions end and its tokens stop."""
-    changed = operate(db, "disable_user", {"user": account, "enable": undo})
-    click.echo(f"{changed.email} is {'enabled' if undo else 'disabled'}")
+    """Disable ACCOUNT (an id or email address): end its sessions and reject its tokens."""
+    updated = run_operation(db, "disable_user", {"user": account, "enable": undo})
+    click.echo(f"{'Enabled' if undo else 'Disabled'} {updated.email}")

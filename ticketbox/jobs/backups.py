@@ -1,4 +1,4 @@
-"""Backups while the server runs, made when they are due, and the oldest removed (docs/operate/backups.md)."""
+"""Scheduled backups: create them while the server runs, delete the oldest (docs/operate/backups.md)."""
 
 import asyncio
 import calendar
@@ -10,7 +10,7 @@ from pathlib import Path
 
 import msgspec
 
-from ticketbox.jobs.periodic import stopped_within
+from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.backup import NAME_FORMAT, Cancelled, FinishedCopy, back_up, make_backup_name
 from ticketbox.store.file.migrate import UnusableFile
@@ -21,8 +21,8 @@ RETRY_SECONDS = 600
 STALE_SECONDS = 86_400
 
 
-class Plan(msgspec.Struct, frozen=True):
-    """Which file is copied into which folder, every how many seconds (None: never), and how many are kept."""
+class BackupPlan(msgspec.Struct, frozen=True):
+    """The file, the folder for backups, the seconds between backups (None: never) and how many to keep."""
 
     db: Path
     folder: Path
@@ -30,51 +30,51 @@ class Plan(msgspec.Struct, frozen=True):
     keep: int
 
 
-async def run(plan: Plan, services: Services, stopping: asyncio.Event) -> None:
-    """Make backups until the server stops; one that runs then is called off and leaves nothing.
+async def run(plan: BackupPlan, services: Services, stopping: asyncio.Event) -> None:
+    """Create backups until the server stops; a running one is then canceled and deleted.
 
-    The newest backup's own name tells when the next is due, so a restart neither forgets one nor adds one.
+    The name of the newest backup decides when the next one is due, so restarts don't change the schedule.
     """
     if plan.every is None:
         return
-    wait = due_in(plan, time.time())
-    while not await stopped_within(stopping, wait):
+    wait = seconds_until_due(plan, time.time())
+    while not await wait_for_stop(stopping, wait):
         try:
-            made = await asyncio.to_thread(make, plan, stopping)
-            log.info("a backup: %s, %d bytes in %.1f s", made.file, made.bytes, made.seconds)
+            copy = await asyncio.to_thread(create_backup, plan, stopping)
+            log.info("created backup %s, %d bytes in %.1f s", copy.file, copy.bytes, copy.seconds)
             services.last_backup = time.time()
             wait = plan.every
         except Cancelled:
             return
         except (UnusableFile, OSError) as error:
-            log.error("the backup failed, and none was removed: %s", error)
+            log.error("the backup failed, and no old one was deleted: %s", error)
             wait = min(plan.every, RETRY_SECONDS)
 
 
-def make(plan: Plan, stopping: asyncio.Event) -> FinishedCopy:
-    """Make one backup, then remove those beyond the number to keep. Raises UnusableFile and Halted."""
-    for left in plan.folder.glob(f"{plan.db.stem}-*.db.part"):  # by a command that was killed
+def create_backup(plan: BackupPlan, stopping: asyncio.Event) -> FinishedCopy:
+    """Create a backup, then delete the oldest beyond `plan.keep`. Raises UnusableFile and Cancelled."""
+    for left in plan.folder.glob(f"{plan.db.stem}-*.db.part"):  # left by a killed process
         if left.stat().st_mtime < time.time() - STALE_SECONDS:
             left.unlink()
-    made = back_up(plan.db, plan.folder / make_backup_name(plan.db), halted=stopping.is_set)
-    for old in kept(plan)[: -plan.keep]:
+    copy = back_up(plan.db, plan.folder / make_backup_name(plan.db), halted=stopping.is_set)
+    for old in list_backups(plan)[: -plan.keep]:
         old.unlink()
-    return made
+    return copy
 
 
-def kept(plan: Plan) -> list[Path]:
-    """The backups that are there, oldest first. Other files in the folder are none of ours."""
-    form = re.compile(rf"{re.escape(plan.db.stem)}-\d{{8}}T\d{{6}}Z\.db")
-    return sorted(path for path in plan.folder.glob("*.db") if form.fullmatch(path.name))
+def list_backups(plan: BackupPlan) -> list[Path]:
+    """Return the backups in the folder, oldest first; ignore other files."""
+    pattern = re.compile(rf"{re.escape(plan.db.stem)}-\d{{8}}T\d{{6}}Z\.db")
+    return sorted(path for path in plan.folder.glob("*.db") if pattern.fullmatch(path.name))
 
 
-def due_in(plan: Plan, now: float) -> float:
-    """Seconds until the next backup is due; 0 when one is overdue. A clock that was ahead delays none."""
+def seconds_until_due(plan: BackupPlan, now: float) -> float:
+    """Return the seconds until the next backup is due, 0 if overdue; at most `plan.every`, should the clock jump."""
     assert plan.every is not None
-    there = kept(plan)
-    if not there:
+    existing = list_backups(plan)
+    if not existing:
         return 0
-    stamp = there[-1].stem.removeprefix(f"{plan.db.stem}-")
+    stamp = existing[-1].stem.removeprefix(f"{plan.db.stem}-")
     with contextlib.suppress(ValueError):
         return min(max(calendar.timegm(time.strptime(stamp, NAME_FORMAT)) + plan.every - now, 0), plan.every)
     return 0

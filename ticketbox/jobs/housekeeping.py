@@ -1,11 +1,11 @@
-"""What has to be done now and then: last uses written down, old answers, dead secrets and unused blobs removed."""
+"""Housekeeping: store last uses; delete old answers, expired secrets and unused blobs."""
 
 import asyncio
 import logging
 
 import msgspec
 
-from ticketbox.jobs.periodic import stopped_within
+from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, oauth_grants
 from ticketbox.store.captures import captures
@@ -18,33 +18,35 @@ log = logging.getLogger("ticketbox.jobs")
 INTERVAL_SECONDS = 60.0
 
 
-class Swept(msgspec.Struct, frozen=True):
-    """How far the rounds so far have looked, by keys."""
+class SweepProgress(msgspec.Struct, frozen=True):
+    """The keys up to which blobs and captures have been checked."""
 
     blobs: int = 0
     captures: int = 0
 
 
 async def run(services: Services, stopping: asyncio.Event, drop_captures_after: int | None = None) -> None:
-    """Keep house every minute until the server stops, and once more then.
+    """Run housekeeping every minute and once more when the server stops.
 
-    Captures of tickets that were archived `drop_captures_after` seconds ago are removed; None keeps them.
+    Captures of tickets that were archived `drop_captures_after` seconds ago are deleted; None keeps them.
     """
-    swept = Swept()
+    progress = SweepProgress()
     while not stopping.is_set():
-        await stopped_within(stopping, INTERVAL_SECONDS)
+        await wait_for_stop(stopping, INTERVAL_SECONDS)
         try:
-            swept = await keep(services, swept, drop_captures_after)
+            progress = await run_round(services, progress, drop_captures_after)
         except Exception:
-            log.exception("housekeeping failed; it will be tried again in a minute")
+            log.exception("housekeeping failed; it will be retried in a minute")
 
 
-async def keep(services: Services, swept: Swept, drop_captures_after: int | None = None) -> Swept:
-    """One round; returns how far it came."""
+async def run_round(
+    services: Services, progress: SweepProgress, drop_captures_after: int | None = None
+) -> SweepProgress:
+    """Run one round; return the progress."""
     used = list(services.used.items())
     services.used.clear()
 
-    def tidy(tx: Write) -> Swept:
+    def clean_up(tx: Write) -> SweepProgress:
         credentials.record_use(tx, used)
         idempotency.delete_expired_answers(tx)
         oauth_grants.delete_expired(tx)
@@ -54,7 +56,7 @@ async def keep(services: Services, swept: Swept, drop_captures_after: int | None
         email_outbox.expire_mail(tx)
         seen = 0
         if drop_captures_after is not None:
-            seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, swept.captures)
-        return Swept(blobs.delete_unused(tx, swept.blobs), seen)
+            seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, progress.captures)
+        return Swept(blobs.delete_unused(tx, progress.blobs), seen)
 
-    return await services.database.write(tidy)
+    return await services.database.write(clean_up)

@@ -1,51 +1,51 @@
-"""Merging the index of words while the server runs, as far as it pays (docs/use/search.md, "How it works")."""
+"""Merge segments of the search index while the server runs (docs/use/search.md, "How it works")."""
 
 import asyncio
 import logging
 import time
 from functools import partial
 
-from ticketbox.jobs.periodic import stopped_within
+from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
 from ticketbox.store.tickets import search_segments
 
 log = logging.getLogger("ticketbox.jobs")
 
-LOOK_SECONDS = 60.0
-FEW = 4  # segments that are left as they are
-STEP_PAGES = 64  # some milliseconds for those who wait to write
-PAUSES = 4  # after each step, times as long as it took
-RESTS = 1_000  # after a merge of all, which writes the whole index anew, times as long as it took
+INTERVAL_SECONDS = 60.0
+MAX_SEGMENTS = 4  # more are merged
+STEP_PAGES = 64  # other writes wait a few milliseconds
+STEP_PAUSE = 4  # pause after each step, as a multiple of its duration
+FULL_MERGE_PAUSE = 1_000  # pause after a full merge, which rewrites the index, as a multiple of its duration
 
 
 async def run(services: Services, stopping: asyncio.Event) -> None:
-    """Look every minute whether there are many segments, and merge the small ones; now and then merge all.
+    """Merge small segments every minute if there are many, and all of them now and then.
 
-    After a merge of all the next one comes the later, the longer it took.
+    The longer a full merge took, the later the next one.
     """
-    rests_until = 0.0
-    while not await stopped_within(stopping, LOOK_SECONDS):
+    next_full_merge = 0.0
+    while not await wait_for_stop(stopping, INTERVAL_SECONDS):
         try:
-            whole = time.monotonic() >= rests_until
-            worked = await merge(services, stopping, whole=whole)
-            if whole:
-                rests_until = time.monotonic() + RESTS * worked
+            full = time.monotonic() >= next_full_merge
+            worked = await merge_segments(services, stopping, full=full)
+            if full:
+                next_full_merge = time.monotonic() + FULL_MERGE_PAUSE * worked
         except Exception:
-            log.exception("merging the index of words failed; it will be tried again in a minute")
+            log.exception("merging the search index failed; it will be retried in a minute")
 
 
-async def merge(services: Services, stopping: asyncio.Event, *, whole: bool) -> float:
-    """Make few segments of many, one of all if the `whole` is wanted, in steps between which others write.
+async def merge_segments(services: Services, stopping: asyncio.Event, *, full: bool) -> float:
+    """Merge segments, with `full` into one, in steps between which others can write.
 
-    Returns the seconds that it worked.
+    Return the seconds of work, without pauses.
     """
-    if await services.database.read(search_segments.count_segments) <= FEW:
+    if await services.database.read(search_segments.count_segments) <= MAX_SEGMENTS:
         return 0.0
-    worked, more, begin = 0.0, True, whole
+    worked, more, begin = 0.0, True, full
     while more and not stopping.is_set():
         started = time.monotonic()
         more = await services.database.write(partial(search_segments.merge_segments, pages=STEP_PAGES, begin=begin))
         took = time.monotonic() - started
         worked, begin = worked + took, False
-        await stopped_within(stopping, PAUSES * took)
+        await wait_for_stop(stopping, STEP_PAUSE * took)
     return worked

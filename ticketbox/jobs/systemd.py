@@ -1,4 +1,4 @@
-"""Notifications to systemd: ready, stopping, alive (sd_notify(3); docs/operate/install.md, "As a service")."""
+"""systemd notifications: ready, stopping, watchdog (sd_notify(3); docs/operate/install.md, "As a service")."""
 
 import asyncio
 import contextlib
@@ -7,44 +7,44 @@ import os
 import socket
 
 from ticketbox.domain.core.problems import Problem
-from ticketbox.jobs.periodic import stopped_within
+from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
 
 log = logging.getLogger("ticketbox.jobs")
 
 
-def tell(*states: str) -> None:
-    """Send states, such as `READY=1`, to whoever started this process and wants to hear them."""
+def notify(*states: str) -> None:
+    """Send states, such as `READY=1`, to systemd, if there is one."""
     address = os.environ.get("NOTIFY_SOCKET", "")
     if not address:
         return
-    place = f"\0{address[1:]}" if address.startswith("@") else address
+    target = f"\0{address[1:]}" if address.startswith("@") else address
     try:
-        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as way:
-            way.sendto("\n".join(states).encode(), place)
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as connection:
+            connection.sendto("\n".join(states).encode(), target)
     except OSError as error:
-        log.warning("the supervisor at %s can't be told %s: %s", address, states[0], error.strerror)
+        log.warning("can't send %s to systemd at %s: %s", states[0], address, error.strerror)
 
 
 async def run(services: Services, stopping: asyncio.Event) -> None:
-    """Tell the watchdog three times in its interval that the event loop runs and the writer takes work.
+    """Notify the watchdog three times per interval while the event loop and the writer respond.
 
-    A writer that refuses, on a full disk or beside another command, is alive.
+    A writer that refuses, because the disk is full or the file is locked, still counts as responding.
     """
-    interval = _interval()
+    interval = _watchdog_interval()
     if interval is None:
         return
     while not stopping.is_set():
         with contextlib.suppress(Problem):
             await services.database.pulse()
-        tell("WATCHDOG=1")
-        await stopped_within(stopping, interval / 3)
+        notify("WATCHDOG=1")
+        await wait_for_stop(stopping, interval / 3)
 
 
-def _interval() -> float | None:
-    """Seconds until the supervisor takes this process for dead; None when it doesn't watch it.
+def _watchdog_interval() -> float | None:
+    """Return the seconds after which systemd restarts a silent process; None without a watchdog.
 
-    The executable is two processes: the one that systemd names and its child, which is this one.
+    The single-file executable runs as two processes: systemd names the parent, and this one is its child.
     """
     watched = os.environ.get("WATCHDOG_PID", str(os.getpid()))
     if watched not in {str(os.getpid()), str(os.getppid())}:

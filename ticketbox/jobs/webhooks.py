@@ -1,34 +1,34 @@
-"""Telling webhooks what happened: at least once, in order for each ticket, for a day (docs/use/webhooks.md)."""
+"""Deliver events to webhooks: at least once, in order for each ticket, for a day (docs/use/webhooks.md)."""
 
 import asyncio
 import logging
 
 from ticketbox.domain.events import webhook_payload, webhook_signature
-from ticketbox.jobs.periodic import FAULT_SECONDS, IDLE_SECONDS, Waker, go_round, until
+from ticketbox.jobs.periodic import IDLE_SECONDS, RETRY_SECONDS, Waker, run_rounds, seconds_until
 from ticketbox.operations.core.services import FetchError, Services
 from ticketbox.store.events import webhook_deliveries
 from ticketbox.store.events.webhook_deliveries import AttemptOutcome, DueDelivery
 
 log = logging.getLogger("ticketbox.jobs")
 
-MOST_AT_ONCE = 20
-MOST_EACH = 4
+ROUND_LIMIT = 20
+WEBHOOK_LIMIT = 4
 ANSWER_SECONDS = 10.0
 STOP_SECONDS = 2.0
 
 
 async def run(services: Services, stopping: asyncio.Event) -> None:
-    """Deliver until the server stops. What is on its way then is sent again after the next start."""
+    """Deliver until the server stops. Deliveries that the stop interrupts are repeated after the next start."""
     deliverer = Deliverer(services)
     services.listeners.tell(deliverer.waker.wake)
     try:
-        await go_round(deliverer.start, deliverer.waker, stopping, "delivering to webhooks")
+        await run_rounds(deliverer.start, deliverer.waker, stopping, "webhook delivery")
     finally:
         await deliverer.close()
 
 
 class Deliverer:
-    """The deliveries that are on their way."""
+    """Sends deliveries, several concurrently."""
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -37,28 +37,28 @@ class Deliverer:
         self.waker = Waker()
 
     async def start(self) -> float:
-        """Start what is due; returns the seconds until there is more to do, should nothing happen meanwhile."""
+        """Start the due deliveries; return the seconds until the next one is due."""
         database = self._services.database
         if await database.read(webhook_deliveries.has_new_events, brief=True):
             await database.write(webhook_deliveries.create_deliveries)
-            self.waker.wake()  # there may be more than one round takes
+            self.waker.wake()  # there may be more than fits in one round
         for each in await database.read(
-            lambda tx: webhook_deliveries.list_due(tx, self._running, MOST_AT_ONCE, MOST_EACH)
+            lambda tx: webhook_deliveries.list_due(tx, self._running, ROUND_LIMIT, WEBHOOK_LIMIT)
         ):
             self._running.setdefault(each.webhook, set()).add(each.key)
             task = asyncio.create_task(self._deliver(each))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         following = await database.read(webhook_deliveries.find_next_due, brief=True)
-        return IDLE_SECONDS if self._tasks else until(following, database.clock.now())  # whatever ends wakes
+        return IDLE_SECONDS if self._tasks else seconds_until(following, database.clock.now())  # tasks wake it
 
-    async def settled(self) -> None:
-        """Wait for what is on its way."""
+    async def wait_until_idle(self) -> None:
+        """Wait for the running deliveries."""
         while self._tasks:
             await asyncio.gather(*self._tasks)
 
     async def close(self) -> None:
-        """Give what is on its way a moment, then let go of it."""
+        """Wait up to STOP_SECONDS for the running deliveries, then cancel them."""
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
             for task in late:
@@ -70,8 +70,8 @@ class Deliverer:
             outcome = await self._send(due)
             await self._services.database.write(lambda tx: webhook_deliveries.record_outcome(tx, due.key, outcome))
         except Exception:
-            log.exception("the outcome of a delivery couldn't be written; it will be made again")
-            await asyncio.sleep(FAULT_SECONDS)
+            log.exception("the outcome of a delivery couldn't be stored; it will be repeated")
+            await asyncio.sleep(RETRY_SECONDS)
         finally:
             running = self._running[due.webhook]
             running.discard(due.key)
@@ -94,7 +94,7 @@ class Deliverer:
             )
             status = answer.status
             if not 200 <= status < 300:
-                error = f"its receiver answered {status}"
+                error = f"the receiver returned {status}"
         except FetchError as unreachable:
             error = str(unreachable)
         return AttemptOutcome(status, error, round((clock.monotonic() - started) * 1000))

@@ -12,7 +12,7 @@ from mcp.shared.auth import OAuthToken
 from tests.support.oauth_app import ALL, CALLBACK, App, browser_of, handle_in
 from tests.support.operation_cases import contents, read_only, update_row
 from tests.support.server import World, expect_error, ok
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.accounts.secrets import hash_secret
 
 
@@ -297,7 +297,7 @@ def test_grant_never_exceeds_the_role_of_its_user(world: World) -> None:
     expect_oauth_error(app.redeem(code), "invalid_grant")
     ok(world.owner.web.patch(path, json={"role": "member"}))
     code = app.approve(person)
-    operate(world.box.db, "disable_user", {"user": person.id})
+    run_operation(world.box.db, "disable_user", {"user": person.id})
     expect_oauth_error(app.redeem(code), "invalid_grant")
     assert app.call(pair["access_token"]).status_code == 401
     expect_oauth_error(app.refresh(pair["refresh_token"]), "invalid_grant")
@@ -306,7 +306,7 @@ def test_grant_never_exceeds_the_role_of_its_user(world: World) -> None:
 def test_command_line_revokes_a_grant(world: World) -> None:
     app = App(world.box)
     pair = app.connect(world.owner)
-    operate(world.box.db, "revoke_issued_token", {"token_id": apps(world)[0]["id"]})
+    run_operation(world.box.db, "revoke_issued_token", {"token_id": apps(world)[0]["id"]})
     assert app.call(pair["access_token"]).status_code == 401
 
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.operation_cases import Stage, update_row
 from tests.support.server import PASSWORD, Person, World, expect_error, ok, run_server
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 
 
 def sign_in(client: httpx.Client, email: str, password: str = PASSWORD) -> httpx.Response:
@@ -161,7 +161,7 @@ def test_longest_allowed_password_signs_in(world: World) -> None:
 
 
 def test_password_set_on_the_command_line_ends_every_session(world: World) -> None:
-    operate(world.box.db, "set_password", {"user": world.owner.email, "password": "from the shell"})
+    run_operation(world.box.db, "set_password", {"user": world.owner.email, "password": "from the shell"})
     expect_error(world.owner.web.get("/me"), 401, "unauthorized")
     ok(sign_in(world.box.client(), world.owner.email, "from the shell"))
 

@@ -18,7 +18,7 @@ from tests.support.operation_cases import (
     update_row,
 )
 from tests.support.server import PASSWORD, Person, World, expect_error, ok
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 
 
 def ids(answer: httpx.Response) -> set[str]:
@@ -424,7 +424,7 @@ def revoke_over_the_web(world: World, token: dict[str, Any]) -> None:
 
 
 def revoke_from_the_shell(world: World, token: dict[str, Any]) -> None:
-    operate(world.box.db, "revoke_issued_token", {"token_id": token["id"]})
+    run_operation(world.box.db, "revoke_issued_token", {"token_id": token["id"]})
 
 
 def let_it_expire(world: World, token: dict[str, Any]) -> None:
@@ -432,7 +432,7 @@ def let_it_expire(world: World, token: dict[str, Any]) -> None:
 
 
 def disable_its_owner(world: World, token: dict[str, Any]) -> None:
-    operate(world.box.db, "disable_user", {"user": world.owner.id})
+    run_operation(world.box.db, "disable_user", {"user": world.owner.id})
 
 
 @pytest.mark.parametrize("end", [revoke_over_the_web, revoke_from_the_shell, let_it_expire, disable_its_owner])
@@ -449,11 +449,11 @@ def test_ended_token_is_unauthorized_immediately(world: World, end: Callable[[Wo
 def test_disabled_account_cannot_sign_in_and_is_restored_completely(world: World) -> None:
     bob = world.join("Bob")
     token = bob.client("read")
-    operate(world.box.db, "disable_user", {"user": bob.id})
+    run_operation(world.box.db, "disable_user", {"user": bob.id})
     given = {"email": bob.email, "password": PASSWORD}
     expect_error(world.box.client().post("/session", json=given), 401, "unauthorized")
     expect_error(bob.web.get("/me"), 401, "unauthorized")
-    operate(world.box.db, "disable_user", {"user": bob.id, "enable": True})
+    run_operation(world.box.db, "disable_user", {"user": bob.id, "enable": True})
     ok(token.get("/me"))
     expect_error(bob.web.get("/me"), 401, "unauthorized")  # a session that ended doesn't revive
     ok(world.box.client().post("/session", json=given))

@@ -28,7 +28,7 @@ from tests.support.operation_cases import (
     update_row,
 )
 from tests.support.server import PASSWORD, Box, Person, World, ok, run_server
-from ticketbox.cli.common import operate
+from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
@@ -71,12 +71,12 @@ class Crowd(Stage):
         }
         self.revoked = self.owner.token(*WRITING, **pinned, label="revoked")
         (found,) = [each for each in ok(self.owner.web.get("/tokens"))["items"] if each["label"] == "revoked"]
-        operate(db, "revoke_issued_token", {"token_id": found["id"]})
+        run_operation(db, "revoke_issued_token", {"token_id": found["id"]})
         self.expired = self.owner.token(*WRITING, **pinned, label="expired", expires_days=1)
         update_row(db, "UPDATE credential SET expires_at = created_at WHERE label = 'expired'")
         gone = self.join("Gone", "owner")
         self.disabled, self.disabled_session = self.join_token(gone), session_of(gone)
-        operate(db, "disable_user", {"user": gone.id})
+        run_operation(db, "disable_user", {"user": gone.id})
         self.revoked_session = self.new_session()
         ok(box.client(Cookie=f"ticketbox={self.revoked_session}").delete("/session"))
         self.expired_session = self.new_session()

@@ -354,8 +354,8 @@ def test_every_attempt_is_in_the_log(inside: World, receiver: Receiver) -> None:
     delivery = list_deliveries(inside, webhook)[0]
     attempts = ok(inside.owner.web.get(f"/deliveries/{delivery['id']}/attempts"))["items"]
     assert [(each["status"], each["error"]) for each in attempts] == [
-        (500, "its receiver answered 500"),
-        (404, "its receiver answered 404"),
+        (500, "the receiver returned 500"),
+        (404, "the receiver returned 404"),
         (200, None),
     ]
     times = [each["at"] for each in attempts]

@@ -64,7 +64,7 @@ def test_intact_database_passes(db: Path) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     first, *lines, last = done.stdout.splitlines()
     assert first.startswith(f"{db}, with ticketbox ")
-    assert last == "Nothing is wrong."
+    assert last == "No problems."
     assert {line.split()[0] for line in lines} <= {"ok", "note", "→"}
     assert any("5 tickets, 5 captures, 5 pictures and files" in line for line in lines)
     told = report(db, 0)
@@ -122,7 +122,7 @@ def test_orphans_are_a_note(db: Path) -> None:
     change(db, "DELETE FROM asset WHERE id = 1")
     told = report(db, 0)
     assert told["orphans"]["level"] == "note"
-    assert told["orphans"]["words"].startswith("1 stored contents")
+    assert told["orphans"]["words"].startswith("unused blobs: 1 ")
 
 
 def test_older_schema_is_a_note_and_newer_schema_is_a_problem(db: Path) -> None:
@@ -132,7 +132,7 @@ def test_older_schema_is_a_note_and_newer_schema_is_a_problem(db: Path) -> None:
     assert (older["level"], "ticketbox serve" in older["advice"]) == ("note", True)
     change(db, f"UPDATE migration SET number = {find_newest_number() + 1} WHERE {last}")
     newer = report(db, 1)["schema"]
-    assert (newer["level"], newer["advice"]) == ("problem", "run the newer ticketbox that wrote it")
+    assert (newer["level"], newer["advice"]) == ("problem", "use the newer ticketbox that wrote it")
 
 
 def test_file_readable_by_others_is_a_warning(db: Path) -> None:
@@ -149,12 +149,12 @@ def test_low_disk_space_is_a_warning(db: Path, monkeypatch: pytest.MonkeyPatch) 
     usage = shutil.disk_usage(db.parent)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=db.stat().st_size - 1))
     told = report(db, 0)["room"]
-    assert (told["level"], "make room" in told["advice"]) == ("warning", True)
+    assert (told["level"], "free some space" in told["advice"]) == ("warning", True)
 
 
 def test_database_that_is_not_set_up_is_valid(tmp_path: Path) -> None:
     prepare_file(tmp_path / "new.db")
-    assert report(tmp_path / "new.db", 0)["rows"]["words"] == "the file is empty: nobody set it up yet"
+    assert report(tmp_path / "new.db", 0)["rows"]["words"] == "the file is empty: it isn't set up yet"
 
 
 def test_check_runs_beside_a_busy_server_without_touching_its_files(seed: Seed, tmp_path: Path) -> None:
@@ -241,7 +241,7 @@ def test_compacting_frees_space_with_and_without_a_server(seed: Seed, tmp_path: 
     change(box.db, *fill, "DELETE FROM idempotency")
     before = box.db.stat().st_size
     done = run("check", "--db", box.db, "--compact")
-    assert (done.exit_code, "given back" in done.stdout) == (0, True)
+    assert (done.exit_code, "freed" in done.stdout) == (0, True)
     assert box.db.stat().st_size < before / 5
     assert run("check", "--db", box.db).exit_code == 0
 

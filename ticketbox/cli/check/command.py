@@ -1,4 +1,4 @@
-"""`ticketbox check`: whether a file is sound, in words; it changes no byte of it unless told to compact."""
+"""`ticketbox check`: report whether a file and its environment are sound. Only `--compact` changes the file."""
 
 import contextlib
 import sys
@@ -10,27 +10,28 @@ from typing import TYPE_CHECKING
 import click
 
 from ticketbox import __version__
-from ticketbox.cli.check.environment import surroundings
-from ticketbox.cli.check.findings import Finding, Level, Report
-from ticketbox.cli.common import counted, db_option, fail, in_bytes, json_option, print_json, refusals
-from ticketbox.cli.mail_server import mail_options, mail_server, refusal
-from ticketbox.cli.progress import Progress
+from ticketbox.cli.check.environment import check_environment
+from ticketbox.cli.check.findings import Finding, Report, Severity
+from ticketbox.cli.core.email_server import add_email_options, find_connection_fault, parse_email_server
+from ticketbox.cli.core.options import add_db_option, add_json_option
+from ticketbox.cli.core.output import exit_on_problem, exit_with_error, format_bytes, format_counts, print_json
+from ticketbox.cli.core.progress import Progress
 
 if TYPE_CHECKING:
     from ticketbox.domain.events.mail_server import MailServer
     from ticketbox.store.file.check import Inspection
 
-SHOWN = 5
-MUCH_ROOM = 10_000_000
+LISTED_FAULTS = 5
+MIN_FREE_BYTES = 10_000_000
 
 
 @click.command()
-@db_option
-@json_option
-@click.option("--public-url", help="The server's public address, to see whether it is reached there.")
-@mail_options
-@click.option("--compact", is_flag=True, help="Then give the file's empty room back, if nothing is wrong.")
-@refusals
+@add_db_option
+@add_json_option
+@click.option("--public-url", help="The server's public URL, to check that it can be reached there.")
+@add_email_options
+@click.option("--compact", is_flag=True, help="Then shrink the file, if there is no problem.")
+@exit_on_problem
 def check(
     db: Path,
     as_json: bool,
@@ -40,142 +41,149 @@ def check(
     smtp_from: str | None,
     compact: bool,
 ) -> None:
-    """Read the whole file and say whether it is sound, and what is around it.
+    """Check the whole file and its environment, and print what was found.
 
-    Works beside a running server. The exit status is 0 when nothing is wrong and 1 when there is a problem.
+    The server can keep running. The exit status is 1 if there is a problem, otherwise 0.
     """
-    from ticketbox.settings import public_url as origin
+    from ticketbox.settings import parse_public_url
     from ticketbox.store.file.check import sqlite_version
 
     if not db.exists():
-        fail(f"{db}: there is no such file")
+        exit_with_error(f"{db}: no such file")
     report = Report(str(db), ok=True, version=__version__, sqlite_version=sqlite_version)
     if not as_json:
         click.echo(f"{db}, with ticketbox {__version__} and SQLite {sqlite_version}")
-    address = origin(public_url, "", 0, tls=False) if public_url else None
-    relay = mail_server(smtp_url, smtp_url_file, smtp_from)
-    for finding in chain(_findings(db, report, address), _mail_server(relay)):
+    address = parse_public_url(public_url, "", 0, tls=False) if public_url else None
+    relay = parse_email_server(smtp_url, smtp_url_file, smtp_from)
+    for finding in chain(_check_file(db, report, address), _check_email_server(relay)):
         report.findings.append(finding)
         if not as_json:
             click.echo(f"  {finding.level:<8} {finding.words}")
             if finding.advice:
                 click.echo(f"  {'':<8} → {finding.advice}")
-    problems = sum(finding.level is Level.PROBLEM for finding in report.findings)
+    problems = sum(finding.level is Severity.PROBLEM for finding in report.findings)
     report.ok = not problems
     if compact and report.ok:
-        with Progress(quiet=True) as tell:
-            report.given_back = _compact(db, tell)
+        with Progress(quiet=True) as progress:
+            report.given_back = _compact(db, progress)
         if not as_json:
-            click.echo(f"  {Level.OK:<8} {in_bytes(report.given_back)} given back")
+            click.echo(f"  {Severity.OK:<8} {format_bytes(report.given_back)} freed")
     if as_json:
         print_json(report)
     else:
-        click.echo(f"{problems} {'problem' if problems == 1 else 'problems'}." if problems else "Nothing is wrong.")
+        click.echo(f"{problems} {'problem' if problems == 1 else 'problems'}." if problems else "No problems.")
     sys.exit(0 if report.ok else 1)
 
 
-def _findings(db: Path, report: Report, public_url: str | None) -> Iterator[Finding]:
+def _check_file(db: Path, report: Report, public_url: str | None) -> Iterator[Finding]:
     from ticketbox.store.file.check import open_inspection
     from ticketbox.store.file.migrate import UnusableFile
 
-    restore = f"put a backup in its place: ticketbox restore BACKUP --db {db} --force (docs/operate/backups.md)"
+    restore = f"restore a backup: ticketbox restore BACKUP --db {db} --force (docs/operate/backups.md)"
     try:
         report.bytes = db.stat().st_size
         with open_inspection(db) as inspection:
             if not inspection.is_ours():
-                words = "this is no file of ticketbox's"
-                advice = f"name another with --db; if ticketbox did write this one, {restore}"
-                yield Finding(Level.PROBLEM, "file", words, advice)
+                words = "not a ticketbox file"
+                advice = f"choose another file with --db; if ticketbox created this one, {restore}"
+                yield Finding(Severity.PROBLEM, "file", words, advice)
                 return
-            yield _schema(inspection, report)
+            yield _check_schema(inspection, report)
             if report.schema <= report.newest_schema:
-                yield from _contents(inspection, db, report, restore)
+                yield from _check_contents(inspection, db, report, restore)
     except (UnusableFile, OSError) as error:
-        yield Finding(Level.PROBLEM, "file", f"the file can't be read: {error}", restore)
-    yield from surroundings(db, report, public_url)
+        yield Finding(Severity.PROBLEM, "file", f"can't read the file: {error}", restore)
+    yield from check_environment(db, report, public_url)
 
 
-def _mail_server(relay: "MailServer | None") -> Iterator[Finding]:
+def _check_email_server(relay: "MailServer | None") -> Iterator[Finding]:
     if relay is None:
         return
-    _tell(f"knocking at the mail server, {relay.host}")
-    if why := refusal(relay):
-        yield Finding(Level.WARNING, "mail server", f"{relay.host}: {why}", "mend --smtp-url, or the mail server")
+    _print_step(f"connecting to the email server {relay.host}")
+    if why := find_connection_fault(relay):
+        yield Finding(
+            Severity.WARNING,
+            "mail server",
+            f"the email server {relay.host} can't be used: {why}",
+            "fix --smtp-url or the email server",
+        )
     else:
-        yield Finding(Level.OK, "mail server", f"the mail server, {relay.host}, lets ticketbox in")
+        yield Finding(Severity.OK, "mail server", f"connected to the email server {relay.host}")
 
 
-def _compact(db: Path, tell: Progress) -> int:
-    """Beside a server that server empties the log; otherwise it is done here, under the file's lock."""
-    from ticketbox.app import locked
+def _compact(db: Path, progress: Progress) -> int:
+    """Shrink the file. While a server has it open, leave checkpoints to that server; otherwise lock the file."""
+    from ticketbox.app import lock_file
     from ticketbox.store.file.compaction import compact_file
     from ticketbox.store.file.migrate import UnusableFile
 
     try:
         with contextlib.ExitStack() as stack:
             try:
-                stack.enter_context(locked(db))
+                stack.enter_context(lock_file(db))
             except UnusableFile:
-                return compact_file(db, checkpoints=False, tell=tell)
-            return compact_file(db, checkpoints=True, tell=tell)
+                return compact_file(db, checkpoints=False, tell=progress)
+            return compact_file(db, checkpoints=True, tell=progress)
     except UnusableFile as error:
-        return fail(str(error))
+        return exit_with_error(str(error))
 
 
-def _schema(inspection: "Inspection", report: Report) -> Finding:
+def _check_schema(inspection: "Inspection", report: Report) -> Finding:
     from ticketbox.store.file.migrate import find_newest_number
 
     found, newest = inspection.schema(), find_newest_number()
     report.schema, report.newest_schema = found, newest
     if found == newest:
-        return Finding(Level.OK, "schema", f"schema {found:04}, the newest that this version knows")
+        return Finding(Severity.OK, "schema", f"schema {found:04}, this version's newest")
     if found < newest:
         words = f"schema {found:04} is older than this version's {newest:04}"
-        return Finding(Level.NOTE, "schema", words, "the next `ticketbox serve` copies the file and migrates it")
+        return Finding(
+            Severity.NOTE, "schema", words, "nothing: the next `ticketbox serve` copies the file and migrates it"
+        )
     words = f"schema {found:04} is newer than this version's {newest:04}"
-    return Finding(Level.PROBLEM, "schema", words, "run the newer ticketbox that wrote it")
+    return Finding(Severity.PROBLEM, "schema", words, "use the newer ticketbox that wrote it")
 
 
-def _contents(inspection: "Inspection", db: Path, report: Report, restore: str) -> Iterator[Finding]:
-    _tell(f"reading every page of {in_bytes(report.bytes)}")
+def _check_contents(inspection: "Inspection", db: Path, report: Report, restore: str) -> Iterator[Finding]:
+    _print_step(f"reading every page of {format_bytes(report.bytes)}")
     faults = inspection.pages()
     if faults:
-        yield Finding(Level.PROBLEM, "pages", f"the file is damaged: {_some(faults)}", restore)
+        yield Finding(Severity.PROBLEM, "pages", f"the file is damaged: {_list_first(faults)}", restore)
     else:
-        yield Finding(Level.OK, "pages", "every page, index and constraint is sound")
-    _tell("following every reference")
+        yield Finding(Severity.OK, "pages", "pages, indexes and constraints OK")
+    _print_step("checking foreign keys")
     lost = inspection.references()
     if lost:
-        yield Finding(Level.PROBLEM, "references", f"references lead nowhere: {_some(lost)}", restore)
+        yield Finding(Severity.PROBLEM, "references", f"broken foreign keys: {_list_first(lost)}", restore)
     else:
-        yield Finding(Level.OK, "references", "every reference leads somewhere")
+        yield Finding(Severity.OK, "references", "foreign keys OK")
     report.rows = inspection.counts()
     report.newest_change = inspection.newest_moment()
-    yield Finding(Level.OK, "rows", counted(report.rows))
-    yield _hashes(inspection, restore)
+    yield Finding(Severity.OK, "rows", format_counts(report.rows))
+    yield _check_hashes(inspection, restore)
     if report.schema == report.newest_schema:
-        yield from _mail(inspection)
+        yield from _check_email(inspection)
     orphans = inspection.orphans()
     if orphans.count:
-        words = f"{orphans.count:,} stored contents ({in_bytes(orphans.bytes)}) that nothing points at"
-        yield Finding(Level.NOTE, "orphans", words, "nothing: the server removes them within minutes")
+        words = f"unused blobs: {orphans.count:,} ({format_bytes(orphans.bytes)})"
+        yield Finding(Severity.NOTE, "orphans", words, "nothing: the server deletes them within minutes")
     empty = inspection.free_bytes()
-    if empty > MUCH_ROOM and empty > report.bytes // 4:
-        words = f"{in_bytes(empty)} of the file are empty; new rows will use them"
-        yield Finding(Level.NOTE, "empty", words, f"to give them back: ticketbox check --db {db} --compact")
+    if empty > MIN_FREE_BYTES and empty > report.bytes // 4:
+        words = f"{format_bytes(empty)} of the file are free; new rows will use this space"
+        yield Finding(Severity.NOTE, "empty", words, f"to shrink the file: ticketbox check --db {db} --compact")
 
 
-def _mail(inspection: "Inspection") -> Iterator[Finding]:
+def _check_email(inspection: "Inspection") -> Iterator[Finding]:
     mail = inspection.mail()
     if mail.failing:
-        words = f"{mail.failing:,} mails didn't go yet and are tried again; last: {mail.error}"
-        yield Finding(Level.WARNING, "mail", words, "mend --smtp-url, --smtp-from or the mail server")
+        words = f"emails that failed and will be retried: {mail.failing:,}; last error: {mail.error}"
+        yield Finding(Severity.WARNING, "mail", words, "fix --smtp-url, --smtp-from or the email server")
     if mail.dead:
-        words = f"{mail.dead:,} mails were given up in the last 30 days; last: {mail.error}"
-        yield Finding(Level.NOTE, "mail", words, "nothing: what they would have told stands in people's inboxes")
+        words = f"emails abandoned in the last 30 days: {mail.dead:,}; last error: {mail.error}"
+        yield Finding(Severity.NOTE, "mail", words, "nothing: the notifications are in people's inboxes")
 
 
-def _hashes(inspection: "Inspection", restore: str) -> Finding:
+def _check_hashes(inspection: "Inspection", restore: str) -> Finding:
     total = inspection.blob_bytes()
     wrong: list[str] = []
     count = 0
@@ -187,16 +195,16 @@ def _hashes(inspection: "Inspection", restore: str) -> Finding:
             if not blob.sound:
                 wrong.append(f"blob {blob.key}")
     if wrong:
-        words = f"{len(wrong):,} of {count:,} stored contents aren't what their hashes say: {_some(wrong)}"
-        return Finding(Level.PROBLEM, "contents", words, restore)
-    return Finding(Level.OK, "contents", f"{count:,} stored contents ({in_bytes(total)}) are what their hashes say")
+        words = f"{len(wrong):,} of {count:,} blobs don't match their hashes: {_list_first(wrong)}"
+        return Finding(Severity.PROBLEM, "contents", words, restore)
+    return Finding(Severity.OK, "contents", f"{count:,} blobs ({format_bytes(total)}) match their hashes")
 
 
-def _tell(words: str) -> None:
+def _print_step(step: str) -> None:
     if sys.stderr.isatty():
-        click.echo(f"  … {words}", err=True)
+        click.echo(f"  … {step}", err=True)
 
 
-def _some(lines: list[str]) -> str:
-    more = len(lines) - SHOWN
-    return "; ".join(lines[:SHOWN]) + (f"; and {more} more" if more > 0 else "")
+def _list_first(lines: list[str]) -> str:
+    more = len(lines) - LISTED_FAULTS
+    return "; ".join(lines[:LISTED_FAULTS]) + (f"; and {more} more" if more > 0 else "")

@@ -1,12 +1,12 @@
-"""What `ticketbox check` finds, and how it is told."""
+"""What `ticketbox check` reports."""
 
 from enum import StrEnum
 
 import msgspec
 
 
-class Level(StrEnum):
-    """What a finding means: all is well, worth knowing, worth a change, wrong."""
+class Severity(StrEnum):
+    """How severe a finding is; a problem makes the exit status 1."""
 
     OK = "ok"
     NOTE = "note"
@@ -15,16 +15,16 @@ class Level(StrEnum):
 
 
 class Finding(msgspec.Struct, frozen=True):
-    """One thing that was looked at, what was found, and what to do about it (empty: nothing)."""
+    """What was checked, the result, and what to do about it (empty: nothing)."""
 
-    level: Level
+    level: Severity
     subject: str
     words: str
     advice: str = ""
 
 
 class Report(msgspec.Struct):
-    """What `--json` prints."""
+    """The output of `--json`."""
 
     file: str
     ok: bool

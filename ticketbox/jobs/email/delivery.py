@@ -1,4 +1,4 @@
-"""Mailing people what concerns them, through the operator's mail server (docs/use/notifications.md, "E-mail")."""
+"""Send notifications by email through the operator's email server (docs/use/notifications.md, "E-mail")."""
 
 import asyncio
 import contextlib
@@ -9,35 +9,35 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ticketbox.domain.events.mail_server import MailServer
-from ticketbox.jobs.periodic import IDLE_SECONDS, Waker, go_round, until
+from ticketbox.jobs.periodic import IDLE_SECONDS, Waker, run_rounds, seconds_until
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events import email_outbox
 from ticketbox.store.events.email_outbox import MessageToSend
 from ticketbox.store.file.database import Write
 
 if TYPE_CHECKING:
-    from ticketbox.jobs.email.smtp import Connection, Unsent
+    from ticketbox.jobs.email.smtp import SendError, SMTPConnection
 
 log = logging.getLogger("ticketbox.jobs")
 
-MOST_A_ROUND = 100
+ROUND_LIMIT = 100
 STOP_SECONDS = 2.0
 
 
 async def run(services: Services, relay: MailServer | None, stopping: asyncio.Event) -> None:
-    """Mail until the server stops; without a mail server, nothing. What is on its way at the stop goes again."""
+    """Send emails until the server stops; does nothing without an email server. An interrupted email is sent again."""
     if relay is None:
         return
-    mailer = Mailer(services, relay)
-    services.listeners.tell(mailer.waker.wake)
+    sender = EmailSender(services, relay)
+    services.listeners.tell(sender.waker.wake)
     try:
-        await go_round(mailer.start, mailer.waker, stopping, "mailing")
+        await run_rounds(sender.start, sender.waker, stopping, "sending emails")
     finally:
-        await mailer.close()
+        await sender.close()
 
 
-class Mailer:
-    """The mails that are on their way, one after the other."""
+class EmailSender:
+    """Sends the due emails one after the other."""
 
     def __init__(self, services: Services, relay: MailServer) -> None:
         self._services = services
@@ -46,27 +46,27 @@ class Mailer:
         self.waker = Waker()
 
     async def start(self) -> float:
-        """Start to send what is due; returns the seconds until there is more to do."""
+        """Start sending the due emails; return the seconds until the next one is due."""
         if self._round is not None:
             if not self._round.done():
-                return IDLE_SECONDS  # its end wakes
+                return IDLE_SECONDS  # its end wakes the loop
             ended, self._round = self._round, None
             ended.result()
         database = self._services.database
-        due = await database.read(lambda tx: email_outbox.list_due(tx, MOST_A_ROUND), brief=True)
+        due = await database.read(lambda tx: email_outbox.list_due(tx, ROUND_LIMIT), brief=True)
         if due:
             self._round = asyncio.create_task(self._send(due))
             self._round.add_done_callback(lambda _: self.waker.wake())
             return IDLE_SECONDS
-        return until(await database.read(email_outbox.find_next_due, brief=True), database.clock.now())
+        return seconds_until(await database.read(email_outbox.find_next_due, brief=True), database.clock.now())
 
-    async def settled(self) -> None:
-        """Wait for what is on its way."""
+    async def wait_until_idle(self) -> None:
+        """Wait for the running round."""
         if self._round is not None:
             await self._round
 
     async def close(self) -> None:
-        """Give what is on its way a moment, then let go of it."""
+        """Wait up to STOP_SECONDS for the running round, then cancel it."""
         if self._round is not None:
             await asyncio.wait([self._round], timeout=STOP_SECONDS)
             self._round.cancel()
@@ -74,21 +74,21 @@ class Mailer:
                 await self._round
 
     async def _send(self, due: list[int]) -> None:
-        from ticketbox.jobs.email.smtp import Connection, Unreachable, Unsent
+        from ticketbox.jobs.email.smtp import SendError, ServerUnreachable, SMTPConnection
 
         database = self._services.database
         own_name = urlsplit(self._services.public_url).hostname or "localhost"
-        async with Connection(self._relay, own_name) as connection:
-            for place, key in enumerate(due):
+        async with SMTPConnection(self._relay, own_name) as connection:
+            for index, key in enumerate(due):
                 letter = await database.write(lambda tx, key=key: email_outbox.begin_attempt(tx, key))
                 if letter is None:
                     continue
                 try:
-                    await self._post(connection, letter)
-                except Unreachable as unreachable:
-                    return await self._failed(key, unreachable, due[place + 1 :])
-                except Unsent as unsent:
-                    await self._failed(key, unsent)
+                    await self._send_one(connection, letter)
+                except ServerUnreachable as unreachable:
+                    return await self._record_failure(key, unreachable, due[index + 1 :])
+                except SendError as error:
+                    await self._record_failure(key, error)
                 else:
                     self._services.mailed["sent"] += 1
                     await database.write(
@@ -96,28 +96,28 @@ class Mailer:
                     )
         return None
 
-    async def _post(self, connection: "Connection", letter: MessageToSend) -> None:
+    async def _send_one(self, connection: "SMTPConnection", letter: MessageToSend) -> None:
         from ticketbox.jobs.email.message import compose
-        from ticketbox.jobs.email.smtp import Unsent
+        from ticketbox.jobs.email.smtp import SendError
 
         try:
             message = compose(letter, self._relay, self._services.public_url, self._services.database.clock.now())
-        except Exception:  # the library raises many kinds for an address that isn't one
-            log.exception("a mail couldn't be written")
-            raise Unsent("a mail couldn't be written to this address", lasting=True) from None
+        except Exception:  # the library raises many kinds of errors for a bad address
+            log.exception("an email couldn't be composed")
+            raise SendError("the email couldn't be composed for this address", lasting=True) from None
         await connection.send(message, letter.address)
 
-    async def _failed(self, key: int, unsent: "Unsent", others: Sequence[int] = ()) -> None:
-        """An attempt failed, and so it counts for `others` that the mail server wouldn't take either."""
+    async def _record_failure(self, key: int, error: "SendError", others: Sequence[int] = ()) -> None:
+        """Record a failed attempt, also for `others`, which an unreachable server would refuse too."""
 
-        def note(tx: Write) -> Counter[bool]:
+        def record(tx: Write) -> Counter[bool]:
             tried = [key, *(other for other in others if email_outbox.begin_attempt(tx, other) is not None)]
-            return Counter(email_outbox.record_failure(tx, each, str(unsent), lasting=unsent.lasting) for each in tried)
+            return Counter(email_outbox.record_failure(tx, each, str(error), lasting=error.lasting) for each in tried)
 
-        again = await self._services.database.write(note)
+        again = await self._services.database.write(record)
         self._services.mailed["failed"] += again.total()
         self._services.mailed["given_up"] += again[False]
         if again[True]:
-            log.warning("mail doesn't go, %d to be tried again: %s", again[True], unsent)
+            log.warning("sending failed, %d emails will be retried: %s", again[True], error)
         if again[False]:
-            log.error("mail doesn't go, %d given up: %s", again[False], unsent)
+            log.error("sending failed, %d emails were abandoned: %s", again[False], error)

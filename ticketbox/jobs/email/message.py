@@ -1,4 +1,4 @@
-"""A mail as it goes: headers that nobody's title can add to, the text, and the same as HTML."""
+"""Compose emails: headers that no title can inject into, a text part and an HTML part."""
 
 import functools
 from datetime import UTC, datetime
@@ -20,29 +20,29 @@ _MOST_IN_HEADER = 200
 
 
 def compose(letter: MessageToSend, relay: MailServer, public_url: str, now: int) -> EmailMessage:
-    """Write a mail; `now` is epoch milliseconds. Raises ValueError for an address that no header can hold."""
+    """Compose an email; `now` is epoch milliseconds. Raises ValueError for an address that no header can hold."""
     message = EmailMessage(policy=SMTP)
     domain = relay.address.rpartition("@")[2]
-    choice = f"{public_url}/mail/{letter.key}"
-    message["From"] = Address(one_line(relay.name), addr_spec=relay.address)
-    message["To"] = Address(one_line(letter.name), addr_spec=letter.address)
+    preferences = f"{public_url}/mail/{letter.key}"
+    message["From"] = Address(to_header_text(relay.name), addr_spec=relay.address)
+    message["To"] = Address(to_header_text(letter.name), addr_spec=letter.address)
     message["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
     message["Auto-Submitted"] = "auto-generated"
     if letter.ticket_id is None:
-        message["Subject"] = "Shall ticketbox write to this address?"
+        message["Subject"] = "Confirm email notifications"
         message["Message-ID"] = make_msgid(domain=domain)
-        values = {"public_url": public_url, "choice": choice}
-        message.set_content(_render("mail_asked.txt", **values))
-        message.add_alternative(_render("mail_asked.html", **values), subtype="html")
+        values = {"public_url": public_url, "preferences": preferences}
+        message.set_content(_render("confirm_address.txt", **values))
+        message.add_alternative(_render("confirm_address.html", **values), subtype="html")
         return message
-    # The same mail has the same id whenever it goes; all of a ticket's are answers to one that never went.
+    # A repeated email has the same id; all emails of a ticket reply to an id that is never sent, so clients group them.
     thread = f"<{letter.ticket_id}@{domain}>"
-    message["Subject"] = one_line(f"[{letter.project}] {letter.title} ({letter.ticket_id})")
+    message["Subject"] = to_header_text(f"[{letter.project}] {letter.title} ({letter.ticket_id})")
     message["Message-ID"] = f"<{letter.ticket_id}.{letter.last}@{domain}>"
     message["In-Reply-To"] = message["References"] = thread
-    message["List-Unsubscribe"] = f"<{choice}>"
+    message["List-Unsubscribe"] = f"<{preferences}>"
     message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    entries = _entries(letter.notifications)
+    entries = _list_entries(letter.notifications)
     values = {
         "title": letter.title,
         "project": letter.project,
@@ -50,39 +50,39 @@ def compose(letter: MessageToSend, relay: MailServer, public_url: str, now: int)
         "more": letter.more,
         "address": f"{public_url}/tickets/{letter.ticket_id}",
         "settings": f"{public_url}/settings/profile",
-        "choice": choice,
+        "preferences": preferences,
     }
-    message.set_content(_render("mail.txt", **values))
-    message.add_alternative(_render("mail.html", **values), subtype="html")
+    message.set_content(_render("notification.txt", **values))
+    message.add_alternative(_render("notification.html", **values), subtype="html")
     return message
 
 
-def one_line(text: str) -> str:
-    """A header's text: no line ends, no control or invisible characters, not too long.
+def to_header_text(text: str) -> str:
+    """Make text safe for a header: one line, no control or invisible characters, at most 200 characters.
 
-    Nor an encoded word (RFC 2047), which the standard library would decode, with whatever line ends are in it.
+    Also breaks encoded words (RFC 2047), which the standard library would decode, including line ends in them.
     """
-    plain = "".join(letter if letter.isprintable() else " " for letter in text).replace("=?", "= ?")
+    plain = "".join(char if char.isprintable() else " " for char in text).replace("=?", "= ?")
     return " ".join(plain.split())[:_MOST_IN_HEADER]
 
 
-def _entries(told: tuple[MailedNotification, ...]) -> list[tuple[str, str]]:
-    """Who did what, and the text of it; a text that was there already isn't repeated."""
+def _list_entries(told: tuple[MailedNotification, ...]) -> list[tuple[str, str]]:
+    """Return who did what, with the text of each; the same text isn't repeated."""
     entries: list[tuple[str, str]] = []
     seen: set[str] = set()
     for each in told:
         text = "" if each.text in seen else each.text
         seen.add(each.text)
         cut = f"{text[:MOST_CHARACTERS].rstrip()} …" if len(text) > MOST_CHARACTERS else text
-        entries.append((_sentence(each), cut))
+        entries.append((_describe_entry(each), cut))
     return entries
 
 
-def _sentence(told: MailedNotification) -> str:
+def _describe_entry(told: MailedNotification) -> str:
     by = told.event.by
-    who = one_line(by.user.name)
+    who = to_header_text(by.user.name)
     if by.token_label is not None:
-        who += f" ({one_line(by.token_label)}, via {by.via.value})"
+        who += f" ({to_header_text(by.token_label)}, via {by.via.value})"
     if told.reason is Reason.ASSIGNMENT:
         return f"{who} assigned you"
     if told.reason is Reason.REPLY:
@@ -92,7 +92,7 @@ def _sentence(told: MailedNotification) -> str:
 
 
 @functools.cache
-def _templates() -> "Environment":
+def _load_templates() -> "Environment":
     from jinja2 import Environment, PackageLoader, StrictUndefined, select_autoescape
 
     return Environment(
@@ -106,4 +106,4 @@ def _templates() -> "Environment":
 
 
 def _render(template: str, **values: object) -> str:
-    return _templates().get_template(template).render(values)
+    return _load_templates().get_template(template).render(values)

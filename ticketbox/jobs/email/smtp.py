@@ -1,4 +1,4 @@
-"""The way to the operator's mail server (RFC 5321), its TLS checked as a browser checks it."""
+"""The connection to the operator's email server (RFC 5321), with TLS certificates checked."""
 
 import asyncio
 import functools
@@ -12,23 +12,23 @@ import httpcore2
 from ticketbox.domain.events.mail_server import MailServer, Security
 
 ANSWER_SECONDS = 10.0
-_MOST_WORDS = 200
+_MAX_TEXT = 200
 
 
-class Unsent(Exception):
-    """A mail didn't go; the text says why. `lasting`: it never will."""
+class SendError(Exception):
+    """An email wasn't sent; the text says why. With `lasting`, a retry won't help."""
 
-    def __init__(self, words: str, *, lasting: bool = False) -> None:
-        super().__init__(words)
+    def __init__(self, reason: str, *, lasting: bool = False) -> None:
+        super().__init__(reason)
         self.lasting = lasting
 
 
-class Unreachable(Unsent):
-    """The mail server takes nothing at all for now."""
+class ServerUnreachable(SendError):
+    """The email server accepts no emails at the moment."""
 
 
-class Connection:
-    """One connection to the mail server, made when the first mail goes, and again after it broke."""
+class SMTPConnection:
+    """A connection to the email server, opened for the first email and again after it broke."""
 
     def __init__(self, relay: MailServer, own_name: str) -> None:
         self._relay = relay
@@ -36,7 +36,7 @@ class Connection:
         self._client: aiosmtplib.SMTP | None = None
 
     async def open(self) -> None:
-        """Connect and sign in. Raises Unreachable."""
+        """Connect and sign in. Raises ServerUnreachable."""
         relay = self._relay
         client = aiosmtplib.SMTP(
             hostname=relay.host,
@@ -47,20 +47,24 @@ class Connection:
             timeout=ANSWER_SECONDS,
             use_tls=relay.security is Security.TLS,
             start_tls=relay.security is Security.STARTTLS,
-            tls_context=await asyncio.to_thread(_trusted) if relay.security is not Security.NONE else None,
+            tls_context=await asyncio.to_thread(_load_tls_context) if relay.security is not Security.NONE else None,
         )
         try:
             await client.connect()
         except aiosmtplib.SMTPAuthenticationError as error:
-            raise Unreachable(f"the mail server refuses the user and password ({self._answer(error)})") from None
+            raise ServerUnreachable(
+                f"the email server refuses the user name and password ({self._format_reply(error)})"
+            ) from None
         except aiosmtplib.SMTPResponseException as error:
-            raise Unreachable(f"the mail server refuses the connection ({self._answer(error)})") from None
+            raise ServerUnreachable(f"the email server refuses the connection ({self._format_reply(error)})") from None
         except (ssl.SSLError, aiosmtplib.SMTPException, OSError) as error:
-            raise Unreachable(f"the mail server can't be used: {self._words(_cause(error))}") from None
+            raise ServerUnreachable(
+                f"can't connect to the email server: {self._format_text(_describe_cause(error))}"
+            ) from None
         self._client = client
 
     async def send(self, message: EmailMessage, address: str) -> None:
-        """Hand one mail over. Raises Unreachable, and Unsent when it isn't taken."""
+        """Send one email. Raises ServerUnreachable, and SendError when the server refuses the email."""
         if self._client is None or not self._client.is_connected:
             await self.open()
         assert self._client is not None
@@ -68,18 +72,22 @@ class Connection:
             await self._client.send_message(message, sender=self._relay.address, recipients=[address])
         except aiosmtplib.SMTPRecipientsRefused as error:
             refused = error.recipients[0]
-            raise Unsent(f"the address is refused ({self._answer(refused)})", lasting=refused.code >= 500) from None
+            raise SendError(
+                f"the email server refuses the address ({self._format_reply(refused)})", lasting=refused.code >= 500
+            ) from None
         except aiosmtplib.SMTPDataError as error:
-            raise Unsent(f"the mail is refused ({self._answer(error)})", lasting=error.code >= 500) from None
+            raise SendError(
+                f"the email server refuses the email ({self._format_reply(error)})", lasting=error.code >= 500
+            ) from None
         except (aiosmtplib.SMTPNotSupported, ValueError):
-            raise Unsent("the mail server takes no address like this one", lasting=True) from None
+            raise SendError("the email server doesn't support this kind of address", lasting=True) from None
         except aiosmtplib.SMTPSenderRefused as error:
-            raise Unreachable(f"the mail server refuses the sender ({self._answer(error)})") from None
+            raise ServerUnreachable(f"the email server refuses the sender ({self._format_reply(error)})") from None
         except (aiosmtplib.SMTPException, OSError) as error:
-            raise Unsent(f"the connection broke: {self._words(_cause(error))}") from None
+            raise SendError(f"the connection broke: {self._format_text(_describe_cause(error))}") from None
 
     async def close(self) -> None:
-        """Take leave."""
+        """End the session and close the connection."""
         if self._client is not None and self._client.is_connected:
             try:
                 await self._client.quit(timeout=1)
@@ -92,22 +100,22 @@ class Connection:
     async def __aexit__(self, *_: object) -> None:
         await self.close()
 
-    def _answer(self, error: aiosmtplib.SMTPResponseException) -> str:
-        return self._words(f"{error.code} {error.message}")
+    def _format_reply(self, error: aiosmtplib.SMTPResponseException) -> str:
+        return self._format_text(f"{error.code} {error.message}")
 
-    def _words(self, text: str) -> str:
-        """One line, and without the password, should the server repeat it."""
+    def _format_text(self, text: str) -> str:
+        """Return the text on one line, without the password, should the server repeat it."""
         if self._relay.password:
             text = text.replace(self._relay.password, "…")
-        return " ".join(text.split())[:_MOST_WORDS]
+        return " ".join(text.split())[:_MAX_TEXT]
 
 
 @functools.cache
-def _trusted() -> ssl.SSLContext:
-    """Whom the machine trusts; reading that takes a moment."""
+def _load_tls_context() -> ssl.SSLContext:
+    """Load the system's trusted certificates, which takes a moment."""
     return httpcore2.default_ssl_context()
 
 
-def _cause(error: BaseException) -> str:
-    """The library's words, or those of what is behind them."""
+def _describe_cause(error: BaseException) -> str:
+    """Return the error's text, or its class name without one."""
     return str(error) or type(error).__name__

@@ -1,18 +1,10 @@
-"""Commands that print and exit."""
+"""`ticketbox openapi`."""
 
 import click
 
-from ticketbox import __version__
-
 
 @click.command()
-def version() -> None:
-    """Print the version."""
-    click.echo(__version__)
-
-
-@click.command()
-@click.option("--public-url", default="http://localhost:8420", help="The server's address in the document.")
+@click.option("--public-url", default="http://localhost:8420", help="The server's URL in the document.")
 def openapi(public_url: str) -> None:
     """Print the API's OpenAPI 3.1 document."""
     import json

@@ -1,4 +1,4 @@
-"""A group of commands that are imported when they are called."""
+"""A click group that imports a command when it is called."""
 
 import importlib
 from typing import Any
@@ -9,8 +9,8 @@ import click
 class LazyGroup(click.Group):
     """`commands_in` maps a command's name to `module:attribute`.
 
-    Every flag of every command can also be given in the environment, by its own name: `--public-url` is
-    `TICKETBOX_PUBLIC_URL`, whatever the command. Several values of one flag are parted by white space.
+    Every option of every command can also be set by an environment variable: `--public-url` by
+    `TICKETBOX_PUBLIC_URL`. Several values of one option are separated by white space.
     """
 
     def __init__(self, *args: Any, commands_in: dict[str, str], **kwargs: Any) -> None:
@@ -18,24 +18,24 @@ class LazyGroup(click.Group):
         self._commands_in = commands_in
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        """The names, in the order given."""
+        """Return the names in the order of `commands_in`."""
         return list(self._commands_in)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command."""
+        """Import a command; return None for an unknown name."""
         if cmd_name not in self._commands_in:
             return None
         module, _, attribute = self._commands_in[cmd_name].partition(":")
         command: click.Command = getattr(importlib.import_module(module), attribute)
-        _read_environment(command)
+        _set_environment_variables(command)
         return command
 
 
-def _read_environment(command: click.Command) -> None:
+def _set_environment_variables(command: click.Command) -> None:
     for option in command.params:
         if isinstance(option, click.Option) and not option.is_eager:
             flag = max(option.opts, key=len).lstrip("-")
             option.envvar = option.envvar or f"TICKETBOX_{flag.upper().replace('-', '_')}"
     if isinstance(command, click.Group):
-        for part in command.commands.values():
-            _read_environment(part)
+        for subcommand in command.commands.values():
+            _set_environment_variables(subcommand)
