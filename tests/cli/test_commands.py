@@ -235,9 +235,7 @@ def test_path_where_no_file_can_be_created_is_named(tmp_path: Path, command: lis
     path = tmp_path / place
     done = run(*command, "--db", path, stdin=PASSWORD)
     assert (done.exit_code, done.stdout) == (1, "")
-    assert re.match(
-        rf"ticketbox: {path}: (can.t (make|open)( or open)? the file|can.t create the lock file)", done.stderr
-    )
+    assert re.match(rf"ticketbox: {path}: can.t create (or open the file|the lock file)", done.stderr)
 
 
 def test_port_in_use_is_named(db: Path) -> None:

@@ -197,7 +197,7 @@ def test_unknown_company_or_existing_target_is_rejected(demo: Path, exported: Pa
     assert (done.exit_code, "the file exists" in done.stderr) == (1, True)
     assert exported.read_bytes() == before
     done = run("export", tmp_path / "nowhere" / "x.zip", "--db", demo)
-    assert (done.exit_code, "can't be written" in done.stderr) == (1, True)
+    assert (done.exit_code, "can't write" in done.stderr) == (1, True)
     assert list(tmp_path.iterdir()) == []
 
 

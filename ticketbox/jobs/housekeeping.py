@@ -57,6 +57,6 @@ async def run_round(
         seen = 0
         if drop_captures_after is not None:
             seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, progress.captures)
-        return Swept(blobs.delete_unused(tx, progress.blobs), seen)
+        return SweepProgress(blobs.delete_unused(tx, progress.blobs), seen)
 
     return await services.database.write(clean_up)
