@@ -174,10 +174,10 @@ def test_a_wrong_envelope_names_its_field(unchanged: World, case: str) -> None:
     ("data", "words"),
     [
         (b"[" * 100_000 + b"]" * 100_000, "nested too deeply"),
-        (b"{", "no JSON"),
+        (b"{", "invalid JSON"),
         (b"[]", "expected `object`"),
         (b"x" * (MIB + 1), "more than 1 MB"),
-        (b'{"id": "\xff"}', "no JSON"),
+        (b'{"id": "\xff"}', "invalid JSON"),
     ],
     ids=["deep", "cut", "a list", "too long", "not UTF-8"],
 )

@@ -230,7 +230,7 @@ def test_palette_shows_no_error_while_a_value_is_incomplete(chromium: Chromium, 
         await page.wait_for_timeout(400)
         await expect(page.get_by_role("alert")).to_have_count(0)
         await page.get_by_role("combobox").press_sequentially("p ")
-        await expect(page.get_by_role("alert")).to_contain_text("priority takes")
+        await expect(page.get_by_role("alert")).to_contain_text("priority must be one of")
         await expect(page.locator("u")).to_have_text("priority:hip")
 
     use(chromium, world.owner, f"/projects/{world.project}", complete)

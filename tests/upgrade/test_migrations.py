@@ -127,7 +127,7 @@ def test_newer_file_is_rejected_unchanged_by_every_command(db: Path) -> None:
     for command in (["serve", "--port", "0", "--no-open"], ["user", "list"], ["init", *owner], ["check"]):
         done = ticketbox(*command, db=db, stdin="a good long password")
         assert done.returncode == 1, command
-        assert "run the newer ticketbox" in done.stderr + done.stdout
+        assert "the newer ticketbox that wrote it" in done.stderr + done.stdout
         assert "Traceback" not in done.stderr
         assert digest(db) == before
     assert copies(db) == []
@@ -144,15 +144,15 @@ MIGRATE = """
 import sys
 from pathlib import Path
 from ticketbox.store.file import migrate
-every = [*migrate.migrations(), migrate.Migration(int(sys.argv[2]), "slow", '''
+every = [*migrate.list_migrations(), migrate.Migration(int(sys.argv[2]), "slow", '''
   CREATE TABLE added (id INTEGER PRIMARY KEY, text TEXT) STRICT;
   INSERT INTO added (text) WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 150000)
     SELECT 'row ' || i FROM n;
   ALTER TABLE ticket ADD COLUMN added TEXT;
   DELETE FROM setup_key;
 ''')]
-migrate.migrations = lambda: every
-migrate.prepare(Path(sys.argv[1]), lambda line: print(line, flush=True))
+migrate.list_migrations = lambda: every
+migrate.prepare_file(Path(sys.argv[1]), lambda line: print(line, flush=True))
 print("done", flush=True)
 """
 

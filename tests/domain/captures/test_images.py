@@ -174,9 +174,9 @@ hostile = [
     pictures.bomb_png(), pictures.bomb_png(65_500, 700), pictures.short_png(),
     pictures.png_of(60, 60, bytes(60), extra=text),
     pictures.jpeg_sized(65_000, 65_000), pictures.jpeg_sized(60_000, 60_000, form=0xC2),
-    pictures.truncated(pictures.jpeg_sized(7000, 7000, form=0xC2)),
+    pictures.truncate(pictures.jpeg_sized(7000, 7000, form=0xC2)),
     pictures.webp_sized(16_383, 16_383), pictures.webp_sized(7000, 7000),
-    pictures.truncated(pictures.webp(3000, 3000)),
+    pictures.truncate(pictures.webp(3000, 3000)),
 ]
 unit = 1 if sys.platform == "darwin" else 1024
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit
