@@ -240,7 +240,7 @@ class ExtensionBrowser:
 
 async def sign_in(page: Page, world: World) -> None:
     """Sign in to the ticketbox, and approve what the extension asks for."""
-    await page.get_by_label("E-mail address").fill(world.owner.email)
+    await page.get_by_label("Email address").fill(world.owner.email)
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("button", name="Sign in").click()
     await page.get_by_role("button", name="Approve").click()

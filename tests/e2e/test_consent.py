@@ -132,7 +132,7 @@ async def whoami(client: Client) -> dict[str, Any]:
 
 async def sign_in(page: Page, world: World) -> None:
     """Sign in on the page that shows."""
-    await page.get_by_label("E-mail address").fill(world.owner.email)
+    await page.get_by_label("Email address").fill(world.owner.email)
     await page.get_by_label("Password").fill(PASSWORD)
     await page.get_by_role("button", name="Sign in").click()
     await page.get_by_role("button", name="Approve").wait_for()
@@ -201,17 +201,17 @@ def test_projects_are_chosen_by_keyboard_and_only_the_chosen_companys_show(chrom
         watch = Watch(page)
         await page.goto(f"{world.box.url}/oauth/authorize?{urlencode(app.request())}")
         await sign_in(page, world)
-        assert await page.get_by_role("radio", name="Everywhere").is_checked()
+        assert await page.get_by_role("radio", name="All companies").is_checked()
         inner = page.get_by_role("checkbox", name="Second project")
         assert not await inner.is_visible()
-        await page.get_by_role("radio", name="Everywhere").press("ArrowDown")
+        await page.get_by_role("radio", name="All companies").press("ArrowDown")
         assert await page.get_by_role("radio", name="Ann's company").is_checked()
         assert await inner.is_visible()
         await inner.press("Space")
         for scope in ALL.split():
             await page.locator(f'input[value="{scope}"]').uncheck()
         await page.get_by_role("button", name="Approve").press("Enter")
-        assert "Choose at least one" in await page.get_by_role("alert").inner_text()
+        assert "Select at least one" in await page.get_by_role("alert").inner_text()
         assert await inner.is_checked()
         await page.get_by_role("checkbox", name="Read read").check()
         watch.assert_clean(world.box)
@@ -234,7 +234,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     asking = f"{world.box.url}/oauth/authorize?{urlencode(app.request())}"
     await page.goto(asking)
     await check("sign-in")
-    await page.get_by_label("E-mail address").fill(world.owner.email)
+    await page.get_by_label("Email address").fill(world.owner.email)
     await page.get_by_label("Password").fill("wrong password")
     await page.get_by_role("button", name="Sign in").click()
     await page.get_by_role("alert").wait_for()
@@ -254,7 +254,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     await page.get_by_text("You can close this tab").wait_for()
     await check("done")
     assert quote(world.box.url, safe="") in (
-        await page.get_by_role("link", name="Open the app").get_attribute("href") or ""
+        await page.get_by_role("link", name="open the app").get_attribute("href") or ""
     )
 
 

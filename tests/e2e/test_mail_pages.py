@@ -53,9 +53,9 @@ def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromiu
 
             chromium.visit(want)
             eventually(came(2))
-            chromium.visit(lambda page: say(page, "Yes, mail me", "Mail comes from now on"))
+            chromium.visit(lambda page: say(page, "Turn on email notifications", "Email notifications are on"))
             assert ok(world.owner.web.get("/profile"))["mail"] == "on"
-            chromium.visit(lambda page: say(page, "No more mail", "No more mail"))
+            chromium.visit(lambda page: say(page, "Turn off email notifications", "Email notifications are off"))
             assert ok(world.owner.web.get("/profile"))["mail"] == "off"
 
 
@@ -64,7 +64,7 @@ def test_invalid_email_link_shows_an_error(chromium: Chromium, world: World) -> 
         answer = await page.goto(f"{world.box.url}/mail/mbx_nothing")
         assert answer is not None
         assert answer.status == 404
-        await page.get_by_role("heading", name="This link no longer works").wait_for()
+        await page.get_by_role("heading", name="This link has expired").wait_for()
 
     chromium.visit(visit)
 

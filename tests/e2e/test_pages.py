@@ -69,7 +69,7 @@ async def submit(page: Page, *, unchecked: bool = False) -> None:
     """Send the form; `unchecked` keeps the browser from checking it first."""
     if unchecked:
         await page.evaluate("() => { document.forms[0].noValidate = true; }")
-    await page.get_by_role("button", name="Set up").click()
+    await page.get_by_role("button", name="Create account").click()
     await page.wait_for_load_state()
 
 
@@ -103,7 +103,7 @@ def test_a_file_is_set_up_in_the_browser_once(chromium: Chromium, fresh: Box, si
         assert (await me.json())["user"]["email"] == "ann@example.org"
 
         await page.goto(address)
-        assert await page.get_by_role("heading", level=1).inner_text() == "This address no longer works"
+        assert await page.get_by_role("heading", level=1).inner_text() == "This link has expired"
         assert watch.statuses[-1][2] == 404 or ("GET", urlsplit(address).path, 404) in watch.statuses
         watch.assert_clean(fresh)
 
@@ -120,10 +120,10 @@ def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, f
         await fill(page, **answers)
         await submit(page, unchecked=True)
         assert page.url == address
-        assert await page.title() == "Not yet: Set up ticketbox"
+        assert await page.title() == "Error: Set up ticketbox"
         alert = await page.get_by_role("alert").inner_text()
-        assert "one field below needs another look" in alert
-        assert "Passwords aren't kept" in alert
+        assert "Check the marked fields." in alert
+        assert "Enter your password again." in alert
         assert await read_field_error(page, field) == ("true", words)
         assert await page.locator("[aria-invalid]").count() == 1
         assert await page.evaluate("() => document.activeElement.id") == field
@@ -138,11 +138,11 @@ def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, f
         watch = Watch(page)
         await page.goto(address)
         await expect_refusal(
-            page, "password_again", "The two passwords differ.", password_again="another battery staple"
+            page, "password_again", "The passwords don't match.", password_again="another battery staple"
         )
         short = {"password": "too short", "password_again": "too short"}
-        await expect_refusal(page, "password", "Use 10 characters at least, and 200 at most.", **short)
-        no_mail = "That isn't an e-mail address: it needs a name, an @ and a host."
+        await expect_refusal(page, "password", "Use 10 to 200 characters.", **short)
+        no_mail = "Enter an email address, such as ada@example.org."
         await expect_refusal(page, "email", no_mail, email="nobody")
         await expect_refusal(page, "company", "Use 1 to 100 characters, on one line.", company="   ")
         assert [status for method, _, status in watch.statuses if method == "POST"] == [400] * 4

@@ -24,18 +24,18 @@ BODY_IS_HERE = "ticketbox.body_is_here"
 _NAMED = "ticketbox.headers"
 
 
-def headers_named(scope: Scope, name: bytes) -> list[str]:
+def list_header_values(scope: Scope, name: bytes) -> list[str]:
     """Every value of a header, as text."""
-    return [value.decode("latin-1") for value in _named(scope).get(name, ())]
+    return [value.decode("latin-1") for value in _group_headers(scope).get(name, ())]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
     """The first value of a header, stripped of white space."""
-    values = _named(scope).get(name)
+    values = _group_headers(scope).get(name)
     return None if values is None else values[0].decode("latin-1").strip()
 
 
-def _named(scope: Scope) -> dict[bytes, list[bytes]]:
+def _group_headers(scope: Scope) -> dict[bytes, list[bytes]]:
     """The headers by their names, sorted once: a dozen of them are asked for in every request."""
     found: dict[bytes, list[bytes]] | None = scope.get(_NAMED)
     if found is None:
@@ -48,10 +48,10 @@ def _named(scope: Scope) -> dict[bytes, list[bytes]]:
     return found
 
 
-def encodings(scope: Scope) -> set[str]:
+def list_accepted_encodings(scope: Scope) -> set[str]:
     """The content codings that the client names and doesn't rule out (RFC 9110, 12.5.3)."""
     found: set[str] = set()
-    for line in headers_named(scope, b"accept-encoding"):
+    for line in list_header_values(scope, b"accept-encoding"):
         for part in line.split(","):
             name, _, weight = part.partition(";")
             if re.fullmatch(r"\s*q=0(\.0{0,3})?\s*", weight, re.IGNORECASE) is None:
@@ -158,6 +158,6 @@ def query(scope: Scope) -> dict[str, str]:
     found: dict[str, str] = {}
     for name, value in pairs:
         if name in found:
-            raise InvalidRequest(f"{name} stands twice in the query")
+            raise InvalidRequest(f"{name} is repeated in the query")
         found[name] = value
     return found

@@ -6,7 +6,7 @@ A surface says of its answer that it may be: nothing is compressed unless somebo
 import asyncio
 import zlib
 
-from ticketbox.edge.asgi import Message, Scope, Send, encodings, header
+from ticketbox.edge.asgi import Message, Scope, Send, header, list_accepted_encodings
 
 LEAST_BYTES = 1_000
 _LEVEL = 1  # a sixth of the bytes; 6 takes three times as long for a fifth less
@@ -15,7 +15,7 @@ _KINDS = (b"application/json", b"text/csv", b"text/html")
 _OWN_PAGES = {None, "same-origin", "none"}
 
 
-def may_pack(scope: Scope) -> None:
+def allow_compression(scope: Scope) -> None:
     """Say that the answer to this request holds no secret, so that its length may tell of what is in it."""
     scope["may_pack"] = True
 
@@ -35,7 +35,7 @@ def packing(scope: Scope, send: Send) -> Send:
                 await send(message)
                 return
             message["headers"] = [*message["headers"], (b"vary", b"accept-encoding")]
-            if "gzip" in encodings(scope) and header(scope, b"sec-fetch-site") in _OWN_PAGES:
+            if "gzip" in list_accepted_encodings(scope) and header(scope, b"sec-fetch-site") in _OWN_PAGES:
                 held = message
             else:
                 await send(message)

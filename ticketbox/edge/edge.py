@@ -28,7 +28,7 @@ from ticketbox.domain.core.problems import (
     Unauthorized,
     Unavailable,
 )
-from ticketbox.edge.asgi import ASGIApp, ClientGone, Message, Receive, Scope, Send, has_body, header, headers_named
+from ticketbox.edge.asgi import ASGIApp, ClientGone, Message, Receive, Scope, Send, has_body, header, list_header_values
 from ticketbox.edge.compression import packing
 from ticketbox.edge.responses import Headers, problem_answer
 from ticketbox.operations.core.context import RequestContext
@@ -162,7 +162,7 @@ class Edge:
             raise InvalidRequest(f"the address is longer than {MAX_TARGET} bytes")
         if len(scope["headers"]) > MAX_HEADERS:
             raise InvalidRequest(f"more than {MAX_HEADERS} headers")
-        hosts = headers_named(scope, b"host")
+        hosts = list_header_values(scope, b"host")
         if len(hosts) != 1 or not self._is_ours(hosts[0].strip().lower()):
             raise MisdirectedRequest("the Host header names another site than this one; see --public-url")
         if b"tok_" in scope["query_string"]:
@@ -171,7 +171,7 @@ class Edge:
         self._take_credential(scope, call)
 
     def _take_credential(self, scope: Scope, call: RequestContext) -> None:
-        authorizations = headers_named(scope, b"authorization")
+        authorizations = list_header_values(scope, b"authorization")
         if len(authorizations) > 1:
             raise Unauthorized("several Authorization headers")
         if authorizations:
@@ -230,7 +230,7 @@ class Edge:
         known = self._site.by_socket if client is None else self._site.proxies
         if not known or not self._is_proxy(address):
             return address
-        forwarded = [part.strip() for line in headers_named(scope, b"x-forwarded-for") for part in line.split(",")]
+        forwarded = [part.strip() for line in list_header_values(scope, b"x-forwarded-for") for part in line.split(",")]
         for candidate in reversed(forwarded):
             try:
                 ip_address(candidate)

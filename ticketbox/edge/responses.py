@@ -90,7 +90,7 @@ def _challenge(problem: Problem, metadata: str | None) -> str:
     return f"Bearer {', '.join(parts)}"
 
 
-def session_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:
+def build_session_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:
     """The header that sets the session's cookie, or ends it with a lifetime of 0 seconds."""
     jar = SimpleCookie()
     jar[name] = secret

@@ -16,10 +16,10 @@ import msgspec
 from ticketbox.domain.captures.images.media_types import content_disposition
 from ticketbox.domain.core import scopes
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType
-from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, has_body, header, headers_named, query, whole_body
-from ticketbox.edge.compression import may_pack
+from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, has_body, header, list_header_values, query, whole_body
+from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.edge import Site
-from ticketbox.edge.responses import Answer, json_answer, session_cookie
+from ticketbox.edge.responses import Answer, build_session_cookie, json_answer
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS
 from ticketbox.http.routing import Paths
 from ticketbox.http.sse import Stream
@@ -78,7 +78,7 @@ def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpo
     async def handle(scope: Scope, receive: Receive) -> Answer | Stream:
         call: RequestContext = scope["call"]
         if tells_no_secret:
-            may_pack(scope)
+            allow_compression(scope)
         if operation.body is Body.MULTIPART:
             await dispatcher.admit(operation, call)
         try:
@@ -176,7 +176,7 @@ async def _json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
 def _take_headers(scope: Scope, taken: Set[str], given: dict[str, Any]) -> None:
     """Read the headers that are arguments. Where one would be ignored it is refused: its sender counts on it."""
     for name, argument in HEADER_ARGUMENTS.items():
-        values = headers_named(scope, argument.key)
+        values = list_header_values(scope, argument.key)
         if not values:
             continue
         label = argument.name
@@ -198,7 +198,7 @@ def _answer(operation: Operation, result: Any, scope: Scope, site: Site) -> Answ
     if isinstance(result, WithSession):
         session = typing.cast(WithSession[Any], result)
         answer = _answer(operation, session.answer, scope, site)
-        answer.headers.append(session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure))
+        answer.headers.append(build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure))
         return answer
     if result is None:
         return Answer(204, b"", "")

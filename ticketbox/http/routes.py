@@ -11,7 +11,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.core.problems import MethodNotAllowed, NotFound
 from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send
-from ticketbox.edge.compression import may_pack
+from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
 from ticketbox.http import metrics, oauth, rest, webapp
@@ -75,7 +75,7 @@ def _document(registry: Registry, site: Site) -> HTTPRouteHandler:
 
     @get(rest.PREFIX + "/openapi.json")
     async def handle(request: Request[Any, Any, Any]) -> Answer:
-        may_pack(typing.cast(Scope, request.scope))
+        allow_compression(typing.cast(Scope, request.scope))
         return Answer(200, encoded(), "application/json", [(b"cache-control", b"no-cache")])
 
     return handle

@@ -18,10 +18,10 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox import __version__
 from ticketbox.domain.core.problems import NotFound, Unauthorized
 from ticketbox.domain.tickets.search_filters import FILTERS, SearchFilter
-from ticketbox.edge.asgi import Scope, encodings
-from ticketbox.edge.compression import may_pack
+from ticketbox.edge.asgi import Scope, list_accepted_encodings
+from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.responses import Answer, Headers
-from ticketbox.http.pages.rendering import page
+from ticketbox.http.pages.rendering import render_page
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
@@ -68,10 +68,10 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         scope = typing.cast(Scope, request.scope)
         me = await who(scope["call"])
         if me is not None:
-            may_pack(scope)
+            allow_compression(scope)
             return _shell(Boot(__version__, public_url, me), scope["path"])
         if not (await dispatcher.dispatch(registry["get_set_up"], {}, RequestContext(operator=True))).done:
-            return page("unset.html")
+            return render_page("unset.html")
         return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
 
     @get(list(PUBLIC_PATHS))
@@ -97,7 +97,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
     @get("/extension/connected")
     async def connected() -> Answer:
         """Where the consent page leads the extension back to; it takes the answer from the tab's address."""
-        return page("connected.html")
+        return render_page("connected.html")
 
     return [start, start_for_anybody, file, extension, connected]
 
@@ -151,7 +151,7 @@ def _file(scope: Scope, name: str) -> Answer:
     if name.startswith(".") or not path.is_file():
         raise NotFound("page")
     headers: Headers = [(b"cache-control", _FOR_EVER), (b"vary", b"accept-encoding")]
-    taken = encodings(scope)
+    taken = list_accepted_encodings(scope)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     for encoding, suffix in _ENCODINGS:
         packed = FILES / "assets" / (name + suffix)

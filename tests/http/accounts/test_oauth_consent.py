@@ -178,7 +178,7 @@ def test_unknown_app_is_reported_to_the_person(world: World) -> None:
             assert answer.status_code == 400
             assert "location" not in answer.headers
         twice = f"/oauth/authorize?client_id={app.client_id}&client_id={app.client_id}"
-        note(browser.get(twice), "stands twice")
+        note(browser.get(twice), "is repeated")
 
 
 @pytest.mark.parametrize(
@@ -304,7 +304,7 @@ def test_consent_requires_a_session_on_the_same_site(world: World) -> None:
     app = App(world.box)
     handle = handle_in(app.ask(browser_of(world.owner)))
     form = {"handle": handle, "decision": "approve", "company": "", "scope": ["read"]}
-    note(site(world.box).post("/oauth/authorize", data=form), "Nobody is signed in", 401)
+    note(site(world.box).post("/oauth/authorize", data=form), "You are no longer signed in", 401)
     token = {"Authorization": f"Bearer {world.owner.token('read')}"}
     note(site(world.box, **token).post("/oauth/authorize", data=form), "web session", 403)
     asked = site(world.box, **token).get("/oauth/authorize", params=app.request())
@@ -326,9 +326,9 @@ def test_invalid_selection_shows_the_form_again(world: World, other: World) -> N
     app = App(world.box)
     handle = handle_in(app.ask(browser_of(world.owner), scope="read comments"))
     for form, status, words in (
-        ({"scope": []}, 400, "Choose at least one"),
-        ({"scope": ["tickets:write"]}, 400, "Choose at least one"),
-        ({"scope": ["read", "admin"]}, 400, "Choose at least one"),
+        ({"scope": []}, 400, "Select at least one"),
+        ({"scope": ["tickets:write"]}, 400, "Select at least one"),
+        ({"scope": ["read", "admin"]}, 400, "Select at least one"),
         ({"company": other.company}, 404, "Company not found"),
         ({"company": "co_nonsense"}, 404, "Company not found"),
         ({"company": world.company, f"projects-{world.company}": [other.project]}, 404, "Project not found"),

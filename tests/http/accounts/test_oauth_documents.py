@@ -190,7 +190,7 @@ WRONG: dict[str, Any] = {
 def test_invalid_document_is_reported_to_the_person(world: World, publisher: Publisher, publish: Any) -> None:
     page = DescribedApp(world, publish(publisher)).ask(browser_of(world.owner))
     assert (page.status_code, "location" in page.headers) == (400, False), page.text
-    assert "This can&#39;t be connected" in page.text or "This can't be connected" in page.text
+    assert "The app can&#39;t be connected" in page.text
     assert 'name="handle"' not in page.text
     assert "/target.json" not in publisher.asked
 

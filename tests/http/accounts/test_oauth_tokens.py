@@ -160,7 +160,7 @@ def test_handle_and_code_are_not_interchangeable(world: World) -> None:
     expect_oauth_error(app.redeem(handle), "invalid_grant")
     code = app.approve(world.owner)
     form = {"handle": code, "decision": "approve", "company": "", "scope": ["read"]}
-    assert "closed" in browser.post("/oauth/authorize", data=form).text
+    assert "expired" in browser.post("/oauth/authorize", data=form).text
     pair = ok(app.redeem(code))
     expect_oauth_error(app.refresh(pair["access_token"]), "invalid_grant")
     assert app.call(pair["refresh_token"]).status_code == 401

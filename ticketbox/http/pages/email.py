@@ -1,6 +1,6 @@
-"""The page behind the links in every mail: yes, or no more. It needs no session and no script.
+"""The page to turn email notifications on or off, linked in every email. It needs no session and no script.
 
-A POST that says nothing else ends the mail at once, as programs that read mail send it (RFC 8058).
+A POST without a field turns them off immediately: email programs send that (RFC 8058).
 """
 
 import typing
@@ -14,7 +14,7 @@ from ticketbox.domain.core.problems import NotFound, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
-from ticketbox.http.pages.rendering import form_pairs, page, refuse_foreign
+from ticketbox.http.pages.rendering import read_form, refuse_cross_site_form, render_page
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
@@ -22,9 +22,9 @@ from ticketbox.operations.events.email import MailChoice
 
 
 def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
-    """The page's routes."""
+    """Return the routes."""
 
-    async def ask(name: str, scope: Scope, **arguments: object) -> MailChoice | None:
+    async def run_operation(name: str, scope: Scope, **arguments: object) -> MailChoice | None:
         call: RequestContext = scope["call"]
         call.via = Via.WEB
         try:
@@ -34,25 +34,27 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
 
     @get("/mail/{key:str}")
     async def show_choice(request: Request[Any, Any, Any], key: str) -> Answer:
-        """What the address gets, and the choice."""
-        return _page(await ask("get_mail_choice", typing.cast(Scope, request.scope), key=key), chosen=False)
+        """Show whether email notifications are on, and the button."""
+        return _render_page(
+            await run_operation("get_mail_choice", typing.cast(Scope, request.scope), key=key), chosen=False
+        )
 
     @post("/mail/{key:str}", status_code=200)
     async def choose(request: Request[Any, Any, Any], key: str) -> Answer:
-        """What the page, or a program that reads mail, sends."""
+        """Handle the form, or the request of an email program."""
         scope, receive = typing.cast(Scope, request.scope), typing.cast(Receive, request.receive)
-        refuse_foreign(scope, site)
+        refuse_cross_site_form(scope, site)
         try:
-            form = dict(await form_pairs(scope, receive))
-        except UnsupportedMediaType:  # the standard allows such programs a multipart body; it says nothing more
+            form = dict(await read_form(scope, receive))
+        except UnsupportedMediaType:  # email programs may send a multipart body (RFC 8058); it has no more fields
             form = {}
-        choice = await ask("choose_mail", scope, key=key, wanted=form.get("wanted") == "yes")
-        return _page(choice, chosen=True)
+        choice = await run_operation("choose_mail", scope, key=key, wanted=form.get("wanted") == "yes")
+        return _render_page(choice, chosen=True)
 
     return [show_choice, choose]
 
 
-def _page(choice: MailChoice | None, *, chosen: bool) -> Answer:
+def _render_page(choice: MailChoice | None, *, chosen: bool) -> Answer:
     if choice is None:
-        return page("mail_gone.html", 404)
-    return page("mail_choice.html", choice=choice, chosen=chosen)
+        return render_page("mail_gone.html", 404)
+    return render_page("mail_choice.html", choice=choice, chosen=chosen)
