@@ -45,7 +45,7 @@ def test_tickets_are_created_from_the_file(world: World, tracker: str, name: str
     assert len(made) == 2
     assert (cart["resolved"], old["resolved"], old["column_id"]) == (False, True, world.columns[2])
     key = {"github": "#12", "jira": "SHOP-12", "linear": "SHO-12"}[tracker]
-    assert cart["description"].endswith(f"*Taken over: {key}*")
+    assert cart["description"].endswith(f"*Imported from {key}*")
     assert cart["created"]["user"]["id"] == world.owner.id
     match tracker:
         case "github":

@@ -134,7 +134,7 @@ def test_limits_page_matches_the_code() -> None:
         f"{streams.MAX_QUOTES // 2:,} strings",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
         "attachments in one capture": f"{captures.MAX_ATTACHMENTS}",
-        "attachments of a ticket": f"{assets.MOST_ATTACHMENTS}",
+        "attachments of a ticket": f"{assets.MAX_ATTACHMENTS_PER_TICKET}",
         "annotations on a picture": f"{annotations.MAX_ANNOTATIONS}",
         "points of all pen lines on a picture": f"{annotations.MAX_POINTS:,}",
     }

@@ -21,7 +21,7 @@ class HeaderArgument(msgspec.Struct, frozen=True):
 HEADER_ARGUMENTS = {
     "idempotency_key": HeaderArgument(
         "Idempotency-Key",
-        "Makes a repeat within 24 hours return the first answer.",
+        "Repeating the key within 24 hours returns the first answer.",
         {"type": "string", "minLength": 1, "maxLength": 200},
     ),
     "expected_version": HeaderArgument(

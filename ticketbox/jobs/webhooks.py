@@ -20,7 +20,7 @@ STOP_SECONDS = 2.0
 async def run(services: Services, stopping: asyncio.Event) -> None:
     """Deliver until the server stops. Deliveries that the stop interrupts are repeated after the next start."""
     deliverer = Deliverer(services)
-    services.listeners.tell(deliverer.waker.wake)
+    services.listeners.add_callback(deliverer.waker.wake)
     try:
         await run_rounds(deliverer.start, deliverer.waker, stopping, "webhook delivery")
     finally:

@@ -17,7 +17,7 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Operation, Registry
-from ticketbox.operations.core.schemas import Json, answer_types, build_schemas
+from ticketbox.operations.core.schemas import Json, build_schemas, list_answer_types
 
 LISTED_DESCRIPTION = 200  # characters
 
@@ -96,7 +96,7 @@ def _input(operation: Operation) -> Json:
 
 def _output(operation: Operation) -> Json:
     """What a tool answers, or a refusal: some clients hold results that are errors to the schema as well."""
-    (shape,) = answer_types(operation)
+    (shape,) = list_answer_types(operation)
     found = _PICTURE if shape is Content else _outlined(_inlined(shape), _OUTPUT_DEPTH)
     kind = {name: part for name, part in found.items() if name != "type"}
     return {"type": "object", "anyOf": [kind, _REFUSAL]}

@@ -1,4 +1,4 @@
-"""Every module that declares operations, in the order of the documentation and of the tool list."""
+"""All modules that declare operations, in the order of the documentation and the tool list."""
 
 import functools
 
@@ -15,7 +15,7 @@ from ticketbox.operations.accounts import (
 )
 from ticketbox.operations.captures import annotations, assets, captures, streams
 from ticketbox.operations.companies import columns, companies, invitations, members, projects, setup
-from ticketbox.operations.core.registry import Registry, declared_operations
+from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, webhooks
 from ticketbox.operations.tickets import (
     assignments,
@@ -67,7 +67,7 @@ MODULES = (
 
 @functools.cache
 def registry() -> Registry:
-    """The registry of all operations, in the order of `MODULES`."""
-    order = {module.__name__: place for place, module in enumerate(MODULES)}
-    ordered = sorted(declared_operations(), key=lambda operation: order.get(operation.module, len(order)))
+    """Return the registry of all operations, in the order of `MODULES`."""
+    order = {module.__name__: index for index, module in enumerate(MODULES)}
+    ordered = sorted(list_operations(), key=lambda operation: order.get(operation.module, len(order)))
     return Registry({operation.name: operation for operation in ordered})

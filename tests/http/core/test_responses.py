@@ -23,7 +23,7 @@ from tests.support.operation_cases import (
 from tests.support.server import Box, expect_error, ok
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.core.registry import Body, Operation
-from ticketbox.operations.core.schemas import answer_types
+from ticketbox.operations.core.schemas import list_answer_types
 
 OPERATIONS = {each.name: each for each in operations()}
 
@@ -83,7 +83,7 @@ def status(declared: Operation) -> int:
     """201 for what makes a record, 204 for what has nothing to show, 200 for all else."""
     if declared.creates:
         return 201
-    return 204 if answer_types(declared) == [type(None)] else 200
+    return 204 if list_answer_types(declared) == [type(None)] else 200
 
 
 @pytest.mark.parametrize("declared", list(OPERATIONS.values()), ids=list(OPERATIONS))

@@ -290,7 +290,7 @@ def test_too_many_streams_of_one_credential_are_rejected_until_one_closes(world:
     opened = [open_stream(client) for _ in range(MAX_LISTENERS_PER_CREDENTIAL)]
     try:
         problem = expect_stream_error(client, 429, "rate_limited")
-        assert "20 event streams" in problem["detail"]
+        assert "20 open event streams" in problem["detail"]
         assert problem["retry_after"] == 10
         open_stream(spare).close()
         opened.pop().close()

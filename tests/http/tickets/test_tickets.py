@@ -122,7 +122,7 @@ def test_archived_ticket_rejects_writes_except_restore(world: World) -> None:
     ):
         expect_error(answer, 409, "ticket_archived")
     again = ok(world.api.post(f"{path}/archive"))
-    assert (again["changed"], again["note"]) == (False, "the ticket was archived already")
+    assert (again["changed"], again["note"]) == (False, "the ticket was already archived")
 
 
 def test_restore_returns_a_ticket_to_its_position(world: World) -> None:
@@ -133,7 +133,7 @@ def test_restore_returns_a_ticket_to_its_position(world: World) -> None:
     given = {"column_id": world.columns[0], "sort": "position"}
     assert [each["id"] for each in ok(world.api.get("/tickets", params=given))["items"]] == [one, two, three]
     again = ok(world.api.post(f"/tickets/{two}/restore"))
-    assert (again["changed"], again["note"]) == (False, "the ticket was active already")
+    assert (again["changed"], again["note"]) == (False, "the ticket was already active")
 
 
 def test_restore_uses_the_first_column_when_its_column_is_gone(world: World) -> None:

@@ -24,7 +24,7 @@ from ticketbox.domain.core.problems import (
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.dispatch import Dispatcher, describe_fault
+from ticketbox.operations.core.dispatch import Dispatcher, describe_validation_error
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
 from ticketbox.store.file.migrate import prepare_file
@@ -223,5 +223,5 @@ class Outer(msgspec.Struct, forbid_unknown_fields=True):
 def test_error_points_at_the_field(given: dict[str, Any], field: str, message: str) -> None:
     with pytest.raises(msgspec.ValidationError) as refused:
         msgspec.convert(given, Outer)
-    (error,) = describe_fault(refused.value).extra["errors"]
+    (error,) = describe_validation_error(refused.value).extra["errors"]
     assert (error.field, error.message) == (field, message)

@@ -16,7 +16,7 @@ from ticketbox.http.openapi.links import links
 from ticketbox.http.openapi.refusals import answers, by_status
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Body, Operation, Registry, Route
-from ticketbox.operations.core.schemas import Json, answer_types, build_schemas
+from ticketbox.operations.core.schemas import Json, build_schemas, list_answer_types
 
 _REF = "#/components/schemas/{name}"
 _REFUSAL = "#/components/responses/{name}"
@@ -44,7 +44,7 @@ def document(registry: Registry, public_url: str) -> Json:
     shapes: list[Any] = [ProblemDocument]
     for _, operation in routes:
         shapes.append(operation.arguments)
-        shapes += [shape for shape in answer_types(operation) if shape not in {Content, types.NoneType}]
+        shapes += [shape for shape in list_answer_types(operation) if shape not in {Content, types.NoneType}]
     made, components = build_schemas(shapes, _REF)
     known = dict(zip([_key(shape) for shape in shapes], made, strict=True))
     cookie = "__Host-ticketbox" if public_url.startswith("https://") else "ticketbox"
@@ -53,7 +53,7 @@ def document(registry: Registry, public_url: str) -> Json:
         arguments = _resolve(known[_key(operation.arguments)], components)
         described = _operation(route, operation, arguments, known)
         if operation.creates:
-            described["responses"]["201"]["links"] = links(registry, operation, answer_types(operation)[0])
+            described["responses"]["201"]["links"] = links(registry, operation, list_answer_types(operation)[0])
         paths.setdefault(route.path, {})[route.method.lower()] = described
     refused = answers(registry, {"$ref": _REF.format(name=ProblemDocument.__name__)})
     return {
@@ -191,7 +191,7 @@ def _responses(route: Route, operation: Operation, known: dict[str, Json]) -> Js
     content: Json = {}
     if operation.live:
         content = {kind: {"schema": {"type": "string"}} for kind in operation.media}
-    for shape in () if operation.live else answer_types(operation):
+    for shape in () if operation.live else list_answer_types(operation):
         if shape is Content:
             binary = {"type": "string", "contentMediaType": "application/octet-stream"}
             for kind in operation.media:
@@ -201,7 +201,7 @@ def _responses(route: Route, operation: Operation, known: dict[str, Json]) -> Js
     responses: Json = {
         status if content else "204": {"description": "Done.", **({"content": content} if content else {})}
     }
-    if any(hasattr(shape, "repeated") for shape in answer_types(operation)):
+    if any(hasattr(shape, "repeated") for shape in list_answer_types(operation)):
         responses["200"] = {**responses["201"], "description": "The record existed already; nothing changed."}
     if "application/octet-stream" in operation.media:
         responses["200"] = {"description": "Done.", "content": {"*/*": content["application/octet-stream"]}}

@@ -29,7 +29,7 @@ async def run(services: Services, relay: MailServer | None, stopping: asyncio.Ev
     if relay is None:
         return
     sender = EmailSender(services, relay)
-    services.listeners.tell(sender.waker.wake)
+    services.listeners.add_callback(sender.waker.wake)
     try:
         await run_rounds(sender.start, sender.waker, stopping, "sending emails")
     finally:

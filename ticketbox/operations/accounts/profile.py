@@ -81,7 +81,7 @@ class Me(msgspec.Struct, frozen=True):
 )
 def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
     """Say who the caller is, what the token may do, and what its budgets hold."""
-    reads, writes = meter.levels()
+    reads, writes = meter.read_levels()
     pinned, projects = credentials.load_restriction(tx, actor.credential)
     return Me(
         user=User(actor.user_id, actor.name, actor.email),

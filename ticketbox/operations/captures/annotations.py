@@ -1,4 +1,4 @@
-"""Annotations on pictures. Redactions are burnt in: their pixels are gone for good."""
+"""Annotations on images. Redactions destroy their pixels in the stored image permanently."""
 
 from typing import Annotated
 
@@ -32,13 +32,13 @@ from ticketbox.store.tickets import tickets
 
 
 class ListAnnotations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Annotations stay readable when their ticket is archived."""
+    """Annotations of archived tickets can be read too."""
 
     asset_id: AssetId
 
 
 class Annotations(msgspec.Struct, frozen=True):
-    """All marks of a picture, from the bottom up; `next_cursor` is always null."""
+    """All annotations of an image, from the bottom up. `next_cursor` is always null."""
 
     items: list[Annotation]
     next_cursor: str | None
@@ -52,24 +52,26 @@ class Annotations(msgspec.Struct, frozen=True):
     rest="GET /assets/{asset_id}/annotations",
     tool=Tool(
         "List annotations",
-        "Use this to read the marks and texts that people put on a screenshot, with their places in pixels.",
+        "Use this to read the marks and texts that people drew on a screenshot, with their positions in pixels.",
         {"asset_id": "asset_6n9q2t5w8z1c"},
     ),
 )
 def list_annotations(tx: Read, actor: Actor, args: ListAnnotations) -> Annotations:
-    """List the marks on a picture, from the bottom up."""
+    """List the annotations of an image, from the bottom up."""
     return Annotations(assets.list_annotations(tx, find_readable(tx, actor, "asset", args.asset_id).key), None)
 
 
 class SaveAnnotations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """All marks of the picture. What isn't in the list is removed; a redaction's pixels stay burnt."""
+    """Annotations that aren't in the list are deleted. The pixels under a redaction can't be restored."""
 
     asset_id: AssetId
-    annotations: Annotated[list[AnnotationInput], Meta(max_length=MAX_ANNOTATIONS)]
+    annotations: Annotated[
+        list[AnnotationInput], Meta(max_length=MAX_ANNOTATIONS, description="All annotations of the image.")
+    ]
 
 
 class RedactedImage(msgspec.Struct, frozen=True):
-    """A picture with new redactions burnt in, and the blob that it was made from."""
+    """An image with new redactions applied, and the key of the blob it was made from."""
 
     origin: int
     packed: PackedContent
@@ -81,18 +83,18 @@ class RedactedImage(msgspec.Struct, frozen=True):
 async def burn_redactions(
     services: Services, actor: Actor, args: SaveAnnotations, context: RequestContext
 ) -> RedactedImage | None:
-    """Check the marks' places, and burn the redactions that are new."""
+    """Check the positions of the annotations, and apply new redactions to the image."""
     blob, width, height, done = await services.read(lambda tx: _load_image(tx, actor, args))
     check_within(args.annotations, width, height)
-    fresh = [
+    new = [
         mark.geometry
         for mark in args.annotations
         if isinstance(mark, RedactInput) and msgspec.json.encode(mark.geometry).decode() not in done
     ]
-    if not fresh:
+    if not new:
         return None
     data = await services.read(lambda tx: blobs.load_content(tx, blob))
-    picture = await services.work(processing.burn, data, fresh)
+    picture = await services.work(processing.burn, data, new)
     packed = await services.work(lambda: blobs.pack_content(picture.data, compress=False))
     return RedactedImage(blob, packed, picture.media_type, picture.width, picture.height)
 
@@ -101,7 +103,7 @@ def _load_image(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int
     found = _find_image(tx, actor, args.asset_id)
     blob, asset = assets.load_asset(tx, found.key)
     if asset.width is None or asset.height is None:
-        raise InvalidField("asset_id", "only pictures can be annotated")
+        raise InvalidField("asset_id", "only images can be annotated")
     return blob, asset.width, asset.height, assets.list_burnt_geometries(tx, found.key)
 
 
@@ -123,16 +125,15 @@ def _find_image(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:
     },
 )  # fmt: skip
 def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: RedactedImage | None) -> Annotations:
-    """Put these marks in place of all earlier ones.
+    """Replace all annotations of an image.
 
-    A redaction that is new destroys its pixels in the stored picture; removing it later doesn't bring
-    them back.
+    A new redaction destroys the pixels under it in the stored image; deleting it later doesn't restore them.
     """
     found = _find_image(tx, actor, args.asset_id)
     _require_known_ids(tx, found.key, args.annotations)
     if burnt is not None:
         if assets.load_asset(tx, found.key)[0] != burnt.origin:
-            raise Conflict("somebody else redacted this picture at the same moment; try again")
+            raise Conflict("somebody else redacted this image at the same time; try again")
         assets.replace_content(tx, found.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
     assets.save_annotations(tx, found.key, args.annotations, bylines.ensure_byline(tx, actor))
     ticket = VisibleRow(assets.load_ticket_key(tx, found.key), found.project, found.company, found.role, within=True)
@@ -145,6 +146,6 @@ def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Reda
 
 def _require_known_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:
     known = assets.list_annotation_ids(tx, asset)
-    for place, mark in enumerate(marks):
+    for index, mark in enumerate(marks):
         if mark.id is not None and mark.id not in known:
-            raise InvalidField(f"annotations[{place}].id", "no such annotation on this picture; leave the id out")
+            raise InvalidField(f"annotations[{index}].id", "the image has no annotation with this id; omit the id")

@@ -1,4 +1,4 @@
-"""Stored files: screenshots and attachments, and the pictures made of them."""
+"""Reading stored files, adding attachments, and rendering screenshots."""
 
 import contextlib
 import hashlib
@@ -30,18 +30,18 @@ from ticketbox.store.captures.previews import Preview
 from ticketbox.store.core import blobs, bylines
 from ticketbox.store.file.database import Read, Write
 
-MOST_ATTACHMENTS = 100
+MAX_ATTACHMENTS_PER_TICKET = 100
 
 
 class GetAsset(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A file stays readable when its ticket is archived."""
+    """Files of archived tickets can be read too."""
 
     asset_id: AssetId
 
 
 @operation("get_asset", scope=Scope.READ, budget=Budget.READ, brief=True, rest="GET /assets/{asset_id}")
 def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
-    """What a stored file is, without its bytes."""
+    """Read the metadata of a stored file."""
     return assets.load_asset(tx, find_readable(tx, actor, "asset", args.asset_id).key)[1]
 
 
@@ -50,7 +50,7 @@ def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
     media=("application/octet-stream",),
 )  # fmt: skip
 def get_asset_content(tx: Read, actor: Actor, args: GetAsset) -> Content:
-    """The bytes of a stored file. Only raster pictures are shown by browsers; all else is a download."""
+    """Download a stored file. Browsers may display PNG, JPEG, WebP and GIF images; all other files are downloads."""
     blob, asset = assets.load_asset(tx, find_readable(tx, actor, "asset", args.asset_id).key)
     return Content(
         media_type=asset.media_type,
@@ -64,7 +64,7 @@ def get_asset_content(tx: Read, actor: Actor, args: GetAsset) -> Content:
 
 
 class ListAttachments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Files stay readable when their ticket is archived."""
+    """Attachments of archived tickets can be listed too."""
 
     ticket_id: TicketId
 
@@ -76,7 +76,7 @@ def list_attachments(tx: Read, actor: Actor, args: ListAttachments) -> Page[Asse
 
 
 class AddAttachment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One file, as the multipart part `file`."""
+    """Send one file as the multipart part `file`."""
 
     ticket_id: TicketId
     file: Upload
@@ -86,7 +86,7 @@ class AddAttachment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 async def prepare_attachment(
     services: Services, actor: Actor, args: AddAttachment, context: RequestContext
 ) -> NewAsset:
-    """Sniff and hash a file."""
+    """Detect a file's type, and hash it."""
     return await services.work(prepare_upload, args.file)
 
 
@@ -95,10 +95,10 @@ async def prepare_attachment(
     refuses=(Conflict, TicketArchived), creates=True, prepare=prepare_attachment, body=Body.MULTIPART,
 )  # fmt: skip
 def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:
-    """Attach a file to a ticket. Its type is sniffed, not believed."""
+    """Attach a file to a ticket. The server detects its type and ignores the type in the request."""
     found, _ = find_writable_ticket(tx, actor, args.ticket_id)
-    if len(assets.list_attachments(tx, found.key)) >= MOST_ATTACHMENTS:
-        raise Conflict(f"a ticket has at most {MOST_ATTACHMENTS} attachments")
+    if len(assets.list_attachments(tx, found.key)) >= MAX_ATTACHMENTS_PER_TICKET:
+        raise Conflict(f"a ticket can have at most {MAX_ATTACHMENTS_PER_TICKET} attachments")
     key, _ = assets.insert_asset(tx, found.key, None, new, bylines.ensure_byline(tx, actor))
     _, asset = assets.load_asset(tx, key)
     record_ticket_event(tx, actor, found, "attachment.added", asset_id=asset.id, name=asset.name)
@@ -106,21 +106,21 @@ def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) 
 
 
 class GetScreenshot(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The screenshot of the ticket's newest capture."""
+    """The screenshot is that of the ticket's newest capture."""
 
     ticket_id: TicketId
-    annotated: Annotated[bool, Meta(description="With the annotations drawn in.")] = False
+    annotated: Annotated[bool, Meta(description="Draw the annotations.")] = False
     max_side: (
         Annotated[
             int,
-            Meta(ge=16, le=8192, description="Scaled down so that no side is longer, in pixels, and below 900 KB."),
+            Meta(ge=16, le=8192, description="Scale down to at most this width and height in pixels, and 900 KB."),
         ]
         | None
     ) = None
 
 
 class StoredScreenshot(msgspec.Struct, frozen=True):
-    """A screenshot and its annotations; `ready` means that they are drawn already, at the size that was asked for."""
+    """A screenshot and its annotations. `ready` says that `content` has the requested size and annotations."""
 
     asset: int
     blob: int
@@ -131,7 +131,7 @@ class StoredScreenshot(msgspec.Struct, frozen=True):
 
 
 async def render_screenshot(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
-    """Draw the annotations and scale the picture. Stores the size that models use, for the next call."""
+    """Draw the annotations and scale the image. Stores the size for models, for the next call."""
     content = await _render(services, args, shot)
     texts = tuple(mark.text for mark in shot.marks if mark.text.strip())
     return msgspec.structs.replace(content, annotation_texts=texts) if texts else content
@@ -142,13 +142,13 @@ async def _render(services: Services, args: GetScreenshot, shot: StoredScreensho
     if shot.ready:
         return content
     if shot.marks:
-        content = _as_content(await services.work(processing.draw, content.data, shot.marks))
-    if args.max_side is not None and not _is_small(content, args.max_side):
-        content = _as_content(await services.work(processing.scale, content.data, args.max_side))
+        content = _build_content(await services.work(processing.draw, content.data, shot.marks))
+    if args.max_side is not None and not _fits(content, args.max_side):
+        content = _build_content(await services.work(processing.scale, content.data, args.max_side))
     if _is_for_models(args) and content is not shot.content:
         packed = await services.work(partial(blobs.pack_content, content.data, compress=False))
         preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
-        with contextlib.suppress(Problem):  # a full disk: the picture is drawn again by the next call
+        with contextlib.suppress(Problem):  # a full disk: the next call renders the image again
             await services.database.write(lambda tx: previews.save_preview(tx, shot.asset, shot.blob, preview))
     return content
 
@@ -157,12 +157,12 @@ def _is_for_models(args: GetScreenshot) -> bool:
     return args.annotated and args.max_side == processing.MODEL_SIDE
 
 
-def _is_small(content: Content, max_side: int) -> bool:
+def _fits(content: Content, max_side: int) -> bool:
     longest = max(content.width or 0, content.height or 0)
     return longest <= max_side and len(content.data) < processing.MODEL_BYTES
 
 
-def _as_content(picture: processing.Picture) -> Content:
+def _build_content(picture: processing.Picture) -> Content:
     return Content(
         media_type=picture.media_type,
         data=picture.data,
@@ -181,13 +181,13 @@ def _as_content(picture: processing.Picture) -> Content:
     finish=render_screenshot,
     media=("image/png", "image/jpeg", "image/webp"),
     tool=Tool(
-        "See a ticket's screenshot",
-        "Use this to see what the reporter saw; annotated shows their marks.",
+        "View a ticket's screenshot",
+        "Use this to see what the reporter saw, with their annotations if annotated is true.",
         {"ticket_id": "t-4k7m2q9x", "annotated": True, "max_side": 1568},
     ),
 )
 def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:
-    """The screenshot of a ticket's newest capture, annotated and scaled down as asked."""
+    """Download the screenshot of a ticket's newest capture, with or without annotations, at the requested size."""
     found = find_readable_ticket(tx, actor, args.ticket_id)
     key = assets.find_screenshot(tx, found.key)
     if key is None:
@@ -195,10 +195,12 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreens
     blob, asset = assets.load_asset(tx, key)
     marks = assets.list_annotations(tx, key) if args.annotated else []
     made_of = hashlib.sha256(b"%d" % drawing.VERSION + asset.sha256.encode() + msgspec.json.encode(marks)).digest()
-    kept = previews.find_preview(tx, key, made_of) if _is_for_models(args) else None
-    if kept is not None:
-        picture = processing.Picture(blobs.load_content(tx, kept.blob), kept.media_type, kept.width, kept.height)
-        return StoredScreenshot(key, blob, made_of, _as_content(picture), marks, ready=True)
+    preview = previews.find_preview(tx, key, made_of) if _is_for_models(args) else None
+    if preview is not None:
+        picture = processing.Picture(
+            blobs.load_content(tx, preview.blob), preview.media_type, preview.width, preview.height
+        )
+        return StoredScreenshot(key, blob, made_of, _build_content(picture), marks, ready=True)
     content = Content(
         media_type=asset.media_type,
         data=blobs.load_content(tx, blob),

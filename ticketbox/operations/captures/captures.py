@@ -1,4 +1,4 @@
-"""Taking a capture in: decoded, redacted, cut and packed before the transaction, stored in one."""
+"""Creating a capture: decode, redact, shorten and compress it before the transaction that stores it."""
 
 import re
 from typing import Annotated, ClassVar
@@ -26,7 +26,7 @@ from ticketbox.domain.core.problems import InvalidField, InvalidRequest, NotFoun
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import CaptureSummary, Priority, StreamCounts
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.inputs import MOST_LABEL, MOST_MARKDOWN, Labels, Markdown, Title, normalize_labels
+from ticketbox.operations.core.inputs import MAX_LABEL, MAX_MARKDOWN, Labels, Markdown, Title, normalize_labels
 from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, TicketId, find_readable, find_writable
 from ticketbox.operations.core.registry import Body, operation
 from ticketbox.operations.core.services import Services
@@ -45,13 +45,13 @@ from ticketbox.store.tickets.tickets import NewTicket
 
 MAX_UPLOAD = 32 * 1024 * 1024
 MAX_ATTACHMENTS = 20
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffd]")  # U+FFFD stands for what was broken already
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffd]")  # U+FFFD: a character that was already damaged
 
 
 class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What a client says of its capture.
+    """The metadata of a capture.
 
-    Without `project_id` and `ticket_id` the page's address picks the project, by the projects' patterns.
+    Without `project_id` and `ticket_id`, the page's URL chooses the project, by the projects' URL patterns.
     """
 
     id: Annotated[
@@ -59,7 +59,7 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Meta(
             min_length=8,
             max_length=64,
-            description="Made by the client, once for each capture: sending it again changes nothing.",
+            description="A unique id from the client. Sending the same capture again changes nothing.",
             examples=["5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11"],
         ),
         match_whole(r"[A-Za-z0-9_\-]+"),
@@ -67,16 +67,16 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     page: Page
     health: Health
     captured_at: Annotated[
-        float, Meta(ge=0, le=4_102_444_800_000, description="Epoch milliseconds, by the browser's clock.")
+        float, Meta(ge=0, le=4_102_444_800_000, description="The browser's time, in epoch milliseconds.")
     ]
     environment: Environment = msgspec.field(default_factory=Environment)
-    redaction: Annotated[Redaction, Meta(description="What the browser took out already.")] = msgspec.field(
+    redaction: Annotated[Redaction, Meta(description="What the browser has already redacted.")] = msgspec.field(
         default_factory=Redaction
     )
-    ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket and make no new one.")] | None = None
+    ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket instead of a new one.")] | None = None
     project_id: ProjectId | None = None
     column_id: ColumnId | None = None
-    title: Annotated[Title, Meta(description="Left out: the page's title or address.")] | None = None
+    title: Annotated[Title, Meta(description="Default: the page's title or URL.")] | None = None
     description: Markdown = ""
     priority: Priority = Priority.NONE
     labels: Labels = []
@@ -90,19 +90,19 @@ class Upload(msgspec.Struct, frozen=True):
 
 
 class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The parts of the request. Streams are JSON arrays, each of them may be compressed with gzip."""
+    """The parts of the request. Each stream is a JSON array and may be compressed with gzip."""
 
     capture: Envelope
     screenshot: Annotated[bytes, Meta(description="PNG, JPEG or WebP; up to 10 MB and 50 megapixels.")] | None = None
-    console: bytes = b"[]"
-    network: bytes = b"[]"
-    errors: bytes = b"[]"
-    attachments: Annotated[list[Upload], Meta(max_length=MAX_ATTACHMENTS)] = []
+    console: Annotated[bytes, Meta(description="A JSON array of console entries.")] = b"[]"
+    network: Annotated[bytes, Meta(description="A JSON array of network requests.")] = b"[]"
+    errors: Annotated[bytes, Meta(description="A JSON array of errors.")] = b"[]"
+    attachments: Annotated[list[Upload], Meta(max_length=MAX_ATTACHMENTS, description="Up to 20 files.")] = []
     idempotency_key: Key | None = None
 
 
 class Receipt(msgspec.Struct, frozen=True):
-    """Where the capture is now."""
+    """The ids of a stored capture and its ticket, and the ticket's URL."""
 
     repeated: ClassVar[bool] = False
 
@@ -112,13 +112,13 @@ class Receipt(msgspec.Struct, frozen=True):
 
 
 class RepeatedReceipt(Receipt, frozen=True):
-    """The same for a capture that was there already; nothing changed."""
+    """The receipt of a capture that was already stored."""
 
     repeated: ClassVar[bool] = True
 
 
 class PreparedCapture(msgspec.Struct, frozen=True):
-    """A capture made ready outside the transaction."""
+    """A capture that is ready to be stored."""
 
     capture: NewCapture
     project_id: str | None
@@ -135,9 +135,9 @@ class PreparedCapture(msgspec.Struct, frozen=True):
 async def prepare_capture(
     services: Services, actor: Actor, args: CreateCapture, context: RequestContext
 ) -> PreparedCapture | str:
-    """Decode, redact, cut and pack a capture; for one that is there already, only the public address.
+    """Decode, redact, shorten and compress a capture. For one that is already stored, return only the public URL.
 
-    Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for parts that can't be what they say.
+    Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for invalid parts.
     """
     if await services.read(lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id)):
         return services.public_url
@@ -146,24 +146,24 @@ async def prepare_capture(
 
 
 def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | None, CapturePolicy]:
-    """The project that a capture goes to, and what may be in it. Raises InvalidRequest when none fits."""
+    """Find a capture's project (None if a ticket or column decides) and its policy. Raises InvalidRequest."""
     project_id = envelope.project_id
     if envelope.ticket_id is not None:
         if project_id is not None or envelope.column_id is not None:
-            raise InvalidField("capture.ticket_id", "give ticket_id, or project_id and column_id, not both")
+            raise InvalidField("capture.ticket_id", "send ticket_id, or project_id and column_id, not both")
         found, _ = find_writable_ticket(tx, actor, envelope.ticket_id)
     elif envelope.column_id is not None:
         found, _ = resolve_target(tx, actor, project_id, envelope.column_id)
     else:
         project_id = project_id or choose_best_match(projects.list_url_patterns(tx, actor.viewer), envelope.page.url)
         if project_id is None:
-            raise InvalidField("capture.project_id", "no project's address patterns fit this page; give project_id")
+            raise InvalidField("capture.project_id", "this page matches no project's URL patterns; send project_id")
         found = find_writable(tx, actor, "project", project_id)
     return project_id, projects.load_project(tx, actor.viewer, found.project).capture_policy
 
 
-def _listed(page: Page) -> Page:
-    """The page without control characters: its visitor can't help them, but no line of a ticket has any."""
+def _remove_control_characters(page: Page) -> Page:
+    """Remove control characters from a page's texts, which come from the site: a ticket's lines mustn't have any."""
     url, title = _CONTROL.sub("", page.url), _CONTROL.sub(" ", page.title)
     return Page(url, title, None if page.referrer is None else _CONTROL.sub("", page.referrer))
 
@@ -184,7 +184,7 @@ def _prepare(args: CreateCapture, project_id: str | None, policy: CapturePolicy,
     errors = streams.decode_stream(Stream.ERRORS, args.errors)
     redactor.errors(errors)
     errors, errors_dropped = streams.cut_stream(errors)
-    page = _listed(envelope.page)
+    page = _remove_control_characters(envelope.page)
     redactor.page(page)
     redactor.environment(envelope.environment)
     health = envelope.health
@@ -203,8 +203,8 @@ def _prepare(args: CreateCapture, project_id: str | None, policy: CapturePolicy,
         failed_requests=sum(1 for entry in network if streams.is_failure(entry)),
     )
     title = redactor.text(envelope.title or page.title.strip() or page.url)
-    description = redactor.text(envelope.description, MOST_MARKDOWN)
-    labels = [redactor.text(label, MOST_LABEL) for label in envelope.labels]
+    description = redactor.text(envelope.description, MAX_MARKDOWN)
+    labels = [redactor.text(label, MAX_LABEL) for label in envelope.labels]
     return PreparedCapture(
         capture=NewCapture(
             public_id=public_id,
@@ -247,7 +247,7 @@ def _prepare_screenshot(data: bytes) -> NewAsset:
 
 
 def prepare_upload(part: Upload) -> NewAsset:
-    """A file as it will be stored: its type sniffed, its name made safe, its size in pixels if it is a picture."""
+    """Prepare a file for storage: detect its type, make its name safe, and measure it in pixels if it is an image."""
     if not part.data:
         raise InvalidRequest("the attached file is empty")
     kind = media_types.sniff(part.data)
@@ -273,10 +273,9 @@ def prepare_upload(part: Upload) -> NewAsset:
     },
 )  # fmt: skip
 def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: PreparedCapture | str) -> Receipt:
-    """Store a capture and make its ticket, or attach it to `ticket_id`: all of it, or nothing.
+    """Create a capture and its ticket, or attach it to `ticket_id`, in one transaction.
 
-    Sending the same `capture.id` again answers 200 with the same ids and changes nothing, so an offline
-    queue can retry for ever.
+    Sending the same `capture.id` again returns 200 with the same ids and changes nothing, so retries are safe.
     """
     known = captures.find_capture_by_client_id(tx, actor.user, args.capture.id)
     if known is not None:
@@ -284,7 +283,7 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Prepare
         public_url = intake if isinstance(intake, str) else intake.public_url
         return RepeatedReceipt(known.ticket_id, known.public_id, f"{public_url}/tickets/{known.ticket_id}")
     if isinstance(intake, str):
-        raise InvalidRequest("the capture was removed while it was sent again; send it once more")
+        raise InvalidRequest("the capture was deleted during this request; send it again")
     found, public_id = _find_or_create_ticket(tx, actor, args.capture, intake)
     byline = bylines.ensure_byline(tx, actor)
     key = captures.insert_capture(tx, actor.user, found.key, intake.capture, byline)
@@ -302,18 +301,18 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Prepare
         screenshot_id=screenshot_id,
     )
     captures.set_newest_capture(tx, found.key, key, summary)
-    told = {"capture_id": intake.capture.public_id, "attachments": len(intake.attachments)}
+    details = {"capture_id": intake.capture.public_id, "attachments": len(intake.attachments)}
     if args.capture.ticket_id is None:
-        record_ticket_event(tx, actor, found, "capture.attached", **told)
+        record_ticket_event(tx, actor, found, "capture.attached", **details)
     else:
-        record_change(tx, actor, found, public_id, "capture.attached", **told)
+        record_change(tx, actor, found, public_id, "capture.attached", **details)
     return Receipt(public_id, intake.capture.public_id, f"{intake.public_url}/tickets/{public_id}")
 
 
 def _find_or_create_ticket(
     tx: Write, actor: Actor, envelope: Envelope, intake: PreparedCapture
 ) -> tuple[VisibleRow, str]:
-    """The ticket that the capture belongs to, made if need be."""
+    """Find the capture's ticket, or create it."""
     if envelope.ticket_id is not None:
         found, state = find_writable_ticket(tx, actor, envelope.ticket_id)
         return found, state.id

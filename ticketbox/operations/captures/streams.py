@@ -1,4 +1,4 @@
-"""A capture's streams: console, network, errors, one request, the whole as HAR. They filter and page."""
+"""Reading a capture's streams (console, network, errors) with filters and pages, one request, or a HAR file."""
 
 from typing import Annotated, Generic, TypeVar
 
@@ -33,7 +33,9 @@ from ticketbox.store.file.database import Read
 
 T = TypeVar("T", bound=Entry)
 
-Contains = Annotated[str, Meta(min_length=1, max_length=200, description="Only entries with this text, in any case.")]
+Contains = Annotated[
+    str, Meta(min_length=1, max_length=200, description="Only entries that contain this text, ignoring case.")
+]
 Around = Annotated[
     float,
     Meta(ge=0, le=4_102_444_800_000, description="Only entries within 5 s of this time, in epoch milliseconds."),
@@ -41,9 +43,9 @@ Around = Annotated[
 
 
 class StreamPage(msgspec.Struct, Generic[T], frozen=True):
-    """A page of a stream, oldest first. `total` counts the stream, `matched` what the filters let through.
+    """A page of a stream, oldest first. `total` counts all entries, `matched` those that match the filters.
 
-    `health` says how complete the stream is; `health_summary` says it in words.
+    `health` reports whether the stream is complete; `health_summary` describes it in words.
     """
 
     items: list[T]
@@ -55,10 +57,10 @@ class StreamPage(msgspec.Struct, Generic[T], frozen=True):
 
 
 class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Filters join with and."""
+    """Returns entries that match all the given filters."""
 
     capture_id: CaptureId
-    level: Annotated[Level, Meta(description="This level and worse.")] | None = None
+    level: Annotated[Level, Meta(description="Only entries of this level or above.")] | None = None
     contains: Contains | None = None
     around: Around | None = None
     limit: Limit = 50
@@ -72,32 +74,39 @@ class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /captures/{capture_id}/console",
     tool=Tool(
         "Read console lines",
-        "Use this for console lines that get_ticket left out; filter by level, text or time.",
+        "Use this for console lines that get_ticket omitted. Filter by level, text or time.",
         {"capture_id": "cap_1b4e7h0k3n6q", "level": "warn"},
     ),
 )
 def get_console(tx: Read, actor: Actor, args: GetConsole) -> StreamPage[ConsoleEntry]:
     """Read a capture's console, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.CONSOLE, ConsoleEntry)
-    kept = streams.find_console(entries, level=args.level, contains=args.contains, around=args.around)
-    return _build_page(actor, args, stored, Stream.CONSOLE, len(entries), kept)
+    matches = streams.find_console(entries, level=args.level, contains=args.contains, around=args.around)
+    return _build_page(actor, args, stored, Stream.CONSOLE, len(entries), matches)
 
 
 class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Filters join with and."""
+    """Returns entries that match all the given filters."""
 
     capture_id: CaptureId
-    failures_only: Annotated[bool, Meta(description="Only status 400 and above, or no answer at all.")] = False
+    failures_only: Annotated[bool, Meta(description="Only status 400 or above, or without a response.")] = False
     status: (
         Annotated[
             str,
-            Meta(description="A status, or a class of them.", examples=["4xx"]),
+            Meta(description="A status code, or a class of status codes.", examples=["4xx"]),
             match_whole("[1-5]([0-9]{2}|xx)"),
         ]
         | None
     ) = None
-    method: Annotated[str, Meta(min_length=1, max_length=20), match_whole("[A-Za-z]+")] | None = None
-    host: Annotated[str, Meta(min_length=1, max_length=255, description="The whole host name.")] | None = None
+    method: (
+        Annotated[
+            str,
+            Meta(min_length=1, max_length=20, description="An HTTP method."),
+            match_whole("[A-Za-z]+"),
+        ]
+        | None
+    ) = None
+    host: Annotated[str, Meta(min_length=1, max_length=255, description="The complete host name.")] | None = None
     contains: Contains | None = None
     around: Around | None = None
     limit: Limit = 50
@@ -111,14 +120,14 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /captures/{capture_id}/network",
     tool=Tool(
         "Read network requests",
-        "Use this for requests that get_ticket left out; filter by failure, status, method, host, text or time.",
+        "Use this for requests that get_ticket omitted. Filter by failure, status, method, host, text or time.",
         {"capture_id": "cap_1b4e7h0k3n6q", "failures_only": True},
     ),
 )
 def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkEntry]:
     """Read a capture's network requests, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
-    kept = streams.find_network(
+    matches = streams.find_network(
         entries,
         contains=args.contains,
         failures_only=args.failures_only,
@@ -127,11 +136,11 @@ def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkE
         host=args.host,
         around=args.around,
     )
-    return _build_page(actor, args, stored, Stream.NETWORK, len(entries), kept)
+    return _build_page(actor, args, stored, Stream.NETWORK, len(entries), matches)
 
 
 class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Filters join with and."""
+    """Returns entries that match all the given filters."""
 
     capture_id: CaptureId
     contains: Contains | None = None
@@ -147,19 +156,19 @@ class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /captures/{capture_id}/errors",
     tool=Tool(
         "Read errors",
-        "Use this for errors that get_ticket left out, with their whole stacks.",
+        "Use this for errors that get_ticket omitted, with their complete stack traces.",
         {"capture_id": "cap_1b4e7h0k3n6q", "contains": "TypeError"},
     ),
 )
 def get_errors(tx: Read, actor: Actor, args: GetErrors) -> StreamPage[ErrorEntry]:
     """Read a capture's errors, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.ERRORS, ErrorEntry)
-    kept = streams.find_errors(entries, contains=args.contains, around=args.around)
-    return _build_page(actor, args, stored, Stream.ERRORS, len(entries), kept)
+    matches = streams.find_errors(entries, contains=args.contains, around=args.around)
+    return _build_page(actor, args, stored, Stream.ERRORS, len(entries), matches)
 
 
 class GetNetworkRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """`entry` is the request's own id in its capture."""
+    """`entry` is the request's id in its capture."""
 
     capture_id: CaptureId
     entry: Annotated[str, Meta(min_length=1, max_length=64, description="The `id` of a network entry.")]
@@ -172,7 +181,7 @@ class GetNetworkRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     rest="GET /captures/{capture_id}/network/{entry}",
     tool=Tool(
         "Read one request",
-        "Use this to see one request whole: headers, bodies where they were collected, timing.",
+        "Use this to see one request completely: headers, bodies if collected, and timing.",
         {"capture_id": "cap_1b4e7h0k3n6q", "entry": "17"},
     ),
 )
@@ -186,7 +195,7 @@ def get_network_request(tx: Read, actor: Actor, args: GetNetworkRequest) -> Netw
 
 
 class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """All of the capture's requests."""
+    """The file contains all requests of the capture."""
 
     capture_id: CaptureId
 
@@ -196,7 +205,7 @@ class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     media=("application/json",),
 )  # fmt: skip
 def get_har(tx: Read, actor: Actor, args: GetHar) -> Content:
-    """A capture's network requests as HAR 1.2, for the tools that read it."""
+    """Download a capture's network requests as a HAR 1.2 file."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
     archive = har.build_har(stored.capture.page, captures.load_capture_time(tx, stored.key), entries, __version__)
     return Content("application/json", msgspec.json.encode(archive), f"{stored.capture.ticket_id}.har")
@@ -215,16 +224,16 @@ def _build_page(
     stored: StoredCapture,
     stream: Stream,
     total: int,
-    kept: list[tuple[int, T]],
+    matches: list[tuple[int, T]],
 ) -> StreamPage[T]:
     (after,) = decode_cursor(actor, args) or (-1,)
-    found = build_page(actor, args, streams.slice_page(kept, after, args.limit + 1)[0])
+    found = build_page(actor, args, streams.slice_page(matches, after, args.limit + 1)[0])
     health = stored.capture.health
     return StreamPage(
         found.items,
         found.next_cursor,
         total,
-        len(kept),
+        len(matches),
         get_stream_health(health, stream),
         describe_health(health),
     )

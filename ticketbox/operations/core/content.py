@@ -1,4 +1,4 @@
-"""Answers that are more than a JSON body: a stored file, a picture, a table, a session cookie."""
+"""Results of operations that aren't plain JSON: a file, or JSON with a session cookie."""
 
 from typing import Generic, TypeVar
 
@@ -8,11 +8,11 @@ T = TypeVar("T")
 
 
 class Content(msgspec.Struct, frozen=True):
-    """Bytes with their type.
+    """A file: its bytes and media type.
 
-    `name` is a safe file name; `inline` says whether a browser may show the bytes itself; `etag` is the
-    SHA-256 of the bytes in hexadecimal, where it is known. `annotation_texts` are the texts that are drawn onto a
-    picture, from the bottom up.
+    `name` is a safe file name; `inline` says whether a browser may display the file instead of downloading it; `etag`
+    is the SHA-256 of the bytes in hexadecimal, if known. `annotation_texts` are the texts drawn on an image, from the
+    bottom up.
     """
 
     media_type: str
@@ -27,9 +27,9 @@ class Content(msgspec.Struct, frozen=True):
 
 
 class WithSession(msgspec.Struct, Generic[T], frozen=True):
-    """An answer that also sets the session cookie: `secret` for `lifetime` seconds; `answer` is the body.
+    """A result that also sets the session cookie to `secret` for `lifetime` seconds; `answer` is the body.
 
-    An empty secret with lifetime 0 removes the cookie.
+    An empty secret with lifetime 0 deletes the cookie.
     """
 
     secret: str

@@ -1,4 +1,4 @@
-"""One call of an operation, from the surface that received it to the answer."""
+"""The context of one call of an operation."""
 
 import msgspec
 
@@ -7,13 +7,13 @@ from ticketbox.domain.core.policy import Actor, Via
 
 
 class RequestContext(msgspec.Struct):
-    """One call of an operation, as a surface hands it over and reads it back.
+    """What the caller's interface knows about a call, and what dispatch reports back to it.
 
-    `secret_hash` is the credential as it travels (None: no credential); `cookie` says that a cookie carried it;
-    `operator` marks the machine's own shell. `level` tells, after the call,
-    what its budget holds; it is set for refusals too. `replayed` says that an Idempotency-Key brought
-    back an earlier answer; `charged` that the call has drawn on its budget; `refusal` is the code of the
-    problem that it ended in.
+    Input: `secret_hash` is the hash of the credential (None: no credential), `cookie` says that it came in a cookie,
+    and `operator` that the call comes from the server's command line.
+    Output: `level` is the state of the caller's budget after the call, also after an error; `replayed` says that an
+    Idempotency-Key returned the stored answer; `charged` that the call was counted against the budget; `refusal` is
+    the error code, if the call failed.
     """
 
     secret_hash: bytes | None = None

@@ -1,8 +1,8 @@
-"""The only road to an operation, for every surface (docs/develop/architecture.md, "Dispatch").
+"""Dispatch: the single entry point to operations, for every interface (docs/develop/architecture.md, "Dispatch").
 
-decode, transaction, actor, scope, budget, handler, event, commit, answer: in this order, whoever calls.
-The actor is resolved inside the operation's own transaction, so revocation, expiry and changes of role or
-limits hold from the next call on, and there is no cache to invalidate.
+Every call runs through the same steps: decode, transaction, actor, scope, budget, handler, event, commit, answer.
+The actor is resolved inside the operation's transaction. So revocation, expiry and changed roles or limits apply
+from the next call on, and there is no cache to invalidate.
 """
 
 import hashlib
@@ -25,7 +25,7 @@ from ticketbox.domain.core.problems import (
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.core import listeners
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.listeners import EventBatch, company_keys
+from ticketbox.operations.core.listeners import EventBatch, collect_company_keys
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Body, Operation
 from ticketbox.operations.core.services import Services
@@ -35,14 +35,14 @@ from ticketbox.store.file.database import Read, Write
 
 
 class IdempotencyMark(msgspec.Struct, frozen=True):
-    """An Idempotency-Key, and the digest of the input that came with it."""
+    """An Idempotency-Key, and the digest of the input sent with it."""
 
     key: str
     fingerprint: bytes
 
 
 class Dispatcher:
-    """Carries calls to their operations."""
+    """Runs operations."""
 
     def __init__(self, services: Services) -> None:
         self.services = services
@@ -55,11 +55,10 @@ class Dispatcher:
         *,
         lax: bool = False,
     ) -> Any:
-        """Carry out one call and return the operation's answer.
+        """Run an operation and return its result.
 
-        `arguments` is a map of what came in, or the operation's own Struct where a surface has built it.
-        `lax` reads figures and booleans from text, for query parameters. Raises Problem for every
-        refusal.
+        `arguments` is a mapping as received, or the operation's Struct if the caller has built it.
+        `lax` converts numbers and booleans from text, for query parameters. Raises Problem for every error.
         """
         database = self.services.database
         try:
@@ -73,7 +72,7 @@ class Dispatcher:
         if operation.prepare is not None:
             actor = await self.admit(operation, context)
             prepared = (await operation.prepare(self.services, actor, args, context),)
-        mark = await self._mark(operation, args)
+        mark = await self._read_idempotency_mark(operation, args)
         if operation.writes:
             result = await database.write(lambda tx: self._perform(tx, operation, args, prepared, context, mark))
         else:
@@ -88,15 +87,15 @@ class Dispatcher:
     async def follow(
         self, operation: Operation, arguments: Mapping[str, Any], context: RequestContext, *, lax: bool = False
     ) -> AsyncGenerator[EventBatch]:
-        """Carry out a call whose answer goes on: a batch whenever there is something new, an empty one now and then.
+        """Run a live operation: yield a batch when there is something new, and an empty one as a heartbeat.
 
-        Each batch is a dispatch of its own, so whatever changes about the caller holds from the next one on;
-        the call draws on its budget once. It ends when the caller loses the credential or a company, and at
-        the server's stop. Raises Problem for what is refused at the beginning.
+        Each batch is dispatched separately, so changes to the caller's access apply from the next batch on. The call
+        is charged once. The stream ends when the caller loses the credential or access to a company, and when the
+        server stops. Raises Problem if the first dispatch fails.
         """
         actor = await self.admit(operation, context)
         args = decode_arguments(operation, arguments, lax=lax)
-        with self.services.listeners.listening(actor) as listener:
+        with self.services.listeners.listen(actor) as listener:
             batch: EventBatch = await self.dispatch(operation, args, context)
             yield batch
             while True:
@@ -109,7 +108,7 @@ class Dispatcher:
                 except Problem:
                     return
                 assert context.actor is not None
-                companies = company_keys(context.actor)
+                companies = collect_company_keys(context.actor)
                 if listener.companies - companies:
                     return
                 listener.companies = companies
@@ -117,17 +116,17 @@ class Dispatcher:
                     yield batch
 
     async def admit(self, operation: Operation, context: RequestContext) -> Actor:
-        """Refuse a call for who makes it, before its input is read or slow work begins. Raises Problem.
+        """Check the caller's access and charge the call before slow work begins. Raises Problem.
 
-        This is where such a call is charged, bad input included; its transaction doesn't charge it again.
+        Calls with invalid input are charged too. The transaction doesn't charge the call again.
         """
 
-        def ask(tx: Read) -> Actor:
+        def check(tx: Read) -> Actor:
             actor = self._admit(tx, operation, context)
             self._charge(actor, operation, context)
             return actor
 
-        return await self.services.database.read(ask, brief=True)
+        return await self.services.database.read(check, brief=True)
 
     def _admit(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
         actor = ANONYMOUS
@@ -154,8 +153,8 @@ class Dispatcher:
                 context.level = meter.level
         return meter
 
-    async def _mark(self, operation: Operation, args: msgspec.Struct) -> IdempotencyMark | None:
-        """The Idempotency-Key of a call with its input's fingerprint; whole files are hashed on a worker."""
+    async def _read_idempotency_mark(self, operation: Operation, args: msgspec.Struct) -> IdempotencyMark | None:
+        """Return a call's Idempotency-Key and the fingerprint of its input; uploads are hashed on a worker thread."""
         key: str | None = getattr(args, "idempotency_key", None)
         if key is None:
             return None
@@ -185,7 +184,7 @@ class Dispatcher:
                 idempotency.save_answer(tx, actor.credential, mark.key, mark.fingerprint, msgspec.json.encode(result))
                 return result
             if earlier.fingerprint != mark.fingerprint:
-                raise Conflict("this Idempotency-Key was used with another input")
+                raise Conflict("this Idempotency-Key was already used with different input; use a new key")
             context.replayed = True
             return msgspec.json.decode(earlier.answer, type=operation.result)
         finally:
@@ -193,18 +192,15 @@ class Dispatcher:
 
 
 def decode_arguments(operation: Operation, arguments: Mapping[str, Any], *, lax: bool = False) -> msgspec.Struct:
-    """Check what came in against the operation's arguments.
-
-    Raises InvalidRequest that names the field.
-    """
+    """Validate input against the operation's arguments. Raises InvalidRequest with the field's name."""
     try:
         return msgspec.convert(arguments, operation.arguments, strict=not lax)
     except msgspec.ValidationError as error:
-        raise describe_fault(error) from None
+        raise describe_validation_error(error) from None
 
 
-def describe_fault(error: msgspec.ValidationError, within: str = "") -> InvalidRequest:
-    """Turn msgspec's message into a problem that points at the field."""
+def describe_validation_error(error: msgspec.ValidationError, within: str = "") -> InvalidRequest:
+    """Convert an error of msgspec to a problem that names the field."""
     message, _, path = str(error).partition(" - at `")
     field = (within + path.removesuffix("`").removeprefix("$")).lstrip(".")
     for lead in ("Object contains unknown field `", "Object missing required field `"):
@@ -212,29 +208,32 @@ def describe_fault(error: msgspec.ValidationError, within: str = "") -> InvalidR
             name = message.removeprefix(lead).removesuffix("`")
             field = f"{field}.{name}" if field else name
             message = "unknown field" if "unknown" in lead else "required field is missing"
-    message = _in_plain_words(message)
+    message = _simplify_message(message)
     return InvalidRequest(f"{field}: {message}" if field else message, FieldError(field, message))
 
 
-_PLAIN = (
-    (re.compile(r"expected `str` matching regex .*", re.DOTALL), "it has characters or a form that isn't taken here"),
-    (re.compile(r"expected `(str|array)` of length >= (\d+)"), r"give at least \2"),
-    (re.compile(r"expected `(str|array)` of length <= (\d+)"), r"give at most \2"),
-    (re.compile(r"expected `(int|float)` >= (.+)"), r"give \2 or more"),
-    (re.compile(r"expected `(int|float)` <= (.+)"), r"give \2 or less"),
+_REPHRASED = (
+    (re.compile(r"expected `str` matching regex .*", re.DOTALL), "invalid characters or format"),
+    (re.compile(r"expected `(?:str|array)` of length >= 1"), "must not be empty"),
+    (re.compile(r"expected `str` of length >= (\d+)"), r"must have at least \1 characters"),
+    (re.compile(r"expected `str` of length <= (\d+)"), r"must have at most \1 characters"),
+    (re.compile(r"expected `array` of length >= (\d+)"), r"must have at least \1 items"),
+    (re.compile(r"expected `array` of length <= (\d+)"), r"must have at most \1 items"),
+    (re.compile(r"expected `(?:int|float)` >= (.+)"), r"must be \1 or more"),
+    (re.compile(r"expected `(?:int|float)` <= (.+)"), r"must be \1 or less"),
 )
 
 
-def _in_plain_words(message: str) -> str:
-    """msgspec's words for a person who has never heard of it."""
+def _simplify_message(message: str) -> str:
+    """Rephrase a message of msgspec without its type names."""
     message = message[:1].lower() + message[1:]
-    for pattern, words in _PLAIN:
+    for pattern, words in _REPHRASED:
         if pattern.fullmatch(message):
             return pattern.sub(words, message)
     return message
 
 
 def _fingerprint_input(operation: Operation, args: msgspec.Struct) -> bytes:
-    asked = msgspec.structs.asdict(args)
-    asked.pop("idempotency_key")
-    return hashlib.sha256(msgspec.json.encode([operation.name, asked], order="deterministic")).digest()
+    fields = msgspec.structs.asdict(args)
+    fields.pop("idempotency_key")
+    return hashlib.sha256(msgspec.json.encode([operation.name, fields], order="deterministic")).digest()

@@ -1,4 +1,4 @@
-"""The kinds of input that several nouns take, with their bounds."""
+"""Types of input fields that several operations share, with their limits."""
 
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from ticketbox.domain.core.patterns import match_whole
 _LINE = match_whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
 _TEXT = match_whole(r"[^\x00]*")
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, examples=["Webshop"]), _LINE]
+Name = Annotated[str, Meta(min_length=1, max_length=100, description="One line.", examples=["Webshop"]), _LINE]
 Title = Annotated[
     str,
     Meta(
@@ -22,24 +22,24 @@ Title = Annotated[
     ),
     _LINE,
 ]
-MOST_MARKDOWN = 100_000
-MOST_LABEL = 50
+MAX_MARKDOWN = 100_000
+MAX_LABEL = 50
 
-Markdown = Annotated[str, Meta(max_length=MOST_MARKDOWN, description="Markdown."), _TEXT]
+Markdown = Annotated[str, Meta(max_length=MAX_MARKDOWN, description="Markdown."), _TEXT]
 Text = Annotated[str, Meta(max_length=2_000), _TEXT]
 CommentBody = Annotated[
     str,
     Meta(min_length=1, max_length=50_000, description="Markdown.", examples=["Fixed on `main`."]),
     _TEXT,
 ]
-Label = Annotated[str, Meta(min_length=1, max_length=MOST_LABEL, examples=["checkout"]), _LINE]
-Labels = Annotated[list[Label], Meta(max_length=20, description="Case doesn't matter when they are compared.")]
+Label = Annotated[str, Meta(min_length=1, max_length=MAX_LABEL, examples=["checkout"]), _LINE]
+Labels = Annotated[list[Label], Meta(max_length=20, description="Labels are compared without case.")]
 Branch = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=250,
-        description="A git branch's name.",
+        description="The name of a git branch.",
         examples=["t-4k7m2q9x-empty-cart"],
     ),
     match_whole(r"[A-Za-z0-9._][A-Za-z0-9._/\-+@#]*"),
@@ -48,7 +48,7 @@ Url = Annotated[
     str,
     Meta(
         max_length=8_192,
-        description="An absolute address.",
+        description="An absolute URL.",
         examples=["https://shop.example/cart"],
     ),
     match_whole(r"[A-Za-z][A-Za-z0-9+.\-]*:[^\x00-\x20\x7f]*"),
@@ -58,11 +58,12 @@ Email = Annotated[
     Meta(
         min_length=3,
         max_length=254,
+        description="An email address.",
         examples=["ann@example.org"],
     ),
     match_whole(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+"),
 ]
-Password = Annotated[str, Meta(min_length=10, max_length=200, description="10 characters at least."), _TEXT]
+Password = Annotated[str, Meta(min_length=10, max_length=200, description="At least 10 characters."), _TEXT]
 Secret = Annotated[str, Meta(min_length=1, max_length=200)]
 
 
@@ -71,7 +72,7 @@ class Nothing(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 def normalize_labels(labels: list[str]) -> list[str]:
-    """Labels without white space around them, each once whatever its case, in the order given."""
+    """Strip white space around labels, and remove duplicates, compared without case. Keeps the order."""
     known: dict[str, str] = {}
     for label in labels:
         known.setdefault(label.strip().casefold(), label.strip())

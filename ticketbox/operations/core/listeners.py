@@ -1,6 +1,6 @@
-"""Who listens to events as they happen: bounded in number, woken by the writer, holding nothing but a flag.
+"""Listeners for new events. The writer wakes them; their number is limited.
 
-A listener's events stay in the table until it reads them; so a slow one costs no memory (docs/use/events.md).
+A listener holds only a flag and reads its events from the database, so a slow one uses no memory (docs/use/events.md).
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from ticketbox.domain.events.records import Event
 from ticketbox.store.file import database
 
 HEARTBEAT_SECONDS = 20.0
-# Between two readings of one listener. The first event is read at once; what follows it so closely comes together.
+# The pause between two reads of one listener: it reads the first event immediately, and batches those that follow.
 PAUSE_SECONDS = 0.1
 MAX_LISTENERS = 500
 MAX_LISTENERS_PER_CREDENTIAL = 20
@@ -24,10 +24,10 @@ _RETRY_SECONDS = 10
 
 
 class EventBatch(msgspec.Struct, frozen=True):
-    """What is new. `last` is the id to go on after; `more` says that there is more right now.
+    """New events. `last` is the id to continue after; `more` says that more events are available now.
 
-    `reset` says that the id that was asked for is still to come: the file was restored from a backup since, and
-    what the caller holds may not be so any more.
+    `reset` says that the id in the request is greater than the newest event's: the database was restored from an
+    older backup, and the caller must reload its data.
     """
 
     items: list[Event]
@@ -37,26 +37,26 @@ class EventBatch(msgspec.Struct, frozen=True):
 
 
 class Listener:
-    """One who listens: the companies that concern it, and whether there may be something new for it."""
+    """An open event stream: the companies whose events it receives, and whether there may be new ones."""
 
     def __init__(self, actor: Actor) -> None:
         self.credential = actor.credential
-        self.companies = company_keys(actor)
+        self.companies = collect_company_keys(actor)
         self.ended = False
         self._woken = asyncio.Event()
         self._rested = 0.0
 
     def wake(self) -> None:
-        """There may be something new."""
+        """Report that there may be new events."""
         self._woken.set()
 
     def end(self) -> None:
-        """There won't be anything any more."""
+        """End the stream."""
         self.ended = True
         self._woken.set()
 
     async def wait(self, seconds: float) -> bool:
-        """Wait until it is woken, and until the pause after the last time is over; False when nothing happened."""
+        """Wait for new events, and for the end of the pause after the last read. Return False after a timeout."""
         try:
             async with asyncio.timeout(seconds):
                 await self._woken.wait()
@@ -71,61 +71,63 @@ class Listener:
 
 
 class Listeners:
-    """All who listen."""
+    """All open event streams."""
 
     def __init__(self) -> None:
         self._open: set[Listener] = set()
-        self._of: Counter[int] = Counter()
-        self._told: list[Callable[[], None]] = []
+        self._count_by_credential: Counter[int] = Counter()
+        self._callbacks: list[Callable[[], None]] = []
         self._closed = False
 
     def __len__(self) -> int:
         return len(self._open)
 
-    def tell(self, wake: Callable[[], None]) -> None:
-        """Call this after every commit with events, for as long as the server runs."""
-        self._told.append(wake)
+    def add_callback(self, callback: Callable[[], None]) -> None:
+        """Add a function to call after each commit that records events."""
+        self._callbacks.append(callback)
 
     def publish(self, events: Sequence[database.CommittedEvent]) -> None:
-        """Wake those whom events concern; one that belongs to no company concerns everybody."""
+        """Wake the listeners of the events' companies; an event without a company wakes all listeners."""
         companies = {event.company for event in events}
         for listener in self._open:
             if None in companies or not companies.isdisjoint(listener.companies):
                 listener.wake()
-        for wake in self._told:
-            wake()
+        for callback in self._callbacks:
+            callback()
 
     @contextlib.contextmanager
-    def listening(self, actor: Actor) -> Generator[Listener]:
-        """Listen for a while. Raises RateLimited and Unavailable when too many do, and Unavailable at the stop."""
+    def listen(self, actor: Actor) -> Generator[Listener]:
+        """Open a listener for the length of a `with` block.
+
+        Raises RateLimited if the credential has too many, and Unavailable if the server has, or is stopping.
+        """
         if self._closed:
-            raise Unavailable("the server is stopping; try again")
+            raise Unavailable("the server is stopping; try again later")
         if len(self._open) >= MAX_LISTENERS:
-            raise Unavailable(
-                f"{MAX_LISTENERS} event streams are open, and that is all that this server keeps; try again later"
-            )
-        if self._of[actor.credential] >= MAX_LISTENERS_PER_CREDENTIAL:
+            raise Unavailable(f"the server has {MAX_LISTENERS} open event streams, the maximum; try again later")
+        if self._count_by_credential[actor.credential] >= MAX_LISTENERS_PER_CREDENTIAL:
             raise RateLimited(
-                _RETRY_SECONDS, f"{MAX_LISTENERS_PER_CREDENTIAL} event streams are open with this credential; close one"
+                _RETRY_SECONDS,
+                f"this credential has {MAX_LISTENERS_PER_CREDENTIAL} open event streams, the maximum; close one",
             )
         listener = Listener(actor)
         self._open.add(listener)
-        self._of[listener.credential] += 1
+        self._count_by_credential[listener.credential] += 1
         try:
             yield listener
         finally:
             self._open.discard(listener)
-            self._of[listener.credential] -= 1
-            if not self._of[listener.credential]:
-                del self._of[listener.credential]
+            self._count_by_credential[listener.credential] -= 1
+            if not self._count_by_credential[listener.credential]:
+                del self._count_by_credential[listener.credential]
 
     def close(self) -> None:
-        """End every stream, and take no more."""
+        """End all streams, and open no more."""
         self._closed = True
         for listener in self._open:
             listener.end()
 
 
-def company_keys(actor: Actor) -> frozenset[int]:
-    """The companies that an actor's events can come from."""
+def collect_company_keys(actor: Actor) -> frozenset[int]:
+    """Return the keys of the companies whose events an actor receives."""
     return frozenset(membership.company for membership in actor.within)

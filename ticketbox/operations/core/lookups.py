@@ -1,7 +1,7 @@
-"""Finding a row for reading or for writing: the rule of docs/use/tokens.md, "Restrictions", once.
+"""Finding a row to read or write, by the rules of docs/use/tokens.md, "Restrictions".
 
-Reading what the caller can't see is a 404, whatever the reason. Writing to a row that the owner sees and
-the token's restriction excludes is a 403; writing to one that the owner doesn't see either is a 404.
+Reading a row that the caller can't see is a 404, whatever the reason. Writing to a row that the token's owner can see
+but the token's restriction excludes is a 403; writing to one that the owner can't see is a 404.
 """
 
 from typing import Annotated
@@ -19,7 +19,7 @@ TicketId = Annotated[
     str,
     Meta(
         max_length=500,
-        description="A ticket's id (`t-` and 6 to 12 alphanumerics, any case), or its full web address.",
+        description="A ticket's id (`t-` and 6 to 12 letters or digits, in any case), or its URL in the web app.",
         examples=["t-4k7m2q9x"],
     ),
 ]
@@ -40,16 +40,16 @@ WebhookId = Annotated[Id, Meta(description="A webhook's id.")]
 MemberId = Annotated[Id, Meta(description="A member's user id.")]
 Version = Annotated[
     int,
-    Meta(ge=1, le=2**53, description="Refuse with version_conflict unless the ticket still has this version."),
+    Meta(ge=1, le=2**53, description="Fail with version_conflict unless the ticket has this version."),
 ]
 Key = Annotated[
     str,
-    Meta(min_length=1, max_length=200, description="Makes a repeat within 24 hours return the first answer."),
+    Meta(min_length=1, max_length=200, description="Repeating the key within 24 hours returns the first answer."),
 ]
 
 
 def find_readable(tx: Read, actor: Actor, noun: str, public_id: str) -> VisibleRow:
-    """A row that the caller may read. Raises NotFound."""
+    """Find a row that the caller may read. Raises NotFound."""
     found = find_visible_row(tx, actor.viewer, noun, public_id)
     if found is None or not found.within:
         raise NotFound(noun)
@@ -57,23 +57,23 @@ def find_readable(tx: Read, actor: Actor, noun: str, public_id: str) -> VisibleR
 
 
 def find_writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Role.MEMBER) -> VisibleRow:
-    """A row that the caller may write. Raises NotFound or Forbidden."""
+    """Find a row that the caller may write. Raises NotFound or Forbidden."""
     found = find_visible_row(tx, actor.viewer, noun, public_id)
     if found is None:
         raise NotFound(noun)
     if not found.within:
-        raise Forbidden(f"this token is restricted, and the {noun} is outside its restriction")
+        raise Forbidden(f"this token's restriction doesn't include the {noun}")
     require_role(found.role, least)
     return found
 
 
 def find_readable_ticket(tx: Read, actor: Actor, text: str) -> VisibleRow:
-    """A ticket of any status that the caller may read. Raises NotFound."""
+    """Find a ticket of any status that the caller may read. Raises NotFound."""
     return find_readable(tx, actor, "ticket", parse_ticket_id(text) or "")
 
 
 def find_membership(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:
-    """A company of the caller's. Raises NotFound, or Forbidden for a role below `least`."""
+    """Find the caller's membership in a company. Raises NotFound, or Forbidden if the role is below `least`."""
     for membership in actor.within:
         if membership.company_id == public_id:
             require_role(membership.role, least)

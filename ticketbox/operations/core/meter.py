@@ -1,4 +1,4 @@
-"""Drawing on a credential's two buckets (docs/use/limits.md)."""
+"""Charging calls to a credential's read and write budgets (docs/use/limits.md)."""
 
 import msgspec
 
@@ -8,9 +8,9 @@ from ticketbox.domain.core.problems import RateLimited
 
 
 class Meter(msgspec.Struct):
-    """One call's hold on its credential's buckets. A handler that needs it takes it last.
+    """Charges one call to its credential's budget. A handler that needs it declares it as the last parameter.
 
-    `level` is the bucket's state after the last draw, for the answer's headers.
+    `level` is the budget's state after the last charge, for the response headers.
     """
 
     limiter: RateLimiter
@@ -19,16 +19,16 @@ class Meter(msgspec.Struct):
     level: BucketState | None = None
 
     def charge(self) -> None:
-        """Draw one call; raises RateLimited when the bucket is empty."""
+        """Charge one call. Raises RateLimited if the budget is used up."""
         if self.budget is Budget.NONE or self.actor.kind is None:
             return
         level = self.level = self._draw(self.budget, 1)
         if level.retry_after:
-            what = f"the budget of {level.limit} {self.budget.value} a minute is used up"
+            what = f"the budget of {level.limit} {self.budget.value} per minute is used up"
             raise RateLimited(level.retry_after, what)
 
-    def levels(self) -> tuple[BucketState, BucketState]:
-        """What the read and the write bucket hold, without drawing."""
+    def read_levels(self) -> tuple[BucketState, BucketState]:
+        """Return the states of the read and the write budget, without a charge."""
         return self._draw(Budget.READ, 0), self._draw(Budget.WRITE, 0)
 
     def _draw(self, budget: Budget, cost: int) -> BucketState:

@@ -1,7 +1,7 @@
-"""Pages of lists, and the cursors between them (docs/use/api.md, "Lists").
+"""Pagination with cursors (docs/use/api.md, "Lists").
 
-A cursor is opaque to clients and bound to its caller and to the question: it carries the place to go
-on after, and a digest of who asked what.
+A cursor is opaque to clients. It contains the position to continue after, and a digest of the caller and the arguments
+of the query, so that it can't be used with others.
 """
 
 import base64
@@ -19,22 +19,22 @@ from ticketbox.domain.core.problems import InvalidField
 
 T = TypeVar("T")
 
-# Greater than every key: where a list with the newest first starts.
+# Greater than every key: the start of a list with the newest first.
 NEWEST = 2**62
 
-Limit = Annotated[int, Meta(ge=1, le=100, description="How many items at the most.")]
+Limit = Annotated[int, Meta(ge=1, le=100, description="The maximum number of items.")]
 Cursor = Annotated[
     str,
     Meta(
         min_length=1,
         max_length=512,
-        description="The `next_cursor` of the page before; bound to the same question.",
+        description="The `next_cursor` of the previous page; all other arguments must stay the same.",
     ),
 ]
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
-    """A page of a list; `next_cursor` is null on the last one."""
+    """A page of a list. `next_cursor` is null on the last page."""
 
     items: list[T]
     next_cursor: str | None
@@ -43,32 +43,32 @@ class Page(msgspec.Struct, Generic[T], frozen=True):
 Position = int | tuple[int, ...]
 
 
-class Paged(Protocol):
-    """The arguments of a list."""
+class PageRequest(Protocol):
+    """The arguments of an operation that returns a page."""
 
     @property
     def limit(self) -> int:
-        """How many items at the most."""
+        """The maximum number of items."""
         ...
 
     @property
     def cursor(self) -> str | None:
-        """Where the page before ended."""
+        """The `next_cursor` of the previous page."""
         ...
 
 
 class _CursorPosition(msgspec.Struct, array_like=True):
-    question: bytes
+    query_digest: bytes
     place: tuple[int, ...]
 
 
 _decoder = msgspec.msgpack.Decoder(_CursorPosition)
 
 
-def decode_cursor(actor: Actor, args: Paged, width: int = 1) -> tuple[int, ...] | None:
-    """The place that the cursor in `args` goes on after; None on the first page.
+def decode_cursor(actor: Actor, args: PageRequest, width: int = 1) -> tuple[int, ...] | None:
+    """Return the position that the cursor in `args` continues after; None for the first page.
 
-    Raises InvalidRequest for a cursor that is garbled, or belongs to another caller or question.
+    Raises InvalidRequest if the cursor is damaged, or belongs to another caller or query.
     """
     cursor = args.cursor
     if cursor is None:
@@ -77,28 +77,28 @@ def decode_cursor(actor: Actor, args: Paged, width: int = 1) -> tuple[int, ...] 
         found = _decoder.decode(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
     except (binascii.Error, ValueError, msgspec.DecodeError):
         found = None
-    if found is None or found.question != _digest_of_question(actor, args) or len(found.place) != width:
-        raise InvalidField("cursor", "this cursor belongs to another question; start again without it")
+    if found is None or found.query_digest != _digest_query(actor, args) or len(found.place) != width:
+        raise InvalidField("cursor", "this cursor belongs to a different query; start again without a cursor")
     if any(abs(value) >= 2**63 for value in found.place):
-        raise InvalidField("cursor", "this cursor is damaged; start again without it")
+        raise InvalidField("cursor", "this cursor is damaged; start again without a cursor")
     return found.place
 
 
-def build_page(actor: Actor, args: Paged, found: Sequence[tuple[Position, T]]) -> Page[T]:
-    """Make a page of up to `limit` items from places and items, of which one more was asked for."""
+def build_page(actor: Actor, args: PageRequest, found: Sequence[tuple[Position, T]]) -> Page[T]:
+    """Build a page of at most `limit` items from positions and items. The caller must have queried one item more."""
     limit = args.limit
     kept = found[:limit]
     if len(found) <= limit:
         return Page([item for _, item in kept], None)
     last = kept[-1][0]
     place = (last,) if isinstance(last, int) else last
-    packed = msgspec.msgpack.encode(_CursorPosition(_digest_of_question(actor, args), place))
+    packed = msgspec.msgpack.encode(_CursorPosition(_digest_query(actor, args), place))
     return Page([item for _, item in kept], base64.urlsafe_b64encode(packed).rstrip(b"=").decode())
 
 
-def _digest_of_question(actor: Actor, args: Paged) -> bytes:
-    asked = msgspec.structs.asdict(typing.cast(msgspec.Struct, args))
+def _digest_query(actor: Actor, args: PageRequest) -> bytes:
+    fields = msgspec.structs.asdict(typing.cast(msgspec.Struct, args))
     for part in ("cursor", "limit"):
-        asked.pop(part, None)
-    text = msgspec.json.encode([actor.user, actor.credential, type(args).__name__, asked], order="deterministic")
+        fields.pop(part, None)
+    text = msgspec.json.encode([actor.user, actor.credential, type(args).__name__, fields], order="deterministic")
     return hashlib.sha256(text).digest()[:9]

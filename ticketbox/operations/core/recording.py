@@ -1,4 +1,4 @@
-"""Writing down what happened, beside the change itself."""
+"""Recording events about companies, in the transaction of the change."""
 
 from typing import Any
 

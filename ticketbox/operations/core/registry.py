@@ -1,7 +1,7 @@
-"""The one list of operations. Routes, tools, OpenAPI, documentation and tests derive from it.
+"""The registry of operations. Routes, tools, OpenAPI, documentation and tests are derived from it.
 
-An operation is declared once, above its handler. A declaration without a scope can't be written
-(it is a required argument), so nothing is reachable by accident.
+An operation is declared once, by a decorator of its handler. The scope is a required argument, so no operation is
+accessible by accident.
 """
 
 import inspect
@@ -23,9 +23,9 @@ Handler = Callable[..., Any]
 
 
 class Tool(msgspec.Struct, frozen=True):
-    """How an operation stands among the MCP tools.
+    """How an operation is listed as an MCP tool.
 
-    `when` is the sentence that tells an agent when to use it; `example` holds arguments.
+    `when` is a sentence for agents that says when to use the tool; `example` contains arguments.
     """
 
     title: str
@@ -44,12 +44,12 @@ class Route(msgspec.Struct, frozen=True):
 
     @property
     def parameters(self) -> tuple[str, ...]:
-        """The names in the path, in order."""
+        """The parameters in the path, in order."""
         return tuple(re.findall(r"{(\w+)}", self.path))
 
 
 class Body(Enum):
-    """How a REST request carries its input beyond the address."""
+    """The format of a REST request's body."""
 
     NONE = "none"
     JSON = "json"
@@ -57,7 +57,7 @@ class Body(Enum):
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """A declared operation. `module` is where it is declared, `group` the room of that module."""
+    """A declared operation. `module` declares it; `group` is the package of that module."""
 
     name: str
     module: str
@@ -85,12 +85,12 @@ class Operation(msgspec.Struct, frozen=True):
 
     @property
     def accepts_idempotency_key(self) -> bool:
-        """Whether an Idempotency-Key makes a repeat return the first answer."""
+        """Whether the operation accepts an Idempotency-Key."""
         return "idempotency_key" in self.arguments.__struct_fields__
 
     @property
     def accepts_expected_version(self) -> bool:
-        """Whether If-Match (in MCP: expected_version) guards the write."""
+        """Whether the operation accepts If-Match (in MCP: expected_version)."""
         return "expected_version" in self.arguments.__struct_fields__
 
 
@@ -116,12 +116,12 @@ def operation(
 ) -> Callable[[Handler], Handler]:
     """Declare an operation above its handler `(tx, actor, args[, prepared][, meter]) -> result`.
 
-    `prepare` runs before the transaction and may wait (hash, decode, sniff); `finish` runs after it
-    and turns the handler's result into the answer (draw, scale). `brief` says, for all arguments or by them,
-    that a read is a few indexed look-ups and little else, which saves it the way to a thread. The answer of a
-    `live` one goes on, batch after batch. `media` names the types of an answer that isn't JSON. `refuses` names the
-    problems of its own, beyond those that follow from the rest (http/openapi/refusals.py).
-    Raises TypeError or ValueError at import for a declaration that can't hold.
+    `prepare` runs before the transaction and may be slow (hash, decode, inspect a file); `finish` runs after it and
+    converts the handler's result to the answer (draw, scale). `brief` says, for all or for given arguments, that the
+    read is only a few indexed look-ups, so that it runs on the event loop instead of a thread. A `live` operation
+    streams its answer in batches. `media` lists the media types of an answer that isn't JSON. `refuses` lists the
+    problems beyond those that follow from the declaration (http/openapi/refusals.py).
+    Raises TypeError or ValueError at import if the declaration is invalid.
     """
 
     def declare(handler: Handler) -> Handler:
@@ -140,8 +140,8 @@ def operation(
         if not arguments.__struct_config__.forbid_unknown_fields:
             raise TypeError(f"operation {name}: {arguments.__name__} must forbid unknown fields")
         for route in routes:
-            if strangers := set(route.parameters) - set(arguments.__struct_fields__):
-                raise TypeError(f"operation {name}: {route.path} names {strangers}, which the arguments lack")
+            if unknown := set(route.parameters) - set(arguments.__struct_fields__):
+                raise TypeError(f"operation {name}: {route.path} has parameters that aren't arguments: {unknown}")
         if body is None:
             has_body = any(route.method in {"POST", "PUT", "PATCH"} for route in routes)
             kind = Body.JSON if has_body else Body.NONE
@@ -186,7 +186,7 @@ def _never(_: Any) -> bool:
 
 
 class Registry:
-    """All declared operations: module by module, each in the order of its declarations."""
+    """All declared operations, by module and in the order of their declarations."""
 
     def __init__(self, operations: dict[str, Operation]) -> None:
         self._operations = operations
@@ -201,12 +201,12 @@ class Registry:
         return len(self._operations)
 
     def routes(self) -> Iterator[tuple[Route, Operation]]:
-        """Every REST route with its operation."""
+        """Yield each REST route with its operation."""
         for declared in self:
             for route in declared.routes:
                 yield route, declared
 
 
-def declared_operations() -> Iterator[Operation]:
-    """Every operation whose module has been imported, in the order of the imports."""
+def list_operations() -> Iterator[Operation]:
+    """Yield the operations of all modules imported so far, in the order of the imports."""
     return iter(_operations.values())

@@ -1,4 +1,4 @@
-"""JSON schemas of the records and inputs, for every surface that shows them."""
+"""JSON schemas of records and inputs, for OpenAPI and MCP."""
 
 import types
 import typing
@@ -15,7 +15,7 @@ Json = dict[str, Any]
 
 
 def build_schemas(shapes: Iterable[Any], template: str) -> tuple[list[Json], Json]:
-    """The schema of each type, and by their names those that they refer to as the template says."""
+    """Return the schema of each type, and by name the schemas they refer to. `template` formats a reference."""
     found, components = msgspec.json.schema_components(shapes, ref_template=template)
     return [_with_portable_patterns(each) for each in found], _with_portable_patterns(components)
 
@@ -31,8 +31,8 @@ def _with_portable_patterns(node: Any) -> Any:
     }
 
 
-def answer_types(operation: Operation) -> list[Any]:
-    """The types of an operation's answer; without the wrapper of a session cookie."""
+def list_answer_types(operation: Operation) -> list[Any]:
+    """Return the types of an operation's answer, without the wrapper for a session cookie."""
     answer = operation.result
     if operation.finish is not None:
         answer = typing.get_type_hints(operation.finish)["return"]

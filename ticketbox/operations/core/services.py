@@ -1,4 +1,4 @@
-"""What an operation may use outside its transaction: worker threads, questions, buckets."""
+"""Services for operations outside their transactions: worker threads, the database, rate limits, HTTP requests."""
 
 import asyncio
 from collections import Counter
@@ -17,7 +17,7 @@ T = TypeVar("T")
 
 
 class FetchedResponse(msgspec.Struct, frozen=True):
-    """The answer of another server."""
+    """The response of another server."""
 
     status: int
     media_type: str
@@ -25,11 +25,11 @@ class FetchedResponse(msgspec.Struct, frozen=True):
 
 
 class FetchError(Exception):
-    """Another server can't be asked, or mustn't be, or its answer breaks a bound. The text says which."""
+    """A request to another server failed or isn't allowed, or the response exceeds a limit. The text says which."""
 
 
 class Fetch(Protocol):
-    """The one way out to other servers, guarded. Raises Unreachable."""
+    """A function that sends a guarded request to another server. Raises FetchError."""
 
     async def __call__(
         self,
@@ -42,20 +42,20 @@ class Fetch(Protocol):
         seconds: float = 5.0,
         plain: bool = False,
     ) -> FetchedResponse:
-        """Send one request; the answer has at most `most` bytes, and comes within `seconds`.
+        """Send a request. The response has at most `most` bytes and must arrive within `seconds`.
 
-        With `most` 0 nothing is read of its body. `plain` allows http where private addresses are allowed.
+        With `most` 0 the body isn't read. `plain` allows http if private addresses are allowed.
         """
         ...
 
 
 async def refuse_to_fetch(url: str, **_: Any) -> FetchedResponse:
-    """The way out of a command line: there is none."""
-    raise FetchError("this doesn't fetch")
+    """Refuse every request: the command line sends none. Raises FetchError."""
+    raise FetchError("requests to other servers are disabled")
 
 
 class Services:
-    """What an operation's `prepare` and `finish` may use outside a transaction."""
+    """The services for an operation's `prepare` and `finish`, outside the transaction."""
 
     def __init__(
         self,
@@ -78,23 +78,23 @@ class Services:
         self.used: dict[int, int] = {}
         self.last_backup: float | None = None
         self.mailed: Counter[str] = Counter()
-        # Two at a time: hashing and pictures take whole cores and tens of megabytes.
+        # Two threads: each password hash or image needs a whole core and tens of megabytes.
         self._workers = ThreadPoolExecutor(2, thread_name_prefix="work")
 
     async def work(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Run something slow on a worker thread."""
+        """Run a slow function on a worker thread."""
         return await asyncio.get_running_loop().run_in_executor(self._workers, function, *arguments)
 
-    async def read(self, question: Callable[[Read], T]) -> T:
-        """Ask the database outside the operation's own transaction."""
-        return await self.database.read(question)
+    async def read(self, query: Callable[[Read], T]) -> T:
+        """Read from the database outside the operation's transaction."""
+        return await self.database.read(query)
 
     def limit(self, key: object, name: str, per_minute: int, what: str) -> None:
-        """Draw on a bucket that isn't a credential's; raises RateLimited when it is empty."""
+        """Charge a rate limit that isn't a credential's budget. Raises RateLimited if it is used up."""
         level = self.limiter.draw((name, key), name, per_minute)
         if level.retry_after:
             raise RateLimited(level.retry_after, what)
 
     def close(self) -> None:
-        """Let running work end and take no more."""
+        """Finish running work and accept no more."""
         self._workers.shutdown(cancel_futures=True)

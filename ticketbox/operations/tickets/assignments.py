@@ -43,20 +43,20 @@ class AssignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived,),
     tool=Tool(
         "Assign a ticket",
-        "Use this to give a ticket to a member, or to yourself with user_id `me`.",
+        "Use this to assign a ticket to a member, or to yourself with user_id `me`.",
         {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
         idempotent=True,
     ),
 )
 def assign_ticket(tx: Write, actor: Actor, args: AssignTicket) -> Ticket:
-    """Assign a member to a ticket; assigning somebody twice changes nothing."""
+    """Assign a ticket to a member. If the member is already assigned, this changes nothing."""
     found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     user = _find_member(tx, actor, found, args.user_id)
     return _change_assignees(tx, actor, found, state, [user], [])
 
 
 class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Unassigning somebody who isn't assigned changes nothing."""
+    """If the member isn't assigned, this changes nothing."""
 
     ticket_id: TicketId
     user_id: UserId
@@ -71,20 +71,20 @@ class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived,),
     tool=Tool(
         "Unassign a ticket",
-        "Use this to take a member off a ticket.",
+        "Use this to remove a member from a ticket's assignees.",
         {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
         idempotent=True,
     ),
 )
 def unassign_ticket(tx: Write, actor: Actor, args: UnassignTicket) -> Ticket:
-    """Take a member off a ticket."""
+    """Remove a member from a ticket's assignees."""
     found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     user = _find_member(tx, actor, found, args.user_id)
     return _change_assignees(tx, actor, found, state, [], [user])
 
 
 class Mode(StrEnum):
-    """What a bulk assignment does with the users it names."""
+    """Whether a bulk assignment adds, removes or replaces assignees."""
 
     ADD = "add"
     REMOVE = "remove"
@@ -92,10 +92,10 @@ class Mode(StrEnum):
 
 
 class BulkAssignTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """`replace` with no users unassigns everybody."""
+    """`replace` without users removes all assignees."""
 
     ticket_ids: TicketIds
-    user_ids: Annotated[list[UserId], Meta(max_length=MAX_BULK)]
+    user_ids: Annotated[list[UserId], Meta(max_length=MAX_BULK, description="Up to 50 members, without duplicates.")]
     mode: Mode = Mode.ADD
 
 
@@ -106,17 +106,17 @@ class BulkAssignTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     rest="POST /tickets/bulk-assign",
     tool=Tool(
         "Assign many tickets",
-        "Use this to add, remove or replace assignees on up to 50 tickets; each costs one write of the budget.",
+        "Use this to add, remove or replace assignees of up to 50 tickets. Each ticket costs one write of the budget.",
         {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "user_ids": ["me"], "mode": "add"},
         idempotent=True,
     ),
 )
 def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter: Meter) -> BulkResults:
-    """Add, remove or replace assignees on up to 50 tickets, one after the other."""
+    """Add, remove or replace assignees of up to 50 tickets. Each ticket succeeds or fails separately."""
     if len(set(args.user_ids)) < len(args.user_ids):
-        raise InvalidField("user_ids", "a user stands twice in the list")
+        raise InvalidField("user_ids", "duplicate user in the list")
     if not args.user_ids and args.mode is not Mode.REPLACE:
-        raise InvalidField("user_ids", "name at least one user")
+        raise InvalidField("user_ids", "add at least one user, or use mode replace")
 
     def assign(public_id: str) -> Ticket:
         found, state = find_writable_ticket(tx, actor, public_id)
@@ -131,7 +131,7 @@ def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter:
 
 
 def _find_member(tx: Write, actor: Actor, found: VisibleRow, user_id: str) -> int:
-    """The key of a member who can see the ticket's project. Raises NotFound."""
+    """Return the key of a member who can see the ticket's project. Raises NotFound."""
     public_id = actor.user_id if user_id == "me" else user_id
     user = members.find_user_who_sees(tx, found.project, public_id)
     if user is None:

@@ -21,7 +21,7 @@ from ticketbox.store.tickets import comments, tickets
 
 
 class ListComments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Comments stay readable when their ticket is archived."""
+    """Comments of archived tickets can be read too."""
 
     ticket_id: TicketId
     limit: Limit = 50
@@ -36,7 +36,7 @@ class ListComments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /tickets/{ticket_id}/comments",
     tool=Tool(
         "List comments",
-        "Use this to read what was said on a ticket, oldest first.",
+        "Use this to read the comments on a ticket, oldest first.",
         {"ticket_id": "t-4k7m2q9x"},
     ),
 )
@@ -48,7 +48,7 @@ def list_comments(tx: Read, actor: Actor, args: ListComments) -> Page[Comment]:
 
 
 class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The text is Markdown."""
+    """The comment is Markdown."""
 
     ticket_id: TicketId
     body: CommentBody
@@ -64,12 +64,12 @@ class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     creates=True,
     tool=Tool(
         "Comment on a ticket",
-        "Use this to report what you found or did; people see it marked as yours.",
+        "Use this to report what you found or did. The comment shows that you wrote it.",
         {"ticket_id": "t-4k7m2q9x", "body": "Fixed on branch `t-4k7m2q9x-empty-cart`."},
     ),
 )
 def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
-    """Post a comment on a ticket."""
+    """Add a comment to a ticket."""
     found, _ = find_writable_ticket(tx, actor, args.ticket_id)
     key = comments.insert_comment(tx, found.key, args.body, bylines.ensure_byline(tx, actor))
     comment = comments.load_comment(tx, key)
@@ -79,7 +79,7 @@ def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
 
 
 class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Only one's own comments can be edited."""
+    """You can edit only your comments."""
 
     comment_id: CommentId
     body: CommentBody
@@ -90,7 +90,7 @@ class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived,), example={"comment_id": "cmt_2d5g8j1m4q7t", "body": "Fixed on `main`, released in 2.4."},
 )  # fmt: skip
 def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
-    """Replace the text of one's own comment."""
+    """Replace the text of one of your comments."""
     found, ticket = _find_own_comment(tx, actor, args.comment_id)
     before = comments.load_comment(tx, found.key).body
     comments.update_comment(tx, found.key, args.body)
@@ -100,7 +100,7 @@ def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
 
 
 class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Only one's own comments can be deleted."""
+    """You can delete only your comments."""
 
     comment_id: CommentId
 
@@ -113,18 +113,18 @@ class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived,),
 )
 def delete_comment(tx: Write, actor: Actor, args: DeleteComment) -> None:
-    """Remove one's own comment; the history keeps that it was there."""
+    """Delete one of your comments. The ticket's history keeps a record of it, without the text."""
     found, ticket = _find_own_comment(tx, actor, args.comment_id)
     comments.delete_comment(tx, found.key, ticket.key)
     record_ticket_event(tx, actor, ticket, "comment.deleted", comment_id=args.comment_id)
 
 
 def _find_own_comment(tx: Write, actor: Actor, comment_id: str) -> tuple[VisibleRow, VisibleRow]:
-    """The caller's own comment, and its ticket. Raises Forbidden for somebody else's."""
+    """Find a comment of the caller, and its ticket. Raises Forbidden if somebody else wrote it."""
     found = find_writable(tx, actor, "comment", comment_id)
-    place = comments.load_comment_keys(tx, found.key)
-    if place.user != actor.user:
-        raise Forbidden("only its author can change a comment")
-    if tickets.load_state(tx, place.ticket).status is Status.ARCHIVED:
+    keys = comments.load_comment_keys(tx, found.key)
+    if keys.user != actor.user:
+        raise Forbidden("only its author can edit or delete a comment")
+    if tickets.load_state(tx, keys.ticket).status is Status.ARCHIVED:
         raise TicketArchived
-    return found, VisibleRow(place.ticket, found.project, found.company, found.role, found.within)
+    return found, VisibleRow(keys.ticket, found.project, found.company, found.role, found.within)

@@ -1,4 +1,4 @@
-"""Looking up a ticket to read or to write it (docs/use/tokens.md, "Restrictions")."""
+"""Finding a ticket to read or write (docs/use/tokens.md, "Restrictions")."""
 
 from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.policy import Actor
@@ -14,10 +14,10 @@ from ticketbox.store.tickets.tickets import TicketState
 def find_writable_ticket(
     tx: Read, actor: Actor, text: str, version: int | None = None, *, archived: bool = False
 ) -> tuple[VisibleRow, TicketState]:
-    """A ticket that the caller may change, with its present state.
+    """Find a ticket that the caller may change, and its state.
 
-    Raises NotFound, Forbidden, TicketArchived unless `archived` tickets are welcome, and VersionConflict
-    with the current ticket when `version` is given and another.
+    Raises NotFound, Forbidden, TicketArchived unless `archived` is true, and VersionConflict with the current ticket
+    if `version` is given and differs.
     """
     found = find_writable(tx, actor, "ticket", parse_ticket_id(text) or "")
     state = tickets.load_state(tx, found.key)
@@ -25,14 +25,14 @@ def find_writable_ticket(
         raise TicketArchived
     if version is not None and version != state.version:
         raise VersionConflict(
-            f"the ticket has version {state.version} now, not {version}; read it again and decide",
+            f"the ticket has version {state.version}, not {version}; read it again before you change it",
             current=load_ticket(tx, actor, state.id),
         )
     return found, state
 
 
 def load_ticket(tx: Read, actor: Actor, public_id: str) -> Ticket:
-    """A ticket as the answer of a write shows it."""
+    """Load a ticket of any status. Raises NotFound."""
     found = tickets.find_ticket(tx, actor.viewer, public_id, None)
     if found is None:
         raise NotFound("ticket")

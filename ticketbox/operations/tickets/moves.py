@@ -1,4 +1,4 @@
-"""Moving tickets between columns, one or many."""
+"""Moving one or many tickets between columns."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -32,12 +32,12 @@ from ticketbox.store.tickets.tickets import TicketState
 
 
 class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """At most one of `before` and `after`; without either the ticket goes to the column's end."""
+    """Use at most one of `before` and `after`. Without them, the ticket moves to the end of the column."""
 
     ticket_id: TicketId
     column_id: ColumnId
-    before: Annotated[TicketId, Meta(description="A ticket of that column to stand right before.")] | None = None
-    after: Annotated[TicketId, Meta(description="A ticket of that column to stand right after.")] | None = None
+    before: Annotated[TicketId, Meta(description="Place it directly before this ticket of the column.")] | None = None
+    after: Annotated[TicketId, Meta(description="Place it directly after this ticket of the column.")] | None = None
     expected_version: Version | None = None
 
 
@@ -49,14 +49,14 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(CrossCompanyMove, TicketArchived),
     tool=Tool(
         "Move a ticket",
-        "Use this to move a ticket to another column, or to another place in its column.",
+        "Use this to move a ticket to another column, or to another position in its column.",
         {"ticket_id": "t-4k7m2q9x", "column_id": "col_5d8x1v6b2g7h"},
     ),
 )
 def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
-    """Move a ticket to a place in a column, of its project or another project of its company."""
+    """Move a ticket to a column of any project in the same company, or within its column."""
     if args.before is not None and args.after is not None:
-        raise InvalidField("after", "give before or after, not both")
+        raise InvalidField("after", "use before or after, not both")
     found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     column = _find_column(tx, actor, found, args.column_id)
     position = _choose_position(tx, column.key, state, args.before, args.after)
@@ -64,7 +64,7 @@ def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
 
 
 def _find_column(tx: Write, actor: Actor, ticket: VisibleRow, column_id: str) -> VisibleRow:
-    """The column to move to. Another company's is refused as such whoever asks, before anything else."""
+    """Find the column to move to. Raises CrossCompanyMove first, even if the caller can't see the column."""
     company = columns.find_company_of_column(tx, column_id)
     if company is not None and company != ticket.company:
         raise CrossCompanyMove
@@ -78,27 +78,27 @@ def _choose_position(tx: Write, column: int, state: TicketState, before: str | N
     field = "before" if before is not None else "after"
     neighbour = positions.find_in_column(tx, column, parse_ticket_id(anchor) or "")
     if neighbour is None:
-        raise InvalidField(field, "no such ticket in that column")
+        raise InvalidField(field, "this ticket isn't in the column")
     if neighbour.key == state.key:
-        raise InvalidField(field, "a ticket can't stand beside itself")
+        raise InvalidField(field, "a ticket can't be placed before or after itself")
     return positions.allocate_position(tx, column, neighbour, state.key, after=before is None)
 
 
 def _move(tx: Write, actor: Actor, found: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
     origin = None if state.column is None else columns.load_column_id(tx, state.column)
     positions.place_ticket(tx, found.key, column.project, column.key, position)
-    there = VisibleRow(found.key, column.project, column.company, column.role, within=True)
-    told = {"from": {"column_id": origin}, "to": {"column_id": columns.load_column_id(tx, column.key)}}
-    return record_change(tx, actor, there, state.id, "ticket.moved", **told)
+    moved = VisibleRow(found.key, column.project, column.company, column.role, within=True)
+    change = {"from": {"column_id": origin}, "to": {"column_id": columns.load_column_id(tx, column.key)}}
+    return record_change(tx, actor, moved, state.id, "ticket.moved", **change)
 
 
 TicketIds = Annotated[
-    list[TicketId], Meta(min_length=1, max_length=MAX_BULK, description="1 to 50 tickets, each once.")
+    list[TicketId], Meta(min_length=1, max_length=MAX_BULK, description="1 to 50 tickets, without duplicates.")
 ]
 
 
 class BulkError(msgspec.Struct, frozen=True):
-    """Why one ticket of a bulk call was refused; `code` as in a problem document."""
+    """The error for one ticket of a bulk call. `code` is that of a problem document."""
 
     status: int
     code: str
@@ -107,7 +107,7 @@ class BulkError(msgspec.Struct, frozen=True):
 
 
 class BulkResult(msgspec.Struct, frozen=True):
-    """What became of one ticket of a bulk call."""
+    """The result for one ticket of a bulk call."""
 
     ticket_id: str
     ok: bool
@@ -121,22 +121,21 @@ class BulkResults(msgspec.Struct, frozen=True):
 
 
 def apply_to_each(tx: Write, meter: Meter, ticket_ids: list[str], change: Callable[[str], Ticket]) -> BulkResults:
-    """Carry a change out on one ticket after the other, each costing one write.
+    """Apply a change to each ticket; each costs one write.
 
-    A refused ticket leaves the others as they are. When the budget runs out midway the rest are refused
-    as rate limited, and what was done stays done. Raises InvalidRequest when an id stands twice, with
-    nothing done.
+    An error for one ticket doesn't affect the others. If the budget is used up, the remaining tickets get the error
+    rate_limited, and the changes before it are kept. Raises InvalidRequest for a duplicate ticket, before any change.
     """
     ids = [parse_ticket_id(text) or text for text in ticket_ids]
     if len(set(ids)) < len(ids):
-        raise InvalidField("ticket_ids", "a ticket stands twice in the list")
+        raise InvalidField("ticket_ids", "duplicate ticket in the list")
     results: list[BulkResult] = []
     exhausted: RateLimited | None = None
-    for place, public_id in enumerate(ids):
+    for index, public_id in enumerate(ids):
         try:
             if exhausted is not None:
                 raise exhausted
-            if place:
+            if index:
                 meter.charge()  # the first ticket was charged with the call
             tx.step(lambda each=public_id: change(each))
         except Problem as problem:
@@ -151,7 +150,7 @@ def apply_to_each(tx: Write, meter: Meter, ticket_ids: list[str], change: Callab
 
 
 class BulkMoveTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The tickets go to the column's end, in the order given."""
+    """The tickets move to the end of the column, in the given order."""
 
     ticket_ids: TicketIds
     column_id: ColumnId
@@ -165,12 +164,12 @@ class BulkMoveTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(NotFound,),
     tool=Tool(
         "Move many tickets",
-        "Use this to move up to 50 tickets to one column; each costs one write of the budget.",
+        "Use this to move up to 50 tickets to one column. Each ticket costs one write of the budget.",
         {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "column_id": "col_5d8x1v6b2g7h"},
     ),
 )
 def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMoveTickets, meter: Meter) -> BulkResults:
-    """Move up to 50 tickets to the end of a column, one after the other."""
+    """Move up to 50 tickets to the end of a column. Each ticket succeeds or fails separately."""
     if columns.find_company_of_column(tx, args.column_id) is None:
         raise NotFound("column")
 

@@ -1,4 +1,4 @@
-"""Recording what happened to a ticket, in the transaction of the change."""
+"""Recording events about tickets, in the transaction of the change."""
 
 from typing import Any
 
@@ -13,12 +13,12 @@ from ticketbox.store.tickets import tickets
 
 
 def record_ticket_event(tx: Write, actor: Actor, found: VisibleRow, type_: str, **data: Any) -> None:
-    """Record an event about a ticket that leaves the ticket itself as it was, such as a comment."""
+    """Record an event about a ticket that doesn't change the ticket itself, such as a new comment."""
     events.record_event(tx, type_, bylines.ensure_byline(tx, actor), found.company, found.project, found.key, **data)
 
 
 def record_change(tx: Write, actor: Actor, found: VisibleRow, public_id: str, type_: str, **data: Any) -> Ticket:
-    """Give a ticket its next version, record the event, and return the ticket as it is now."""
+    """Increase a ticket's version, record the event, and return the changed ticket."""
     tickets.mark_updated(tx, found.key, bylines.ensure_byline(tx, actor))
     record_ticket_event(tx, actor, found, type_, **data)
     return load_ticket(tx, actor, public_id)

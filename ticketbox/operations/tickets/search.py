@@ -1,4 +1,4 @@
-"""Finding tickets by words and filters (docs/use/search.md)."""
+"""Searching tickets by words and filters (docs/use/search.md)."""
 
 from typing import Annotated
 
@@ -25,14 +25,15 @@ from ticketbox.store.tickets.search_scope import VisibleProject
 
 
 class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """`status:` or `is:archived` in the query takes the place of `status`."""
+    """`status:` or `is:archived` in the query overrides `status`."""
 
     q: Annotated[
         str,
         Meta(
             min_length=1,
             max_length=500,
-            description='Words, "a phrase", -not, begin*, and filters: ' + " ".join(f"{each.key}:" for each in FILTERS),
+            description='Words, "a phrase", -excluded, prefix*, and filters: '
+            + " ".join(f"{each.key}:" for each in FILTERS),
             examples=['"stays empty" label:checkout -is:resolved'],
         ),
         match_whole(r"[^\x00-\x1f\x7f]*"),
@@ -40,13 +41,15 @@ class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     company_id: CompanyId | None = None
     project_id: ProjectId | None = None
     status: TicketStatus = StatusFilter.ACTIVE
-    typing: Annotated[bool, Meta(description="Whether the last word may go on, as while it is being typed.")] = False
+    typing: Annotated[bool, Meta(description="Whether to match the last word as a prefix, for search as you type.")] = (
+        False
+    )
     limit: Limit = 50
     cursor: Cursor | None = None
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A page of what was found. `bounded`: time ran out, and there may be more than these."""
+    """A page of results. `bounded` says that the search reached its time limit and may have missed tickets."""
 
     items: list[Hit]
     next_cursor: str | None
@@ -60,34 +63,34 @@ class Found(msgspec.Struct, frozen=True):
     rest="GET /search",
     tool=Tool(
         "Search tickets",
-        "Use this to find tickets by words in titles, descriptions, comments, addresses and errors, and by filters.",
+        "Use this to find tickets by words in titles, descriptions, comments, URLs and errors, and by filters.",
         {"q": "cart error:TypeError -is:resolved created:>30d"},
         name="search_tickets",
     ),
 )
 def search(tx: Read, actor: Actor, args: Search) -> Found:
-    """Find tickets by words and filters.
+    """Search tickets by words and filters.
 
-    Those with all words in their titles come first, then the others, each newest first.
+    Tickets with all words in their titles come first, then the others, each newest first.
     """
     id_ = parse_ticket_id(args.q)
     query = parse_query(args.q if id_ is None else f'"{id_}"', tx.now, typing=args.typing)
-    question = _build_question(tx, actor, args, query)
-    found, whole = index.find_matches(tx, actor.viewer, question, decode_cursor(actor, args, 3), args.limit + 1)
-    shown = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in found])
-    kept = build_page(
+    index_query = _build_index_query(tx, actor, args, query)
+    found, complete = index.find_matches(tx, actor.viewer, index_query, decode_cursor(actor, args, 3), args.limit + 1)
+    records = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in found])
+    page = build_page(
         actor,
         args,
         [
             (each.place, Hit(**msgspec.structs.asdict(ticket), highlights=each.highlights))
-            for each, ticket in zip(found, shown, strict=True)
+            for each, ticket in zip(found, records, strict=True)
         ],
     )
-    return Found(kept.items, kept.next_cursor, bounded=not whole)
+    return Found(page.items, page.next_cursor, bounded=not complete)
 
 
-def _build_question(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> IndexQuery:
-    """Look up what the query names. Raises InvalidRequest for a name that nothing visible has."""
+def _build_index_query(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> IndexQuery:
+    """Look up the names in the query. Raises InvalidRequest for a name that the caller can't see."""
     homes = [
         home
         for home in search_scope.list_visible_projects(tx, actor.viewer)
@@ -121,7 +124,7 @@ def _build_question(tx: Read, actor: Actor, args: Search, query: SearchQuery) ->
 def _limit_to_projects(homes: list[VisibleProject], choice: FacetTerm) -> list[VisibleProject]:
     for value in choice.values:
         if not any(_has_name(home, value) for home in homes):
-            raise build_term_error(choice.span, f"no project is called {value}")
+            raise build_term_error(choice.span, f"there is no project named {value}")
     return [home for home in homes if any(_has_name(home, value) for value in choice.values) != choice.negated]
 
 
@@ -134,12 +137,12 @@ def _find_people(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[
         return ()
     found = (actor.user,) if name == "me" else search_scope.find_users_by_name(tx, actor.viewer, name)
     if not found:
-        raise build_term_error(choice.span, f"nobody is called {name}")
+        raise build_term_error(choice.span, f"there is no user named {name}")
     return found
 
 
 def _find_columns(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
     found = search_scope.find_columns_by_name(tx, actor.viewer, name)
     if not found:
-        raise build_term_error(choice.span, f"no column is called {name}")
+        raise build_term_error(choice.span, f"there is no column named {name}")
     return found

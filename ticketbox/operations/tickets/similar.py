@@ -1,4 +1,4 @@
-"""Finding tickets that look like one, or like what somebody is about to report (docs/use/search.md)."""
+"""Finding tickets that are similar to a ticket, a page or an error (docs/use/search.md)."""
 
 from typing import Annotated
 
@@ -21,17 +21,23 @@ from ticketbox.store.tickets.similar import SimilarMatch
 
 
 class FindSimilarTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Give a ticket, or a page's address, or an error's message; address and error may go together."""
+    """Send a ticket, or a URL, an error message, or both."""
 
     ticket_id: TicketId | None = None
-    url: Annotated[Url, Meta(description="A page's address; ids in its path are left open.")] | None = None
-    error: Annotated[Text, Meta(description="`TypeError: cart is undefined`; the first line counts.")] | None = None
+    url: Annotated[Url, Meta(description="A page's URL; ids in its path are ignored.")] | None = None
+    error: (
+        Annotated[
+            Text,
+            Meta(description="An error message; only its first line is compared."),
+        ]
+        | None
+    ) = None
     status: TicketStatus = StatusFilter.ACTIVE
-    limit: Annotated[int, Meta(ge=1, le=50, description="How many tickets at the most.")] = 10
+    limit: Annotated[int, Meta(ge=1, le=50, description="The maximum number of tickets.")] = 10
 
 
 class SimilarTickets(msgspec.Struct, frozen=True):
-    """Tickets that look alike, most alike first. `bounded`: time ran out, and there may be more than these."""
+    """Similar tickets, best match first. `bounded` says that the time limit was reached and some may be missing."""
 
     items: list[SimilarTicket]
     bounded: bool
@@ -44,51 +50,51 @@ class SimilarTickets(msgspec.Struct, frozen=True):
     rest=("GET /tickets/{ticket_id}/similar", "GET /similar"),
     tool=Tool(
         "Find similar tickets",
-        "Use this before creating a ticket, or to find duplicates of one; archived ones tell how it was fixed before.",
+        "Use this before creating a ticket, or to find duplicates. Archived tickets can show earlier fixes.",
         {"error": "TypeError: cart is undefined", "url": "https://shop.example/orders/1729", "status": "all"},
     ),
 )
 def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> SimilarTickets:
-    """Find tickets with the same error, the same message or the same page, and say which.
+    """Find tickets with the same error, message or page, and the reasons for each match.
 
-    Figures, ids and hashes don't count when they are compared.
+    Numbers, ids and hashes are ignored in the comparison.
     """
-    key, prints = _fingerprints_to_compare(tx, actor, args)
-    found, whole = similar.find_similar(tx, actor.viewer, prints, args.status.statuses, key)
-    kept = found[: args.limit]
-    shown = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in kept])
+    key, prints = _collect_fingerprints(tx, actor, args)
+    found, complete = similar.find_similar(tx, actor.viewer, prints, args.status.statuses, key)
+    best = found[: args.limit]
+    records = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in best])
     items = [
         SimilarTicket(**msgspec.structs.asdict(ticket), reasons=_list_reasons(each))
-        for each, ticket in zip(kept, shown, strict=True)
+        for each, ticket in zip(best, records, strict=True)
     ]
-    return SimilarTickets(items, bounded=not whole)
+    return SimilarTickets(items, bounded=not complete)
 
 
-def _fingerprints_to_compare(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[Fingerprint]]:
-    """The key of the ticket that was asked for, if any, and the fingerprints to look for. Raises InvalidRequest."""
+def _collect_fingerprints(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[Fingerprint]]:
+    """Return the ticket's key (0 without a ticket) and the fingerprints to search for. Raises InvalidRequest."""
     if args.ticket_id is not None:
         if args.url is not None or args.error is not None:
-            raise InvalidField("ticket_id", "give a ticket, or url and error, not both")
+            raise InvalidField("ticket_id", "send ticket_id, or url and error, not both")
         key = find_readable_ticket(tx, actor, args.ticket_id).key
         return key, similar.list_fingerprints(tx, key)
     if args.url is None and args.error is None:
-        raise InvalidField("url", "give url or error")
+        raise InvalidField("url", "url or error is required")
     prints: list[Fingerprint] = []
-    for field, text, made in (("error", args.error, fingerprint_message), ("url", args.url, fingerprint_page)):
-        found = None if text is None else made(text)
+    for field, text, fingerprint in (("error", args.error, fingerprint_message), ("url", args.url, fingerprint_page)):
+        found = None if text is None else fingerprint(text)
         if found is not None:
             prints.append(found)
         elif text is not None:
-            raise InvalidField(field, "there is nothing in it to compare")
+            raise InvalidField(field, "this has no words to compare")
     return 0, prints
 
 
 def _list_reasons(alike: SimilarMatch) -> list[Resemblance]:
-    """Each once: where the error is the same, so is its message."""
-    told = {each.label for each in alike.prints if each.likeness is Likeness.ERROR}
+    """Return the reasons of a match, without the messages of equal errors."""
+    errors = {each.label for each in alike.prints if each.likeness is Likeness.ERROR}
     order = list(Likeness)
     return [
         Resemblance(each.likeness, each.label)
         for each in sorted(alike.prints, key=lambda each: order.index(each.likeness))
-        if each.likeness is not Likeness.MESSAGE or each.label not in told
+        if each.likeness is not Likeness.MESSAGE or each.label not in errors
     ]

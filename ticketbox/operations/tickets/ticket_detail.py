@@ -1,4 +1,4 @@
-"""One ticket with all that belongs to it, cut so that it fits a small context."""
+"""Reading a ticket with its capture, comments and history, shortened to fit an agent's context."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -37,11 +37,11 @@ from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import comments, tickets
 
 FULL_TOKENS = 250_000  # about 1 MB
-MOST_BESIDE = 50
+MAX_LISTED = 50  # comments, and events of the history
 
 
 class Part(StrEnum):
-    """What get_ticket can bring along."""
+    """What get_ticket can include."""
 
     CAPTURE = "capture"
     COMMENTS = "comments"
@@ -49,14 +49,14 @@ class Part(StrEnum):
 
 
 class Detail(StrEnum):
-    """How much of the streams get_ticket brings."""
+    """How much of the capture's streams get_ticket includes."""
 
     SUMMARY = "summary"
     FULL = "full"
 
 
 class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """An archived ticket is found only with status `archived` or `all`."""
+    """An archived ticket is returned only with status `archived` or `all`."""
 
     ticket_id: TicketId
     status: TicketStatus = StatusFilter.ACTIVE
@@ -64,16 +64,16 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         list[Part],
         Meta(
             max_length=3,
-            description="`capture` brings the streams' excerpts (the default), `comments` and `history` the first 50.",
+            description="`capture` (default) adds excerpts of its streams; `comments` and `history` add the first 50.",
         ),
     ] = msgspec.field(default_factory=lambda: [Part.CAPTURE])
-    detail: Annotated[Detail, Meta(description="`summary` cuts the streams to about 6,000 tokens, `full` to 1 MB.")] = (
+    detail: Annotated[Detail, Meta(description="`summary` limits streams to about 6,000 tokens, `full` to 1 MB.")] = (
         Detail.SUMMARY
     )
 
 
 class CaptureDetail(CaptureSummary, frozen=True):
-    """A capture with its metadata, and the streams' excerpts where they were asked for."""
+    """A capture with its metadata, and excerpts of its streams if included."""
 
     ticket_id: str
     page: Page
@@ -88,7 +88,7 @@ class CaptureDetail(CaptureSummary, frozen=True):
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
-    """A ticket with its newest capture, and what else was asked for."""
+    """A ticket with its newest capture, and comments and history if included."""
 
     capture: CaptureDetail | None
     comments: list[Comment] | UnsetType = UNSET
@@ -108,27 +108,27 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     ),
 )
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
-    """Read a ticket with its newest capture, cut to what matters first."""
+    """Read a ticket with its newest capture, shortened to the most important entries."""
     status = None if args.status is StatusFilter.ALL else Status(args.status.value)
     found = tickets.find_ticket(tx, actor.viewer, parse_ticket_id(args.ticket_id) or "", status)
     if found is None:
         raise NotFound("ticket")
     key, ticket = found
-    shown = msgspec.structs.asdict(ticket)
-    shown["capture"] = None if ticket.capture is None else _load_capture(tx, key, args)
+    fields = msgspec.structs.asdict(ticket)
+    fields["capture"] = None if ticket.capture is None else _load_capture(tx, key, args)
     return TicketDetail(
-        **shown,
+        **fields,
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
         history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,
     )
 
 
 def _list_comments(tx: Read, ticket: int) -> list[Comment]:
-    return [comment for _, comment in comments.list_comments(tx, ticket, 0, MOST_BESIDE)]
+    return [comment for _, comment in comments.list_comments(tx, ticket, 0, MAX_LISTED)]
 
 
 def _list_history(tx: Read, ticket: int) -> list[Event]:
-    return [event for _, event in events.list_history(tx, ticket, 0, MOST_BESIDE)]
+    return [event for _, event in events.list_history(tx, ticket, 0, MAX_LISTED)]
 
 
 def _load_capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | None:
@@ -136,9 +136,9 @@ def _load_capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | Non
     if key is None:
         return None
     stored = captures.load_capture(tx, key)
-    cut = _load_excerpt(tx, stored, args.detail) if Part.CAPTURE in args.include else None
+    excerpt = _load_excerpt(tx, stored, args.detail) if Part.CAPTURE in args.include else None
     capture = stored.capture
-    pictures = [asset for asset in capture.assets if asset.kind is AssetKind.SCREENSHOT]
+    screenshots = [asset for asset in capture.assets if asset.kind is AssetKind.SCREENSHOT]
     return CaptureDetail(
         **msgspec.structs.asdict(stored.summary),
         ticket_id=capture.ticket_id,
@@ -147,10 +147,10 @@ def _load_capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | Non
         health=capture.health,
         redaction=capture.redaction,
         assets=capture.assets,
-        screenshot=pictures[0] if pictures else None,
-        console=UNSET if cut is None else cut.console,
-        network=UNSET if cut is None else cut.network,
-        errors=UNSET if cut is None else cut.errors,
+        screenshot=screenshots[0] if screenshots else None,
+        console=UNSET if excerpt is None else excerpt.console,
+        network=UNSET if excerpt is None else excerpt.network,
+        errors=UNSET if excerpt is None else excerpt.errors,
     )
 
 

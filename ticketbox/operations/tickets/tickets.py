@@ -1,4 +1,4 @@
-"""Tickets: listing, making, editing, archiving."""
+"""Listing, creating, editing, archiving and restoring tickets."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -47,18 +47,20 @@ TicketStatus = Annotated[StatusFilter, Meta(description="`active` (the default),
 
 
 class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Filters join with and; every one may be left out."""
+    """Returns tickets that match all the given filters."""
 
     company_id: CompanyId | None = None
     project_id: ProjectId | None = None
     column_id: ColumnId | None = None
     status: TicketStatus = StatusFilter.ACTIVE
-    assignee: Annotated[Id, Meta(description="A user's id, or `me`.")] | None = None
-    label: Label | None = None
+    assignee: Annotated[Id, Meta(description="Only tickets assigned to this user: an id, or `me`.")] | None = None
+    label: Annotated[Label, Meta(description="Only tickets with this label, ignoring case.")] | None = None
     priority: Priority | None = None
-    resolved: bool | None = None
-    updated_since: Annotated[datetime, Meta(tz=True, description="RFC 3339.")] | None = None
-    sort: Annotated[Sort, Meta(description="`-` is descending; `position` needs column_id.")] = Sort.UPDATED_DOWN
+    resolved: Annotated[bool, Meta(description="Only resolved tickets, or only unresolved ones.")] | None = None
+    updated_since: (
+        Annotated[datetime, Meta(tz=True, description="Only tickets updated since this time, in RFC 3339.")] | None
+    ) = None
+    sort: Annotated[Sort, Meta(description="`-` means descending; `position` requires column_id.")] = Sort.UPDATED_DOWN
     limit: Limit = 50
     cursor: Cursor | None = None
 
@@ -71,17 +73,17 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     brief=True,
     tool=Tool(
         "List tickets",
-        "Use this to see what stands on a board or what is assigned to somebody; to find words, use search_tickets.",
+        "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
         {"project_id": "proj_9w4k2m7x0c3n", "assignee": "me", "status": "active"},
     ),
 )
 def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
     """List the tickets that the caller can see.
 
-    Archived tickets are in the list only with status `archived` or `all`.
+    Archived tickets are listed only with status `archived` or `all`.
     """
     if args.sort is Sort.POSITION and args.column_id is None:
-        raise InvalidField("sort", "position is a place in one column; give column_id too")
+        raise InvalidField("sort", "sorting by position requires column_id")
     wanted = TicketFilter(
         statuses=args.status.statuses,
         sort=args.sort,
@@ -99,10 +101,10 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
 
 
 class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A ticket goes to the end of a column: the given one, or the project's first."""
+    """The ticket is added at the end of the given column, or of the project's first column."""
 
     title: Title
-    project_id: Annotated[Id, Meta(description="May be left out where column_id is given.")] | None = None
+    project_id: Annotated[Id, Meta(description="Required without column_id.")] | None = None
     column_id: ColumnId | None = None
     description: Markdown = ""
     priority: Priority = Priority.NONE
@@ -121,12 +123,12 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     creates=True,
     tool=Tool(
         "Create a ticket",
-        "Use this for a bug or task that has no ticket yet; look for similar ones first.",
+        "Use this for a bug or task without a ticket. Look for similar tickets first.",
         {"project_id": "proj_9w4k2m7x0c3n", "title": "The cart stays empty", "priority": "high"},
     ),
 )
 def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
-    """Make a ticket at the end of a column."""
+    """Create a ticket at the end of a column."""
     found, column = resolve_target(tx, actor, args.project_id, args.column_id)
     new = NewTicket(
         project=found.project,
@@ -143,12 +145,12 @@ def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
 
 
 def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None) -> tuple[VisibleRow, int]:
-    """Where a new ticket goes: its project, and the key of its column.
+    """Find the project and the column (its key) for a new ticket.
 
-    Raises InvalidRequest when neither is given or the two don't fit, NotFound and Forbidden as a write does.
+    Raises InvalidRequest if neither is given or the column isn't in the project, and NotFound or Forbidden.
     """
     if column_id is None and project_id is None:
-        raise InvalidField("project_id", "give project_id or column_id")
+        raise InvalidField("project_id", "project_id or column_id is required")
     if column_id is None:
         found = find_writable(tx, actor, "project", project_id or "")
         first = columns.find_first_column(tx, found.project)
@@ -162,25 +164,25 @@ def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: st
 
 
 def insert_ticket(tx: Write, actor: Actor, found: VisibleRow, new: NewTicket) -> tuple[VisibleRow, Ticket]:
-    """Store a new ticket with its event; returns where it stands and the ticket."""
+    """Store a new ticket and its event. Returns the ticket's row and the ticket."""
     key, public_id = tickets.insert_ticket(tx, new, bylines.ensure_byline(tx, actor))
     if new.source_url is not None:
         similar.insert_fingerprints(tx, key, filter(None, [fingerprint_page(new.source_url)]))
-    at = VisibleRow(key, found.project, found.company, found.role, within=True)
-    record_ticket_event(tx, actor, at, "ticket.created", title=new.title)
-    notify_mentioned(tx, actor, at, new.description)
-    return at, load_ticket(tx, actor, public_id)
+    row = VisibleRow(key, found.project, found.company, found.role, within=True)
+    record_ticket_event(tx, actor, row, "ticket.created", title=new.title)
+    notify_mentioned(tx, actor, row, new.description)
+    return row, load_ticket(tx, actor, public_id)
 
 
 class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is left out stays as it is."""
+    """Fields that you leave out don't change."""
 
     ticket_id: TicketId
     title: Title | UnsetType = UNSET
     description: Markdown | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     labels: Labels | UnsetType = UNSET
-    resolved: bool | UnsetType = UNSET
+    resolved: Annotated[bool, Meta(description="Whether the ticket is resolved.")] | UnsetType = UNSET
     expected_version: Version | None = None
 
 
@@ -198,14 +200,14 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ),
 )
 def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
-    """Change a ticket's title, description, priority, labels or whether it is resolved."""
+    """Change a ticket's title, description, priority or labels, or mark it resolved or unresolved."""
     given = {
         name: value
         for name in ("title", "description", "priority", "labels", "resolved")
         if (value := getattr(args, name)) is not UNSET
     }
     if not given:
-        raise InvalidRequest("nothing to change: give title, description, priority, labels or resolved")
+        raise InvalidRequest("nothing to change; send title, description, priority, labels or resolved")
     if "title" in given:
         given["title"] = given["title"].strip()
     if "labels" in given:
@@ -219,23 +221,23 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     tickets.update_ticket(tx, found.key, tickets.TicketChanges(**plain))
     if "labels" in changes:
         tickets.set_labels(tx, found.key, changes["labels"])
-    told = {
+    logged = {
         name: {"from": getattr(before, name), "to": value} for name, value in changes.items() if name != "description"
     }
-    ticket = record_change(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=told)
+    ticket = record_change(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=logged)
     notify_mentioned(tx, actor, found, changes.get("description", ""), before.description)
     return ticket
 
 
 class ArchiveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Archiving an archived ticket changes nothing."""
+    """If the ticket is already archived, this changes nothing."""
 
     ticket_id: TicketId
     expected_version: Version | None = None
 
 
 class ArchivedOrRestored(Ticket, frozen=True):
-    """The ticket, and whether the call changed it."""
+    """A ticket, and whether the call changed it."""
 
     changed: bool
     note: str
@@ -248,24 +250,24 @@ class ArchivedOrRestored(Ticket, frozen=True):
     rest="POST /tickets/{ticket_id}/archive",
     tool=Tool(
         "Archive a ticket",
-        "Use this to take a ticket off its board for good; to mark it done, use update_ticket with resolved.",
+        "Use this to remove a ticket from its board permanently. To mark it done, use update_ticket with resolved.",
         {"ticket_id": "t-4k7m2q9x"},
         destructive=True,
         idempotent=True,
     ),
 )
 def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRestored:
-    """Take a ticket off its board. Lists and reads then show it only with the archived status filter."""
+    """Remove a ticket from its board. After that, lists and reads return it only with status `archived` or `all`."""
     found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ARCHIVED:
-        return _told(load_ticket(tx, actor, state.id), changed=False, note="the ticket was archived already")
+        return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already archived")
     tickets.archive_ticket(tx, found.key, bylines.ensure_byline(tx, actor))
     ticket = record_change(tx, actor, found, state.id, "ticket.archived")
-    return _told(ticket, changed=True, note="the ticket is archived")
+    return _build_answer(ticket, changed=True, note="the ticket is archived")
 
 
 class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Restoring an active ticket changes nothing."""
+    """If the ticket is already active, this changes nothing."""
 
     ticket_id: TicketId
     expected_version: Version | None = None
@@ -278,19 +280,19 @@ class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="POST /tickets/{ticket_id}/restore",
     tool=Tool(
         "Restore a ticket",
-        "Use this to bring an archived ticket back to its board.",
+        "Use this to return an archived ticket to its board.",
         {"ticket_id": "t-4k7m2q9x"},
         idempotent=True,
     ),
 )
 def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRestored:
-    """Bring an archived ticket back, to the column it left and its place there.
+    """Restore an archived ticket to its previous column and position.
 
-    If that column is gone, it goes to the end of the project's first column.
+    If the column was deleted, the ticket is added at the end of the project's first column.
     """
     found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ACTIVE:
-        return _told(load_ticket(tx, actor, state.id), changed=False, note="the ticket was active already")
+        return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already active")
     column, position = state.column, state.position
     if column is None:
         column = columns.find_first_column(tx, state.project)
@@ -299,8 +301,8 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
         position = positions.find_end_position(tx, column)
     tickets.restore_ticket(tx, found.key, column, position)
     ticket = record_change(tx, actor, found, state.id, "ticket.restored")
-    return _told(ticket, changed=True, note="the ticket is back on its board")
+    return _build_answer(ticket, changed=True, note="the ticket is back on its board")
 
 
-def _told(ticket: Ticket, *, changed: bool, note: str) -> ArchivedOrRestored:
+def _build_answer(ticket: Ticket, *, changed: bool, note: str) -> ArchivedOrRestored:
     return ArchivedOrRestored(**msgspec.structs.asdict(ticket), changed=changed, note=note)

@@ -1,4 +1,4 @@
-"""Taking tickets over from other trackers, from the machine's own shell (docs/operate/export-import.md)."""
+"""Importing tickets from other trackers, from the command line (docs/operate/export-import.md)."""
 
 from typing import Annotated
 
@@ -26,17 +26,17 @@ from ticketbox.store.tickets.tickets import NewTicket
 
 
 class ImportTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The tickets are written in the name of a member who may write."""
+    """The tickets are created by a member who may write in the project."""
 
     tracker: Tracker
     data: bytes
     project_id: ProjectId
-    user: Annotated[Email, Meta(description="Who brings them.")]
+    user: Annotated[Email, Meta(description="The email address of the member who creates the tickets.")]
     dry_run: bool = False
 
 
-class UserMapping(msgspec.Struct, frozen=True):
-    """A state of the other tracker: how many tickets have it, and the column that they go to."""
+class StateMapping(msgspec.Struct, frozen=True):
+    """A state in the other tracker: the number of tickets that have it, and the column they are imported to."""
 
     state: str
     tickets: int
@@ -45,11 +45,11 @@ class UserMapping(msgspec.Struct, frozen=True):
 
 
 class ImportedTickets(msgspec.Struct, frozen=True):
-    """What was taken over, or would be."""
+    """What was imported, or would be."""
 
     tickets: int
     comments: int
-    states: list[UserMapping]
+    states: list[StateMapping]
     priorities: dict[str, int]
     labels: list[str]
     done: bool
@@ -57,9 +57,10 @@ class ImportedTickets(msgspec.Struct, frozen=True):
 
 @operation("take_over", scope=Access.OPERATOR, budget=Budget.NONE)
 def take_over(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
-    """Make tickets of another tracker's file, all or none; with `dry_run` only tell what would be made.
+    """Import tickets from another tracker's file, all or none; with `dry_run`, only report what would be imported.
 
-    A state goes to the column of that name; one without to the first column, or to the last if it is a resolved one.
+    A ticket is added to the column with the name of its state. Without such a column, an open ticket is added to the
+    first column and a resolved one to the last.
     """
     account = users.find_account_by_email(tx, args.user)
     if account is None:
@@ -67,26 +68,26 @@ def take_over(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
     owner = credentials.load_user_as_actor(tx, account.key, Via.CLI)
     found, first = resolve_target(tx, owner, args.project_id, None)
     board = columns.list_columns(tx, found.project)
-    named = {column.name.casefold(): key for key, column in board}
+    column_by_name = {column.name.casefold(): key for key, column in board}
     names = {key: column.name for key, column in board}
-    foreign = read_tickets(args.tracker, args.data)
+    imported = read_tickets(args.tracker, args.data)
 
-    def place(ticket: ImportedTicket) -> int:
-        return named.get(ticket.state.casefold(), board[-1][0] if ticket.resolved else first)
+    def choose_column(ticket: ImportedTicket) -> int:
+        return column_by_name.get(ticket.state.casefold(), board[-1][0] if ticket.resolved else first)
 
     states: dict[tuple[str, int, bool], int] = {}
-    for ticket in foreign:
-        at = (ticket.state, place(ticket), ticket.resolved)
+    for ticket in imported:
+        at = (ticket.state, choose_column(ticket), ticket.resolved)
         states[at] = states.get(at, 0) + 1
     if not args.dry_run:
-        for ticket in foreign:
-            _import_ticket(tx, owner, found, place(ticket), ticket)
+        for ticket in imported:
+            _import_ticket(tx, owner, found, choose_column(ticket), ticket)
     return ImportedTickets(
-        tickets=len(foreign),
-        comments=sum(len(ticket.comments) for ticket in foreign),
-        states=[UserMapping(state, count, names[key], resolved) for (state, key, resolved), count in states.items()],
-        priorities={level.value: n for level in Priority if (n := sum(each.priority is level for each in foreign))},
-        labels=sorted({label for ticket in foreign for label in ticket.labels}, key=str.casefold),
+        tickets=len(imported),
+        comments=sum(len(ticket.comments) for ticket in imported),
+        states=[StateMapping(state, count, names[key], resolved) for (state, key, resolved), count in states.items()],
+        priorities={level.value: n for level in Priority if (n := sum(each.priority is level for each in imported))},
+        labels=sorted({label for ticket in imported for label in ticket.labels}, key=str.casefold),
         done=not args.dry_run,
     )
 
@@ -97,7 +98,7 @@ def _import_ticket(tx: Write, owner: Actor, found: VisibleRow, column: int, tick
         column=column,
         position=positions.find_end_position(tx, column),
         title=ticket.title,
-        description=f"{ticket.description}\n\n*Taken over: {ticket.key}*".strip()[:100_000],
+        description=f"{ticket.description}\n\n*Imported from {ticket.key}*".strip()[:100_000],
         priority=ticket.priority,
         labels=ticket.labels,
         source_url=ticket.url,

@@ -1,4 +1,4 @@
-"""Claiming a ticket while working on it, and recording the branch: a lease (docs/use/tickets.md, "Claims")."""
+"""Claiming a ticket for a limited time, and recording its branch (docs/use/tickets.md, "Claims")."""
 
 import re
 import unicodedata
@@ -25,13 +25,13 @@ from ticketbox.store.tickets.tickets import TicketState
 
 
 class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A start by the one who holds the claim renews it."""
+    """Calling this again with the same credential renews the claim."""
 
     ticket_id: TicketId
     branch: (
-        Annotated[Branch, Meta(description="Left out: the recorded branch, or `t-…-slug` made from the title.")] | None
+        Annotated[Branch, Meta(description="Default: the recorded branch, or `t-…-slug` from the id and title.")] | None
     ) = None
-    lease_minutes: Annotated[int, Meta(ge=1, le=1440, description="How long the claim holds.")] = 60
+    lease_minutes: Annotated[int, Meta(ge=1, le=1440, description="The duration of the claim.")] = 60
     expected_version: Version | None = None
 
 
@@ -43,17 +43,17 @@ class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived, AlreadyClaimed),
     tool=Tool(
         "Start work on a ticket",
-        "Use this before you change code for a ticket: it claims the ticket and records the git branch.",
+        "Use this before you change code for a ticket. It claims the ticket and records the git branch.",
         {"ticket_id": "t-4k7m2q9x", "branch": "t-4k7m2q9x-empty-cart", "lease_minutes": 60},
         name="start_work_on_ticket",
         idempotent=True,
     ),
 )
 def start_work(tx: Write, actor: Actor, args: StartWork) -> Ticket:
-    """Claim a ticket for a while and record the branch; others who start meanwhile are refused."""
+    """Claim a ticket for a limited time and record its branch. Others can't start work until the claim ends."""
     found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    if _claim(tx, state) and not _is_held_by(state, actor):
-        raise _already_claimed(tx, actor, state)
+    if _is_claimed(tx, state) and not _is_held_by(state, actor):
+        raise _build_claim_error(tx, actor, state)
     branch = args.branch or state.branch or f"{state.id}-{slugify(state.title)}"
     until = tx.now + args.lease_minutes * MINUTE
     tickets.claim_ticket(tx, found.key, bylines.ensure_byline(tx, actor), until, branch)
@@ -61,7 +61,7 @@ def start_work(tx: Write, actor: Actor, args: StartWork) -> Ticket:
 
 
 class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Stopping where nobody works changes nothing."""
+    """Without an active claim, this changes nothing."""
 
     ticket_id: TicketId
     expected_version: Version | None = None
@@ -75,30 +75,30 @@ class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived, AlreadyClaimed),
     tool=Tool(
         "Stop work on a ticket",
-        "Use this when you are done with a ticket or give it up: it ends the claim; the branch stays recorded.",
+        "Use this when you finish or abandon work on a ticket. It releases the claim and keeps the recorded branch.",
         {"ticket_id": "t-4k7m2q9x"},
         name="stop_work_on_ticket",
         idempotent=True,
     ),
 )
 def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
-    """End the claim on a ticket: one's own (whatever the token), or as an admin anybody's."""
+    """Release the claim on a ticket. An admin can release the claims of others."""
     found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    if not _claim(tx, state):
+    if not _is_claimed(tx, state):
         return load_ticket(tx, actor, state.id)
     if state.claimed_user != actor.user and found.role < Role.ADMIN:
-        raise _already_claimed(tx, actor, state)
+        raise _build_claim_error(tx, actor, state)
     tickets.release_claim(tx, found.key)
     return record_change(tx, actor, found, state.id, "ticket.work_stopped")
 
 
 def slugify(title: str) -> str:
-    """A title as a part of a branch's name: `The cart's empty!` becomes `the-cart-s-empty`."""
+    """Convert a title to a part of a branch name: `The cart's empty!` becomes `the-cart-s-empty`."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-") or "work"
 
 
-def _claim(tx: Write, state: TicketState) -> bool:
+def _is_claimed(tx: Write, state: TicketState) -> bool:
     return state.claimed_until is not None and state.claimed_until > tx.now
 
 
@@ -107,8 +107,8 @@ def _is_held_by(state: TicketState, actor: Actor) -> bool:
     return state.claimed_user == actor.user and state.claimed_token == token
 
 
-def _already_claimed(tx: Write, actor: Actor, state: TicketState) -> AlreadyClaimed:
+def _build_claim_error(tx: Write, actor: Actor, state: TicketState) -> AlreadyClaimed:
     claim = load_ticket(tx, actor, state.id).claim
     assert claim is not None
     token = f" with {claim.by.token_label}" if claim.by.token_label else ""
-    return AlreadyClaimed(f"{claim.by.user.name}{token} works on this until {claim.until}", claim=claim)
+    return AlreadyClaimed(f"{claim.by.user.name}{token} is working on this ticket until {claim.until}", claim=claim)
