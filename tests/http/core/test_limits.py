@@ -49,7 +49,7 @@ def test_exhausted_reads_return_retry_after(world: World) -> None:
     answer = client.get("/tickets")
     assert read_retry_after(answer) <= 12  # one call every 60 / 5 s
     assert state(answer)["r"] == "0"
-    assert "5 reads a minute" in answer.json()["detail"]
+    assert "5 reads per minute" in answer.json()["detail"]
 
 
 def test_writes_have_a_separate_bucket(world: World) -> None:
