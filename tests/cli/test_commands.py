@@ -70,7 +70,7 @@ def test_init_prints_ids_and_creates_a_private_file(tmp_path: Path) -> None:
 def test_init_rejects_a_file_that_is_already_set_up(db: Path) -> None:
     before = db.read_bytes()
     done = init(db)
-    assert (done.exit_code, done.stdout, done.stderr) == (1, "", "ticketbox: this file is set up already\n")
+    assert (done.exit_code, done.stdout, done.stderr) == (1, "", "ticketbox: this file is already set up\n")
     assert db.read_bytes() == before
 
 
@@ -108,7 +108,7 @@ def test_accounts_are_added_listed_disabled_and_enabled(db: Path) -> None:
     added = run("user", "add", "--db", db, *flags, "--password-stdin", stdin=PASSWORD)
     assert (added.exit_code, added.stdout[:4], added.stderr) == (0, "usr_", "")
     again = run("user", "add", "--db", db, *flags, "--password-stdin", stdin=PASSWORD)
-    assert (again.exit_code, again.stderr) == (1, "ticketbox: there is an account with the address bob@example.org\n")
+    assert (again.exit_code, again.stderr) == (1, "ticketbox: an account with the address bob@example.org already exists\n")
     as_json = run(
         "user", "add", "--db", db, "--email", "c@d.org", "--name", "Cy", "--password-stdin", "--json", stdin=PASSWORD
     )

@@ -139,7 +139,7 @@ def test_limits_page_matches_the_code() -> None:
         "points of all pen lines on a picture": f"{annotations.MAX_POINTS:,}",
     }
     assert others == {
-        "columns of a board": f"{columns.MOST_COLUMNS}",
+        "columns of a board": f"{columns.MAX_COLUMNS}",
         "a web session": f"{sessions.LIFETIME // DAY} days",
         "an invitation": f"{invitations.LIFETIME // DAY} days",
         "a set-up address": f"{setup.SETUP_MINUTES} minutes",

@@ -51,7 +51,7 @@ def test_password_change_requires_the_current_password(chromium: Chromium, world
         await fill(page, PASSWORD, "short", "short")
         assert await field_error(page, "New password") == "Use 10 to 200 characters."
         await fill(page, "wrong", NEW, NEW)
-        assert await field_error(page, "Current password") == "The present password is wrong."
+        assert await field_error(page, "Current password") == "The current password is wrong."
         await fill(page, PASSWORD, NEW, NEW)
         await expect_message(page, "Password changed")
         assert await page.get_by_label("New password", exact=True).input_value() == ""

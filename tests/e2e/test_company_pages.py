@@ -56,7 +56,7 @@ def test_a_member_is_removed_after_a_question(chromium: Chromium, world: World) 
 
 
 def test_last_owner_cannot_leave(chromium: Chromium, world: World) -> None:
-    words = "The last owner can't leave or be demoted; make another owner first."
+    words = "The last owner can't leave or be demoted; promote another member to owner first."
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/members")

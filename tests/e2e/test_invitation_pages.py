@@ -80,7 +80,7 @@ def test_user_with_an_account_signs_in_and_joins(chromium: Chromium, world: Worl
         await page.get_by_label("Email address").fill(bob.email)
         await page.get_by_label("Password").fill(PASSWORD)
         await page.get_by_role("button", name="Create account and join").click()
-        assert "there is an account with this e-mail address" in (await page.get_by_role("alert").inner_text()).lower()
+        assert "an account with this email address already exists" in (await page.get_by_role("alert").inner_text()).lower()
         await page.get_by_role("link", name="Sign in to join").click()
         await page.get_by_label("mail address").fill(bob.email)
         await page.get_by_label("Password").fill(PASSWORD)
@@ -100,7 +100,7 @@ def test_invitation_for_another_address_is_refused(chromium: Chromium, world: Wo
         await page.get_by_text("This invitation is for eve@example.org.").wait_for()
         await page.get_by_role("button", name="Join").click()
         alert = await page.get_by_role("alert").inner_text()
-        assert alert == "This invitation is for another e-mail address."
+        assert alert == "This invitation is for another email address."
 
     chromium.visit(visit)
 

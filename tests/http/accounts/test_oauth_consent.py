@@ -229,7 +229,7 @@ def test_consent_form_lists_requested_scopes_and_available_projects(world: World
 
 def test_viewer_cannot_connect_an_app(world: World) -> None:
     person = world.join("Viewer", "viewer")
-    note(App(world.box).ask(browser_of(person)), "needs the role member", 403)
+    note(App(world.box).ask(browser_of(person)), "requires the role member", 403)
 
 
 def test_script_in_an_app_name_is_inert(world: World) -> None:

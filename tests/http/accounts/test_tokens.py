@@ -1,4 +1,4 @@
-"""API tokens: made once, shown once, never changed."""
+"""API tokens: created once, shown once, never changed."""
 
 from datetime import datetime, timedelta
 

@@ -1,4 +1,4 @@
-"""Connected apps: what the caller granted to apps, and taking it back (docs/use/oauth.md)."""
+"""Connected apps: list and revoke the access that the caller granted to apps (docs/use/oauth.md)."""
 
 import msgspec
 
@@ -16,7 +16,7 @@ from ticketbox.store.file.database import Read, Write
 
 
 class ListConnectedApps(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The caller's own grants that hold."""
+    """Which of the caller's active grants to return."""
 
     limit: Limit = 50
     cursor: Cursor | None = None
@@ -24,13 +24,13 @@ class ListConnectedApps(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 
 @operation("list_connected_apps", scope=Access.SESSION, budget=Budget.READ, rest="GET /connected-apps")
 def list_connected_apps(tx: Read, actor: Actor, args: ListConnectedApps) -> Page[ConnectedApp]:
-    """List the apps that the caller let in, newest first."""
+    """List the apps that the caller granted access to, newest first."""
     (before,) = decode_cursor(actor, args) or (NEWEST,)
     return build_page(actor, args, oauth_grants.list_connected_apps(tx, actor.user, before, args.limit + 1))
 
 
 class RevokeConnectedApp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One of the caller's own grants."""
+    """One of the caller's grants."""
 
     app_id: AppId
 
@@ -39,6 +39,6 @@ class RevokeConnectedApp(msgspec.Struct, forbid_unknown_fields=True, frozen=True
     "revoke_connected_app", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /connected-apps/{app_id}"
 )  # fmt: skip
 def revoke_connected_app(tx: Write, actor: Actor, args: RevokeConnectedApp) -> None:
-    """Take back what an app was granted: the next request that it sends is refused."""
+    """Revoke an app's access. The next request that it sends is refused."""
     if not revoke_app_grant(tx, actor, args.app_id):
         raise NotFound("connected app")

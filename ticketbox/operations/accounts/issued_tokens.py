@@ -1,4 +1,4 @@
-"""Tokens of any account, as the operator manages them from the machine's own shell (`ticketbox token`)."""
+"""Tokens of any account, managed by the operator on the command line (`ticketbox token`)."""
 
 import msgspec
 
@@ -17,25 +17,25 @@ from ticketbox.store.file.database import Read, Write
 
 
 class IssueToken(TokenInput, forbid_unknown_fields=True, frozen=True, kw_only=True):
-    """A token for an account, by its id or e-mail address."""
+    """A new token for an account, which is named by its id or email address."""
 
     user: str
 
 
 @operation("issue_token", scope=Access.OPERATOR, budget=Budget.NONE)
 def issue_token(tx: Write, actor: Actor, args: IssueToken) -> CreatedToken:
-    """Make an API token for an account, within what its owner may do."""
+    """Create an API token for an account. It can do no more than the account's owner."""
     return create_api_token(tx, _load_actor(tx, args.user), args)
 
 
 class ListIssuedTokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """An account by its id or e-mail address; left out: all accounts."""
+    """An account, named by its id or email address; all accounts by default."""
 
     user: str | None = None
 
 
 class OwnedToken(Token, frozen=True):
-    """A token and whose it is."""
+    """A token and its owner."""
 
     user: User
 
@@ -48,7 +48,7 @@ class Tokens(msgspec.Struct, frozen=True):
 
 @operation("list_issued_tokens", scope=Access.OPERATOR, budget=Budget.NONE)
 def list_issued_tokens(tx: Read, actor: Actor, args: ListIssuedTokens) -> Tokens:
-    """List the tokens of an account, or of all."""
+    """List the tokens of one account, or of all accounts."""
     owners = users.list_accounts(tx) if args.user is None else [find_account(tx, args.user)]
     return Tokens([
         OwnedToken(**msgspec.structs.asdict(token), user=owner.user)
@@ -65,7 +65,7 @@ class RevokeIssuedToken(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 
 @operation("revoke_issued_token", scope=Access.OPERATOR, budget=Budget.NONE)
 def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssuedToken) -> None:
-    """Revoke any account's token, or what it granted to an app."""
+    """Revoke a token of any account, or a grant to an app."""
     found = credentials.find_credential(tx, args.token_id)
     if found is None or found[2] is Kind.SESSION:
         raise NotFound("token")

@@ -1,6 +1,6 @@
-"""OAuth up to the code: an app asks, and a signed-in person answers (docs/use/oauth.md).
+"""OAuth authorization requests: an app asks for access, and a signed-in person decides (docs/use/oauth.md).
 
-Nothing here is a REST route or a tool; the pages and endpoints of the authorization server call it.
+These operations have no REST route and no tool; the pages and endpoints of the authorization server call them.
 """
 
 from typing import Annotated, Any
@@ -28,7 +28,7 @@ from ticketbox.store.companies import projects
 from ticketbox.store.file.database import Read, Write
 
 DOCUMENT_LIFETIME = HOUR
-MOST_SHOWN = 1_000
+MAX_PROJECTS = 1_000
 
 Parameter = Annotated[str, Meta(max_length=oauth.MAX_ADDRESS)]
 
@@ -47,38 +47,38 @@ class Authorize(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ClientLookup(msgspec.Struct, frozen=True):
-    """What was looked up before the request's transaction: the app's document if it was fetched, our address."""
+    """What was loaded before the transaction: the app's document, if it was fetched, and the server's public URL."""
 
     document: ClientDocument | None
     public_url: str
 
 
 async def look_up_client(services: Services, actor: Actor, args: Authorize, context: RequestContext) -> ClientLookup:
-    """Fetch the app's document where its id is an address, at most once an hour, and only for somebody signed in.
+    """Fetch the app's metadata document if its client id is a URL, at most once an hour, and only for a signed-in user.
 
-    Raises RateLimited, and OAuthError for a document that can't be had or won't do.
+    Raises RateLimited, and OAuthError for a document that can't be fetched or isn't valid.
     """
     services.limit(context.address, "oauth-authorize", 120, "too many authorization requests from this address")
-    asked = args.client_id or ""
-    if actor.kind is not Kind.SESSION or not oauth.is_metadata_address(asked):
+    client_id = args.client_id or ""
+    if actor.kind is not Kind.SESSION or not oauth.is_metadata_address(client_id):
         return ClientLookup(None, services.public_url)
     now = services.database.clock.now()
-    known = await services.read(lambda tx: oauth_grants.find_client(tx, asked))
+    known = await services.read(lambda tx: oauth_grants.find_client(tx, client_id))
     if known is not None and known.fetched_at is not None and now - DOCUMENT_LIFETIME < known.fetched_at <= now:
         return ClientLookup(None, services.public_url)
     services.limit(actor.user, "oauth-documents", 10, "too many new apps in a minute")
-    return ClientLookup(await fetch_document(services, asked), services.public_url)
+    return ClientLookup(await fetch_document(services, client_id), services.public_url)
 
 
 class ProjectChoice(msgspec.Struct, frozen=True):
-    """A project that a grant can be kept to."""
+    """A project that a grant can be restricted to."""
 
     id: str
     name: str
 
 
 class CompanyChoice(msgspec.Struct, frozen=True):
-    """A company that a grant can be kept to, with its projects."""
+    """A company that a grant can be restricted to, and its projects."""
 
     id: str
     name: str
@@ -86,7 +86,7 @@ class CompanyChoice(msgspec.Struct, frozen=True):
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """What a person is asked, with the handle that the answer needs."""
+    """What the consent page shows, and the handle that the person's decision is sent with."""
 
     handle: str
     client_name: str
@@ -99,48 +99,52 @@ class Consent(msgspec.Struct, frozen=True):
 
 
 class SignInFirst(msgspec.Struct, frozen=True):
-    """Nobody is signed in; the request comes back when somebody is. `redirect_uri` is known to be the client's."""
+    """Nobody is signed in; sign in, then repeat the request. `redirect_uri` is registered for the client, or None."""
 
     redirect_uri: str | None
 
 
-class Declined(msgspec.Struct, frozen=True):
-    """A refusal that leaves the app's document stored, so that a wrong request doesn't fetch it anew."""
+class Rejection(msgspec.Struct, frozen=True):
+    """A rejected request whose transaction is committed: the fetched document stays stored and isn't fetched again."""
 
     error: OAuthError
 
 
-async def raise_if_declined(
-    services: Services, args: Authorize, result: Consent | SignInFirst | Declined
+async def raise_if_rejected(
+    services: Services, args: Authorize, result: Consent | SignInFirst | Rejection
 ) -> Consent | SignInFirst:
-    """Raise the OAuthError of a refusal."""
-    if isinstance(result, Declined):
+    """Return the result, or raise the OAuthError of a rejection."""
+    if isinstance(result, Rejection):
         raise result.error
     return result
 
 
-@operation("authorize", scope=Access.PUBLIC, budget=Budget.NONE, prepare=look_up_client, finish=raise_if_declined)
-def authorize(tx: Write, actor: Actor, args: Authorize, looked: ClientLookup) -> Consent | SignInFirst | Declined:
-    """Take an authorization request, and say what to ask the person; a session's user alone is asked.
+@operation("authorize", scope=Access.PUBLIC, budget=Budget.NONE, prepare=look_up_client, finish=raise_if_rejected)
+def authorize(tx: Write, actor: Actor, args: Authorize, looked: ClientLookup) -> Consent | SignInFirst | Rejection:
+    """Check an authorization request, and return what to ask the person. Only a web session can answer it.
 
-    Raises OAuthError. Without its `redirect_uri` the person is told, because the address isn't known to be the
-    client's. Nobody is redirected before signing in, so the address is of no use to a phisher (RFC 9700, 4.11.2).
+    Raises OAuthError. An error without a `redirect_uri` is shown to the person, because the address isn't known to be
+    the client's. Nobody is redirected before they sign in, which makes the address useless for phishing (RFC 9700,
+    4.11.2).
     """
     if looked.document is not None:
         store_document(tx, looked.document)
     try:
-        return _build_question(tx, actor, args, looked.public_url)
+        return _answer_request(tx, actor, args, looked.public_url)
     except OAuthError as error:
-        return Declined(error)
+        return Rejection(error)
 
 
-def _build_question(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
+def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
     signed_in = actor.kind is Kind.SESSION
     client = oauth_grants.find_client(tx, args.client_id or "")
     if client is None and not signed_in and oauth.is_metadata_address(args.client_id or ""):
         return SignInFirst(None)
     if client is None:
-        raise OAuthError("invalid_client", "this app isn't known here, or not any more; connect it anew from the app")
+        raise OAuthError(
+            "invalid_client",
+            "this app isn't registered any more; connect it again from the app",
+        )
     redirect_uri = _resolve_redirect_uri(client, args.redirect_uri)
     if not signed_in:
         return SignInFirst(redirect_uri)
@@ -151,41 +155,41 @@ def _build_question(tx: Write, actor: Actor, args: Authorize, public_url: str) -
 
 
 def _resolve_redirect_uri(client: OAuthClient, given: str | None) -> str:
-    """The address that a request names, if it is the client's. It may be left out where there is but one."""
+    """Return the redirect URI of a request. It is optional if the client registered only one. Raises OAuthError."""
     if given is None and len(client.redirect_uris) == 1:
         return client.redirect_uris[0]
     if given is None or not any(oauth.matches_redirect(known, given) for known in client.redirect_uris):
-        raise OAuthError("invalid_request", f"{client.name} asks to be answered at an address that isn't its own")
+        raise OAuthError("invalid_request", f"{client.name} sent a redirect_uri that isn't registered for it")
     return given
 
 
 def _check_request(
     actor: Actor, client: OAuthClient, redirect_uri: str, args: Authorize, public_url: str
 ) -> AuthorizationRequest:
-    def refusal(error: str, detail: str) -> OAuthError:
+    def build_error(error: str, detail: str) -> OAuthError:
         return OAuthError(error, detail, redirect_uri, args.state)
 
     if args.response_type != "code":
-        raise refusal("unsupported_response_type", "response_type must be code")
+        raise build_error("unsupported_response_type", "response_type must be code")
     if args.code_challenge is None or args.code_challenge_method != "S256":
-        raise refusal("invalid_request", "PKCE is needed: code_challenge, with code_challenge_method S256")
+        raise build_error("invalid_request", "PKCE is required: send code_challenge, with code_challenge_method S256")
     try:
         msgspec.convert(args.code_challenge, Annotated[str, CHALLENGE])
     except msgspec.ValidationError:
-        raise refusal("invalid_request", "code_challenge must be a SHA-256 in base64url, 43 characters") from None
+        raise build_error("invalid_request", "code_challenge must be a SHA-256 in base64url (43 characters)") from None
     audience = parse_audience(args.resource, public_url)
     if audience is None:
-        raise refusal("invalid_target", f"resource must be {public_url}/mcp")
-    # offline_access is what some clients say for a refresh token, which every grant has here
+        raise build_error("invalid_target", f"resource must be {public_url}/mcp")
+    # Some clients ask for a refresh token with offline_access; every grant has one.
     words = [word for word in dict.fromkeys((args.scope or "").split()) if word != "offline_access"]
     if unknown := [word for word in words if word not in set(Scope)]:
-        raise refusal("invalid_scope", f"there is no scope {unknown[0][:50]}")
+        raise build_error("invalid_scope", f"there is no scope {unknown[0][:50]}")
     scopes = [scope.value for scope in Scope if not words or scope in words]
     return AuthorizationRequest(actor.user, client.key, redirect_uri, args.state, args.code_challenge, audience, scopes)
 
 
 def parse_audience(resource: str | None, public_url: str) -> Audience | None:
-    """The resource that a client names, or the MCP endpoint; None when it isn't one of ours (RFC 8707, 2)."""
+    """Return the resource that a client names, by default the MCP endpoint; None for another server's (RFC 8707, 2)."""
     if resource is None:
         return Audience.MCP
     return next((each for each in Audience if resource == f"{public_url}/{each.value}"), None)
@@ -193,7 +197,7 @@ def parse_audience(resource: str | None, public_url: str) -> Audience | None:
 
 def _build_consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: str) -> Consent:
     client = oauth_grants.load_client(tx, asked.client)
-    listed = [project for _, project in projects.list_projects(tx, actor.viewer, None, 0, MOST_SHOWN)]
+    listed = [project for _, project in projects.list_projects(tx, actor.viewer, None, 0, MAX_PROJECTS)]
     companies = [
         CompanyChoice(
             membership.company_id,
@@ -204,7 +208,7 @@ def _build_consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: 
         if membership.role >= Role.MEMBER
     ]
     if not companies:
-        raise Forbidden("connecting an app needs the role member in a company, as making a token does")
+        raise Forbidden("connecting an app requires the role member in a company")
     return Consent(
         handle=handle,
         client_name=client.name,
@@ -225,19 +229,19 @@ class ConsentHandle(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("show_consent", scope=Access.SESSION, budget=Budget.NONE)
 def show_consent(tx: Read, actor: Actor, args: ConsentHandle) -> Consent:
-    """Say once more what a request asks of the caller. Raises NotFound."""
+    """Return what a pending request asks of the caller. Raises NotFound."""
     return _build_consent(tx, actor, _find_open_request(tx, actor, args.handle), args.handle)
 
 
 def _find_open_request(tx: Read, actor: Actor, handle: str) -> AuthorizationRequest:
     asked = oauth_grants.find_open_request(tx, secrets.hash_secret(handle), actor.user)
     if asked is None:
-        raise NotFound("request", "this question was answered, is too old, or is somebody else's")
+        raise NotFound("request", "this request was already answered, has expired, or belongs to another account")
     return asked
 
 
 class ApproveRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What a person grants; without a company, in all of theirs."""
+    """What the person grants; without a company, the grant covers all of their companies."""
 
     handle: Secret
     scopes: Scopes
@@ -246,7 +250,7 @@ class ApproveRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class ConsentAnswer(msgspec.Struct, frozen=True):
-    """Where the person goes with the answer: to the client's address, with a code or without one."""
+    """Where the person is redirected: to the client's address, with a code if access was granted."""
 
     redirect_uri: str
     state: str | None
@@ -256,13 +260,13 @@ class ConsentAnswer(msgspec.Struct, frozen=True):
 
 @operation("approve_request", scope=Access.SESSION, budget=Budget.NONE)
 def approve_request(tx: Write, actor: Actor, args: ApproveRequest) -> ConsentAnswer:
-    """Grant a request, within what it asks and what the caller may do; the answer holds the code.
+    """Grant a request: at most the scopes that it asks for, and what the caller can do. The result has the code.
 
-    Raises NotFound for a handle that isn't open to the caller, and what `restriction` raises.
+    Raises NotFound for a handle that isn't pending for the caller, and what `resolve_restriction` raises.
     """
     asked = _find_open_request(tx, actor, args.handle)
     if not set(args.scopes) <= set(asked.scopes):
-        raise InvalidField("scopes", "the app didn't ask for that")
+        raise InvalidField("scopes", "the app didn't ask for all of these scopes")
     resolve_restriction(tx, actor, args.company_id, args.project_ids)
     code = oauth.generate_code()
     scopes: list[Any] = [scope for scope in asked.scopes if scope in args.scopes]
@@ -273,7 +277,7 @@ def approve_request(tx: Write, actor: Actor, args: ApproveRequest) -> ConsentAns
 
 @operation("deny_request", scope=Access.SESSION, budget=Budget.NONE)
 def deny_request(tx: Write, actor: Actor, args: ConsentHandle) -> ConsentAnswer:
-    """Refuse a request. Raises NotFound."""
+    """Deny a request. Raises NotFound."""
     asked = _find_open_request(tx, actor, args.handle)
     oauth_grants.delete_request(tx, asked.key)
     return _build_answer(tx, asked, None)

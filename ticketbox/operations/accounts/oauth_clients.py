@@ -1,4 +1,4 @@
-"""OAuth's clients: apps that register, and apps that describe themselves at an address (docs/use/oauth.md)."""
+"""OAuth clients: apps that register, and apps with a metadata document at a URL (docs/use/oauth.md)."""
 
 from typing import Annotated
 
@@ -24,14 +24,14 @@ Addresses = Annotated[list[Address], Meta(min_length=1, max_length=20)]
 
 
 class RegisterClient(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is taken of a registration (RFC 7591, 2); the surface leaves the rest out."""
+    """The metadata of a registration (RFC 7591, 2). The endpoint drops all other fields."""
 
     redirect_uris: Addresses
     client_name: Annotated[str, Meta(max_length=1_000)] | None = None
 
 
 class RegisteredClient(msgspec.Struct, frozen=True):
-    """A client as it is registered: public, so there is no secret (RFC 7591, 3.2.1)."""
+    """A registered client. It is a public client, so it has no secret (RFC 7591, 3.2.1)."""
 
     client_id: str
     client_id_issued_at: int
@@ -43,13 +43,13 @@ class RegisteredClient(msgspec.Struct, frozen=True):
 
 
 async def limit_registrations(services: Services, actor: Actor, args: RegisterClient, context: RequestContext) -> None:
-    """Let an address register so many clients a minute. Raises RateLimited."""
+    """Limit registrations per address. Raises RateLimited."""
     services.limit(context.address, "oauth-register", 20, "too many registrations from this address")
 
 
 @operation("register_client", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_registrations)
 def register_client(tx: Write, actor: Actor, args: RegisterClient, _: None) -> RegisteredClient:
-    """Register an app that wants to ask. Raises OAuthError for an address that won't do."""
+    """Register an app. Raises OAuthError for a redirect URI that isn't allowed."""
     for address in args.redirect_uris:
         if problem := oauth.find_redirect_problem(address):
             raise OAuthError("invalid_redirect_uri", f"redirect_uris: {address[:200]}: {problem}")
@@ -68,7 +68,7 @@ def register_client(tx: Write, actor: Actor, args: RegisterClient, _: None) -> R
 
 
 class ClientDocument(msgspec.Struct, frozen=True):
-    """What is read of a client-id metadata document (draft-ietf-oauth-client-id-metadata-document, 4)."""
+    """The fields used from a client-id metadata document (draft-ietf-oauth-client-id-metadata-document, 4)."""
 
     client_id: str
     redirect_uris: Addresses
@@ -76,29 +76,29 @@ class ClientDocument(msgspec.Struct, frozen=True):
     token_endpoint_auth_method: str = "none"  # noqa: S105 (a method, not a secret)
 
 
-async def fetch_document(services: Services, asked: str) -> ClientDocument:
-    """Fetch and check the description of an app at its address. Raises OAuthError."""
+async def fetch_document(services: Services, url: str) -> ClientDocument:
+    """Fetch and check an app's metadata document. Raises OAuthError."""
     try:
-        answer = await services.fetch(asked, headers={"Accept": "application/json"})
+        answer = await services.fetch(url, headers={"Accept": "application/json"})
     except FetchError as error:
-        raise OAuthError("invalid_client", f"the app's description at {asked[:200]} can't be had: {error}") from None
+        raise OAuthError("invalid_client", f"the app's metadata at {url[:200]} can't be fetched: {error}") from None
     is_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
     if answer.status != 200 or not is_json:
-        raise OAuthError("invalid_client", f"there is no description of an app at {asked[:200]}")
+        raise OAuthError("invalid_client", f"there is no app metadata at {url[:200]}")
     try:
         document = msgspec.json.decode(answer.body, type=ClientDocument)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        raise OAuthError("invalid_client", f"the app's description at {asked[:200]} can't be read") from None
-    if document.client_id != asked:
-        raise OAuthError("invalid_client", f"the app's description at {asked[:200]} is of another app")
+        raise OAuthError("invalid_client", f"the app's metadata at {url[:200]} can't be read") from None
+    if document.client_id != url:
+        raise OAuthError("invalid_client", f"the app's metadata at {url[:200]} has another client_id")
     if document.token_endpoint_auth_method in _SECRET_METHODS:
-        raise OAuthError("invalid_client", "an app that is described at an address has no secret to share")
+        raise OAuthError("invalid_client", "an app with a metadata document can't authenticate with a client secret")
     if problem := next(filter(None, map(oauth.find_redirect_problem, document.redirect_uris)), None):
-        raise OAuthError("invalid_client", f"one of the app's redirect_uris won't do: {problem}")
+        raise OAuthError("invalid_client", f"one of the app's redirect_uris isn't allowed: {problem}")
     return document
 
 
 def store_document(tx: Write, document: ClientDocument) -> None:
-    """Store what an app's description says now."""
+    """Store an app's current metadata document."""
     name = oauth.sanitize_name(document.client_name, oauth.format_host(document.client_id))
     oauth_grants.save_client(tx, document.client_id, name, document.redirect_uris, fetched=True)

@@ -1,7 +1,7 @@
-"""OAuth from the code on: tokens are given, renewed and ended (docs/use/oauth.md).
+"""OAuth grants: exchange a code for tokens, refresh tokens, and revoke grants (docs/use/oauth.md).
 
-A grant is a credential of the kind `oauth` with secrets of its own: access tokens for an hour each, and refresh
-tokens that change at every use. Its id, label and budgets stay the same through all of them.
+A grant is a credential of the kind `oauth` with separate secrets: access tokens that are valid for an hour, and
+refresh tokens that are replaced at every use. Its id, label and budgets never change.
 """
 
 from typing import Annotated, Any
@@ -24,12 +24,12 @@ from ticketbox.store.accounts.credentials import NewCredential
 from ticketbox.store.accounts.oauth_grants import AuthorizationRequest, GrantSecret
 from ticketbox.store.file.database import Read, Write
 
-WRONG_CODE = "the code is wrong, used or too old, or was given for another request"
-WRONG_REFRESH = "the refresh token is wrong, used or too old, or its grant has ended"
+WRONG_CODE = "the code is wrong, was already used, has expired, or belongs to another request"
+WRONG_REFRESH = "the refresh token is wrong, was already used, has expired, or its grant was revoked"
 
 
 class RedeemCode(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A code and the proof that it is the caller's (RFC 6749, 4.1.3; RFC 7636, 4.5)."""
+    """An authorization code and its PKCE verifier (RFC 6749, 4.1.3; RFC 7636, 4.5)."""
 
     client_id: Parameter
     code: Parameter
@@ -48,7 +48,7 @@ class RefreshGrant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class IssuedPair(msgspec.Struct, frozen=True):
-    """A new pair of secrets (RFC 6749, 5.1)."""
+    """A new access token and refresh token (RFC 6749, 5.1)."""
 
     access_token: str
     token_type: str
@@ -58,20 +58,20 @@ class IssuedPair(msgspec.Struct, frozen=True):
 
 
 class Refusal(msgspec.Struct, frozen=True):
-    """A refusal whose transaction must hold all the same, because it ended a grant."""
+    """A refusal whose transaction must be committed, because it revoked a grant."""
 
     error: str
     detail: str
 
 
 async def limit_token_requests(services: Services, actor: Actor, args: Any, context: RequestContext) -> str:
-    """Let an address ask so often a minute; the answer is our own address. Raises RateLimited."""
+    """Limit token requests per address, and return the server's public URL. Raises RateLimited."""
     services.limit(context.address, "oauth-token", 60, "too many requests for tokens from this address")
     return services.public_url
 
 
 async def raise_if_refused(services: Services, args: Any, result: IssuedPair | Refusal) -> IssuedPair:
-    """Turn a refusal that was committed into the error that it is. Raises OAuthError."""
+    """Return the result, or raise the OAuthError of a committed refusal."""
     if isinstance(result, Refusal):
         raise OAuthError(result.error, result.detail)
     return result
@@ -81,7 +81,7 @@ async def raise_if_refused(services: Services, args: Any, result: IssuedPair | R
     "redeem_code", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_token_requests, finish=raise_if_refused
 )
 def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> IssuedPair | Refusal:
-    """Exchange a code for the first pair. A code that comes twice ends what it gave (RFC 6749, 4.1.2)."""
+    """Exchange a code for the first pair of tokens. Using a code twice revokes its grant (RFC 6749, 4.1.2)."""
     client = _find_client(tx, args.client_id)
     request = oauth_grants.find_request_by_code(tx, secrets.hash_secret(args.code))
     if request is None:
@@ -104,7 +104,7 @@ def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> I
 def _find_client(tx: Read, client_id: str) -> int:
     client = oauth_grants.find_client(tx, client_id)
     if client is None:
-        raise OAuthError("invalid_client", "this client_id isn't known here, or not any more; register again")
+        raise OAuthError("invalid_client", "this client_id isn't registered any more; register again")
     return client.key
 
 
@@ -114,7 +114,7 @@ def _require_same_resource(resource: str | None, audience: oauth.Audience, publi
 
 
 def _insert_grant(tx: Write, request: AuthorizationRequest) -> int:
-    """Store the grant's credential, as its user may still give it; returns its key. Raises OAuthError."""
+    """Insert the credential of a grant, and return its key. Raises OAuthError if its user can't grant it any more."""
     account = users.find_account_by_key(tx, request.user)
     if account is None or account.disabled:
         raise OAuthError("invalid_grant", WRONG_CODE)
@@ -122,13 +122,13 @@ def _insert_grant(tx: Write, request: AuthorizationRequest) -> int:
     try:
         company, projects = resolve_restriction(tx, owner, request.company, request.projects)
     except Problem as problem:
-        raise OAuthError("invalid_grant", f"what was granted can't be given any more: {problem.detail}") from None
+        raise OAuthError("invalid_grant", f"this access can't be granted any more: {problem.detail}") from None
     label = oauth_grants.load_client(tx, request.client).name
     new = NewCredential(
         kind=Kind.OAUTH,
         user=request.user,
         label=label,
-        secret_hash=secrets.hash_secret(oauth.generate_code()),  # opens nothing: a grant's secrets stand beside it
+        secret_hash=secrets.hash_secret(oauth.generate_code()),  # unused: the secrets of a grant are in another table
         shown="",
         scopes=tuple(Scope(scope) for scope in request.scopes),
         company=company,
@@ -137,14 +137,14 @@ def _insert_grant(tx: Write, request: AuthorizationRequest) -> int:
     )
     key, public_id = credentials.insert_credential(tx, new)
     oauth_grants.redeem_code(tx, request, key)
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "token_id": public_id,
         "label": label,
         "scopes": request.scopes,
         "user_id": owner.user_id,
         "kind": Kind.OAUTH.value,
     }
-    record_token_event(tx, owner, "token.created", key, company, told)
+    record_token_event(tx, owner, "token.created", key, company, data)
     return key
 
 
@@ -154,47 +154,47 @@ def _issue_pair(tx: Write, credential: int, scopes: list[str], narrowed: list[st
         tx, credential, "access", secrets.hash_secret(access), tx.now + ACCESS_LIFETIME, narrowed
     )
     oauth_grants.insert_secret(tx, credential, "refresh", secrets.hash_secret(refresh), tx.now + REFRESH_LIFETIME)
-    told = " ".join(scope for scope in Scope if scope in (scopes if narrowed is None else narrowed))
-    return IssuedPair(access, "Bearer", ACCESS_LIFETIME // 1000, refresh, told)
+    granted = " ".join(scope for scope in Scope if scope in (scopes if narrowed is None else narrowed))
+    return IssuedPair(access, "Bearer", ACCESS_LIFETIME // 1000, refresh, granted)
 
 
 @operation(
     "refresh_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_token_requests, finish=raise_if_refused
 )
 def refresh_grant(tx: Write, actor: Actor, args: RefreshGrant, public_url: str) -> IssuedPair | Refusal:
-    """Exchange a refresh token for a new pair. It holds for 60 seconds more, in case the answer gets lost.
+    """Exchange a refresh token for a new pair of tokens. It stays valid for 60 seconds, in case the response is lost.
 
-    Later use ends the grant, because two parties hold the token then (RFC 9700, 4.14.2).
+    Using it later revokes the grant, because then two parties have the token (RFC 9700, 4.14.2).
     """
     _find_client(tx, args.client_id)
     secret_hash = secrets.hash_secret(args.refresh_token)
-    held = oauth_grants.find_secret(tx, secret_hash)
-    if held is None or held.opens != "refresh" or held.client_id != args.client_id or not held.live:
+    secret = oauth_grants.find_secret(tx, secret_hash)
+    if secret is None or secret.opens != "refresh" or secret.client_id != args.client_id or not secret.live:
         raise OAuthError("invalid_grant", WRONG_REFRESH)
-    if held.rotated_at is not None and abs(tx.now - held.rotated_at) > REFRESH_GRACE:
-        _revoke_grant(tx, held.credential, held.user, "refresh token used twice")
+    if secret.rotated_at is not None and abs(tx.now - secret.rotated_at) > REFRESH_GRACE:
+        _revoke_grant(tx, secret.credential, secret.user, "refresh token used twice")
         return Refusal("invalid_grant", WRONG_REFRESH)
-    if held.expires_at <= tx.now:
+    if secret.expires_at <= tx.now:
         raise OAuthError("invalid_grant", WRONG_REFRESH)
-    _require_same_resource(args.resource, held.audience, public_url)
-    narrowed = _narrow_scopes(held, args.scope)
-    oauth_grants.rotate_refresh_token(tx, secret_hash, held.credential, tx.now + REFRESH_LIFETIME)
-    return _issue_pair(tx, held.credential, held.scopes, narrowed)
+    _require_same_resource(args.resource, secret.audience, public_url)
+    narrowed = _narrow_scopes(secret, args.scope)
+    oauth_grants.rotate_refresh_token(tx, secret_hash, secret.credential, tx.now + REFRESH_LIFETIME)
+    return _issue_pair(tx, secret.credential, secret.scopes, narrowed)
 
 
-def _narrow_scopes(held: GrantSecret, scope: str | None) -> list[str] | None:
-    """The scopes of one access token, which are the grant's or fewer (RFC 6749, 6)."""
+def _narrow_scopes(secret: GrantSecret, scope: str | None) -> list[str] | None:
+    """Return the scopes of one access token if they are fewer than the grant's, or None (RFC 6749, 6)."""
     words = [word for word in dict.fromkeys((scope or "").split()) if word != "offline_access"]
-    if not words or set(words) == set(held.scopes):
+    if not words or set(words) == set(secret.scopes):
         return None
-    all_of_it = expand_scopes(frozenset(map(Scope, held.scopes)))
-    if not set(words) <= all_of_it:
-        raise OAuthError("invalid_scope", "the scopes of a grant can't be widened; ask the person anew")
+    allowed = expand_scopes(frozenset(map(Scope, secret.scopes)))
+    if not set(words) <= allowed:
+        raise OAuthError("invalid_scope", "a grant can't get more scopes; start a new authorization request")
     return words
 
 
 class RevokeGrant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Either secret of a grant (RFC 7009, 2.1)."""
+    """A grant's access token or refresh token (RFC 7009, 2.1)."""
 
     token: Parameter
     client_id: Parameter | None = None
@@ -202,13 +202,13 @@ class RevokeGrant(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("revoke_grant", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_token_requests)
 def revoke_grant(tx: Write, actor: Actor, args: RevokeGrant, _: str) -> None:
-    """End a grant by either of its secrets. One that isn't known is as good as ended (RFC 7009, 2.2)."""
-    held = oauth_grants.find_secret(tx, secrets.hash_secret(args.token))
-    if held is None:
+    """Revoke a grant by its access token or refresh token. An unknown token is no error (RFC 7009, 2.2)."""
+    secret = oauth_grants.find_secret(tx, secrets.hash_secret(args.token))
+    if secret is None:
         return
-    if args.client_id is not None and args.client_id != held.client_id:
-        raise OAuthError("invalid_grant", "that token is another client's")
-    _revoke_grant(tx, held.credential, held.user, "ended by the app")
+    if args.client_id is not None and args.client_id != secret.client_id:
+        raise OAuthError("invalid_grant", "this token belongs to another client")
+    _revoke_grant(tx, secret.credential, secret.user, "ended by the app")
 
 
 def _revoke_grant(tx: Write, credential: int, user: int, why: str) -> None:
@@ -218,11 +218,11 @@ def _revoke_grant(tx: Write, credential: int, user: int, why: str) -> None:
 
 
 def revoke_app_grant(tx: Write, actor: Actor, token_id: str, **more: str) -> bool:
-    """Revoke a grant of the actor's, and record it. False when there is none that holds."""
+    """Revoke one of the actor's grants and record it. Returns False if there is no such active grant."""
     found = credentials.revoke_credential(tx, actor.user, token_id, Kind.OAUTH)
     if found is None:
         return False
     key, label, company = found
-    told = {"token_id": token_id, "label": label, "user_id": actor.user_id, "kind": Kind.OAUTH.value, **more}
-    record_token_event(tx, actor, "token.revoked", key, company, told)
+    data = {"token_id": token_id, "label": label, "user_id": actor.user_id, "kind": Kind.OAUTH.value, **more}
+    record_token_event(tx, actor, "token.revoked", key, company, data)
     return True

@@ -1,4 +1,4 @@
-"""The caller's own account, and what the credential at hand can do."""
+"""The caller's account, and what the credential that it uses can do."""
 
 from typing import Annotated
 
@@ -24,21 +24,21 @@ from ticketbox.store.file.database import Read, Write
 
 
 class Allowance(msgspec.Struct, frozen=True):
-    """A bucket: calls a minute, and calls left now."""
+    """A rate limit: calls per minute, and calls left now."""
 
     limit: int
     remaining: int
 
 
 class Budgets(msgspec.Struct, frozen=True):
-    """The credential's two buckets."""
+    """The credential's rate limits for reads and writes."""
 
     reads: Allowance
     writes: Allowance
 
 
 class MyToken(msgspec.Struct, frozen=True):
-    """The credential at hand."""
+    """The credential of this request."""
 
     id: str
     label: str
@@ -50,7 +50,7 @@ class MyToken(msgspec.Struct, frozen=True):
 
 
 class MyCompany(msgspec.Struct, frozen=True):
-    """A company that the credential reaches, with its owner's role there."""
+    """A company that the credential can access, and its owner's role there."""
 
     id: str
     name: str
@@ -58,7 +58,7 @@ class MyCompany(msgspec.Struct, frozen=True):
 
 
 class Me(msgspec.Struct, frozen=True):
-    """Who calls, with what, and how much of it is left."""
+    """The caller, its credential, and how many calls are left."""
 
     user: User
     token: MyToken
@@ -74,13 +74,13 @@ class Me(msgspec.Struct, frozen=True):
     rest="GET /me",
     tool=Tool(
         "Who am I",
-        "Use this to learn whose token you carry, what it may do, and how many calls are left.",
+        "Use this to see whose token you use, what it can do, and how many calls are left.",
         {},
         name="whoami",
     ),
 )
 def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
-    """Say who the caller is, what the token may do, and what its budgets hold."""
+    """Show who the caller is, what the token can do, and how many calls are left."""
     reads, writes = meter.read_levels()
     pinned, projects = credentials.load_restriction(tx, actor.credential)
     return Me(
@@ -100,22 +100,22 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
 
 
 async def sends_mail(services: Services, actor: Actor, args: msgspec.Struct, context: RequestContext) -> bool:
-    """Whether the operator named a mail server."""
+    """Whether the operator set a mail server."""
     return services.mails
 
 
 @operation("get_profile", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile", prepare=sends_mail)
 def get_profile(tx: Read, actor: Actor, args: Nothing, mails: bool) -> Profile:
-    """The caller's account."""
-    return Profile(actor.user_id, actor.name, actor.email, _mail_state(tx, actor, mails))
+    """Show the caller's account."""
+    return Profile(actor.user_id, actor.name, actor.email, _load_mail_state(tx, actor, mails))
 
 
 class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is left out stays as it is. `mail` true asks the address by mail first; once more if it was asked."""
+    """Fields that aren't sent don't change. `mail` true sends a confirmation email first."""
 
-    name: Name | UnsetType = UNSET
-    email: Email | UnsetType = UNSET
-    mail: Annotated[bool, Meta(description="Whether notifications come by e-mail as well.")] | UnsetType = UNSET
+    name: Annotated[Name, Meta(description="The name that others see.")] | UnsetType = UNSET
+    email: Annotated[Email, Meta(description="The email address to sign in with.")] | UnsetType = UNSET
+    mail: Annotated[bool, Meta(description="Whether notifications are also sent by email.")] | UnsetType = UNSET
 
 
 @operation(
@@ -128,21 +128,21 @@ class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"name": "Ann B."},
 )
 def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) -> Profile:
-    """Change the caller's name or e-mail address, or whether notifications are mailed."""
+    """Change the caller's name or email address, or whether notifications are sent by email."""
     if args.name is UNSET and args.email is UNSET and args.mail is UNSET:
-        raise InvalidRequest("nothing to change: give name, email or mail")
+        raise InvalidRequest("nothing to change: send name, email or mail")
     name = None if args.name is UNSET else args.name.strip()
     email = None if args.email is UNSET else args.email.strip().lower()
     if email is not None:
         holder = users.find_account_by_email(tx, email)
         if holder is not None and holder.key != actor.user:
-            raise Conflict("another account has this e-mail address")
+            raise Conflict("another account has this email address")
     users.update_account(tx, actor.user, name=UNSET if name is None else name, email=UNSET if email is None else email)
     _choose_mail(tx, actor, args.mail, email, mails)
-    return Profile(actor.user_id, name or actor.name, email or actor.email, _mail_state(tx, actor, mails))
+    return Profile(actor.user_id, name or actor.name, email or actor.email, _load_mail_state(tx, actor, mails))
 
 
-def _mail_state(tx: Read, actor: Actor, mails: bool) -> MailState:
+def _load_mail_state(tx: Read, actor: Actor, mails: bool) -> MailState:
     if not mails:
         return MailState.UNAVAILABLE
     mailbox = email_addresses.find_mailbox(tx, actor.user)
@@ -150,7 +150,7 @@ def _mail_state(tx: Read, actor: Actor, mails: bool) -> MailState:
 
 
 def _choose_mail(tx: Write, actor: Actor, wanted: bool | UnsetType, email: str | None, mails: bool) -> None:
-    """Begin or end to mail. A new address is asked anew, and so is one that was asked already."""
+    """Turn email on or off. Turning it on sends a confirmation, also for an address that was sent one before."""
     address = email or actor.email
     mailbox = email_addresses.find_mailbox(tx, actor.user)
     state = MailState.OFF if mailbox is None else mailbox.state
@@ -159,35 +159,35 @@ def _choose_mail(tx: Write, actor: Actor, wanted: bool | UnsetType, email: str |
         email_addresses.set_mailbox_state(tx, actor.user, MailState.OFF)
     elif (wanted is True and (moved or state is not MailState.ON)) or (moved and state is not MailState.OFF):
         if not mails:
-            raise Conflict("this server sends no mail; its operator can name a mail server")
+            raise Conflict("this server sends no email; its operator must set a mail server")
         if wait := email_addresses.compute_retry_after(tx, actor.user):
-            raise RateLimited(wait, "addresses of this account were asked by mail too often")
+            raise RateLimited(wait, "too many confirmation emails for this account")
         email_addresses.request_confirmation(tx, actor.user, address)
 
 
 class ChangePassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The present password is asked for, so that an unattended screen isn't enough."""
+    """The current password is required, so that an unattended screen isn't enough."""
 
-    current_password: Secret
-    new_password: Annotated[Password, Meta(description="10 characters at least.")]
+    current_password: Annotated[Secret, Meta(description="The current password.")]
+    new_password: Annotated[Password, Meta(description="The new password, at least 10 characters.")]
 
 
 class NewPassword(msgspec.Struct, frozen=True):
-    """A change whose hashing was done outside the transaction."""
+    """Whether the current password is right, and the hash of the new one, computed outside the transaction."""
 
-    fits: bool
+    is_allowed: bool
     password_hash: str
 
 
 async def hash_new_password(
     services: Services, actor: Actor, args: ChangePassword, context: RequestContext
 ) -> NewPassword:
-    """Check the present password and hash the new one, at a bounded rate."""
+    """Check the current password and hash the new one. Raises RateLimited."""
     services.limit(actor.user, "password", 10, "too many attempts to change the password")
     account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user))
     stored = None if account is None else account.password_hash
-    fits = await services.work(passwords.verify_password, stored, args.current_password)
-    return NewPassword(fits, await services.work(passwords.hash_password, args.new_password) if fits else "")
+    is_right = await services.work(passwords.verify_password, stored, args.current_password)
+    return NewPassword(is_right, await services.work(passwords.hash_password, args.new_password) if is_right else "")
 
 
 @operation(
@@ -196,8 +196,8 @@ async def hash_new_password(
     example={"current_password": "correct horse battery", "new_password": "a better one, longer"},
 )  # fmt: skip
 def change_password(tx: Write, actor: Actor, args: ChangePassword, new: NewPassword) -> None:
-    """Change the caller's password; every other session of the account ends."""
-    if not new.fits:
-        raise Forbidden("the present password is wrong")
+    """Change the caller's password, and end all other sessions of the account."""
+    if not new.is_allowed:
+        raise Forbidden("the current password is wrong")
     users.set_password(tx, actor.user, new.password_hash)
     credentials.revoke_sessions(tx, actor.user, but=actor.credential)

@@ -1,6 +1,9 @@
-"""Web sessions: signing in and out (docs/operate/security.md, "Sessions")."""
+"""Web sessions: sign in and sign out (docs/operate/security.md, "Sessions")."""
+
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.accounts.records import Session, User
@@ -23,11 +26,11 @@ from ticketbox.store.accounts.users import Account
 from ticketbox.store.file.database import Read, Write
 
 LIFETIME = 30 * DAY
-WRONG = "the e-mail address or the password is wrong"
+WRONG = "the email address or the password is wrong"
 
 
 class SignedIn(msgspec.Struct, frozen=True):
-    """Who is signed in now, and until when."""
+    """Who is signed in, and when the session expires."""
 
     user: User
     session_id: str
@@ -35,10 +38,10 @@ class SignedIn(msgspec.Struct, frozen=True):
 
 
 class SignIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """An account's address and password."""
+    """An account's email address and password."""
 
-    email: Email
-    password: Secret
+    email: Annotated[Email, Meta(description="The account's email address.")]
+    password: Annotated[Secret, Meta(description="The account's password.")]
 
 
 class SignInAttempt(msgspec.Struct, frozen=True):
@@ -50,11 +53,10 @@ class SignInAttempt(msgspec.Struct, frozen=True):
 
 
 async def check_password(services: Services, actor: Actor, args: SignIn, context: RequestContext) -> SignInAttempt:
-    """Check a password at a bounded rate.
+    """Check a password. Raises RateLimited.
 
-    Guessing is slowed for each address, for each account from each address, and for each account as a
-    whole; the last doesn't bind an address that the account has signed in from before, so a stranger can't
-    lock the owner out. Raises RateLimited.
+    Attempts are limited per address, per account and address, and per account. The last limit doesn't apply to an
+    address that the account has signed in from before, so that a stranger can't lock out the owner.
     """
     email, wait = args.email.strip().lower(), "too many attempts to sign in"
     services.limit(context.address, "sign-in", 30, wait)
@@ -66,8 +68,8 @@ async def check_password(services: Services, actor: Actor, args: SignIn, context
     if not known:
         services.limit(email, "sign-in-strangers", 20, wait)
     stored = None if account is None or account.disabled else account.password_hash
-    fits = await services.work(passwords.verify_password, stored, args.password)
-    return SignInAttempt(account if fits else None, context.address, context.user_agent)
+    is_right = await services.work(passwords.verify_password, stored, args.password)
+    return SignInAttempt(account if is_right else None, context.address, context.user_agent)
 
 
 @operation(
@@ -75,7 +77,7 @@ async def check_password(services: Services, actor: Actor, args: SignIn, context
     prepare=check_password, example={"email": "ann@example.org", "password": "correct horse battery"},
 )  # fmt: skip
 def create_session(tx: Write, actor: Actor, args: SignIn, attempt: SignInAttempt) -> WithSession[SignedIn]:
-    """Sign in with a password; the answer sets the session's cookie. A session that was open ends."""
+    """Sign in with a password. The response sets the session's cookie. The session of the request ends."""
     account = None if attempt.account is None else users.find_account_by_key(tx, attempt.account.key)
     if account is None or account.disabled or account.password_hash != attempt.account.password_hash:  # type: ignore[union-attr]
         raise Unauthorized(WRONG)
@@ -85,7 +87,7 @@ def create_session(tx: Write, actor: Actor, args: SignIn, attempt: SignInAttempt
 
 
 def start_session(tx: Write, account: Account, address: str, user_agent: str) -> WithSession[SignedIn]:
-    """Store a new session for an account."""
+    """Insert a session for an account, and return it with its secret."""
     secret = secrets.generate_secret()
     expires = tx.now + LIFETIME
     _, public_id = credentials.insert_credential(
@@ -106,25 +108,25 @@ def start_session(tx: Write, account: Account, address: str, user_agent: str) ->
 
 @operation("delete_session", scope=Access.SESSION, budget=Budget.NONE, rest="DELETE /session")
 def delete_session(tx: Write, actor: Actor, args: Nothing) -> WithSession[None]:
-    """Sign out: the session that calls ends."""
+    """Sign out: end the session of this request."""
     credentials.revoke_credential(tx, actor.user, actor.token_id or "", Kind.SESSION)
     return WithSession("", 0, None)
 
 
 @operation("list_sessions", scope=Access.SESSION, budget=Budget.READ, rest="GET /sessions")
 def list_sessions(tx: Read, actor: Actor, args: Nothing) -> Page[Session]:
-    """List the caller's signed-in sessions, newest first."""
+    """List the caller's web sessions, newest first."""
     return Page(credentials.list_sessions(tx, actor.user, actor.credential), None)
 
 
 class RevokeSession(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One of the caller's own sessions."""
+    """One of the caller's sessions."""
 
     session_id: SessionId
 
 
 @operation("revoke_session", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /sessions/{session_id}")
 def revoke_session(tx: Write, actor: Actor, args: RevokeSession) -> None:
-    """Sign a session out, wherever it is."""
+    """End one of the caller's sessions on any device."""
     if credentials.revoke_credential(tx, actor.user, args.session_id, Kind.SESSION) is None:
         raise NotFound("session")

@@ -1,4 +1,4 @@
-"""API tokens: made once, shown once, never changed (docs/use/tokens.md)."""
+"""API tokens. Their secret is shown once, and they can't be changed (docs/use/tokens.md)."""
 
 from typing import Annotated, Any
 
@@ -24,7 +24,7 @@ from ticketbox.store.file.database import Read, Write
 
 
 class ListTokens(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The caller's own tokens that aren't revoked."""
+    """Which of the caller's active tokens to return."""
 
     limit: Limit = 50
     cursor: Cursor | None = None
@@ -42,32 +42,35 @@ Scopes = Annotated[
     Meta(
         min_length=1,
         max_length=4,
-        description="What the token may do; see the scope matrix in docs/use/tokens.md.",
+        description="What the token can do; see the scope matrix in docs/use/tokens.md.",
     ),
 ]
 
 
 class TokenInput(msgspec.Struct, frozen=True):
-    """What a token is made with. It can never be changed."""
+    """The settings of a new token. They can't be changed later."""
 
-    label: Name
+    label: Annotated[Name, Meta(description="A name to recognize the token by.")]
     scopes: Scopes
-    company_id: Annotated[Id, Meta(description="Pins the token to one company.")] | None = None
+    company_id: Annotated[Id, Meta(description="Restricts it to one company.")] | None = None
     project_ids: (
-        Annotated[list[Id], Meta(min_length=1, max_length=100, description="Pins it to projects of one company.")]
+        Annotated[
+            list[Id],
+            Meta(min_length=1, max_length=100, description="Restricts it to projects of one company."),
+        ]
         | None
     ) = None
-    expires_days: Annotated[int, Meta(ge=1, le=3650, description="Days until it expires; left out: never.")] | None = (
+    expires_days: Annotated[int, Meta(ge=1, le=3650, description="Days until it expires; never by default.")] | None = (
         None
     )
 
 
 class CreateToken(TokenInput, forbid_unknown_fields=True, frozen=True):
-    """What a token is made with. It can never be changed."""
+    """The settings of a new token. They can't be changed later."""
 
 
 class CreatedToken(Token, frozen=True):
-    """The new token. `secret` is shown this once and can't be had again."""
+    """The new token. `secret` is shown only in this response."""
 
     secret: str
 
@@ -77,18 +80,18 @@ class CreatedToken(Token, frozen=True):
     example={"label": "my agent", "scopes": ["tickets:write"], "expires_days": 90},
 )  # fmt: skip
 def create_token(tx: Write, actor: Actor, args: CreateToken) -> CreatedToken:
-    """Make an API token; the answer is the only time its secret is shown."""
+    """Create an API token. Its secret is shown only in this response."""
     return create_api_token(tx, actor, args)
 
 
 def create_api_token(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
-    """Store a token of the actor's, within what the actor may do.
+    """Insert a token of the actor's that can do no more than the actor.
 
     Raises NotFound for a company or project that the actor can't see, Forbidden for a viewer, and
     InvalidRequest for projects of several companies.
     """
     if len(set(args.scopes)) < len(args.scopes):
-        raise InvalidField("scopes", "a scope stands twice in the list")
+        raise InvalidField("scopes", "duplicate scope in the list")
     company, projects = resolve_restriction(tx, actor, args.company_id, args.project_ids)
     secret = secrets.generate_secret()
     key, public_id = credentials.insert_credential(
@@ -106,20 +109,20 @@ def create_api_token(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
         ),
     )
     (_, token), *_ = credentials.list_tokens(tx, actor.user, NEWEST, 1, public_id)
-    told: dict[str, Any] = {
+    data: dict[str, Any] = {
         "token_id": token.id,
         "label": token.label,
         "scopes": token.scopes,
         "user_id": actor.user_id,
     }
-    record_token_event(tx, actor, "token.created", key, company, told)
+    record_token_event(tx, actor, "token.created", key, company, data)
     return CreatedToken(**msgspec.structs.asdict(token), secret=secret)
 
 
 def resolve_restriction(
     tx: Read, actor: Actor, company_id: str | None, project_ids: list[str] | None
 ) -> tuple[int | None, tuple[int, ...] | None]:
-    """The keys of the company and the projects that a credential of the actor's is to be pinned to.
+    """Return the keys of the company and of the projects that a new credential of the actor's is restricted to.
 
     Raises NotFound, Forbidden for a viewer, and InvalidRequest for projects of several companies.
     """
@@ -128,10 +131,10 @@ def resolve_restriction(
 
 
 def _find_projects(tx: Read, actor: Actor, project_ids: list[str]) -> dict[int, int]:
-    """The keys of the named projects, each with its company's."""
+    """Return the keys of projects, each with its company's key. Raises NotFound and InvalidRequest."""
     found = {project_id: find_visible_row(tx, actor.viewer, "project", project_id) for project_id in project_ids}
     if len(found) < len(project_ids):
-        raise InvalidField("project_ids", "a project stands twice in the list")
+        raise InvalidField("project_ids", "duplicate project in the list")
     keys: dict[int, int] = {}
     for project in found.values():
         if project is None:
@@ -141,10 +144,10 @@ def _find_projects(tx: Read, actor: Actor, project_ids: list[str]) -> dict[int, 
 
 
 def _find_company(actor: Actor, company_id: str | None, projects: dict[int, int] | None) -> int | None:
-    """The key of the company to pin to; projects alone pin to theirs."""
+    """Return the key of the company to restrict to. Projects without a company restrict to their company."""
     if company_id is None and projects is None:
         if all(membership.role < Role.MEMBER for membership in actor.memberships):
-            raise Forbidden("making tokens needs the role member in a company")
+            raise Forbidden("creating tokens requires the role member in a company")
         return None
     owners = set((projects or {}).values())
     if company_id is not None:
@@ -153,7 +156,7 @@ def _find_company(actor: Actor, company_id: str | None, projects: dict[int, int]
             raise NotFound("company")
         owners.add(membership.company)
     if len(owners) > 1:
-        raise InvalidField("project_ids", "a token is pinned to projects of one company")
+        raise InvalidField("project_ids", "all projects must belong to the same company")
     (company,) = owners
     membership = actor.membership(company)
     if membership is None:
@@ -163,31 +166,31 @@ def _find_company(actor: Actor, company_id: str | None, projects: dict[int, int]
 
 
 class RevokeToken(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One of the caller's own tokens."""
+    """One of the caller's tokens."""
 
     token_id: TokenId
 
 
 @operation("revoke_token", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /tokens/{token_id}")
 def revoke_token(tx: Write, actor: Actor, args: RevokeToken) -> None:
-    """Revoke a token: the next request that carries it is refused."""
+    """Revoke a token. The next request that uses it is refused."""
     revoke_api_token(tx, actor, args.token_id)
 
 
 def revoke_api_token(tx: Write, actor: Actor, token_id: str) -> None:
-    """Revoke a token of the actor's. Raises NotFound."""
+    """Revoke one of the actor's tokens. Raises NotFound."""
     found = credentials.revoke_credential(tx, actor.user, token_id, Kind.API)
     if found is None:
         raise NotFound("token")
     key, label, company = found
-    told = {"token_id": token_id, "label": label, "user_id": actor.user_id}
-    record_token_event(tx, actor, "token.revoked", key, company, told)
+    data = {"token_id": token_id, "label": label, "user_id": actor.user_id}
+    record_token_event(tx, actor, "token.revoked", key, company, data)
 
 
 def record_token_event(
-    tx: Write, actor: Actor, type_: str, credential: int, company: int | None, told: dict[str, Any]
+    tx: Write, actor: Actor, type_: str, credential: int, company: int | None, data: dict[str, Any]
 ) -> None:
-    """Write the event into the audit log of every company that the token reaches."""
+    """Record the event in the audit log of every company that the token can access."""
     reached = [membership.company for membership in actor.memberships] if company is None else [company]
     for each in reached:
-        record_company_event(tx, actor, type_, each, credential=credential, **told)
+        record_company_event(tx, actor, type_, each, credential=credential, **data)

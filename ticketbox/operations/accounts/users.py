@@ -1,4 +1,4 @@
-"""Accounts, as the operator manages them from the machine's own shell (`ticketbox user`)."""
+"""Accounts, managed by the operator on the command line (`ticketbox user`)."""
 
 import msgspec
 
@@ -28,7 +28,7 @@ class PasswordHash(msgspec.Struct, frozen=True):
 
 
 class AddUser(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A new account; with a company it is a member there at once."""
+    """A new account, which also becomes a member of the company, if one is named."""
 
     email: Email
     name: Name
@@ -46,10 +46,10 @@ async def hash_new_password(
 
 @operation("add_user", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_new_password)
 def add_user(tx: Write, actor: Actor, args: AddUser, hash_: PasswordHash) -> User:
-    """Make an account from the shell."""
+    """Create an account."""
     email = args.email.strip().lower()
     if users.find_account_by_email(tx, email) is not None:
-        raise Conflict(f"there is an account with the address {email}")
+        raise Conflict(f"an account with the address {email} already exists")
     account = users.insert_account(tx, email, args.name.strip(), hash_.value)
     if args.company_id is not None:
         company = companies.find_company_key(tx, args.company_id)
@@ -83,7 +83,7 @@ def list_users(tx: Read, actor: Actor, args: Nothing) -> Users:
 
 
 class SetPassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """An account by its id or e-mail address, and its new password."""
+    """An account, named by its id or email address, and its new password."""
 
     user: str
     password: Password
@@ -91,7 +91,7 @@ class SetPassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("set_password", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_new_password)
 def set_password(tx: Write, actor: Actor, args: SetPassword, hash_: PasswordHash) -> User:
-    """Give an account a new password; its sessions end."""
+    """Set an account's password, and end its sessions."""
     account = find_account(tx, args.user)
     users.set_password(tx, account.key, hash_.value)
     credentials.revoke_sessions(tx, account.key)
@@ -99,7 +99,7 @@ def set_password(tx: Write, actor: Actor, args: SetPassword, hash_: PasswordHash
 
 
 class DisableUser(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """An account by its id or e-mail address."""
+    """An account, named by its id or email address."""
 
     user: str
     enable: bool = False
@@ -107,7 +107,7 @@ class DisableUser(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("disable_user", scope=Access.OPERATOR, budget=Budget.NONE)
 def disable_user(tx: Write, actor: Actor, args: DisableUser) -> User:
-    """Disable an account: its sessions end and its tokens stop, until it is enabled again."""
+    """Disable an account: its sessions end, and its tokens don't work until it is enabled again."""
     account = find_account(tx, args.user)
     users.set_disabled(tx, account.key, not args.enable)
     if not args.enable:
@@ -116,7 +116,7 @@ def disable_user(tx: Write, actor: Actor, args: DisableUser) -> User:
 
 
 def find_account(tx: Read, text: str) -> Account:
-    """An account by its id or e-mail address. Raises NotFound."""
+    """Find an account by its id or email address. Raises NotFound."""
     account = users.find_account_by_id(tx, text) or users.find_account_by_email(tx, text.strip().lower())
     if account is None:
         raise NotFound("user")

@@ -22,12 +22,12 @@ from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import positions, tickets
 
-MOST_COLUMNS = 50
-Position = Annotated[int, Meta(ge=0, lt=MOST_COLUMNS, description="Counted from 0 at the left.")]
+MAX_COLUMNS = 50
+Position = Annotated[int, Meta(ge=0, lt=MAX_COLUMNS, description="The column's place, counted from 0 at the left.")]
 
 
 class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """All columns come at once: a board has at most 50."""
+    """All columns are on one page, because a board has at most 50."""
 
     project_id: ProjectId
 
@@ -40,7 +40,7 @@ class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /projects/{project_id}/columns",
     tool=Tool(
         "List columns",
-        "Use this to learn the columns' ids before you move tickets.",
+        "Use this to get the ids of columns before you move tickets.",
         {"project_id": "proj_9w4k2m7x0c3n"},
     ),
 )
@@ -51,10 +51,10 @@ def list_columns(tx: Read, actor: Actor, args: ListColumns) -> Page[Column]:
 
 
 class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Without a position the column goes to the right end."""
+    """By default, the column is added at the right end."""
 
     project_id: ProjectId
-    name: Name
+    name: Annotated[Name, Meta(description="The column's name.")]
     position: Position | None = None
     idempotency_key: Key | None = None
 
@@ -64,10 +64,10 @@ class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(Conflict,), creates=True, example={"project_id": "proj_9w4k2m7x0c3n", "name": "Review", "position": 2},
 )  # fmt: skip
 def create_column(tx: Write, actor: Actor, args: CreateColumn) -> Column:
-    """Add a column to a board; for admins."""
+    """Add a column to a board. Requires the role admin."""
     found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
-    if len(columns.list_columns(tx, found.key)) >= MOST_COLUMNS:
-        raise Conflict(f"a board has at most {MOST_COLUMNS} columns")
+    if len(columns.list_columns(tx, found.key)) >= MAX_COLUMNS:
+        raise Conflict(f"a board has at most {MAX_COLUMNS} columns")
     column = columns.load_column(tx, columns.insert_column(tx, found.key, args.name.strip(), args.position))
     record_company_event(
         tx, actor, "column.created", found.company, found.project, column_id=column.id, name=column.name
@@ -76,10 +76,10 @@ def create_column(tx: Write, actor: Actor, args: CreateColumn) -> Column:
 
 
 class UpdateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is left out stays as it is."""
+    """Fields that aren't sent don't change."""
 
     column_id: ColumnId
-    name: Name | UnsetType = UNSET
+    name: Annotated[Name, Meta(description="The column's name.")] | UnsetType = UNSET
     position: Position | UnsetType = UNSET
 
 
@@ -88,9 +88,9 @@ class UpdateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"column_id": "col_5d8x1v6b2g7h", "position": 0},
 )  # fmt: skip
 def update_column(tx: Write, actor: Actor, args: UpdateColumn) -> Column:
-    """Rename a column or put it at another place; for admins."""
+    """Rename or move a column. Requires the role admin."""
     if args.name is UNSET and args.position is UNSET:
-        raise InvalidRequest("nothing to change: give name or position")
+        raise InvalidRequest("nothing to change: send name or position")
     found = find_writable(tx, actor, "column", args.column_id, Role.ADMIN)
     name = None if args.name is UNSET else args.name.strip()
     position = None if args.position is UNSET else args.position
@@ -104,38 +104,40 @@ def update_column(tx: Write, actor: Actor, args: UpdateColumn) -> Column:
 
 
 class DeleteColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A column that holds tickets needs `move_to`, another column of the same project."""
+    """`move_to` is required for a column that has tickets."""
 
     column_id: ColumnId
-    move_to: Id | None = None
+    move_to: Annotated[Id, Meta(description="The column of the same project that the tickets are moved to.")] | None = (
+        None
+    )
 
 
 @operation(
     "delete_column", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /columns/{column_id}", refuses=(Conflict,)
 )
 def delete_column(tx: Write, actor: Actor, args: DeleteColumn) -> None:
-    """Remove a column; for admins. A board keeps at least one."""
+    """Delete a column. Requires the role admin. A board must have at least one column."""
     found = find_writable(tx, actor, "column", args.column_id, Role.ADMIN)
     if len(columns.list_columns(tx, found.project)) == 1:
-        raise Conflict("a board keeps at least one column")
-    held = columns.list_active_tickets(tx, found.key)
-    if held and args.move_to is None:
-        raise Conflict(f"the column holds {len(held)} tickets; say with move_to where they go")
+        raise Conflict("a board must have at least one column")
+    keys = columns.list_active_tickets(tx, found.key)
+    if keys and args.move_to is None:
+        raise Conflict(f"the column has {len(keys)} tickets; send move_to, the column to move them to")
     if args.move_to is not None:
-        _move_tickets(tx, actor, found, held, args.move_to)
+        _move_tickets(tx, actor, found, keys, args.move_to)
     columns.delete_column(tx, found.key, found.project)
     record_company_event(tx, actor, "column.removed", found.company, found.project, column_id=args.column_id)
 
 
-def _move_tickets(tx: Write, actor: Actor, column: VisibleRow, held: list[int], move_to: str) -> None:
+def _move_tickets(tx: Write, actor: Actor, column: VisibleRow, keys: list[int], move_to: str) -> None:
     target = find_writable(tx, actor, "column", move_to, Role.ADMIN)
     if target.project != column.project or target.key == column.key:
-        raise InvalidField("move_to", "name another column of the same project")
+        raise InvalidField("move_to", "must be another column of the same project")
     byline = bylines.ensure_byline(tx, actor)
     origin = columns.load_column_id(tx, column.key)
-    for key in held:
+    for key in keys:
         positions.place_ticket(tx, key, target.project, target.key, positions.find_end_position(tx, target.key))
         tickets.mark_updated(tx, key, byline)
         at = VisibleRow(key, target.project, target.company, target.role, within=True)
-        told = {"from": {"column_id": origin}, "to": {"column_id": move_to}}
-        record_ticket_event(tx, actor, at, "ticket.moved", **told)
+        data = {"from": {"column_id": origin}, "to": {"column_id": move_to}}
+        record_ticket_event(tx, actor, at, "ticket.moved", **data)

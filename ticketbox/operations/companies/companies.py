@@ -1,4 +1,4 @@
-"""Companies: the tenants of a file."""
+"""Companies: the tenants of a ticketbox file."""
 
 from typing import Annotated
 
@@ -19,11 +19,11 @@ from ticketbox.store.companies import companies, members
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
 
-PerMinute = Annotated[int, Meta(ge=1, le=1_000_000, description="Calls a minute; null: the default.")]
+PerMinute = Annotated[int, Meta(ge=1, le=1_000_000, description="Calls per minute; null means the default.")]
 
 
 class ListCompanies(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A token pinned to a company sees that one alone."""
+    """A token that is restricted to a company sees only that company."""
 
     limit: Limit = 50
     cursor: Cursor | None = None
@@ -35,18 +35,18 @@ class ListCompanies(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     budget=Budget.READ,
     brief=True,
     rest="GET /companies",
-    tool=Tool("List companies", "Use this first, to learn which companies you can see.", {}),
+    tool=Tool("List companies", "Use this first, to see which companies you can access.", {}),
 )
 def list_companies(tx: Read, actor: Actor, args: ListCompanies) -> Page[Company]:
-    """List the caller's companies, with the role in each."""
+    """List the caller's companies, with the caller's role in each."""
     (after,) = decode_cursor(actor, args) or (0,)
     return build_page(actor, args, companies.list_companies(tx, actor.viewer, after, args.limit + 1))
 
 
 class CreateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Whoever makes a company is its first owner."""
+    """The caller becomes the company's first owner."""
 
-    name: Name
+    name: Annotated[Name, Meta(description="The company's name.")]
     idempotency_key: Key | None = None
 
 
@@ -55,12 +55,12 @@ class CreateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"name": "Acme"},
 )  # fmt: skip
 def create_company(tx: Write, actor: Actor, args: CreateCompany) -> Company:
-    """Make a company, owned by the caller."""
+    """Create a company, owned by the caller."""
     return insert_company(tx, actor, args.name.strip())
 
 
 def insert_company(tx: Write, actor: Actor, name: str) -> Company:
-    """Store a company whose owner is the actor."""
+    """Insert a company whose owner is the actor."""
     byline = bylines.ensure_byline(tx, actor)
     key = companies.insert_company(tx, name, byline)
     members.insert_member(tx, key, actor.user, Role.OWNER, None, byline)
@@ -69,17 +69,17 @@ def insert_company(tx: Write, actor: Actor, name: str) -> Company:
 
 
 class NewLimits(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Both figures together; null means the default."""
+    """The company's rate limits. Both fields are required; null means the default."""
 
     reads_per_minute: PerMinute | None
     writes_per_minute: PerMinute | None
 
 
 class UpdateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is left out stays as it is."""
+    """Fields that aren't sent don't change."""
 
     company_id: CompanyId
-    name: Name | UnsetType = UNSET
+    name: Annotated[Name, Meta(description="The company's name.")] | UnsetType = UNSET
     limits: NewLimits | UnsetType = UNSET
 
 
@@ -88,9 +88,9 @@ class UpdateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"company_id": "co_7h2k9m4p1r6t", "limits": {"reads_per_minute": 1200, "writes_per_minute": None}},
 )  # fmt: skip
 def update_company(tx: Write, actor: Actor, args: UpdateCompany) -> Company:
-    """Change a company's name or limits; for admins."""
+    """Change a company's name or limits. Requires the role admin."""
     if args.name is UNSET and args.limits is UNSET:
-        raise InvalidRequest("nothing to change: give name or limits")
+        raise InvalidRequest("nothing to change: send name or limits")
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     if args.name is not UNSET:
         companies.rename_company(tx, key, args.name.strip())
@@ -102,18 +102,18 @@ def update_company(tx: Write, actor: Actor, args: UpdateCompany) -> Company:
 
 
 class DeleteCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """This can't be undone; a client that shows people a button should send `confirm_name`."""
+    """Deletion can't be undone. A client with a button for it should send `confirm_name`."""
 
     company_id: CompanyId
     confirm_name: (
-        Annotated[str, Meta(max_length=100, description="Refuse unless this is the company's name.")] | None
+        Annotated[str, Meta(max_length=100, description="Delete only if this is the company's name.")] | None
     ) = None
 
 
 @operation("delete_company", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /companies/{company_id}")
 def delete_company(tx: Write, actor: Actor, args: DeleteCompany) -> None:
-    """Remove a company with all its projects, tickets and tokens; for owners."""
+    """Delete a company with all its projects, tickets and tokens. Requires the role owner."""
     membership: Membership = find_membership(actor, args.company_id, Role.OWNER)
     if args.confirm_name not in {None, membership.company_name}:
-        raise InvalidRequest("confirm_name isn't the company's name, so nothing was removed")
+        raise InvalidRequest("confirm_name isn't the company's name; nothing was deleted")
     companies.delete_company(tx, membership.company)

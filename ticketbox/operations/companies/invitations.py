@@ -1,6 +1,9 @@
-"""Invitations: single-use links, valid for 14 days; no mail server is needed."""
+"""Invitations: single-use links that are valid for 14 days. They don't require a mail server."""
+
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.companies.records import Invitation
@@ -28,9 +31,11 @@ from ticketbox.store.file.database import Read, Write
 
 LIFETIME = 14 * DAY
 
+InvitationSecret = Annotated[Secret, Meta(description="The last part of the invitation's link.")]
+
 
 class ListInvitations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Only open ones: not accepted, withdrawn or expired."""
+    """Only open invitations are listed: not accepted, withdrawn or expired."""
 
     company_id: CompanyId
     limit: Limit = 50
@@ -44,23 +49,23 @@ class ListInvitations(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /companies/{company_id}/invitations",
 )
 def list_invitations(tx: Read, actor: Actor, args: ListInvitations) -> Page[Invitation]:
-    """List a company's open invitations; for admins."""
+    """List a company's open invitations. Requires the role admin."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     (after,) = decode_cursor(actor, args) or (0,)
     return build_page(actor, args, invitations.list_invitations(tx, key, after, args.limit + 1))
 
 
 class CreateInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """With an e-mail address, only an account of that address can accept."""
+    """With an email address, only an account with that address can accept."""
 
     company_id: CompanyId
-    email: Email | None = None
+    email: Annotated[Email, Meta(description="The only email address that can accept.")] | None = None
     role: RoleName = RoleName.MEMBER
     project_ids: ProjectIds | None = None
 
 
 class CreatedInvitation(Invitation, frozen=True):
-    """The new invitation. `secret` and `path` are shown this once; hand the link over yourself."""
+    """The new invitation. `secret` and `path` are shown only in this response; send the link to the person yourself."""
 
     secret: str
     path: str
@@ -71,7 +76,7 @@ class CreatedInvitation(Invitation, frozen=True):
     creates=True, example={"company_id": "co_7h2k9m4p1r6t", "email": "bob@example.org", "role": "member"},
 )  # fmt: skip
 def create_invitation(tx: Write, actor: Actor, args: CreateInvitation) -> CreatedInvitation:
-    """Make a single-use link into a company; for admins. Only owners invite owners."""
+    """Create a single-use link to join a company. Requires the role admin, or owner to invite an owner."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     require_may_grant(actor, key, args.role.role)
     email = None if args.email is None else args.email.strip().lower()
@@ -101,7 +106,7 @@ class DeleteInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("delete_invitation", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /invitations/{invitation_id}")
 def delete_invitation(tx: Write, actor: Actor, args: DeleteInvitation) -> None:
-    """Withdraw an invitation; its link stops working. For admins."""
+    """Withdraw an invitation. Its link stops working. Requires the role admin."""
     offer = invitations.find_invitation_by_id(tx, args.invitation_id)
     if offer is None or actor.membership(offer.company) is None:
         raise NotFound("invitation")
@@ -110,13 +115,13 @@ def delete_invitation(tx: Write, actor: Actor, args: DeleteInvitation) -> None:
 
 
 class ShowInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The secret is the last part of the link."""
+    """An invitation, named by the secret in its link."""
 
-    secret: Secret
+    secret: InvitationSecret
 
 
 class Welcome(msgspec.Struct, frozen=True):
-    """What somebody is invited to."""
+    """What the person is invited to."""
 
     company_name: str
     role: RoleName
@@ -126,8 +131,8 @@ class Welcome(msgspec.Struct, frozen=True):
 
 
 async def limit_attempts(services: Services, actor: Actor, args: ShowInvitation, context: RequestContext) -> None:
-    """Keep an address from trying links out. Raises RateLimited."""
-    services.limit(context.address, "invitation", 60, "too many invitation links tried")
+    """Limit attempts to guess links, per address. Raises RateLimited."""
+    services.limit(context.address, "invitation", 60, "too many attempts with invitation links")
 
 
 @operation(
@@ -135,7 +140,7 @@ async def limit_attempts(services: Services, actor: Actor, args: ShowInvitation,
     prepare=limit_attempts,
 )  # fmt: skip
 def get_invitation(tx: Read, actor: Actor, args: ShowInvitation, _: None) -> Welcome:
-    """Say what an invitation link leads to, before anybody signs in."""
+    """Show what an invitation link is for, without signing in."""
     offer = _find_invitation(tx, args.secret)
     return Welcome(
         company_name=offer.company_name,
@@ -147,16 +152,16 @@ def get_invitation(tx: Read, actor: Actor, args: ShowInvitation, _: None) -> Wel
 
 
 class AcceptInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Signed in: the secret alone. New here: name, e-mail address and a password too."""
+    """Signed-in callers send only the secret; others also send `name`, `email` and `password` for a new account."""
 
-    secret: Secret
-    name: Name | None = None
-    email: Email | None = None
+    secret: InvitationSecret
+    name: Annotated[Name, Meta(description="The new account's name.")] | None = None
+    email: Annotated[Email, Meta(description="The new account's email address.")] | None = None
     password: Password | None = None
 
 
 class PreparedAcceptance(msgspec.Struct, frozen=True):
-    """The hash of a new account's password, made outside the transaction."""
+    """The hash of a new account's password, computed outside the transaction."""
 
     password_hash: str | None
     address: str
@@ -166,8 +171,8 @@ class PreparedAcceptance(msgspec.Struct, frozen=True):
 async def prepare_acceptance(
     services: Services, actor: Actor, args: AcceptInvitation, context: RequestContext
 ) -> PreparedAcceptance:
-    """Hash a new account's password, for a link that holds. Raises RateLimited and NotFound."""
-    services.limit(context.address, "invitation", 60, "too many invitation links tried")
+    """Hash a new account's password if the link is valid. Raises RateLimited and NotFound."""
+    services.limit(context.address, "invitation", 60, "too many attempts with invitation links")
     await services.read(lambda tx: _find_invitation(tx, args.secret))
     hashed = None
     if args.password is not None and actor.kind is not Kind.SESSION:
@@ -183,16 +188,16 @@ async def prepare_acceptance(
 def accept_invitation(
     tx: Write, actor: Actor, args: AcceptInvitation, acceptance: PreparedAcceptance
 ) -> WithSession[SignedIn]:
-    """Join a company by an invitation link, with the account that is signed in or a new one.
+    """Join a company with an invitation link, as the signed-in account or with a new one.
 
-    The answer sets a session's cookie.
+    The response sets a session's cookie.
     """
     offer = _find_invitation(tx, args.secret)
     account = _find_or_create_account(tx, actor, args, acceptance)
     if offer.invitation.email is not None and account.user.email.lower() != offer.invitation.email:
-        raise InvalidRequest("this invitation is for another e-mail address")
+        raise InvalidRequest("this invitation is for another email address")
     if members.find_member(tx, offer.company, account.user.id) is not None:
-        raise Conflict("you are a member of this company already")
+        raise Conflict("you are already a member of this company")
     members.insert_member(tx, offer.company, account.key, offer.role, offer.projects, offer.invited_by)
     invitations.accept_invitation(tx, offer.key)
     joined = credentials.load_user_as_actor(tx, account.key, actor.via)
@@ -209,10 +214,10 @@ def _find_or_create_account(tx: Write, actor: Actor, args: AcceptInvitation, acc
         assert account is not None
         return account
     if args.name is None or args.email is None or acceptance.password_hash is None:
-        raise Unauthorized("sign in, or give name, email and password to make an account")
+        raise Unauthorized("sign in, or send name, email and password to create an account")
     email = args.email.strip().lower()
     if users.find_account_by_email(tx, email) is not None:
-        raise Conflict("there is an account with this e-mail address: sign in, then open the link again")
+        raise Conflict("an account with this email address already exists: sign in, then open the link again")
     return users.insert_account(tx, email, args.name.strip(), acceptance.password_hash)
 
 

@@ -1,4 +1,4 @@
-"""Members of a company: who they are, what they may do, where they are kept to."""
+"""Members of a company, their roles, and the projects that they are restricted to."""
 
 from typing import Annotated
 
@@ -22,12 +22,12 @@ from ticketbox.store.tickets import assignments
 
 ProjectIds = Annotated[
     list[Id],
-    Meta(min_length=1, max_length=100, description="Keeps the member to these projects; null: all of them."),
+    Meta(min_length=1, max_length=100, description="Restricts the member to these projects; null means all projects."),
 ]
 
 
 class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """With a project: only members who can see it."""
+    """With a project, only the members who can access it are listed."""
 
     company_id: CompanyId
     project_id: ProjectId | None = None
@@ -43,12 +43,12 @@ class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /companies/{company_id}/members",
     tool=Tool(
         "List members",
-        "Use this to find the user id of somebody to assign.",
+        "Use this to find the user id of a person to assign.",
         {"company_id": "co_7h2k9m4p1r6t", "project_id": "proj_9w4k2m7x0c3n"},
     ),
 )
 def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:
-    """List a company's members, in the order they joined."""
+    """List a company's members, in the order in which they joined."""
     key = find_membership(actor, args.company_id).company
     project = None
     if args.project_id is not None:
@@ -61,7 +61,7 @@ def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:
 
 
 class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is left out stays as it is."""
+    """Fields that aren't sent don't change."""
 
     company_id: CompanyId
     user_id: MemberId
@@ -74,9 +74,9 @@ class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(Conflict,), example={"company_id": "co_7h2k9m4p1r6t", "user_id": "usr_3f6h9k2m5p8r", "role": "admin"},
 )  # fmt: skip
 def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
-    """Change a member's role or projects; for admins. Only owners make or unmake owners."""
+    """Change a member's role or projects. Requires the role admin, or owner to promote or demote an owner."""
     if args.role is UNSET and args.project_ids is UNSET:
-        raise InvalidRequest("nothing to change: give role or project_ids")
+        raise InvalidRequest("nothing to change: send role or project_ids")
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     place = _find_member(tx, key, args.user_id)
     role = place.role if args.role is UNSET else args.role.role
@@ -96,7 +96,7 @@ def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
 
 
 class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One may always remove oneself."""
+    """Every member can leave a company by sending the caller's own user id."""
 
     company_id: CompanyId
     user_id: MemberId
@@ -110,7 +110,7 @@ class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(Conflict,),
 )
 def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
-    """Take somebody out of a company, or leave it; tickets and tokens for it are let go of."""
+    """Remove a member from a company, or leave it. The member's assignments and tokens there are removed too."""
     leaving = args.user_id == actor.user_id
     key = find_membership(actor, args.company_id, Role.VIEWER if leaving else Role.ADMIN).company
     place = _find_member(tx, key, args.user_id)
@@ -124,17 +124,17 @@ def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
 
 
 def require_may_grant(actor: Actor, company: int, role: Role) -> None:
-    """Refuse to touch an owner without being one. Raises Forbidden."""
+    """Raise Forbidden unless the actor may grant a role: admins can, except for owner, which only owners can."""
     membership = actor.membership(company)
     if membership is None:
         raise NotFound("company")
     require_role(membership.role, Role.ADMIN)
     if role is Role.OWNER and membership.role is not Role.OWNER:
-        raise Forbidden("only an owner can make or change an owner")
+        raise Forbidden("only an owner can promote, change or remove an owner")
 
 
 def find_project_keys(tx: Read, company: int, project_ids: list[str] | None) -> list[int] | None:
-    """The keys of a company's projects; None stays None. Raises NotFound."""
+    """Return the keys of a company's projects; None for None. Raises NotFound."""
     if project_ids is None:
         return None
     keys = [projects.find_project_key(tx, project_id, company) for project_id in dict.fromkeys(project_ids)]
@@ -152,4 +152,4 @@ def _find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys:
 
 def _require_another_owner(tx: Read, company: int, place: MemberWithKeys, role: Role) -> None:
     if place.role is Role.OWNER and role is not Role.OWNER and members.count_owners(tx, company) == 1:
-        raise Conflict("the last owner can't leave or be demoted; make another owner first")
+        raise Conflict("the last owner can't leave or be demoted; promote another member to owner first")

@@ -1,4 +1,4 @@
-"""Projects: one board each, and what the extension may collect on its pages."""
+"""Projects. Each has one board, and a policy for what the extension collects."""
 
 from typing import Annotated
 
@@ -27,35 +27,35 @@ UrlPatterns = Annotated[
             Meta(
                 min_length=1,
                 max_length=500,
-                description="A glob on the page address: `*` stands for any run of characters.",
+                description="A glob for page addresses; `*` matches any characters.",
                 examples=["https://shop.example/*"],
             ),
             match_whole(r"[^\x00-\x20\x7f]+"),
         ]
     ],
-    Meta(max_length=50),
+    Meta(max_length=50, description="The addresses of the pages that belong to the project."),
 ]
 
 
 class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What captures of this project may hold."""
+    """What captures of this project can contain."""
 
     bodies: Annotated[Bodies, Meta(description="Whether request and response bodies are collected.")] = Bodies.OFF
     extra_redactions: Annotated[
         list[Annotated[str, Meta(min_length=3, max_length=100), match_whole(r"[^\x00-\x1f\x7f]+")]],
         Meta(
             max_length=50,
-            description="What is removed besides the usual: names of keys, or `text:` and a literal.",
+            description="What to redact besides the defaults: names of keys, or `text:` and a literal text.",
         ),
     ] = []
 
     def policy(self) -> CapturePolicy:
-        """The policy as it is stored and shown."""
+        """Return the policy as it is stored and shown."""
         return CapturePolicy(self.bodies, list(self.extra_redactions))
 
 
 class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Only projects within the token's restriction."""
+    """Only projects that the token can access are listed."""
 
     company_id: CompanyId | None = None
     limit: Limit = 50
@@ -70,12 +70,12 @@ class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /projects",
     tool=Tool(
         "List projects",
-        "Use this to learn the projects' ids before you list or create tickets.",
+        "Use this to get the ids of projects before you list or create tickets.",
         {"company_id": "co_7h2k9m4p1r6t"},
     ),
 )
 def list_projects(tx: Read, actor: Actor, args: ListProjects) -> Page[Project]:
-    """List the projects that the caller can see."""
+    """List the projects that the caller can access."""
     (after,) = decode_cursor(actor, args) or (0,)
     return build_page(actor, args, projects.list_projects(tx, actor.viewer, args.company_id, after, args.limit + 1))
 
@@ -84,7 +84,7 @@ class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A new project gets the columns To do, In progress and Done."""
 
     company_id: CompanyId
-    name: Name
+    name: Annotated[Name, Meta(description="The project's name.")]
     url_patterns: UrlPatterns = []
     capture_policy: PolicyInput = PolicyInput()
     idempotency_key: Key | None = None
@@ -96,7 +96,7 @@ class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"company_id": "co_7h2k9m4p1r6t", "name": "Webshop", "url_patterns": ["https://shop.example/*"]},
 )  # fmt: skip
 def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
-    """Make a project in a company; for admins."""
+    """Create a project in a company. Requires the role admin."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     return insert_project(tx, actor, key, args.name.strip(), args.url_patterns, args.capture_policy.policy())
 
@@ -104,7 +104,7 @@ def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
 def insert_project(
     tx: Write, actor: Actor, company: int, name: str, patterns: list[str], policy: CapturePolicy
 ) -> Project:
-    """Store a project with its event. An admin who is kept to some projects is let into this one too."""
+    """Insert a project and record it. An admin who is restricted to some projects gets access to this one too."""
     key = projects.insert_project(tx, company, name, patterns, policy, bylines.ensure_byline(tx, actor))
     members.grant_project(tx, company, actor.user, key)
     project = projects.load_project(tx, actor.viewer, key)
@@ -113,10 +113,10 @@ def insert_project(
 
 
 class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is left out stays as it is."""
+    """Fields that aren't sent don't change."""
 
     project_id: ProjectId
-    name: Name | UnsetType = UNSET
+    name: Annotated[Name, Meta(description="The project's name.")] | UnsetType = UNSET
     url_patterns: UrlPatterns | UnsetType = UNSET
     capture_policy: PolicyInput | UnsetType = UNSET
 
@@ -126,10 +126,10 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"project_id": "proj_9w4k2m7x0c3n", "capture_policy": {"bodies": "on"}},
 )  # fmt: skip
 def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
-    """Change a project's name, address patterns or capture policy; for admins."""
+    """Change a project's name, address patterns or capture policy. Requires the role admin."""
     given = [name for name in ("name", "url_patterns", "capture_policy") if getattr(args, name) is not UNSET]
     if not given:
-        raise InvalidRequest("nothing to change: give name, url_patterns or capture_policy")
+        raise InvalidRequest("nothing to change: send name, url_patterns or capture_policy")
     found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     projects.update_project(
         tx,
@@ -143,20 +143,20 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
 
 
 class DeleteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """This can't be undone; a client that shows people a button should send `confirm_name`."""
+    """Deletion can't be undone. A client with a button for it should send `confirm_name`."""
 
     project_id: ProjectId
     confirm_name: (
-        Annotated[str, Meta(max_length=100, description="Refuse unless this is the project's name.")] | None
+        Annotated[str, Meta(max_length=100, description="Delete only if this is the project's name.")] | None
     ) = None
 
 
 @operation("delete_project", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /projects/{project_id}")
 def delete_project(tx: Write, actor: Actor, args: DeleteProject) -> None:
-    """Remove a project with its board, tickets and captures; for admins."""
+    """Delete a project with its board, tickets and captures. Requires the role admin."""
     found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     project = projects.load_project(tx, actor.viewer, found.key)
     if args.confirm_name not in {None, project.name}:
-        raise InvalidRequest("confirm_name isn't the project's name, so nothing was removed")
+        raise InvalidRequest("confirm_name isn't the project's name; nothing was deleted")
     projects.delete_project(tx, found.key)
     record_company_event(tx, actor, "project.removed", found.company, project_id=project.id, name=project.name)

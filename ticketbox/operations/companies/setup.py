@@ -1,4 +1,4 @@
-"""Setting up a new file: the owner's account, the first company and the first project."""
+"""Set up a new file: create the owner's account, the first company and the first project."""
 
 import msgspec
 
@@ -23,7 +23,7 @@ from ticketbox.store.file.database import Read, Write
 
 
 class PreparedOwner(msgspec.Struct, frozen=True):
-    """A password's hash, made outside the transaction."""
+    """The hash of the owner's password, computed outside the transaction, and where the request is from."""
 
     password_hash: str
     address: str
@@ -41,7 +41,7 @@ class SetUp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class FirstRecords(msgspec.Struct, frozen=True):
-    """What a set-up made."""
+    """The records that the set-up created."""
 
     user_id: str
     company_id: str
@@ -65,12 +65,12 @@ async def hash_owner_password(services: Services, actor: Actor, args: SetUp, con
 
 @operation("initialize", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_owner_password)
 def initialize(tx: Write, actor: Actor, args: SetUp, hashed: PreparedOwner) -> FirstRecords:
-    """Set a new file up from the shell. Raises Conflict for one that is set up."""
+    """Set up a new file from the command line. Raises Conflict if it is already set up."""
     return _create_first_records(tx, args, hashed, Via.CLI)[1]
 
 
 class SetUpWithKey(SetUp, forbid_unknown_fields=True, frozen=True):
-    """The same, with the secret of the one-time set-up address."""
+    """The same, and the secret of the one-time set-up address."""
 
     secret: Secret
 
@@ -78,7 +78,7 @@ class SetUpWithKey(SetUp, forbid_unknown_fields=True, frozen=True):
 async def check_key_and_hash_password(
     services: Services, actor: Actor, args: SetUpWithKey, context: RequestContext
 ) -> PreparedOwner:
-    """Hash the owner's password, for a set-up address that holds. Raises RateLimited and NotFound."""
+    """Hash the owner's password if the set-up address is valid. Raises RateLimited and NotFound."""
     services.limit(context.address, "set-up", 20, "too many attempts to set up")
     await services.read(lambda tx: _require_valid_key(tx, args.secret))
     return await hash_owner_password(services, actor, args, context)
@@ -86,7 +86,7 @@ async def check_key_and_hash_password(
 
 @operation("set_up", scope=Access.PUBLIC, budget=Budget.NONE, prepare=check_key_and_hash_password)
 def set_up(tx: Write, actor: Actor, args: SetUpWithKey, hashed: PreparedOwner) -> WithSession[SignedIn]:
-    """Set a new file up through the one-time address that `ticketbox serve` printed, and sign in."""
+    """Set up a new file with the one-time address that `ticketbox serve` printed, and sign in."""
     _require_valid_key(tx, args.secret)
     account, _ = _create_first_records(tx, args, hashed, Via.WEB)
     users.delete_setup_key(tx)
@@ -100,7 +100,7 @@ def _require_valid_key(tx: Read, secret: str) -> None:
 
 def _create_first_records(tx: Write, args: SetUp, hashed: PreparedOwner, via: Via) -> tuple[Account, FirstRecords]:
     if users.has_accounts(tx):
-        raise Conflict("this file is set up already")
+        raise Conflict("this file is already set up")
     account = users.insert_account(tx, args.email.strip().lower(), args.name.strip(), hashed.password_hash)
     company: Company = insert_company(tx, credentials.load_user_as_actor(tx, account.key, via), args.company.strip())
     owner = credentials.load_user_as_actor(tx, account.key, via)
@@ -108,13 +108,13 @@ def _create_first_records(tx: Write, args: SetUp, hashed: PreparedOwner, via: Vi
     project: Project = insert_project(tx, owner, key, args.project.strip(), [], CapturePolicy(Bodies.OFF, []))
     project_key = projects.find_project_key(tx, project.id, key)
     assert project_key is not None
-    made: list[Column] = [column for _, column in columns.list_columns(tx, project_key)]
-    names = [ColumnName(column.id, column.name) for column in made]
+    created: list[Column] = [column for _, column in columns.list_columns(tx, project_key)]
+    names = [ColumnName(column.id, column.name) for column in created]
     return account, FirstRecords(account.user.id, company.id, project.id, names)
 
 
 class SetUpState(msgspec.Struct, frozen=True):
-    """Whether the file has an owner."""
+    """Whether the file is set up."""
 
     done: bool
 
@@ -133,12 +133,12 @@ class CheckSetUp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("check_set_up", scope=Access.OPERATOR, budget=Budget.NONE)
 def check_set_up(tx: Read, actor: Actor, args: CheckSetUp) -> SetUpState:
-    """Whether a set-up address still holds (`done`: it does)."""
+    """Whether a set-up address is still valid (`done` is true then)."""
     return SetUpState(users.is_setup_key_valid(tx, secrets.hash_secret(args.secret)))
 
 
 class SetUpAddress(msgspec.Struct, frozen=True):
-    """The secret of a fresh one-time set-up address."""
+    """The secret of a new one-time set-up address."""
 
     secret: str
 
@@ -148,7 +148,7 @@ SETUP_MINUTES = 30
 
 @operation("open_set_up", scope=Access.OPERATOR, budget=Budget.NONE)
 def open_set_up(tx: Write, actor: Actor, args: Nothing) -> SetUpAddress:
-    """Make the one-time set-up address of a new file, valid for 30 minutes; an earlier one ends."""
+    """Create the one-time set-up address of a new file. It is valid for 30 minutes and replaces an earlier one."""
     secret = secrets.generate_secret()
     users.replace_setup_key(tx, secrets.hash_secret(secret), tx.now + SETUP_MINUTES * 60_000)
     return SetUpAddress(secret)

@@ -1,6 +1,6 @@
-"""What whoever reads a person's mail may say of it: yes, or no more (docs/use/notifications.md, "E-mail").
+"""Confirm or stop email notifications with the link in an email (docs/use/notifications.md, "E-mail").
 
-The key in each mail is all that it takes, so that it works without signing in, in whatever program reads mail.
+The key in the link is enough, so that it works without signing in and in every mail program.
 """
 
 import msgspec
@@ -17,13 +17,13 @@ from ticketbox.store.file.database import Read, Write
 
 
 class MailKey(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The key of a mail's links."""
+    """The key in an email's links."""
 
     key: Secret
 
 
 class MailChoice(msgspec.Struct, frozen=True):
-    """The address that a key is for, and what was said of it."""
+    """The address that a key belongs to, and whether it gets email."""
 
     address: str
     state: MailState
@@ -31,7 +31,7 @@ class MailChoice(msgspec.Struct, frozen=True):
 
 @operation("get_mail_choice", scope=Access.PUBLIC, budget=Budget.NONE)
 def get_mail_choice(tx: Read, actor: Actor, args: MailKey) -> MailChoice:
-    """Say what an address gets."""
+    """Show whether an address gets email."""
     mailbox = email_addresses.find_mailbox_by_mail_key(tx, args.key)
     if mailbox is None:
         raise NotFound("address")
@@ -39,7 +39,7 @@ def get_mail_choice(tx: Read, actor: Actor, args: MailKey) -> MailChoice:
 
 
 class ChooseMail(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Whether the address wants mail."""
+    """Whether to send email to the address."""
 
     key: Secret
     wanted: bool
@@ -47,7 +47,7 @@ class ChooseMail(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("choose_mail", scope=Access.PUBLIC, budget=Budget.NONE)
 def choose_mail(tx: Write, actor: Actor, args: ChooseMail) -> MailChoice:
-    """Begin or end to mail an address."""
+    """Turn email to an address on or off."""
     mailbox = email_addresses.find_mailbox_by_mail_key(tx, args.key)
     if mailbox is None:
         raise NotFound("address")

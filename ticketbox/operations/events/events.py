@@ -1,6 +1,6 @@
-"""What happened: a ticket's history, everybody's events, and a company's audit log.
+"""Events: a ticket's history, the list and the stream of all events, and a company's audit log.
 
-The live stream goes on where the list ends, with the same query.
+The stream continues where the list ends, with the same query.
 """
 
 import csv
@@ -28,7 +28,7 @@ BATCH = 50
 
 
 class EventType(StrEnum):
-    """All that is recorded."""
+    """The types of events."""
 
     TICKET_CREATED = "ticket.created"
     TICKET_UPDATED = "ticket.updated"
@@ -64,7 +64,7 @@ class EventType(StrEnum):
 
 
 class TicketHistory(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The history stays readable when the ticket is archived."""
+    """An archived ticket still has its history."""
 
     ticket_id: TicketId
     limit: Limit = 50
@@ -84,18 +84,18 @@ class TicketHistory(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ),
 )
 def get_ticket_history(tx: Read, actor: Actor, args: TicketHistory) -> Page[Event]:
-    """List what happened to a ticket, oldest first."""
+    """List a ticket's events, oldest first."""
     found = find_readable_ticket(tx, actor, args.ticket_id)
     (after,) = decode_cursor(actor, args) or (0,)
     return build_page(actor, args, events.list_history(tx, found.key, after, args.limit + 1))
 
 
-After = Annotated[Id, Meta(description="The id of the last event that is known.")]
-Types = Annotated[list[EventType], Meta(min_length=1, max_length=30, description="Only these types.")]
+After = Annotated[Id, Meta(description="The id of the last event that the caller has.")]
+Types = Annotated[list[EventType], Meta(min_length=1, max_length=30, description="Return only events of these types.")]
 
 
 class ListEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Events after one that is known; without `after`, from the first."""
+    """Events after `after`; all events by default."""
 
     after: After | None = None
     types: Types | None = None
@@ -105,18 +105,18 @@ class ListEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation("list_events", scope=Scope.READ, budget=Budget.READ, rest="GET /events")
 def list_events(tx: Read, actor: Actor, args: ListEvents) -> Page[Event]:
-    """List the events of what the caller can see, oldest first."""
-    (after,) = decode_cursor(actor, args) or (0 if args.after is None else _event_number("after", args.after),)
+    """List the events that the caller can access, oldest first."""
+    (after,) = decode_cursor(actor, args) or (0 if args.after is None else _decode_event_id("after", args.after),)
     return build_page(
         actor, args, events.list_visible_events(tx, actor.viewer, after, _parse_types(args.types), args.limit + 1)
     )
 
 
 class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Events after one that is known; without one, from now on."""
+    """Events after `last_event` or `after`; new events by default."""
 
     after: After | None = None
-    last_event: Annotated[Id, Meta(description="The same, where a client goes on; it wins.")] | None = None
+    last_event: Annotated[Id, Meta(description="The same, from a client that reconnects.")] | None = None
     types: Types | None = None
 
 
@@ -125,23 +125,23 @@ class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     media=("text/event-stream",),
 )  # fmt: skip
 def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> EventBatch:
-    """Follow the events of what the caller can see as they happen, as server-sent events."""
+    """Stream the events that the caller can access as they happen, as server-sent events."""
     newest = events.find_newest_key(tx)
     after = newest
     if args.last_event is not None:
-        after = _event_number("Last-Event-ID", args.last_event)
+        after = _decode_event_id("Last-Event-ID", args.last_event)
     elif args.after is not None:
-        after = _event_number("after", args.after)
+        after = _decode_event_id("after", args.after)
     found = events.list_visible_events(tx, actor.viewer, min(after, newest), _parse_types(args.types), BATCH)
     more = len(found) == BATCH
     last = found[-1][0] if more else newest
     return EventBatch([event for _, event in found], events.encode_event_id(last), more, reset=after > newest)
 
 
-def _event_number(field: str, event_id: str) -> int:
+def _decode_event_id(field: str, event_id: str) -> int:
     key = events.decode_event_id(event_id)
     if key is None:
-        raise InvalidField(field, "this is no event's id")
+        raise InvalidField(field, "this isn't the id of an event")
     return key
 
 
@@ -150,14 +150,14 @@ def _parse_types(types: list[EventType] | None) -> list[str] | None:
 
 
 class AuditFormat(StrEnum):
-    """How the audit log is written."""
+    """The format of the audit log."""
 
     JSON = "json"
     CSV = "csv"
 
 
 class Audit(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Newest first; `format=csv` gives the same page as a table."""
+    """`format=csv` returns the same page as a table."""
 
     company_id: CompanyId
     format: AuditFormat = AuditFormat.JSON
@@ -170,7 +170,7 @@ class Audit(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     media=("text/csv",),
 )  # fmt: skip
 def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[Event] | Content:
-    """A company's audit log, newest first; for admins. As CSV, the next page's cursor is in `X-Next-Cursor`."""
+    """List a company's audit log, newest first. Requires the role admin. `X-Next-Cursor` has a CSV's next cursor."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     (before,) = decode_cursor(actor, args) or (NEWEST,)
     found = build_page(actor, args, events.list_audit_log(tx, key, before, args.limit + 1))
@@ -194,6 +194,6 @@ def _to_csv(found: Page[Event]) -> Content:
 
 
 def _neutralize_cell(cell: str | None) -> str:
-    """A cell that no spreadsheet takes for a formula (OWASP, CSV injection)."""
+    """Return a cell that spreadsheets don't treat as a formula (OWASP, CSV injection)."""
     text = cell or ""
     return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text

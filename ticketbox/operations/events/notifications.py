@@ -1,6 +1,9 @@
-"""Notifications: what concerns the signed-in person (docs/use/notifications.md)."""
+"""Notifications and mutes of the signed-in person (docs/use/notifications.md)."""
+
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
 
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
@@ -22,16 +25,16 @@ from ticketbox.store.file.database import Read, Write
 
 
 class ListNotifications(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """With `unread`, only those that aren't read."""
+    """Which of the caller's notifications to return."""
 
-    unread: bool = False
+    unread: Annotated[bool, Meta(description="Return only unread notifications.")] = False
     limit: Limit = 50
     cursor: Cursor | None = None
 
 
 @operation("list_notifications", scope=Access.SESSION, budget=Budget.READ, rest="GET /notifications")
 def list_notifications(tx: Read, actor: Actor, args: ListNotifications) -> Page[Notification]:
-    """List what concerns the caller, newest first: mentions, assignments, replies."""
+    """List the caller's notifications, newest first: mentions, assignments and replies."""
     (before,) = decode_cursor(actor, args) or (NEWEST,)
     return build_page(
         actor, args, notifications.list_notifications(tx, actor.viewer, before, args.limit + 1, unread=args.unread)
@@ -39,7 +42,7 @@ def list_notifications(tx: Read, actor: Actor, args: ListNotifications) -> Page[
 
 
 class Unread(msgspec.Struct, frozen=True):
-    """How many notifications aren't read, up to a thousand."""
+    """The number of unread notifications, up to 1,000."""
 
     unread: int
 
@@ -49,12 +52,12 @@ class Unread(msgspec.Struct, frozen=True):
     brief=True,
 )  # fmt: skip
 def count_unread_notifications(tx: Read, actor: Actor, args: Nothing) -> Unread:
-    """Count what the caller hasn't read yet."""
+    """Count the caller's unread notifications."""
     return Unread(notifications.count_unread(tx, actor.viewer))
 
 
 class ReadNotification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One of the caller's own."""
+    """One of the caller's notifications."""
 
     notification_id: NotificationId
 
@@ -78,37 +81,37 @@ def read_all_notifications(tx: Write, actor: Actor, args: Nothing) -> Unread:
 
 @operation("list_mutes", scope=Access.SESSION, budget=Budget.READ, rest="GET /mutes")
 def list_mutes(tx: Read, actor: Actor, args: Nothing) -> Mutes:
-    """List the tickets and projects that the caller doesn't want to hear of."""
+    """List the tickets and projects that the caller muted."""
     return notifications.load_mutes(tx, actor.viewer)
 
 
 class MuteTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """For the caller alone."""
+    """The ticket is muted only for the caller."""
 
     ticket_id: TicketId
 
 
 @operation("mute_ticket", scope=Access.SESSION, budget=Budget.WRITE, rest="PUT /tickets/{ticket_id}/mute")
 def mute_ticket(tx: Write, actor: Actor, args: MuteTicket) -> None:
-    """Hear nothing more of a ticket."""
+    """Mute a ticket: get no more notifications about it."""
     notifications.set_ticket_muted(tx, actor.user, find_readable_ticket(tx, actor, args.ticket_id).key, muted=True)
 
 
 @operation("unmute_ticket", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /tickets/{ticket_id}/mute")
 def unmute_ticket(tx: Write, actor: Actor, args: MuteTicket) -> None:
-    """Hear of a ticket again."""
+    """Unmute a ticket: get notifications about it again."""
     notifications.set_ticket_muted(tx, actor.user, find_readable_ticket(tx, actor, args.ticket_id).key, muted=False)
 
 
 class MuteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """For the caller alone."""
+    """The project is muted only for the caller."""
 
     project_id: ProjectId
 
 
 @operation("mute_project", scope=Access.SESSION, budget=Budget.WRITE, rest="PUT /projects/{project_id}/mute")
 def mute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
-    """Hear nothing more of a project."""
+    """Mute a project: get no more notifications about its tickets."""
     notifications.set_project_muted(
         tx, actor.user, find_readable(tx, actor, "project", args.project_id).key, muted=True
     )
@@ -116,7 +119,7 @@ def mute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
 
 @operation("unmute_project", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /projects/{project_id}/mute")
 def unmute_project(tx: Write, actor: Actor, args: MuteProject) -> None:
-    """Hear of a project again."""
+    """Unmute a project: get notifications about its tickets again."""
     notifications.set_project_muted(
         tx, actor.user, find_readable(tx, actor, "project", args.project_id).key, muted=False
     )

@@ -1,4 +1,4 @@
-"""Telling people of what concerns them, in the transaction of the event that was just recorded."""
+"""Notify people of an event, in the transaction that recorded it."""
 
 from collections.abc import Iterable
 
@@ -11,14 +11,14 @@ from ticketbox.store.file.database import Write
 
 
 def notify_mentioned(tx: Write, actor: Actor, found: VisibleRow, text: str, before: str = "") -> None:
-    """Tell those whom a text mentions and its earlier version didn't."""
+    """Notify the people whom a text mentions and its earlier version didn't."""
     if "@" in text:
         names = notifications.list_audience(tx, found, actor.user)
         _notify(tx, found, find_mentions(text, names) - find_mentions(before, names), Reason.MENTION)
 
 
 def notify_of_comment(tx: Write, actor: Actor, found: VisibleRow, body: str) -> None:
-    """Tell those whom a new comment mentions, and the others who take part in the ticket."""
+    """Notify the people whom a new comment mentions, and the ticket's other participants."""
     names = notifications.list_audience(tx, found, actor.user)
     if names:
         _notify(tx, found, find_mentions(body, names), Reason.MENTION)
@@ -26,7 +26,7 @@ def notify_of_comment(tx: Write, actor: Actor, found: VisibleRow, body: str) -> 
 
 
 def notify_assigned(tx: Write, actor: Actor, found: VisibleRow, users: Iterable[int]) -> None:
-    """Tell those who were assigned."""
+    """Notify the people who were assigned."""
     others = set(users) - {actor.user}
     if others:
         names = notifications.list_audience(tx, found, actor.user)

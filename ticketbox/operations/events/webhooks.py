@@ -1,4 +1,4 @@
-"""Webhooks: addresses that are told of a company's events. For admins, in a web session (docs/use/webhooks.md)."""
+"""Webhooks: send a company's events to URLs. For admins, in a web session (docs/use/webhooks.md)."""
 
 from ipaddress import ip_address
 from typing import Annotated
@@ -34,18 +34,19 @@ Address = Annotated[
     Meta(
         min_length=1,
         max_length=2_000,
-        description="An https address; http too where the operator allows private addresses.",
+        description="An https URL; http is accepted if the operator allows private addresses.",
         examples=["https://hooks.example/ticketbox"],
     ),
     match_whole("https?://[!-~]+"),
 ]
 Types = Annotated[
-    list[EventType], Meta(min_length=1, max_length=30, description="Only these types; null or left out: all.")
+    list[EventType],
+    Meta(min_length=1, max_length=30, description="Send only these types; null, the default, means all."),
 ]
 
 
 class ListWebhooks(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A company's webhooks."""
+    """The company whose webhooks to list."""
 
     company_id: CompanyId
     limit: Limit = 50
@@ -56,35 +57,35 @@ class ListWebhooks(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_webhooks", scope=Access.SESSION, budget=Budget.READ, rest="GET /companies/{company_id}/webhooks"
 )  # fmt: skip
 def list_webhooks(tx: Read, actor: Actor, args: ListWebhooks) -> Page[Webhook]:
-    """List a company's webhooks, oldest first. For admins."""
+    """List a company's webhooks, oldest first. Requires the role admin."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     (after,) = decode_cursor(actor, args) or (0,)
     return build_page(actor, args, webhooks.list_webhooks(tx, key, after, args.limit + 1))
 
 
 class CreateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What happens from now on is told; `format` says how the body looks."""
+    """Events are sent from now on; `format` is the format of the body."""
 
     company_id: CompanyId
     url: Address
-    name: Name
+    name: Annotated[Name, Meta(description="The webhook's name.")]
     types: Types | None = None
     format: WebhookFormat = WebhookFormat.STANDARD
 
 
 class UpdateWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """What is left out stays as it is. `enabled` true begins again with what happens from now on."""
+    """Fields that aren't sent don't change. `enabled` true sends new events again; those in between aren't sent."""
 
     webhook_id: WebhookId
     url: Address | UnsetType = UNSET
-    name: Name | UnsetType = UNSET
+    name: Annotated[Name, Meta(description="The webhook's name.")] | UnsetType = UNSET
     types: Types | UnsetType | None = UNSET
     format: WebhookFormat | UnsetType = UNSET
-    enabled: bool | UnsetType = UNSET
+    enabled: Annotated[bool, Meta(description="Whether events are sent.")] | UnsetType = UNSET
 
 
 class NewWebhook(msgspec.Struct, frozen=True):
-    """A webhook with its new secret, which isn't shown again."""
+    """A webhook and its new secret, which is shown only in this response."""
 
     webhook: Webhook
     secret: str
@@ -93,22 +94,22 @@ class NewWebhook(msgspec.Struct, frozen=True):
 async def require_allowed_address(
     services: Services, actor: Actor, args: CreateWebhook | UpdateWebhook, context: RequestContext
 ) -> None:
-    """Refuse an address that would never be connected to; names are looked at when they are. Raises InvalidRequest."""
+    """Refuse a URL that is never connected to. Host names are resolved and checked later. Raises InvalidRequest."""
     if args.url is UNSET:
         return
     try:
         parts = urlsplit(args.url)
         host, _ = parts.hostname or "", parts.port
     except ValueError:
-        raise InvalidField("url", "this is no address") from None
+        raise InvalidField("url", "this isn't a URL") from None
     if not host or "@" in parts.netloc or parts.fragment or args.url != args.url.strip():
-        raise InvalidField("url", "give an address with a host, and without a user, a fragment or white space")
+        raise InvalidField("url", "must be a URL with a host, and without a user, a fragment or white space")
     if services.allow_private:
         return
     if parts.scheme != "https":
-        raise InvalidField("url", "give an https address")
+        raise InvalidField("url", "must be an https URL")
     if _is_ip_address(host) and not is_public_address(host):
-        raise InvalidField("url", "this isn't an address of the public internet; see --allow-private-addresses")
+        raise InvalidField("url", "this isn't a public internet address; see --allow-private-addresses")
 
 
 def _is_ip_address(host: str) -> bool:
@@ -125,10 +126,10 @@ def _is_ip_address(host: str) -> bool:
     example={"url": "https://hooks.example/ticketbox", "name": "Build server", "types": ["ticket.created"]},
 )  # fmt: skip
 def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> NewWebhook:
-    """Tell an address of a company's events. For admins. The answer's `secret` is the only time it is shown."""
+    """Send a company's events to a URL. Requires the role admin. `secret` is shown only in this response."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     if webhooks.count_webhooks(tx, key) >= webhooks.MAX_WEBHOOKS:
-        raise Conflict(f"a company has up to {webhooks.MAX_WEBHOOKS} webhooks; remove one first")
+        raise Conflict(f"a company has up to {webhooks.MAX_WEBHOOKS} webhooks; delete one first")
     secret = webhook_signature.generate_key()
     types = None if args.types is None else [each.value for each in args.types]
     new = webhooks.NewWebhookRow(
@@ -136,7 +137,7 @@ def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> New
     )
     webhook, public_id = webhooks.insert_webhook(tx, new)
     record_company_event(
-        tx, actor, "webhook.created", key, webhook_id=public_id, name=new.name, host=_host_of(args.url)
+        tx, actor, "webhook.created", key, webhook_id=public_id, name=new.name, host=_get_host(args.url)
     )
     return NewWebhook(webhooks.load_webhook(tx, webhook), webhook_signature.format_key(secret))
 
@@ -146,12 +147,12 @@ def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> New
     prepare=require_allowed_address, example={"enabled": True},
 )  # fmt: skip
 def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Webhook:
-    """Change, disable or enable a webhook. For admins."""
+    """Change, disable or enable a webhook. Requires the role admin."""
     found = _find_webhook(tx, actor, args.webhook_id)
     given = {name: value for name, value in msgspec.structs.asdict(args).items() if value is not UNSET}
     del given["webhook_id"]
     if not given:
-        raise InvalidRequest("nothing to change: give url, name, types, format or enabled")
+        raise InvalidRequest("nothing to change: send url, name, types, format or enabled")
     changes = webhooks.WebhookChanges(
         name=UNSET if args.name is UNSET else args.name.strip(),
         url=args.url,
@@ -163,7 +164,7 @@ def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Web
         webhooks.enable_webhook(tx, found.key)
     elif args.enabled is False and found.enabled:
         webhooks.disable_webhook(tx, found.key, f"{actor.name} disabled it")
-    host = {} if args.url is UNSET else {"host": _host_of(args.url)}
+    host = {} if args.url is UNSET else {"host": _get_host(args.url)}
     record_company_event(
         tx, actor, "webhook.changed", found.company, None, None,
         webhook_id=args.webhook_id, fields=sorted(given), **host,
@@ -172,7 +173,7 @@ def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Web
 
 
 class RotateSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Whose secret."""
+    """The webhook whose secret to replace."""
 
     webhook_id: WebhookId
 
@@ -181,9 +182,9 @@ class RotateSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "rotate_webhook_secret", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /webhooks/{webhook_id}/rotate"
 )  # fmt: skip
 def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWebhook:
-    """Give a webhook a new secret; the one before signs as well for 24 hours. For admins.
+    """Replace a webhook's secret. The old one also signs for 24 hours. Requires the role admin.
 
-    The answer's `secret` is the only time it is shown.
+    `secret` is shown only in this response.
     """
     found = _find_webhook(tx, actor, args.webhook_id)
     secret = webhook_signature.generate_key()
@@ -195,21 +196,21 @@ def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWeb
 
 
 class DeleteWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Its deliveries go with it."""
+    """The webhook's deliveries are deleted too."""
 
     webhook_id: WebhookId
 
 
 @operation("delete_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /webhooks/{webhook_id}")
 def delete_webhook(tx: Write, actor: Actor, args: DeleteWebhook) -> None:
-    """Remove a webhook. For admins."""
+    """Delete a webhook. Requires the role admin."""
     found = _find_webhook(tx, actor, args.webhook_id)
     webhooks.delete_webhook(tx, found.key)
     record_company_event(tx, actor, "webhook.removed", found.company, webhook_id=args.webhook_id)
 
 
 class ListDeliveries(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The log of a webhook."""
+    """The webhook whose deliveries to list."""
 
     webhook_id: WebhookId
     limit: Limit = 50
@@ -220,14 +221,14 @@ class ListDeliveries(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     "list_deliveries", scope=Access.SESSION, budget=Budget.READ, rest="GET /webhooks/{webhook_id}/deliveries"
 )  # fmt: skip
 def list_deliveries(tx: Read, actor: Actor, args: ListDeliveries) -> Page[Delivery]:
-    """List what a webhook was told and is to be told, newest first. For admins."""
+    """List a webhook's deliveries, sent and waiting, newest first. Requires the role admin."""
     found = _find_webhook(tx, actor, args.webhook_id)
     (before,) = decode_cursor(actor, args) or (NEWEST,)
     return build_page(actor, args, webhook_deliveries.list_deliveries(tx, found.key, before, args.limit + 1))
 
 
 class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """One that is delivered or dead."""
+    """A delivery that succeeded or was given up."""
 
     delivery_id: DeliveryId
     idempotency_key: Key | None = None
@@ -238,23 +239,23 @@ class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(Conflict,), creates=True,
 )  # fmt: skip
 def replay_delivery(tx: Write, actor: Actor, args: ReplayDelivery) -> Delivery:
-    """Deliver an event once more; the receiver knows it by the same `webhook-id`. For admins."""
-    kept, webhook = _find_delivery(tx, actor, args.delivery_id)
-    if kept.state is DeliveryState.PENDING:
-        raise Conflict("this delivery is still on its way")
+    """Deliver an event again, with the same `webhook-id`. Requires the role admin."""
+    found, webhook = _find_delivery(tx, actor, args.delivery_id)
+    if found.state is DeliveryState.PENDING:
+        raise Conflict("this delivery is still pending")
     if not webhook.enabled:
         raise Conflict("the webhook is disabled; enable it first")
-    return webhook_deliveries.replay_delivery(tx, kept)
+    return webhook_deliveries.replay_delivery(tx, found)
 
 
 class ListAttempts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Of one delivery."""
+    """The delivery whose attempts to list."""
 
     delivery_id: DeliveryId
 
 
 class Attempts(msgspec.Struct, frozen=True):
-    """All attempts at a delivery, 15 at most."""
+    """All attempts of a delivery, at most 15."""
 
     items: list[Attempt]
 
@@ -263,21 +264,21 @@ class Attempts(msgspec.Struct, frozen=True):
     "list_attempts", scope=Access.SESSION, budget=Budget.READ, rest="GET /deliveries/{delivery_id}/attempts"
 )  # fmt: skip
 def list_attempts(tx: Read, actor: Actor, args: ListAttempts) -> Attempts:
-    """List the attempts at a delivery, oldest first. For admins."""
-    kept, _ = _find_delivery(tx, actor, args.delivery_id)
-    return Attempts(webhook_deliveries.list_attempts(tx, kept))
+    """List the attempts of a delivery, oldest first. Requires the role admin."""
+    found, _ = _find_delivery(tx, actor, args.delivery_id)
+    return Attempts(webhook_deliveries.list_attempts(tx, found))
 
 
 def _find_delivery(tx: Read, actor: Actor, public_id: str) -> tuple[DeliveryKeys, WebhookKeys]:
-    """A delivery of a company where the caller is an admin, and its webhook. Raises NotFound and Forbidden."""
-    kept = webhook_deliveries.find_delivery(tx, public_id)
-    if kept is not None and _is_reachable(actor, webhook := webhook_deliveries.load_webhook_keys(tx, kept)):
-        return kept, webhook
+    """Find a delivery of a company where the caller is an admin, and its webhook. Raises NotFound and Forbidden."""
+    found = webhook_deliveries.find_delivery(tx, public_id)
+    if found is not None and _is_reachable(actor, webhook := webhook_deliveries.load_webhook_keys(tx, found)):
+        return found, webhook
     raise NotFound("delivery")
 
 
 def _find_webhook(tx: Read, actor: Actor, public_id: str) -> WebhookKeys:
-    """A webhook of a company where the caller is an admin. Raises NotFound and Forbidden."""
+    """Find a webhook of a company where the caller is an admin. Raises NotFound and Forbidden."""
     found = webhooks.find_webhook(tx, public_id)
     if found is None or not _is_reachable(actor, found):
         raise NotFound("webhook")
@@ -291,6 +292,6 @@ def _is_reachable(actor: Actor, webhook: WebhookKeys) -> bool:
     return membership is not None
 
 
-def _host_of(url: str) -> str:
-    """What the audit log shows of an address: the rest may be a secret."""
+def _get_host(url: str) -> str:
+    """Return the part of a URL that the audit log shows. The rest may be secret."""
     return urlsplit(url).hostname or ""
