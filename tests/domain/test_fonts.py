@@ -30,7 +30,7 @@ def drawn(text: str) -> bytes:
 
 @pytest.mark.parametrize("text", WORDS)
 def test_the_bundled_font_has_a_glyph_for_each_character(text: str) -> None:
-    font: Any = ImageFont.truetype(str(fonts.bundled_font()), 24)
+    font: Any = ImageFont.truetype(str(fonts.find_bundled_font()), 24)
     missing = bytes(font.getmask("\U0010fffe"))
     assert any(missing)
     for character in text.replace(" ", ""):
@@ -53,7 +53,7 @@ def test_control_characters_are_not_drawn() -> None:
 
 @pytest.mark.usefixtures("without_system_fonts")
 def test_a_character_that_no_font_has_is_an_empty_box() -> None:
-    assert fonts.split_by_font("Größe 日本") == [("Größe 日本", fonts.bundled_font())]
+    assert fonts.split_by_font("Größe 日本") == [("Größe 日本", fonts.find_bundled_font())]
     assert drawn("日") == drawn("本") != drawn("")
 
 
@@ -62,13 +62,13 @@ def test_a_character_that_the_bundled_font_lacks_uses_a_system_font(
 ) -> None:
     damaged, other = tmp_path / "a.ttf", tmp_path / "b.ttf"
     damaged.write_bytes(b"no font")
-    other.write_bytes(fonts.bundled_font().read_bytes())
+    other.write_bytes(fonts.find_bundled_font().read_bytes())
     monkeypatch.setattr(fonts, "_system_choice", {})
     monkeypatch.setattr(fonts, "_folders", lambda: [tmp_path / "missing", tmp_path])
     monkeypatch.setattr(fonts, "_has_glyph", lambda path, character: character.isascii())
     fonts._system_fonts.cache_clear()
     try:
-        bundled = fonts.bundled_font()
+        bundled = fonts.find_bundled_font()
         assert fonts.split_by_font("a жé b") == [("a ", bundled), ("жé ", other), ("b", bundled)]
         assert fonts.split_by_font("a\u0338") == [("a\u0338", bundled)]
     finally:

@@ -12,7 +12,7 @@ import msgspec
 
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
-from ticketbox.store.file.backup import NAME_FORMAT, Cancelled, FinishedCopy, back_up, make_backup_name
+from ticketbox.store.file.backup import NAME_FORMAT, FinishedCopy, OperationCancelled, back_up, make_backup_name
 from ticketbox.store.file.migrate import UnusableFile
 
 log = logging.getLogger("ticketbox.jobs")
@@ -44,7 +44,7 @@ async def run(plan: BackupPlan, services: Services, stopping: asyncio.Event) -> 
             log.info("created backup %s, %d bytes in %.1f s", copy.file, copy.bytes, copy.seconds)
             services.last_backup = time.time()
             wait = plan.every
-        except Cancelled:
+        except OperationCancelled:
             return
         except (UnusableFile, OSError) as error:
             log.error("the backup failed, and no old one was deleted: %s", error)
@@ -52,7 +52,7 @@ async def run(plan: BackupPlan, services: Services, stopping: asyncio.Event) -> 
 
 
 def create_backup(plan: BackupPlan, stopping: asyncio.Event) -> FinishedCopy:
-    """Create a backup, then delete the oldest beyond `plan.keep`. Raises UnusableFile and Cancelled."""
+    """Create a backup, then delete the oldest beyond `plan.keep`. Raises UnusableFile and OperationCancelled."""
     for left in plan.folder.glob(f"{plan.db.stem}-*.db.part"):  # left by a killed process
         if left.stat().st_mtime < time.time() - STALE_SECONDS:
             left.unlink()

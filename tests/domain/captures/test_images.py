@@ -150,7 +150,7 @@ def test_animations_are_rejected(data: bytes) -> None:
     ],
 )
 def test_truncated_and_corrupt_files_are_rejected(data: bytes) -> None:
-    with pytest.raises(InvalidRequest, match="truncated or garbled"):
+    with pytest.raises(InvalidRequest, match="truncated or corrupt"):
         inspect(data)
 
 
@@ -307,7 +307,7 @@ def test_burnt_pixels_are_gone(form: str, options: dict[str, object]) -> None:
     extras = {"exif": exif, "icc_profile": SECRET * 9, **options}
     data = pictures.encode(before, form, **extras) + SECRET
     assert data.count(SECRET) > 1
-    assert SECRET not in image_format.read(data).essence
+    assert SECRET not in image_format.parse_image(data).essence
     burnt = burn(data, [BoxGeometry(32, 32, 64, 48)])
     assert burnt.media_type == f"image/{form.lower()}"
     after = open_image(burnt)
@@ -326,7 +326,7 @@ def test_burnt_pixels_are_gone(form: str, options: dict[str, object]) -> None:
 def test_png_keeps_only_pixel_data() -> None:
     extra = b"".join(pictures.chunk(kind, SECRET) for kind in (b"tEXt", b"eXIf", b"iTXt", b"prVt"))
     data = pictures.png_of(8, 8, b"\0" * 200, extra=extra)
-    assert SECRET not in image_format.read(data).essence
+    assert SECRET not in image_format.parse_image(data).essence
     burnt = burn(data, [BoxGeometry(0, 0, 1, 1)]).data
     kinds, at = [], 8
     while at < len(burnt):

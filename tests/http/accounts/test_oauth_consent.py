@@ -156,7 +156,7 @@ def test_unused_registrations_are_bounded(world: World) -> None:
 def test_unregistered_redirect_is_never_followed(world: World, address: str) -> None:
     app = App(world.box, CALLBACK, "https://app.example/cb")
     for browser in (browser_of(world.owner), site(world.box)):
-        note(app.ask(browser, redirect_uri=address), "an address that isn't its own")
+        note(app.ask(browser, redirect_uri=address), "a redirect_uri that isn't registered")
 
 
 def test_loopback_redirect_may_differ_only_in_port(world: World) -> None:
@@ -166,7 +166,7 @@ def test_loopback_redirect_may_differ_only_in_port(world: World) -> None:
         assert handle_in(page)
         assert f"127.0.0.1{port}</code> on this device" in page.text
     elsewhere = App(world.box, "https://app.example:8443/cb")
-    note(elsewhere.ask(browser, redirect_uri="https://app.example:8444/cb"), "isn't its own")
+    note(elsewhere.ask(browser, redirect_uri="https://app.example:8444/cb"), "isn't registered")
     assert handle_in(elsewhere.ask(browser, redirect_uri=None))
 
 
@@ -280,23 +280,23 @@ def test_handle_works_once_for_its_user_for_ten_minutes(world: World, other: Wor
     app = App(world.box)
     handle = handle_in(app.ask(browser_of(world.owner)))
     for decision in ("approve", "deny"):
-        note(answer(other.owner, app, handle, decision=decision), "somebody else's", 404)
+        note(answer(other.owner, app, handle, decision=decision), "belongs to another account", 404)
     assert query_of(answer(world.owner, app, handle))["code"]
-    note(answer(world.owner, app, handle), "was answered", 404)
+    note(answer(world.owner, app, handle), "was already answered", 404)
     denied = handle_in(app.ask(browser_of(world.owner)))
     answer(world.owner, app, denied, decision="deny")
-    note(answer(world.owner, app, denied), "was answered", 404)
+    note(answer(world.owner, app, denied), "was already answered", 404)
     late = handle_in(app.ask(browser_of(world.owner)))
     older = "UPDATE oauth_request SET expires_at = expires_at - 600000 WHERE secret_hash = ?"
     update_row(world.box.db, older, hash_secret(late))
     note(answer(world.owner, app, late), "too old", 404)
-    note(answer(world.owner, app, "nonsense"), "was answered", 404)
+    note(answer(world.owner, app, "nonsense"), "was already answered", 404)
 
 
 def test_open_requests_are_bounded_per_person(world: World) -> None:
     app, browser = App(world.box), browser_of(world.owner)
     handles = [handle_in(app.ask(browser)) for _ in range(21)]
-    note(answer(world.owner, app, handles[0]), "was answered", 404)
+    note(answer(world.owner, app, handles[0]), "was already answered", 404)
     assert query_of(answer(world.owner, app, handles[1]))["code"]
 
 

@@ -14,7 +14,7 @@ from ticketbox.store.file.database import Read, Row, Write
 
 
 class NewAsset(msgspec.Struct, frozen=True):
-    """A file to be stored."""
+    """A file to store."""
 
     kind: AssetKind
     packed: PackedContent
@@ -32,7 +32,7 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 
 
 def insert_asset(tx: Write, ticket: int, capture: int | None, new: NewAsset, byline: int) -> tuple[int, str]:
-    """Store a file; returns its key and its public id."""
+    """Insert a file, and return its key and its public id."""
     public_id = generate_id(Prefix.ASSET)
     key = tx.insert(
         INSERT_ASSET,
@@ -54,19 +54,19 @@ SELECT_ATTACHMENTS = f"{_SELECT_ASSET} WHERE a.ticket_id = ? AND a.kind = 'attac
 
 
 def load_asset(tx: Read, key: int) -> tuple[int, Asset]:
-    """An asset that exists, with its blob's key."""
+    """Return the key of an asset's blob, and the asset."""
     row = tx.one(SELECT_ASSET, (key,))
     assert row is not None
     return row[13], _build_assets(tx, [row])[0]
 
 
 def list_assets_of_capture(tx: Read, capture: int) -> list[Asset]:
-    """The files of a capture."""
+    """List the files of a capture."""
     return _build_assets(tx, tx.all(SELECT_ASSETS_OF_CAPTURE, (capture,)))
 
 
 def list_attachments(tx: Read, ticket: int) -> list[Asset]:
-    """The files attached to a ticket, oldest first."""
+    """List the files attached to a ticket, oldest first."""
     return _build_assets(tx, tx.all(SELECT_ATTACHMENTS, (ticket,)))
 
 
@@ -97,17 +97,17 @@ WHERE t.id = ? ORDER BY a.id LIMIT 1
 
 
 def find_screenshot(tx: Read, ticket: int) -> int | None:
-    """The key of the screenshot of a ticket's newest capture."""
+    """Return the key of the screenshot of a ticket's newest capture, or None."""
     return tx.value(SELECT_SCREENSHOT, (ticket,))
 
 
 def load_ticket_key(tx: Read, key: int) -> int:
-    """The key of the ticket that an asset belongs to."""
+    """Return the key of the ticket that an asset belongs to."""
     return tx.value("SELECT ticket_id FROM asset WHERE id = ?", (key,))
 
 
 def replace_content(tx: Write, key: int, packed: PackedContent, width: int, height: int, media_type: str) -> None:
-    """Put other bytes in a file's place, and destroy the old ones, its small picture too, if nothing else uses them."""
+    """Replace an asset's content. The old content and its preview are destroyed unless something else uses them."""
     previews.delete_preview(tx, key)
     old = tx.value("SELECT blob_id FROM asset WHERE id = ?", (key,))
     new = blobs.save_blob(tx, packed)
@@ -126,7 +126,7 @@ FROM annotation n JOIN asset a ON a.id = n.asset_id WHERE n.asset_id = ? ORDER B
 
 
 def list_annotations(tx: Read, asset: int) -> list[Annotation]:
-    """The marks on a picture, from the bottom up."""
+    """List the annotations of an image, from the bottom to the top."""
     rows = tx.all(SELECT_ANNOTATIONS, (asset,))
     bylines = Bylines(tx, [row[7] for row in rows])
     return [
@@ -153,7 +153,7 @@ SELECT_EARLIER_ANNOTATIONS = (
 
 
 def save_annotations(tx: Write, asset: int, marks: list[AnnotationInput], byline: int) -> None:
-    """Put these marks in place of all earlier ones. A mark that is sent back as it was keeps its byline."""
+    """Replace all annotations of an image. One that is sent back unchanged keeps its byline."""
     before = {row[0]: row for row in tx.all(SELECT_EARLIER_ANNOTATIONS, (asset,))}
     tx.run("DELETE FROM annotation WHERE asset_id = ?", (asset,))
     rows: list[Row] = []
@@ -167,7 +167,7 @@ def save_annotations(tx: Write, asset: int, marks: list[AnnotationInput], byline
 
 
 def list_annotation_ids(tx: Read, asset: int) -> set[str]:
-    """The ids of the marks on a picture."""
+    """List the ids of an image's annotations."""
     return {row[0] for row in tx.all("SELECT public_id FROM annotation WHERE asset_id = ?", (asset,))}
 
 
@@ -175,5 +175,5 @@ SELECT_BURNT = "SELECT geometry FROM annotation WHERE asset_id = ? AND kind = ?"
 
 
 def list_burnt_geometries(tx: Read, asset: int) -> set[str]:
-    """The geometries, as JSON, of the rectangles that are burnt into a picture already."""
+    """List the geometries, as JSON, of the boxes that are already redacted in an image."""
     return {row[0] for row in tx.all(SELECT_BURNT, (asset, Kind.REDACT.value))}

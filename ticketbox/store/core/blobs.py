@@ -1,4 +1,4 @@
-"""Content-addressed bytes: pictures, files and packed streams, each content once."""
+"""Blobs: content-addressed bytes of images, files and streams. Each content is stored once."""
 
 import hashlib
 import sys
@@ -18,7 +18,7 @@ DamagedContent = zstd.ZstdError
 
 
 class PackedContent(msgspec.Struct, frozen=True):
-    """Bytes ready to be stored: hashed, and compressed where that pays."""
+    """Hashed and, if it helps, compressed bytes that are ready to store."""
 
     sha256: bytes
     encoding: str
@@ -27,7 +27,7 @@ class PackedContent(msgspec.Struct, frozen=True):
 
 
 def pack_content(data: bytes, *, compress: bool) -> PackedContent:
-    """Hash bytes, and compress them with zstd if asked. Slow for large ones: call it on a worker thread."""
+    """Hash bytes, and compress them with zstd if `compress`. Slow for large content: call it on a worker thread."""
     packed = zstd.compress(data, _LEVEL) if compress else data
     return PackedContent(hashlib.sha256(data).digest(), "zstd" if compress else "identity", len(data), packed)
 
@@ -39,19 +39,19 @@ ON CONFLICT (sha256) DO UPDATE SET bytes = excluded.bytes RETURNING id
 
 
 def save_blob(tx: Write, packed: PackedContent) -> int:
-    """Store bytes unless they are stored; returns their key."""
+    """Insert the content unless it is already stored, and return its key."""
     return tx.value(INSERT_BLOB, (packed.sha256, packed.encoding, packed.size, packed.data))
 
 
 def load_content(tx: Read, key: int) -> bytes:
-    """Stored bytes as they were before packing."""
+    """Load a blob and return its original bytes."""
     row = tx.one("SELECT encoding, data FROM blob WHERE id = ?", (key,))
     assert row is not None
     return unpack_content(row[0], row[1])
 
 
 def unpack_content(encoding: str, data: bytes) -> bytes:
-    """Bytes as they were before packing. Raises Damaged."""
+    """Return the original bytes of packed content. Raises DamagedContent."""
     return zstd.decompress(data) if encoding == "zstd" else data
 
 

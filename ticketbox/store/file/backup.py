@@ -36,7 +36,7 @@ class ReportProgress(Protocol):
         ...
 
 
-class Cancelled(Exception):
+class OperationCancelled(Exception):
     """The operation was cancelled; nothing is left of it."""
 
 
@@ -65,7 +65,7 @@ def back_up(
     """Copy `db` to the file `to`, also beside a running server, and verify the copy.
 
     Raises UnusableFile for a source that isn't sound, a target that is there already (unless `replace`) or
-    can't be written, and Halted.
+    can't be written, and OperationCancelled.
     """
     _check_target(db, to, replace=replace)
     with _make_verified_copy(db, to, tell, _throttle(halted)) as (part, copy):
@@ -153,7 +153,7 @@ def _make_verified_copy(
         yield part, FinishedCopy(str(to), part.stat().st_size, schema, rows, time.monotonic() - started)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
-            raise Cancelled from None
+            raise OperationCancelled from None
         raise UnusableFile(f"{to}: writing failed ({error}); nothing was changed. Is the disk full?") from error
     except OSError as error:
         raise UnusableFile(f"{error.filename or to}: {error.strerror}; nothing was changed") from error
@@ -197,7 +197,7 @@ def _copy_pages(
             nonlocal steps
             steps += 1
             if halted():
-                raise Cancelled
+                raise OperationCancelled
             if steps * STEP_PAGES % _FLUSH_PAGES == 0:
                 os.fsync(written.fileno())
             tell("copying", 1 - left / total if total else 1.0)
@@ -210,7 +210,7 @@ def _copy_pages(
 def _verify(source: Path, part: Path, rows: dict[str, int], tell: ReportProgress, halted: Callable[[], bool]) -> None:
     """Verify a copy: pages, foreign keys, rows, contents. A fault in it is a fault in its source.
 
-    Raises UnusableFile, and Halted.
+    Raises UnusableFile, and OperationCancelled.
     """
     with _report_damage(source), open_inspection(part, alone=True) as copy:
         copy.halt_when(halted, _PROGRESS_STEPS)
@@ -222,7 +222,7 @@ def _verify(source: Path, part: Path, rows: dict[str, int], tell: ReportProgress
         done, total = 0, copy.blob_bytes()
         for blob in copy.blobs():
             if halted():
-                raise Cancelled
+                raise OperationCancelled
             if not blob.sound:
                 raise UnusableFile(f"the content {blob.key} doesn't match its hash")
             done += blob.stored

@@ -32,19 +32,19 @@ sqlite_version = sqlite3.sqlite_version
 
 
 def has_wal_fault() -> bool:
-    """Whether this SQLite has the fault for whose sake commands beside a server never checkpoint."""
+    """Whether this SQLite has the WAL-reset bug, because of which commands beside a server never checkpoint."""
     return sqlite3.sqlite_version_info < SAFE_SQLITE
 
 
 class UnusedContents(msgspec.Struct, frozen=True):
-    """Stored contents that nothing points at any more."""
+    """The number and size of stored contents that nothing refers to any more."""
 
     count: int
     bytes: int
 
 
 class BlobCheck(msgspec.Struct, frozen=True):
-    """A stored content: its key, the bytes it takes in the file, and whether they are what its hash says."""
+    """A stored content: its key, its bytes in the file, and whether they match its hash."""
 
     key: int
     stored: int
@@ -52,7 +52,7 @@ class BlobCheck(msgspec.Struct, frozen=True):
 
 
 class MailFailures(msgspec.Struct, frozen=True):
-    """Mails that wait after a failure, those that were given up, and the newest reason (None: nothing failed)."""
+    """Emails that will be retried, emails that were given up, and the newest error (None: nothing failed)."""
 
     failing: int
     dead: int
@@ -60,36 +60,36 @@ class MailFailures(msgspec.Struct, frozen=True):
 
 
 class Inspection:
-    """An open file under inspection. Damage is raised as UnusableFile."""
+    """An open file to inspect. Damage raises UnusableFile."""
 
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
     def is_ours(self) -> bool:
-        """Whether ticketbox made the file."""
+        """Whether the file was created by ticketbox."""
         return self._value("PRAGMA application_id") == APPLICATION_ID
 
     def schema(self) -> int:
-        """The number of the last migration that the file carries."""
+        """Return the number of the last migration that was applied to the file."""
         with _report_damage():
             return read_applied_number(self._connection)
 
     def pages(self) -> list[str]:
-        """What SQLite finds wrong with pages, indexes and constraints; empty for a sound file. Slow."""
+        """List faults in pages, indexes and constraints that SQLite finds; empty for a sound file. Slow."""
         return [line for (line,) in self._rows(f"PRAGMA integrity_check({MAX_FAULTS})") if line != "ok"]
 
     def references(self) -> list[str]:
-        """References that lead nowhere, as `table row -> other table`; empty for a sound file."""
+        """List broken foreign keys as `table row -> other table`; empty for a sound file."""
         rows = self._rows("PRAGMA foreign_key_check")
         return [f"{table} {row} -> {other}" for table, row, other, _ in rows[:MAX_FAULTS]]
 
     def counts(self) -> dict[str, int]:
-        """How many rows each table holds."""
+        """Count the rows of each table."""
         tables = self._rows(SELECT_TABLES)
         return {name: self._value(f'SELECT count(*) FROM "{name}"') for (name,) in tables}
 
     def orphans(self) -> UnusedContents:
-        """What the server's housekeeping will remove."""
+        """Return the unused contents that the server's housekeeping will delete."""
         return UnusedContents(*self._rows(ORPHANS)[0])
 
     def blobs(self) -> Iterator[BlobCheck]:
@@ -100,23 +100,23 @@ class Inspection:
             yield BlobCheck(after, len(data), _is_sound(sha256, encoding, size, data))
 
     def newest_moment(self) -> int:
-        """When the last thing happened that the file tells of, in epoch milliseconds; 0 for an empty file."""
+        """Return the time of the newest event in epoch milliseconds; 0 if there is none."""
         return self._value("SELECT ifnull((SELECT at FROM event WHERE id = (SELECT max(id) FROM event)), 0)")
 
     def mail(self) -> MailFailures:
-        """What of the mail failed so far; for a file of this version's schema."""
+        """Return the email failures so far. The file must have this version's schema."""
         return MailFailures(*self._rows(MAIL)[0])
 
     def free_bytes(self) -> int:
-        """How much of the file is empty, and could be given back (`ticketbox check --compact`)."""
+        """Return the unused bytes in the file that compacting frees (`ticketbox check --compact`)."""
         return self._value("PRAGMA freelist_count") * self._value("PRAGMA page_size")
 
     def halt_when(self, halted: Callable[[], bool], steps: int) -> None:
-        """Break a question off when told to; it then raises sqlite3.OperationalError."""
+        """Interrupt queries when `halted` returns true. An interrupted query raises sqlite3.OperationalError."""
         self._connection.set_progress_handler(halted, steps)
 
     def blob_bytes(self) -> int:
-        """How many bytes `blobs` will read."""
+        """Return the number of bytes that `blobs` will read."""
         return self._value("SELECT ifnull(sum(length(data)), 0) FROM blob")
 
     def _rows(self, sql: str, parameters: Row = ()) -> list[Row]:
@@ -146,7 +146,7 @@ SELECT_NEXT_BLOB = "SELECT id, sha256, encoding, bytes, data FROM blob WHERE id 
 
 @contextlib.contextmanager
 def open_inspection(path: Path, *, alone: bool = False) -> Generator[Inspection]:
-    """Open a file to look at it; `alone` promises that nobody else has it open, so nothing is made beside it.
+    """Open a file to inspect it. With `alone`, nobody else may have it open, and no file is created beside it.
 
     Raises UnusableFile when it can't be read as an SQLite file.
     """
@@ -155,9 +155,9 @@ def open_inspection(path: Path, *, alone: bool = False) -> Generator[Inspection]
 
 
 def open_read_only(path: Path, *, alone: bool = False) -> sqlite3.Connection:
-    """A connection that only reads. Raises sqlite3.DatabaseError when the file can't be read."""
+    """Open a read-only connection. Raises sqlite3.DatabaseError when the file can't be read."""
     if alone:
-        return _immutable(path)
+        return _open_immutable(path)
     address = f"{path.absolute().as_uri()}?mode=ro"
     connection = sqlite3.connect(address, uri=True, timeout=5, isolation_level=None)
     try:
@@ -168,12 +168,12 @@ def open_read_only(path: Path, *, alone: bool = False) -> sqlite3.Connection:
         log = path.with_name(path.name + "-wal")
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or (log.exists() and log.stat().st_size):
             raise
-        # A folder where nothing can be made, such as a mounted backup: nobody writes there, so this is safe.
-        connection = _immutable(path)
+        # A read-only folder, such as a mounted backup: nobody writes there, so immutable mode is safe.
+        connection = _open_immutable(path)
     return connection
 
 
-def _immutable(path: Path) -> sqlite3.Connection:
+def _open_immutable(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro&immutable=1", uri=True, isolation_level=None)
 
 
@@ -201,7 +201,7 @@ def _is_sound(sha256: bytes, encoding: str, size: int, data: bytes) -> bool:
 
 
 def _decompress(data: bytes) -> Iterator[bytes]:
-    """The content in pieces: the size that a damaged frame claims is never allocated."""
+    """Yield the content in parts, so that the size in a damaged frame is never allocated."""
     reader = zstd.ZstdDecompressor()
     yield reader.decompress(data, _CHUNK)
     while not reader.eof and not reader.needs_input:

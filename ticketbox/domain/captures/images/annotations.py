@@ -1,7 +1,7 @@
-"""Annotations: the marks that people leave on a screenshot (docs/reference/api.md).
+"""Annotations: the marks that people draw on a screenshot (docs/reference/api.md).
 
-A mark's geometry depends on its kind, so input and record are unions of Structs that their `kind`
-tells apart. Geometry is in the image's own pixels, from its top left corner.
+A mark's geometry depends on its kind, so inputs and records are unions of Structs that are tagged by `kind`.
+Geometry is in pixels of the image, from its top left corner.
 """
 
 import math
@@ -23,11 +23,11 @@ MAX_POINTS = 50_000
 MAX_COVERS = 10
 DEFAULT_COLOR = "#e5484d"
 
-_FARTHEST = 100_000
+_MAX_COORDINATE = 100_000
 
 
 class Kind(StrEnum):
-    """What a mark is."""
+    """The kind of a mark."""
 
     ARROW = "arrow"
     RECTANGLE = "rectangle"
@@ -38,13 +38,13 @@ class Kind(StrEnum):
     REDACT = "redact"
 
 
-def _coordinate(what: str) -> Any:
-    return Meta(ge=-_FARTHEST, le=_FARTHEST, description=f"{what}, in pixels of the image.")
+def _describe_coordinate(what: str) -> Any:
+    return Meta(ge=-_MAX_COORDINATE, le=_MAX_COORDINATE, description=f"{what}, in pixels of the image.")
 
 
-_Across = Annotated[float, _coordinate("Distance from the left edge")]
-_Down = Annotated[float, _coordinate("Distance from the top edge")]
-_Extent = Annotated[float, Meta(ge=1, le=_FARTHEST, description="Extent in pixels of the image.")]
+_Across = Annotated[float, _describe_coordinate("Distance from the left edge")]
+_Down = Annotated[float, _describe_coordinate("Distance from the top edge")]
+_Extent = Annotated[float, Meta(ge=1, le=_MAX_COORDINATE, description="Extent in pixels of the image.")]
 _Point = Annotated[tuple[_Across, _Down], Meta(description="A point: distances from the left and the top edge.")]
 
 
@@ -58,7 +58,7 @@ class ArrowGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class BoxGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An upright box with its top left corner at (x, y)."""
+    """A box whose top left corner is at (x, y)."""
 
     x: _Across
     y: _Down
@@ -67,7 +67,7 @@ class BoxGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class PenGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A line drawn by hand."""
+    """A freehand line."""
 
     points: Annotated[
         tuple[_Point, ...],
@@ -76,7 +76,7 @@ class PenGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class TextGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A text with its top left corner at (x, y)."""
+    """Text whose top left corner is at (x, y)."""
 
     x: _Across
     y: _Down
@@ -96,7 +96,7 @@ Color = Annotated[
 ]
 Text = Annotated[
     str,
-    Meta(max_length=500, description="The words of a text, or the label of another mark; may be empty."),
+    Meta(max_length=500, description="The text, or the label of another mark. A label can be empty."),
 ]
 
 
@@ -106,7 +106,7 @@ class _Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
             str,
             Meta(
                 max_length=16,
-                description="The annotation that this replaces; without it, a new one is made.",
+                description="The annotation to replace. Without it, a new one is created.",
             ),
             match_whole(f"ann_[{ALPHABET}]{{12}}"),
         ]
@@ -117,7 +117,7 @@ class _Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
 
     @property
     def kind(self) -> Kind:
-        """What the mark is."""
+        """The kind of the mark."""
         return Kind(self.__struct_config__.tag)
 
 
@@ -134,31 +134,31 @@ class RectangleInput(_Input, frozen=True, tag="rectangle"):
 
 
 class EllipseInput(_Input, frozen=True, tag="ellipse"):
-    """The outline of the ellipse that fits the box."""
+    """The outline of the ellipse inside the box."""
 
     geometry: BoxGeometry
 
 
 class PenInput(_Input, frozen=True, tag="pen"):
-    """A line drawn by hand."""
+    """A freehand line."""
 
     geometry: PenGeometry
 
 
 class HighlightInput(_Input, frozen=True, tag="highlight"):
-    """A box that is tinted, so that what is below it stays readable."""
+    """A tinted box. What is below it stays readable."""
 
     geometry: BoxGeometry
 
 
 class TextInput(_Input, frozen=True, tag="text"):
-    """A text on the image."""
+    """Text on the image."""
 
     geometry: TextGeometry
 
 
 class RedactInput(_Input, frozen=True, tag="redact"):
-    """A box whose pixels are destroyed in the stored image, for good."""
+    """A box whose pixels are permanently destroyed in the stored image."""
 
     geometry: BoxGeometry
 
@@ -175,7 +175,7 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
 
     @property
     def kind(self) -> Kind:
-        """What the mark is."""
+        """The kind of the mark."""
         return Kind(self.__struct_config__.tag)
 
 
@@ -192,13 +192,13 @@ class RectangleAnnotation(_Record, frozen=True, tag="rectangle"):
 
 
 class EllipseAnnotation(_Record, frozen=True, tag="ellipse"):
-    """The outline of the ellipse that fits the box."""
+    """The outline of the ellipse inside the box."""
 
     geometry: BoxGeometry
 
 
 class PenAnnotation(_Record, frozen=True, tag="pen"):
-    """A line drawn by hand."""
+    """A freehand line."""
 
     geometry: PenGeometry
 
@@ -210,7 +210,7 @@ class HighlightAnnotation(_Record, frozen=True, tag="highlight"):
 
 
 class TextAnnotation(_Record, frozen=True, tag="text"):
-    """A text on the image."""
+    """Text on the image."""
 
     geometry: TextGeometry
 
@@ -233,13 +233,13 @@ Annotation = (
 
 
 def record(kind: str, geometry: bytes, **fields: str | By) -> Annotation:
-    """Make the record of a stored row from its kind, its geometry as JSON, and the other fields."""
+    """Build the record of a stored row from its kind, its geometry as JSON, and the other fields."""
     row = {**fields, "kind": str(kind), "geometry": msgspec.json.decode(geometry)}
     return msgspec.convert(row, type=Annotation)
 
 
 def bounds(geometry: Geometry) -> tuple[float, float, float, float]:
-    """The outermost left, top, right and bottom; for a text, the least room that it takes."""
+    """Return the left, top, right and bottom edge of a mark; of a text, the smallest area that it covers."""
     match geometry:
         case BoxGeometry(x, y, width, height):
             return x, y, x + width, y + height
@@ -253,53 +253,52 @@ def bounds(geometry: Geometry) -> tuple[float, float, float, float]:
 
 
 def stroke(width: int, height: int) -> int:
-    """How thick lines are on an image of this size, in its pixels."""
+    """Return the thickness of lines on an image of this size, in its pixels."""
     return max(2, round(max(width, height) / 480))
 
 
 def label_size(width: int, height: int) -> int:
-    """How high the letters of a mark's label are on an image of this size, in its pixels."""
+    """Return the height of label letters on an image of this size, in its pixels."""
     return max(14, 5 * stroke(width, height))
 
 
 def check_within(annotations: Sequence[AnnotationInput], width: int, height: int) -> None:
-    """Check what a schema can't say of an image's annotations, together and against its size.
+    """Check an image's annotations beyond their schema: together, and against the image's size.
 
-    Raises InvalidRequest, pointing at the field: too many, an id twice, figures that aren't finite, a
-    mark wholly outside the image or without extent, a text without words, or more ink and points than
-    drawing them may cost.
+    Raises InvalidRequest that names the field: too many annotations, a duplicate id, numbers that aren't finite, a mark
+    that is completely outside the image or has no extent, an empty text, or too many points or pixels to draw.
     """
     if len(annotations) > MAX_ANNOTATIONS:
-        raise InvalidField("annotations", f"at most {MAX_ANNOTATIONS} annotations on an image")
+        raise InvalidField("annotations", f"an image can have at most {MAX_ANNOTATIONS} annotations")
     seen: set[str] = set()
     points, ink = 0, 0.0
     for number, mark in enumerate(annotations):
         path = f"annotations[{number}]"
         if mark.id in seen:
-            raise InvalidField(f"{path}.id", "the same annotation twice")
+            raise InvalidField(f"{path}.id", "duplicate annotation")
         if mark.id:
             seen.add(mark.id)
         if isinstance(mark, TextInput) and not mark.text.strip():
-            raise InvalidField(f"{path}.text", "a text needs words")
+            raise InvalidField(f"{path}.text", "a text must not be empty")
         _check_geometry(f"{path}.geometry", mark.geometry, width, height)
         points += len(mark.geometry.points) if isinstance(mark.geometry, PenGeometry) else 0
-        ink += _ink(mark, width, height)
+        ink += _estimate_ink(mark, width, height)
     if points > MAX_POINTS:
-        raise InvalidField("annotations", f"at most {MAX_POINTS} points in all pen lines together")
+        raise InvalidField("annotations", f"all pen lines together can have at most {MAX_POINTS} points")
     if ink > MAX_COVERS * max(width * height, 1_000_000):
-        raise InvalidField("annotations", f"together they would cover the image more than {MAX_COVERS} times")
+        raise InvalidField("annotations", f"together, the annotations cover the image more than {MAX_COVERS} times")
 
 
 def _check_geometry(path: str, geometry: Geometry, width: int, height: int) -> None:
     left, top, right, bottom = bounds(geometry)
     if not all(map(math.isfinite, (left, top, right, bottom))):
-        raise InvalidField(path, "figures must be finite")
+        raise InvalidField(path, "numbers must be finite")
     if isinstance(geometry, BoxGeometry):
         for name in ("width", "height"):
             if getattr(geometry, name) < 1:
                 raise InvalidField(f"{path}.{name}", "must be at least 1 pixel")
     elif left == right and top == bottom:
-        raise InvalidField(path, "a mark needs an extent")
+        raise InvalidField(path, "a mark must have an extent")
     match geometry:
         case ArrowGeometry():
             across, down = "x1", "y1"
@@ -309,13 +308,13 @@ def _check_geometry(path: str, geometry: Geometry, width: int, height: int) -> N
             across, down = "x", "y"
     solid = isinstance(geometry, BoxGeometry)  # a line has ink on both sides of its edge
     if right < 0 or (right == 0 and solid) or left >= width:
-        raise InvalidField(f"{path}.{across}", f"lies outside the image, which is {width} pixels wide")
+        raise InvalidField(f"{path}.{across}", f"must be inside the image, which is {width} pixels wide")
     if bottom < 0 or (bottom == 0 and solid) or top >= height:
-        raise InvalidField(f"{path}.{down}", f"lies outside the image, which is {height} pixels high")
+        raise InvalidField(f"{path}.{down}", f"must be inside the image, which is {height} pixels high")
 
 
-def _ink(mark: AnnotationInput, width: int, height: int) -> float:
-    """About how many pixels it takes to draw a mark."""
+def _estimate_ink(mark: AnnotationInput, width: int, height: int) -> float:
+    """Estimate how many pixels drawing a mark changes."""
     geometry, thickness = mark.geometry, stroke(width, height)
     if isinstance(geometry, TextGeometry):
         return geometry.size**2 * len(mark.text)

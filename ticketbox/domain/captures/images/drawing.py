@@ -1,4 +1,4 @@
-"""Annotations drawn onto decoded pixels, as the web app's overlay shows them."""
+"""Draw annotations onto decoded images, as the web app's overlay shows them."""
 
 import math
 from collections.abc import Sequence
@@ -22,52 +22,52 @@ if TYPE_CHECKING:
     from PIL import Image
     from PIL.ImageDraw import ImageDraw
 
-VERSION = 2  # counts changes of what `draw` draws, so that stored previews are drawn again
+VERSION = 2  # increase it when `draw` draws anything differently, so that stored previews are drawn again
 
 _HIGHLIGHT_ALPHA = 90
-_NARROWEST = 0.2  # of a letter's height, the width of an "i"
+_MIN_LETTER_WIDTH = 0.2  # the width of an "i", relative to the letter height
 _LINE_HEIGHT = 1.2
 _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
 
 
-def flat(image: "Image.Image") -> "Image.Image":
-    """Return the picture without transparency, on white."""
+def flatten(image: "Image.Image") -> "Image.Image":
+    """Return the image as RGB, with transparency replaced by white."""
     from PIL import Image
 
     if image.mode == "RGB":
         return image
     if image.mode != "RGBA":
         return image.convert("RGB")
-    ground = Image.new("RGB", image.size, _WHITE)
-    ground.paste(image, mask=image)
-    return ground
+    background = Image.new("RGB", image.size, _WHITE)
+    background.paste(image, mask=image)
+    return background
 
 
 def draw(image: "Image.Image", annotations: Sequence[AnnotationInput | Annotation]) -> None:
-    """Draw annotations, in their order, onto an RGB picture. Redacted boxes are black and opaque."""
+    """Draw annotations, in their order, onto an RGB image. Redacted boxes are black and opaque."""
     from PIL import ImageDraw
 
     pen = ImageDraw.Draw(image, "RGBA")
     width, letters = stroke(*image.size), label_size(*image.size)
     for mark in annotations:
-        color = _rgb(mark.color)
+        color = _parse_color(mark.color)
         match mark.geometry:
             case ArrowGeometry() as arrow:
-                _arrow(pen, arrow, color, width)
-                _label(pen, mark.text, (arrow.x1, arrow.y1), color, letters)
+                _draw_arrow(pen, arrow, color, width)
+                _draw_label(pen, mark.text, (arrow.x1, arrow.y1), color, letters)
             case PenGeometry(points):
                 pen.line(points, fill=color, width=width, joint="curve")
-                _label(pen, mark.text, points[0], color, letters)
+                _draw_label(pen, mark.text, points[0], color, letters)
             case TextGeometry(x, y, size):
-                _text(pen, mark.text, (x, y), size, color)
+                _draw_text(pen, mark.text, (x, y), size, color)
             case BoxGeometry() as box:
-                _box(pen, mark.kind, box, color, width)
-                _label(pen, mark.text, (box.x, box.y), color, letters)
+                _draw_box(pen, mark.kind, box, color, width)
+                _draw_label(pen, mark.text, (box.x, box.y), color, letters)
 
 
-def _box(pen: "ImageDraw", kind: Kind, box: BoxGeometry, color: tuple[int, int, int], width: int) -> None:
+def _draw_box(pen: "ImageDraw", kind: Kind, box: BoxGeometry, color: tuple[int, int, int], width: int) -> None:
     left, top, right, bottom = bounds(box)
-    # Pillow counts the far edges in.
+    # Pillow includes the right and bottom edge in a box.
     corners = math.floor(left), math.floor(top), math.ceil(right) - 1, math.ceil(bottom) - 1
     match kind:
         case Kind.RECTANGLE:
@@ -80,7 +80,7 @@ def _box(pen: "ImageDraw", kind: Kind, box: BoxGeometry, color: tuple[int, int, 
             pen.rectangle(corners, fill=_BLACK)
 
 
-def _arrow(pen: "ImageDraw", arrow: ArrowGeometry, color: tuple[int, int, int], width: int) -> None:
+def _draw_arrow(pen: "ImageDraw", arrow: ArrowGeometry, color: tuple[int, int, int], width: int) -> None:
     dx, dy = arrow.x2 - arrow.x1, arrow.y2 - arrow.y1
     length = math.hypot(dx, dy) or 1
     along, across = (dx / length, dy / length), (-dy / length, dx / length)
@@ -91,28 +91,30 @@ def _arrow(pen: "ImageDraw", arrow: ArrowGeometry, color: tuple[int, int, int], 
     pen.polygon([(arrow.x2, arrow.y2), *sides], fill=color)
 
 
-def _label(pen: "ImageDraw", text: str, corner: tuple[float, float], color: tuple[int, int, int], size: int) -> None:
-    """Write a mark's label above its corner, or just below the picture's top edge."""
-    _text(pen, text, (max(0, corner[0]), max(0, corner[1] - 1.4 * size)), size, color)
+def _draw_label(
+    pen: "ImageDraw", text: str, corner: tuple[float, float], color: tuple[int, int, int], size: int
+) -> None:
+    """Draw a mark's label above its corner, or just below the image's top edge."""
+    _draw_text(pen, text, (max(0, corner[0]), max(0, corner[1] - 1.4 * size)), size, color)
 
 
-def _text(pen: "ImageDraw", text: str, at: tuple[float, float], size: float, color: tuple[int, int, int]) -> None:
+def _draw_text(pen: "ImageDraw", text: str, at: tuple[float, float], size: float, color: tuple[int, int, int]) -> None:
     width, height = pen.im.size[0] - at[0], pen.im.size[1] - at[1]
     if not text.strip() or min(width, height) <= 0:
         return
     red, green, blue = color
     halo = _WHITE if 299 * red + 587 * green + 114 * blue < 150_000 else _BLACK
     outline = max(1, size / 14)
-    baseline = at[1] + fonts.load_font(fonts.bundled_font(), size).getmetrics()[0]
-    # Pillow draws all of a text before it cuts it off at the picture's edge.
+    baseline = at[1] + fonts.load_font(fonts.find_bundled_font(), size).getmetrics()[0]
+    # Pillow draws a whole text before it crops it to the image, so text outside is dropped first.
     for line in fonts.printable(text).split("\n")[: math.ceil(height / size)]:
         left = at[0]
-        for run, path in fonts.split_by_font(line[: math.ceil(width / (size * _NARROWEST))]):
+        for run, path in fonts.split_by_font(line[: math.ceil(width / (size * _MIN_LETTER_WIDTH))]):
             font = fonts.load_font(path, size)
             pen.text((left, baseline), run, fill=color, font=font, anchor="ls", stroke_width=outline, stroke_fill=halo)
             left += font.getlength(run)
         baseline += _LINE_HEIGHT * size
 
 
-def _rgb(color: str) -> tuple[int, int, int]:
+def _parse_color(color: str) -> tuple[int, int, int]:
     return int(color[1:3], 16), int(color[3:5], 16), int(color[5:7], 16)

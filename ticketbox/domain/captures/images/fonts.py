@@ -1,7 +1,7 @@
-"""Fonts for text that is drawn onto pictures.
+"""Fonts for text that is drawn onto images.
 
-DejaVu Sans comes with the package (docs/decisions/0015-a-font-for-annotations.md) and has Latin, Greek, Cyrillic and
-more. Characters that it lacks use a font of the system, if one has them.
+DejaVu Sans is part of the package (docs/decisions/0015-a-font-for-annotations.md) and has Latin, Greek, Cyrillic and
+more. Characters that it lacks are drawn with a system font, if one has them.
 """
 
 import os
@@ -26,8 +26,8 @@ _lock = threading.Lock()
 _system_choice: dict[str, Path | None] = {}
 
 
-def bundled_font() -> Path:
-    """The path of the font that comes with the package."""
+def find_bundled_font() -> Path:
+    """Return the path of the font that is part of the package."""
     return Path(str(resources.files("ticketbox") / "fonts" / "dejavu-sans.woff"))
 
 
@@ -42,7 +42,7 @@ def split_by_font(text: str) -> list[tuple[str, Path]]:
 
     A character that no font has is drawn as the bundled font's empty box.
     """
-    default = bundled_font()
+    default = find_bundled_font()
     missing = {c for c in text if not c.isspace() and not unicodedata.combining(c) and not _has_glyph(default, c)}
     fallback = _find_system_fonts(frozenset(missing)) if missing else {}
     runs: list[tuple[str, Path]] = []
@@ -60,7 +60,7 @@ def split_by_font(text: str) -> list[tuple[str, Path]]:
 
 @lru_cache(maxsize=32)
 def load_font(path: Path, size: float) -> "FreeTypeFont":
-    """Open a font file at a size in pixels. Raises OSError for a file that is no scalable font."""
+    """Open a font file at a size in pixels. Raises OSError for a file that isn't a scalable font."""
     from PIL import ImageFont
 
     return ImageFont.truetype(str(path), size)
@@ -72,27 +72,27 @@ def _has_glyph(path: Path, character: str) -> bool:
 
 
 def _draws(font: "FreeTypeFont", character: str) -> bool:
-    """Whether a font draws a character as something else than its sign for a missing one."""
+    """Whether a font draws a character as something other than its glyph for missing characters."""
     glyph, missing = cast(Any, font.getmask(character)), cast(Any, font.getmask(_UNASSIGNED))
     return bytes(glyph) != bytes(missing)
 
 
 def _find_system_fonts(characters: frozenset[str]) -> dict[str, Path | None]:
-    """Find a system font for each character. Every file is opened at most once for a set of new characters."""
+    """Find a system font for each character. Each font file is opened at most once per call."""
     with _lock:
         wanted = {character for character in characters if character not in _system_choice}
         if wanted:
             _system_choice.update(dict.fromkeys(wanted))
-            for path in _system_fonts():
+            for path in _list_system_fonts():
                 if not wanted:
                     break
-                for character in _drawable(path, wanted):
+                for character in _find_drawable(path, wanted):
                     _system_choice[character] = path
                     wanted.discard(character)
         return {character: _system_choice[character] for character in characters}
 
 
-def _drawable(path: Path, characters: set[str]) -> set[str]:
+def _find_drawable(path: Path, characters: set[str]) -> set[str]:
     from PIL import ImageFont
 
     try:
@@ -103,17 +103,19 @@ def _drawable(path: Path, characters: set[str]) -> set[str]:
 
 
 @lru_cache(maxsize=1)
-def _system_fonts() -> tuple[Path, ...]:
-    """Font files of the system, in a fixed order."""
-    return tuple(path for folder in _folders() for path in sorted(_font_files(folder)))[:MAX_SYSTEM_FONTS]
+def _list_system_fonts() -> tuple[Path, ...]:
+    """List the font files of the system, in a fixed order."""
+    return tuple(path for folder in _list_font_folders() for path in sorted(_list_font_files(folder)))[
+        :MAX_SYSTEM_FONTS
+    ]
 
 
-def _font_files(folder: Path) -> Iterator[Path]:
+def _list_font_files(folder: Path) -> Iterator[Path]:
     for parent, _, names in os.walk(folder):
         yield from (Path(parent, name) for name in names if Path(name).suffix.lower() in _SUFFIXES)
 
 
-def _folders() -> list[Path]:
+def _list_font_folders() -> list[Path]:
     if sys.platform == "win32":
         return [Path(os.environ.get("WINDIR", r"C:\Windows"), "Fonts")]
     if sys.platform == "darwin":

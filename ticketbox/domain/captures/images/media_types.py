@@ -1,6 +1,6 @@
-"""Files by what they are, not by what they are called: types are sniffed, and names made safe.
+"""Detect media types by content, and make file names safe.
 
-The order of tests follows the WHATWG MIME Sniffing Standard where it says something.
+The order of the checks follows the WHATWG MIME Sniffing Standard where it applies.
 """
 
 import codecs
@@ -19,7 +19,7 @@ TEXT = "text/plain; charset=utf-8"
 BINARY = "application/octet-stream"
 
 INLINE = frozenset({PNG, JPEG, WEBP, GIF})
-"""What a browser may show in place; everything else is sent as a download."""
+"""Types that a browser may display; everything else is sent as a download."""
 
 MAX_NAME = 200
 NAMELESS = "file"
@@ -48,10 +48,10 @@ _NOT_QUOTABLE = re.compile(r'[^ -~]|["\\%]')
 
 
 def sniff(head: bytes) -> str:
-    """Name the media type of a file by its first bytes (a few kilobytes are plenty).
+    """Detect the media type of a file by its first bytes (a few kilobytes are enough).
 
-    HTML and SVG are recognised wherever in the head their mark stands, so that neither passes for
-    plain text. What is none of the known types is `application/octet-stream`.
+    HTML and SVG are detected anywhere in these bytes, so that neither is taken for plain text. Unknown types are
+    `application/octet-stream`.
     """
     for magic, media_type in _MAGIC:
         if head.startswith(magic):
@@ -67,7 +67,7 @@ def sniff(head: bytes) -> str:
 
 def _sniff_text(head: bytes) -> str:
     try:
-        # The head may end inside a character, which an incremental decoder waits for.
+        # The first bytes may end inside a character; an incremental decoder waits for the rest.
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
     except UnicodeDecodeError:
         return BINARY
@@ -82,10 +82,10 @@ def _sniff_text(head: bytes) -> str:
 
 
 def safe_name(name: str) -> str:
-    """Make an uploaded file's name safe to show and to send back.
+    """Make an uploaded file's name safe to display and to send back.
 
-    Leaves its last path part, without control, format, direction and unknown characters, without dots and
-    spaces at either end, and with at most 200 characters, of which the extension is kept.
+    Keeps its last path segment, without control, format, direction and unknown characters, without dots and
+    spaces at either end, and shortened to 200 characters with the extension.
     """
     name = unicodedata.normalize("NFC", name)
     name = "".join(" " if unicodedata.category(c) == "Zs" else c for c in name)
@@ -99,9 +99,9 @@ def safe_name(name: str) -> str:
 
 
 def content_disposition(name: str, inline: bool) -> str:
-    """Write the Content-Disposition of a file (RFC 6266), with its name in UTF-8 (RFC 8187).
+    """Build the Content-Disposition of a file (RFC 6266), with its name in UTF-8 (RFC 8187).
 
-    Programs that don't know `filename*` get a name in ASCII.
+    Programs that don't support `filename*` use the name in ASCII.
     """
     name = safe_name(name)
     plain = _NOT_QUOTABLE.sub("_", name)
