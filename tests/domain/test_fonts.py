@@ -17,7 +17,7 @@ WORDS = {"Größe": "Grose", "Łódź": "Lodz", "Ελληνικά": "????????", 
 
 @pytest.fixture
 def without_system_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fonts, "_system_fonts", lambda: ())
+    monkeypatch.setattr(fonts, "_list_system_fonts", lambda: ())
     monkeypatch.setattr(fonts, "_system_choice", {})
 
 
@@ -64,22 +64,22 @@ def test_a_character_that_the_bundled_font_lacks_uses_a_system_font(
     damaged.write_bytes(b"no font")
     other.write_bytes(fonts.find_bundled_font().read_bytes())
     monkeypatch.setattr(fonts, "_system_choice", {})
-    monkeypatch.setattr(fonts, "_folders", lambda: [tmp_path / "missing", tmp_path])
+    monkeypatch.setattr(fonts, "_list_font_folders", lambda: [tmp_path / "missing", tmp_path])
     monkeypatch.setattr(fonts, "_has_glyph", lambda path, character: character.isascii())
-    fonts._system_fonts.cache_clear()
+    fonts._list_system_fonts.cache_clear()
     try:
         bundled = fonts.find_bundled_font()
         assert fonts.split_by_font("a жé b") == [("a ", bundled), ("жé ", other), ("b", bundled)]
         assert fonts.split_by_font("a\u0338") == [("a\u0338", bundled)]
     finally:
-        fonts._system_fonts.cache_clear()
+        fonts._list_system_fonts.cache_clear()
 
 
 def test_each_system_font_is_opened_once_for_new_characters(monkeypatch: pytest.MonkeyPatch) -> None:
     opened = list[Path]()
     monkeypatch.setattr(fonts, "_system_choice", {})
-    monkeypatch.setattr(fonts, "_system_fonts", lambda: (Path("one"), Path("two")))
-    monkeypatch.setattr(fonts, "_drawable", lambda path, characters: opened.append(path) or set())
+    monkeypatch.setattr(fonts, "_list_system_fonts", lambda: (Path("one"), Path("two")))
+    monkeypatch.setattr(fonts, "_find_drawable", lambda path, characters: opened.append(path) or set())
     for _ in range(2):
         fonts.split_by_font("日本語")
     assert opened == [Path("one"), Path("two")]

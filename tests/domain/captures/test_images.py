@@ -122,7 +122,7 @@ def test_too_many_pixels_are_rejected(data: bytes) -> None:
 
 @pytest.mark.parametrize("data", [pictures.apng(), pictures.webp_animation()])
 def test_animations_are_rejected(data: bytes) -> None:
-    with pytest.raises(InvalidRequest, match="frames"):
+    with pytest.raises(InvalidRequest, match="animated"):
         inspect(data)
 
 
@@ -260,7 +260,7 @@ def test_sixteen_bit_grey_keeps_its_brightness() -> None:
 
 
 def test_impossible_limit_is_a_caller_error() -> None:
-    with pytest.raises(ValueError, match="no picture"):
+    with pytest.raises(ValueError, match="no image"):
         scale(pictures.png(), max_bytes=10)
 
 
@@ -287,7 +287,7 @@ def test_rotated_jpeg_is_shown_as_in_browsers(orientation: int) -> None:
 @pytest.mark.parametrize("form", ["PNG", "WEBP"])
 def test_other_rotated_images_are_rejected_as_ambiguous(form: str) -> None:
     assert inspect(pictures.with_exif(form, 1)).width == 64
-    with pytest.raises(InvalidRequest, match="upright"):
+    with pytest.raises(InvalidRequest, match="rotated by metadata"):
         inspect(pictures.with_exif(form, 6))
 
 

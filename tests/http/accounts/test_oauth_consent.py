@@ -289,7 +289,7 @@ def test_handle_works_once_for_its_user_for_ten_minutes(world: World, other: Wor
     late = handle_in(app.ask(browser_of(world.owner)))
     older = "UPDATE oauth_request SET expires_at = expires_at - 600000 WHERE secret_hash = ?"
     update_row(world.box.db, older, hash_secret(late))
-    note(answer(world.owner, app, late), "too old", 404)
+    note(answer(world.owner, app, late), "has expired", 404)
     note(answer(world.owner, app, "nonsense"), "was already answered", 404)
 
 

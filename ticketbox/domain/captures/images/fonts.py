@@ -105,9 +105,8 @@ def _find_drawable(path: Path, characters: set[str]) -> set[str]:
 @lru_cache(maxsize=1)
 def _list_system_fonts() -> tuple[Path, ...]:
     """List the font files of the system, in a fixed order."""
-    return tuple(path for folder in _list_font_folders() for path in sorted(_list_font_files(folder)))[
-        :MAX_SYSTEM_FONTS
-    ]
+    paths = (path for folder in _list_font_folders() for path in sorted(_list_font_files(folder)))
+    return tuple(paths)[:MAX_SYSTEM_FONTS]
 
 
 def _list_font_files(folder: Path) -> Iterator[Path]:
