@@ -153,7 +153,7 @@ def _first_paragraph(problem: type[Problem]) -> str:
 
 
 def _tools() -> str:
-    cards = tools.cards(registry()).values()
+    cards = tools.get_tool_cards(registry()).values()
     parts = [
         "# MCP tools",
         "What `tools/list` returns at `/mcp` for a token with all scopes. "

@@ -19,7 +19,7 @@ from tests.support.pictures import png
 from ticketbox import app
 from ticketbox.cli import main
 from ticketbox.mcp.endpoint import Endpoint
-from ticketbox.mcp.handlers import guarded
+from ticketbox.mcp.handlers import hide_internal_errors
 
 Json = dict[str, Any]
 
@@ -197,7 +197,7 @@ TOOLS = [
 class Fixtures(Endpoint):
     """The endpoint with other handlers."""
 
-    def server(self) -> Server[Any]:
+    def build_server(self) -> Server[Any]:
         """The SDK's server with the fixtures."""
         listed = [
             {
@@ -217,12 +217,12 @@ class Fixtures(Endpoint):
             version="1",
             get_tool_input_schema=lambda name: {"type": "object"},
             on_list_tools=answering(types.ListToolsResult, tools=TOOLS),
-            on_call_tool=guarded(call_tool),
+            on_call_tool=hide_internal_errors(call_tool),
             on_list_prompts=answering(types.ListPromptsResult, prompts=listed),
-            on_get_prompt=guarded(get_prompt),
+            on_get_prompt=hide_internal_errors(get_prompt),
             on_list_resources=answering(types.ListResourcesResult, resources=resources),
             on_list_resource_templates=answering(types.ListResourceTemplatesResult, resourceTemplates=[template]),
-            on_read_resource=guarded(read_resource),
+            on_read_resource=hide_internal_errors(read_resource),
             on_subscribe_resource=answering(types.EmptyResult),
             on_unsubscribe_resource=answering(types.EmptyResult),
             on_completion=answering(types.CompleteResult, completion={"values": [], "total": 0, "hasMore": False}),

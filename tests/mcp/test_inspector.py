@@ -78,7 +78,7 @@ def call(ask: Ask, tool: str, **arguments: Any) -> tuple[int, Any]:
 def test_inspector_lists_reads_and_calls(world: World, ask: Ask) -> None:
     receipt = create_capture(world)
     status, listed = ask("tools/list")
-    assert (status, [tool["name"] for tool in listed["tools"]]) == (0, list(tools.cards(registry())))
+    assert (status, [tool["name"] for tool in listed["tools"]]) == (0, list(tools.get_tool_cards(registry())))
 
     status, ticket = call(ask, "get_ticket", ticket_id=receipt["ticket_id"])
     assert (status, ticket["structuredContent"]["id"]) == (0, receipt["ticket_id"])

@@ -13,7 +13,7 @@ from ticketbox.mcp import tools
 from ticketbox.operations.catalogue import registry
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "tools"
-NAMES = list(tools.cards(registry()))
+NAMES = list(tools.get_tool_cards(registry()))
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         return [tool.name for tool in listed.tools], answers
 
     names, answers = talk(world, mode, call_all)
-    assert names == list(tools.cards(registry())) == sorted(arguments, key=names.index)
+    assert names == list(tools.get_tool_cards(registry())) == sorted(arguments, key=names.index)
     for name, answer in answers.items():
         assert not answer.is_error, (name, answer.content)
         assert json.loads(answer.content[0].text) == answer.structured_content, name
@@ -90,7 +90,7 @@ def test_lists_shorten_descriptions_and_get_ticket_returns_all(world: World, mod
     for answer in lists:
         told = {each["id"]: each["description"] for each in answer.structured_content["items"]}
         assert told == {
-            long: f"{whole[:200].rstrip()}… ({len(whole):,} characters; get_ticket tells all)",
+            long: f"{whole[:200].rstrip()}… ({len(whole):,} characters; get_ticket returns all)",
             short: "Brief",
         }
         assert json.loads(answer.content[0].text) == answer.structured_content
@@ -138,7 +138,7 @@ def test_tool_error_says_what_to_do_next(world: World, other: World, mode: str) 
         "title",
     )
     assert unknown.structured_content["errors"][0]["field"] == "nonsense"
-    cards = tools.cards(registry())
+    cards = tools.get_tool_cards(registry())
     for name, refusal in {"get_ticket": theirs, "move_ticket": across, "create_ticket": unknown}.items():
         jsonschema.validate(refusal.structured_content, cards[name].output_schema)
         with pytest.raises(jsonschema.ValidationError):
@@ -174,7 +174,7 @@ def test_prompts_and_resources(world: World, mode: str) -> None:
 
 
 def test_tool_list_fits_a_small_context() -> None:
-    cards = tools.cards(registry())
+    cards = tools.get_tool_cards(registry())
     text = json.dumps([
         [card.name, card.title, card.description, card.input_schema, card.output_schema] for card in cards.values()
     ])  # fmt: skip

@@ -1,7 +1,7 @@
 """MCP over streamable HTTP at `/mcp`, at both protocol generations (docs/use/agents.md).
 
 The SDK reads and writes the protocol; the handlers call `dispatch`. The caller is checked before the SDK sees the
-message, because 401, 403 `insufficient_scope` and 429 are HTTP statuses. Every other refusal is a tool result that
+message, because 401, 403 `insufficient_scope` and 429 are HTTP statuses. Every other error is a tool result that
 says what to do next.
 """
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from mcp.server.lowlevel import Server
     from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-    from ticketbox.mcp.shortcut import FastPath
+    from ticketbox.mcp.fast_path import FastPath
 
 log = logging.getLogger("ticketbox.mcp")
 
@@ -87,9 +87,9 @@ class Endpoint:
     def _load(self) -> "tuple[StreamableHTTPSessionManager, FastPath]":
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from ticketbox.mcp.shortcut import FastPath
+        from ticketbox.mcp.fast_path import FastPath
 
-        server = self.server()
+        server = self.build_server()
         manager = StreamableHTTPSessionManager(
             server, json_response=True, stateless=True, max_request_body_size=MAX_MESSAGE
         )
@@ -99,12 +99,12 @@ class Endpoint:
         """Answer one HTTP request; a refused method's answer says which transport to use."""
         if scope["raw_path"].endswith(b"/"):
             raise NotFound(
-                "page", "the MCP endpoint is /mcp, without a slash at its end: drop it in the client's settings"
+                "page", "the MCP endpoint is /mcp, without a slash at the end; remove it in the client's settings"
             )
         if scope["method"] != "POST":
             raise MethodNotAllowed(
                 ["POST"],
-                "send POST: this endpoint speaks the streamable HTTP transport, which a client of SSE alone can't use",
+                "send POST: this endpoint supports the streamable HTTP transport, not SSE",
             )
         origin = header(scope, b"origin")
         if origin is not None and origin != self._site.public_url:
@@ -114,7 +114,7 @@ class Endpoint:
         call.via = Via.MCP
         if call.cookie:
             call.secret_hash, call.cookie = None, False
-        message = _decoded(body)
+        message = _decode_message(body)
         fast_path = self._fast_path
         request = None if fast_path is None or message is None else fast_path.read(scope, message)
         answer: Answer | None = UNREADABLE if message is None else None
@@ -122,11 +122,11 @@ class Endpoint:
             if fast_path is not None and request is not None:
                 answer = await fast_path.answer(request, call)
             else:
-                await self._dispatcher.admit(self._called(message), call)
+                await self._dispatcher.admit(self._find_operation(message), call)
         except (Unauthorized, InsufficientScope, RateLimited) as problem:
             call.refusal = problem.code
-            refusal = self._refusal(slow_down(self._dispatcher.services.limiter, problem, call), message or {})
-            await refusal(scope, receive, send)
+            problem = slow_down(self._dispatcher.services.limiter, problem, call)
+            await self._build_error_answer(problem, message or {})(scope, receive, send)
             return
         if answer is not None:
             await answer(scope, receive, send)
@@ -134,29 +134,29 @@ class Endpoint:
         self._requested.set()
         await self._load_finished.wait()
         if self._manager is None:
-            raise Unavailable("MCP can't be served: this server couldn't load it, and its log says why")
+            raise Unavailable("MCP isn't available: the server failed to load it; see the server's log")
         await self._manager.handle_request(_strip_headers(scope), _replay(body, receive), send)
 
-    def _called(self, message: dict[str, Any] | None) -> Operation:
-        """The operation that a message calls; every other message is charged like `get_me`."""
+    def _find_operation(self, message: dict[str, Any] | None) -> Operation:
+        """Return the operation that a message calls; any other message counts as `get_me`."""
         params = (message or {}).get("params")
         if message and message.get("method") == "tools/call" and isinstance(params, dict):
-            card = tools.cards(self._registry).get(str(typing.cast(dict[str, Any], params).get("name")))
+            card = tools.get_tool_cards(self._registry).get(str(typing.cast(dict[str, Any], params).get("name")))
             if card is not None:
                 return card.operation
         return self._registry["get_me"]
 
-    def _refusal(self, problem: Problem, message: dict[str, Any]) -> Answer:
-        """An HTTP status with a JSON-RPC error as its body."""
+    def _build_error_answer(self, problem: Problem, message: dict[str, Any]) -> Answer:
+        """Return a JSON-RPC error with the problem's HTTP status."""
         answer = problem_answer(problem, self._site.metadata_of("/mcp"))
         error = {"code": -32001, "message": problem.detail, "data": problem.body()}
         document = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}
         answer.body, answer.media_type = msgspec.json.encode(document), "application/json"
         return answer
 
-    def server(self) -> "Server[Any]":
+    def build_server(self) -> "Server[Any]":
         """Create the SDK's server with the handlers."""
-        return self._handlers.server()
+        return self._handlers.build_server()
 
 
 async def _wait_for_any(seconds: float, *events: asyncio.Event) -> None:
@@ -169,7 +169,7 @@ async def _wait_for_any(seconds: float, *events: asyncio.Event) -> None:
             wait.cancel()
 
 
-def _decoded(body: bytes) -> dict[str, Any] | None:
+def _decode_message(body: bytes) -> dict[str, Any] | None:
     """Decode the message; None means that the body isn't JSON. The SDK refuses JSON that isn't a message.
 
     The SDK's parsers also accept NaN, UTF-16 and lone surrogates; a call in such a body would skip the checks above.

@@ -30,7 +30,7 @@ BROKEN = "something went wrong here; the server's log says what"
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """A tool's result: JSON text, the same as an object, and pictures."""
+    """A tool's result as JSON text and as an object, and its pictures."""
 
     text: str
     structured: dict[str, Any]
@@ -45,7 +45,7 @@ class Handlers:
         self._registry = registry
         self._dispatcher = dispatcher
 
-    def server(self) -> "Server[Any]":
+    def build_server(self) -> "Server[Any]":
         """Create the SDK's server with these handlers."""
         from mcp.server.lowlevel import Server
 
@@ -54,21 +54,21 @@ class Handlers:
             version=__version__,
             title="ticketbox",
             instructions=prompts.INSTRUCTIONS,
-            get_tool_input_schema=self._input_schema,
-            on_list_tools=guarded(self._list_tools),
-            on_call_tool=guarded(self._call_tool),
-            on_list_prompts=guarded(self._list_prompts),
-            on_get_prompt=guarded(self._get_prompt),
-            on_list_resources=guarded(self._list_resources),
-            on_list_resource_templates=guarded(self._list_templates),
-            on_read_resource=guarded(self._read_resource),
+            get_tool_input_schema=self._get_input_schema,
+            on_list_tools=hide_internal_errors(self._list_tools),
+            on_call_tool=hide_internal_errors(self._call_tool),
+            on_list_prompts=hide_internal_errors(self._list_prompts),
+            on_get_prompt=hide_internal_errors(self._get_prompt),
+            on_list_resources=hide_internal_errors(self._list_resources),
+            on_list_resource_templates=hide_internal_errors(self._list_templates),
+            on_read_resource=hide_internal_errors(self._read_resource),
         )
 
-    def _input_schema(self, name: str) -> dict[str, Any] | None:
-        card = tools.cards(self._registry).get(name)
+    def _get_input_schema(self, name: str) -> dict[str, Any] | None:
+        card = tools.get_tool_cards(self._registry).get(name)
         return None if card is None else card.input_schema
 
-    def tool_list(self, actor: Actor) -> "types.ListToolsResult":
+    def build_tool_list(self, actor: Actor) -> "types.ListToolsResult":
         """List the tools that a caller's scopes allow."""
         import mcp_types as types
 
@@ -87,43 +87,43 @@ class Handlers:
                         open_world_hint=False,
                     ),
                 )
-                for card in tools.allowed(self._registry, actor)
+                for card in tools.list_allowed_tools(self._registry, actor)
             ]
         )
 
     async def _list_tools(self, context: Any, params: Any) -> "types.ListToolsResult":
-        actor = _call(context).actor
+        actor = _get_call(context).actor
         assert actor is not None
-        return self.tool_list(actor)
+        return self.build_tool_list(actor)
 
     async def _call_tool(self, context: Any, params: "types.CallToolRequestParams") -> "types.CallToolResult":
         import mcp_types as types
         from mcp.shared.exceptions import MCPError
 
-        card = tools.cards(self._registry).get(params.name)
+        card = tools.get_tool_cards(self._registry).get(params.name)
         if card is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}; see tools/list")
-        call = _call(context)
+        call = _get_call(context)
         try:
             result = await self.call_tool(card, params.arguments or {}, call)
         except Problem as problem:
             call.refusal = problem.code
-            result = refusal_result(problem)
+            result = build_refusal_result(problem)
         content: list[Any] = [types.TextContent(text=result.text)]
         for picture in result.pictures:
-            content.append(types.ImageContent(data=tools.encoded(picture), mime_type=picture.media_type))
-            if (texts := tools.annotation_texts(picture)) is not None:
+            content.append(types.ImageContent(data=tools.encode_picture(picture), mime_type=picture.media_type))
+            if (texts := tools.encode_annotation_texts(picture)) is not None:
                 content.append(types.TextContent(text=texts))
         return types.CallToolResult(content=content, structured_content=result.structured, is_error=result.is_error)
 
     async def call_tool(self, card: ToolCard, arguments: dict[str, Any], call: RequestContext) -> ToolResult:
         """Call a tool. Raises Problem."""
         result = await self._dispatcher.dispatch(card.operation, arguments, call)
-        pictures = [result] if isinstance(result, Content) else await self._pictures(result, call)
-        structured = tools.structured(result)
+        pictures = [result] if isinstance(result, Content) else await self._load_pictures(result, call)
+        structured = tools.build_structured_result(result)
         return ToolResult(msgspec.json.encode(structured).decode(), structured, pictures)
 
-    async def _pictures(self, result: Any, call: RequestContext) -> list[Content]:
+    async def _load_pictures(self, result: Any, call: RequestContext) -> list[Content]:
         """Draw the screenshot for a ticket's result, at most `MODEL_SIDE` pixels wide and high."""
         if not isinstance(result, TicketDetail) or result.capture is None or result.capture.screenshot is None:
             return []
@@ -158,7 +158,7 @@ class Handlers:
         from mcp.shared.exceptions import MCPError
 
         try:
-            prompt, text = prompts.written(params.name, params.arguments or {})
+            prompt, text = prompts.render_prompt(params.name, params.arguments or {})
         except Problem as problem:
             raise MCPError(types.INVALID_PARAMS, problem.detail) from None
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
@@ -189,23 +189,25 @@ class Handlers:
 
         uri = str(params.uri)
         try:
-            operation, arguments = prompts.resource(uri)
-            result = await self._dispatcher.dispatch(self._registry[operation], arguments, _call(context))
+            operation, arguments = prompts.find_resource(uri)
+            result = await self._dispatcher.dispatch(self._registry[operation], arguments, _get_call(context))
         except Problem as problem:
             raise MCPError(types.INVALID_PARAMS, problem.detail, {**problem.body(), "uri": uri}) from None
         if isinstance(result, Content) and not result.media_type.startswith("application/json"):
-            blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encoded(result))
+            blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encode_picture(result))
             return types.ReadResourceResult(contents=[blob])
-        text = result.data.decode() if isinstance(result, Content) else json.dumps(tools.structured(result))
+        text = (
+            result.data.decode() if isinstance(result, Content) else json.dumps(tools.build_structured_result(result))
+        )
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type="application/json", text=text)]
         )
 
 
-def guarded(handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
+def hide_internal_errors(handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """Wrap a handler so that an unexpected exception's text stays in the log; the SDK sends it at older generations."""
 
-    async def guarded(context: Any, params: Any) -> Any:
+    async def handle(context: Any, params: Any) -> Any:
         import mcp_types as types
         from mcp.shared.exceptions import MCPError
 
@@ -217,14 +219,14 @@ def guarded(handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[A
             log.exception("an MCP call failed")
             raise MCPError(types.INTERNAL_ERROR, BROKEN) from None
 
-    return guarded
+    return handle
 
 
-def _call(context: Any) -> RequestContext:
+def _get_call(context: Any) -> RequestContext:
     return context.request.scope["call"]
 
 
-def refusal_result(problem: Problem) -> ToolResult:
-    """A tool's result for a refused call; the text says what to do next."""
+def build_refusal_result(problem: Problem) -> ToolResult:
+    """Return the tool result for a refused call; its text says what to do next."""
     structured = cast(dict[str, Any], msgspec.to_builtins(problem.body()))
     return ToolResult(f"{problem.detail}{prompts.NEXT.get(problem.code, '')}", structured, is_error=True)

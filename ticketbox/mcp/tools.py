@@ -1,7 +1,6 @@
-"""The MCP tools, made from the registry: names, descriptions and schemas (docs/reference/tools.md).
+"""The MCP tools, built from the registry: names, descriptions and schemas (docs/reference/tools.md).
 
-Schemas are written out without references and cut to what a caller needs, because every one of them is read
-by a model before it can do anything.
+Schemas have no references and only what a caller needs, because a model reads all of them before its first call.
 """
 
 import base64
@@ -49,22 +48,22 @@ class ToolCard(msgspec.Struct, frozen=True):
 
 
 @functools.cache
-def cards(registry: Registry) -> dict[str, ToolCard]:
-    """Every tool by its name, in the registry's order."""
-    found = [_card(operation) for operation in registry if operation.tool is not None]
+def get_tool_cards(registry: Registry) -> dict[str, ToolCard]:
+    """Return all tools by name, in the registry's order."""
+    found = [_build_card(operation) for operation in registry if operation.tool is not None]
     return {card.name: card for card in found}
 
 
-def allowed(registry: Registry, actor: Actor) -> list[ToolCard]:
-    """The tools that a caller's scopes let it use."""
+def list_allowed_tools(registry: Registry, actor: Actor) -> list[ToolCard]:
+    """List the tools that a caller's scopes allow."""
     return [
         card
-        for card in cards(registry).values()
+        for card in get_tool_cards(registry).values()
         if not isinstance(card.operation.scope, Scope) or card.operation.scope in actor.scopes
     ]
 
 
-def _card(operation: Operation) -> ToolCard:
+def _build_card(operation: Operation) -> ToolCard:
     tool = operation.tool
     assert tool is not None
     example = msgspec.json.encode(tool.example).decode()
@@ -72,8 +71,8 @@ def _card(operation: Operation) -> ToolCard:
         name=tool.name or operation.name,
         title=tool.title,
         description=f"{operation.summary}. {tool.when} Example: {example}",
-        input_schema=_input(operation),
-        output_schema=_output(operation),
+        input_schema=_build_input_schema(operation),
+        output_schema=_build_output_schema(operation),
         read_only=not operation.writes,
         destructive=tool.destructive,
         idempotent=tool.idempotent or not operation.writes,
@@ -81,9 +80,9 @@ def _card(operation: Operation) -> ToolCard:
     )
 
 
-def _input(operation: Operation) -> Json:
-    schema = _inlined(operation.arguments)
-    properties = {name: _optional(part) for name, part in schema.get("properties", {}).items()}
+def _build_input_schema(operation: Operation) -> Json:
+    schema = _inline_schema(operation.arguments)
+    properties = {name: _drop_null_type(part) for name, part in schema.get("properties", {}).items()}
     for part in properties.values():
         part.pop("examples", None)
         if part.get("default", 0) is None:
@@ -94,37 +93,37 @@ def _input(operation: Operation) -> Json:
     return found
 
 
-def _output(operation: Operation) -> Json:
-    """What a tool answers, or a refusal: some clients hold results that are errors to the schema as well."""
+def _build_output_schema(operation: Operation) -> Json:
+    """Describe a tool's result or an error, because some clients also check errors against the schema."""
     (shape,) = list_answer_types(operation)
-    found = _PICTURE if shape is Content else _outlined(_inlined(shape), _OUTPUT_DEPTH)
+    found = _PICTURE if shape is Content else _limit_depth(_inline_schema(shape), _OUTPUT_DEPTH)
     kind = {name: part for name, part in found.items() if name != "type"}
     return {"type": "object", "anyOf": [kind, _REFUSAL]}
 
 
-def _inlined(shape: Any) -> Json:
+def _inline_schema(shape: Any) -> Json:
     (schema,), components = build_schemas([shape], _REF)
-    return typing.cast(Json, _resolved(schema, components))
+    return typing.cast(Json, _resolve_references(schema, components))
 
 
-def _resolved(node: Any, components: Json) -> Any:
+def _resolve_references(node: Any, components: Json) -> Any:
     if isinstance(node, list):
-        return [_resolved(each, components) for each in typing.cast(list[Any], node)]
+        return [_resolve_references(each, components) for each in typing.cast(list[Any], node)]
     if not isinstance(node, dict):
         return node
     found = typing.cast(Json, node)
     if "$ref" in found:
-        target = _resolved(components[found["$ref"].rpartition("/")[2]], components)
+        target = _resolve_references(components[found["$ref"].rpartition("/")[2]], components)
         return {**target, **{key: value for key, value in found.items() if key != "$ref"}}
     return {
-        key: _resolved(value, components)
+        key: _resolve_references(value, components)
         for key, value in found.items()
         if key != "title" or not isinstance(value, str)
     }
 
 
-def _optional(schema: Json) -> Json:
-    """A schema without its null: what may be null is left out instead."""
+def _drop_null_type(schema: Json) -> Json:
+    """Remove null from a schema; results leave out null fields."""
     kinds = [kind for kind in schema.get("anyOf", ()) if kind != {"type": "null"}]
     if not kinds:
         return schema
@@ -132,36 +131,36 @@ def _optional(schema: Json) -> Json:
     return {**kinds[0], **rest} if len(kinds) == 1 else {**rest, "anyOf": kinds}
 
 
-def _outlined(schema: Json, depth: int) -> Json:
-    """An output's schema to a certain depth; what is optional there isn't required."""
-    schema = _optional(schema)
+def _limit_depth(schema: Json, depth: int) -> Json:
+    """Cut an output schema to a depth; fields that may be null aren't required."""
+    schema = _drop_null_type(schema)
     if "anyOf" in schema:
-        return {"anyOf": [_outlined(kind, depth) for kind in schema["anyOf"]]}
+        return {"anyOf": [_limit_depth(kind, depth) for kind in schema["anyOf"]]}
     if schema.get("type") == "array":
         items = schema.get("items")
-        return {"type": "array", **({"items": _outlined(items, depth - 1)} if items and depth else {})}
+        return {"type": "array", **({"items": _limit_depth(items, depth - 1)} if items and depth else {})}
     if schema.get("type") == "object":
         if depth == 0 or "properties" not in schema:
             return {"type": "object"}
         properties: Json = schema["properties"]
-        required = [name for name in schema.get("required", ()) if not _may_be_null(properties[name])]
+        required = [name for name in schema.get("required", ()) if not _accepts_null(properties[name])]
         return {
             "type": "object",
-            "properties": {name: _outlined(part, depth - 1) for name, part in properties.items()},
+            "properties": {name: _limit_depth(part, depth - 1) for name, part in properties.items()},
             "required": required,
         }
     return {key: schema[key] for key in ("type", "enum", "const") if key in schema}
 
 
-def _may_be_null(schema: Json) -> bool:
+def _accepts_null(schema: Json) -> bool:
     return {"type": "null"} in schema.get("anyOf", ())
 
 
-def structured(result: Any) -> Json:
-    """An answer as a tool's structured result: an object without nulls."""
+def build_structured_result(result: Any) -> Json:
+    """Convert a result to a JSON object without nulls."""
     if isinstance(result, Content):
-        told = {"media_type": result.media_type, "width": result.width, "height": result.height}
-        return {name: value for name, value in told.items() if value is not None}
+        fields = {"media_type": result.media_type, "width": result.width, "height": result.height}
+        return {name: value for name, value in fields.items() if value is not None}
     if result is None:
         return {"done": True}
     found = typing.cast(Json, msgspec.to_builtins(result))
@@ -169,19 +168,19 @@ def structured(result: Any) -> Json:
     listed: list[Any] = getattr(result, "items", [])
     if listed and isinstance(listed[0], Ticket):
         for each in found["items"]:
-            each["description"] = _in_short(each["description"])
+            each["description"] = _shorten(each["description"])
     return found
 
 
-def _in_short(text: str) -> str:
-    """The beginning of a text: fifty whole descriptions would fill a context before anything was chosen."""
+def _shorten(text: str) -> str:
+    """Return the beginning of a text; fifty full descriptions would fill a model's context."""
     if len(text) <= LISTED_DESCRIPTION:
         return text
-    return f"{text[:LISTED_DESCRIPTION].rstrip()}… ({len(text):,} characters; get_ticket tells all)"
+    return f"{text[:LISTED_DESCRIPTION].rstrip()}… ({len(text):,} characters; get_ticket returns all)"
 
 
 def _drop_nulls(node: Any) -> None:
-    """In place: a second tree of the same would take as long as the first."""
+    """Remove null fields in place; building a second tree would double the time."""
     if type(node) is dict:
         fields = typing.cast(Json, node)
         for name in [name for name, value in fields.items() if value is None]:
@@ -197,13 +196,13 @@ def _drop_nulls(node: Any) -> None:
 _NODES = {dict, list}
 
 
-def encoded(content: Content) -> str:
-    """A picture's bytes as MCP carries them."""
+def encode_picture(content: Content) -> str:
+    """Encode a picture for MCP (base64)."""
     return base64.b64encode(content.data).decode()
 
 
-def annotation_texts(content: Content) -> str | None:
-    """The texts on a picture as JSON, because a font may lack some of their characters; None without texts."""
+def encode_annotation_texts(content: Content) -> str | None:
+    """Return the texts on a picture as JSON, because a font may lack some characters; None if it has no texts."""
     if not content.annotation_texts:
         return None
     return msgspec.json.encode({"annotation_texts": content.annotation_texts}).decode()

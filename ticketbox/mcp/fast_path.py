@@ -1,7 +1,7 @@
 """A fast path for `tools/call` and `tools/list` at the newest protocol generation.
 
 The SDK's public functions check the message; a message that fails a check, and every other method and generation, goes
-through the SDK's server. The answer has the same bytes on both paths (tests/mcp/test_shortcut.py). The fast path
+through the SDK's server. The answer has the same bytes on both paths (tests/mcp/test_fast_path.py). The fast path
 saves the SDK's objects for the request, the connection and the result, which take as long as the call
 (docs/decisions/0011-a-fast-path-for-mcp-calls.md).
 """
@@ -22,7 +22,7 @@ from ticketbox.domain.core.scopes import Scope as Granted
 from ticketbox.edge.asgi import Scope
 from ticketbox.edge.responses import Answer
 from ticketbox.mcp import tools
-from ticketbox.mcp.handlers import BROKEN, Handlers, ToolResult, log, refusal_result
+from ticketbox.mcp.handlers import BROKEN, Handlers, ToolResult, build_refusal_result, log
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
@@ -80,7 +80,7 @@ class FastPath:
         if method == "tools/list":
             return FastRequest(request_id, method)
         params = message["params"]
-        if params["name"] not in tools.cards(self._registry):
+        if params["name"] not in tools.get_tool_cards(self._registry):
             return None
         return FastRequest(request_id, method, params["name"], params.get("arguments") or {})
 
@@ -88,36 +88,36 @@ class FastPath:
         """Answer a checked message. Raises Unauthorized, InsufficientScope and RateLimited."""
         if request.method == "tools/list":
             actor = await self._dispatcher.admit(self._registry["get_me"], call)
-            return _result_answer(request, self._tool_list(actor))
-        card = tools.cards(self._registry)[request.name]
+            return _build_result_answer(request, self._encode_tool_list(actor))
+        card = tools.get_tool_cards(self._registry)[request.name]
         try:
             result = await self._handlers.call_tool(card, request.arguments, call)
         except (Unauthorized, InsufficientScope, RateLimited):
             raise
         except Problem as problem:
             call.refusal = problem.code
-            result = refusal_result(problem)
+            result = build_refusal_result(problem)
         except Exception:
             log.exception("an MCP call failed")
             error = {"code": INTERNAL_ERROR, "message": BROKEN}
             body = _encode({"jsonrpc": "2.0", "id": request.id, "error": error})
             return Answer(ERROR_CODE_HTTP_STATUS.get(INTERNAL_ERROR, 200), body, "application/json")
-        return _result_answer(request, self._call_result(result))
+        return _build_result_answer(request, self._encode_call_result(result))
 
-    def _tool_list(self, actor: Actor) -> bytes:
+    def _encode_tool_list(self, actor: Actor) -> bytes:
         """The result of `tools/list`, encoded once for each set of scopes."""
         known = self._lists.get(actor.scopes)
         if known is None:
-            listed = self._handlers.tool_list(actor).model_dump(by_alias=True, mode="json", exclude_none=True)
+            listed = self._handlers.build_tool_list(actor).model_dump(by_alias=True, mode="json", exclude_none=True)
             result = serialize_server_result("tools/list", GENERATION, listed)
             known = self._lists[actor.scopes] = _encode({**result, "_meta": self._meta})
         return known
 
-    def _call_result(self, result: ToolResult) -> bytes:
+    def _encode_call_result(self, result: ToolResult) -> bytes:
         content: list[dict[str, Any]] = [{"text": result.text, "type": "text"}]
         for picture in result.pictures:
-            content.append({"data": tools.encoded(picture), "mimeType": picture.media_type, "type": "image"})
-            if (texts := tools.annotation_texts(picture)) is not None:
+            content.append({"data": tools.encode_picture(picture), "mimeType": picture.media_type, "type": "image"})
+            if (texts := tools.encode_annotation_texts(picture)) is not None:
                 content.append({"text": texts, "type": "text"})
         document = {
             "content": content,
@@ -134,7 +134,7 @@ def _is_portable(identity: object) -> bool:
     return type(identity) is str or (type(identity) is int and abs(identity) < LARGEST_ID)
 
 
-def _result_answer(request: FastRequest, result: bytes) -> Answer:
+def _build_result_answer(request: FastRequest, result: bytes) -> Answer:
     body = b'{"jsonrpc":"2.0","id":%s,"result":%s}' % (_encode(request.id), result)
     return Answer(200, body, "application/json")
 

@@ -168,5 +168,5 @@ def test_valid_and_invalid_envelopes(world: World, parts: dict[str, Any]) -> Non
 
 def test_no_tool_reads_an_argument_from_a_header() -> None:
     """The fast path omits the SDK's check of `Mcp-Param-*` headers, which concerns only such tools."""
-    schemas = json.dumps([card.input_schema for card in tools.cards(registry()).values()])
+    schemas = json.dumps([card.input_schema for card in tools.get_tool_cards(registry()).values()])
     assert "x-mcp-header" not in schemas
