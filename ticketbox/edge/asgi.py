@@ -1,4 +1,4 @@
-"""The little of ASGI that the surfaces share: types, headers, bounded bodies."""
+"""ASGI types, and functions to read headers, bodies and queries within limits."""
 
 import asyncio
 import contextlib
@@ -16,27 +16,27 @@ ASGIApp = Callable[[Scope, Receive, Send], Awaitable[None]]
 
 
 class ClientGone(Exception):
-    """The client went away before its request was whole; there is nobody to answer."""
+    """The client disconnected before its request was complete."""
 
 
-# Set by the server: says whether the request's body has arrived, so that nobody has to wait for it.
+# Set by the server: reports whether the request's body has arrived, so that no wait is needed.
 BODY_IS_HERE = "ticketbox.body_is_here"
 _NAMED = "ticketbox.headers"
 
 
 def list_header_values(scope: Scope, name: bytes) -> list[str]:
-    """Every value of a header, as text."""
+    """Return all values of a header as text."""
     return [value.decode("latin-1") for value in _group_headers(scope).get(name, ())]
 
 
 def header(scope: Scope, name: bytes) -> str | None:
-    """The first value of a header, stripped of white space."""
+    """Return the first value of a header, without surrounding white space; None if it is missing."""
     values = _group_headers(scope).get(name)
     return None if values is None else values[0].decode("latin-1").strip()
 
 
 def _group_headers(scope: Scope) -> dict[bytes, list[bytes]]:
-    """The headers by their names, sorted once: a dozen of them are asked for in every request."""
+    """Group the headers by name, once for each request, because about a dozen are read."""
     found: dict[bytes, list[bytes]] | None = scope.get(_NAMED)
     if found is None:
         found = scope[_NAMED] = {}
@@ -49,7 +49,7 @@ def _group_headers(scope: Scope) -> dict[bytes, list[bytes]]:
 
 
 def list_accepted_encodings(scope: Scope) -> set[str]:
-    """The content codings that the client names and doesn't rule out (RFC 9110, 12.5.3)."""
+    """Return the content codings that the client lists and doesn't exclude (RFC 9110, 12.5.3)."""
     found: set[str] = set()
     for line in list_header_values(scope, b"accept-encoding"):
         for part in line.split(","):
@@ -60,12 +60,12 @@ def list_accepted_encodings(scope: Scope) -> set[str]:
 
 
 def has_body(scope: Scope) -> bool:
-    """Whether a body comes with the request."""
+    """Whether the request has a body."""
     return header(scope, b"content-length") not in {None, "0"} or header(scope, b"transfer-encoding") is not None
 
 
 async def drain(receive: Receive, most: int, seconds: float) -> None:
-    """Read and drop what still arrives of a body, up to a size and a time."""
+    """Read and discard the rest of a body, up to a size and a time."""
     with contextlib.suppress(TimeoutError):
         async with asyncio.timeout(seconds):
             while most > 0:
@@ -76,10 +76,10 @@ async def drain(receive: Receive, most: int, seconds: float) -> None:
 
 
 async def chunks(scope: Scope, receive: Receive, most: int, seconds: float) -> AsyncIterator[bytes]:
-    """The body's parts as they arrive, within a size and a time.
+    """Yield the body's parts as they arrive, within a size and a time.
 
-    Raises PayloadTooLarge, before reading where Content-Length already says so, RequestTimeout for a body
-    that takes longer than `seconds` as a whole, and ClientGone.
+    Raises PayloadTooLarge (before reading, if Content-Length exceeds the limit), RequestTimeout if the whole body takes
+    longer than `seconds`, and ClientGone.
     """
     _refuse_declared(scope, most)
     room, more = most, True
@@ -95,9 +95,9 @@ async def chunks(scope: Scope, receive: Receive, most: int, seconds: float) -> A
 
 
 async def whole_body(scope: Scope, receive: Receive, most: int, seconds: float) -> bytes:
-    """The whole body, within a size and a time. Raises as `chunks` does.
+    """Read the whole body, within a size and a time. Raises the same as `chunks`.
 
-    Most bodies have arrived with their heads; a generator and a time limit would cost more than the reading.
+    Most bodies arrive with the head; for them a generator and a timeout would cost more than the reading.
     """
     _refuse_declared(scope, most)
     if _is_here(scope):
@@ -126,7 +126,7 @@ def _refuse_declared(scope: Scope, most: int) -> None:
 
 
 async def _part(receive: Receive, room: int, most: int) -> tuple[bytes, bool]:
-    """The next part of a body, and whether more comes."""
+    """Read the next part of a body; also return whether more follows."""
     message = await receive()
     if message["type"] == "http.disconnect":
         raise ClientGone
@@ -145,7 +145,7 @@ def _too_slow(seconds: float) -> RequestTimeout:
 
 
 def query(scope: Scope) -> dict[str, str]:
-    """The query's parameters. Raises InvalidRequest for a repeated or undecodable one."""
+    """Return the query's parameters. Raises InvalidRequest if one is repeated or can't be decoded."""
     raw: bytes = scope["query_string"]
     if not raw:
         return {}

@@ -1,6 +1,6 @@
-"""Answers compressed on their way out, where the client takes gzip (docs/operate/security.md, "Compression").
+"""Compress answers for clients that accept gzip (docs/operate/security.md, "Compression").
 
-A surface says of its answer that it may be: nothing is compressed unless somebody thought about what is in it.
+Only answers marked with `allow_compression` are compressed.
 """
 
 import asyncio
@@ -10,21 +10,21 @@ from ticketbox.edge.asgi import Message, Scope, Send, header, list_accepted_enco
 
 LEAST_BYTES = 1_000
 _LEVEL = 1  # a sixth of the bytes; 6 takes three times as long for a fifth less
-_LONG_BYTES = 100_000  # takes about a millisecond; what takes longer leaves the event loop's thread
+_LONG_BYTES = 100_000  # takes about a millisecond; larger bodies are compressed in another thread
 _KINDS = (b"application/json", b"text/csv", b"text/html")
 _OWN_PAGES = {None, "same-origin", "none"}
 
 
 def allow_compression(scope: Scope) -> None:
-    """Say that the answer to this request holds no secret, so that its length may tell of what is in it."""
+    """Mark the answer as free of secrets, so that its compressed length can't reveal one (BREACH)."""
     scope["may_pack"] = True
 
 
 def packing(scope: Scope, send: Send) -> Send:
-    """A `send` that compresses answers which may be and are worth it.
+    """Return a `send` that compresses answers that are marked and large enough.
 
-    An answer with an ETag goes out as it is: the tag names just these bytes (RFC 9110, 8.8.3.3), and comes back in
-    If-Match. What another site's page asks for is never compressed, since that page may try guesses and listen.
+    Answers with an ETag aren't compressed: the tag identifies these bytes (RFC 9110, 8.8.3.3), and clients send it in
+    If-Match. Requests from other sites' pages aren't either, because such a page can submit guesses and measure.
     """
     held: Message | None = None
 

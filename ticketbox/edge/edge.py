@@ -1,7 +1,7 @@
-"""The edge: one ASGI layer around everything, before any routing (docs/develop/architecture.md, "Edge").
+"""The edge: the ASGI layer around the whole application (docs/develop/architecture.md, "Edge").
 
-Order: size and header checks, Host and Origin, credentials, then the route. It also gives every request
-its id, its log line and the headers that every answer carries.
+Order: size and header checks, Host and Origin, credentials, then the route. It also adds the request id,
+the log line and the headers that every answer has.
 """
 
 import asyncio
@@ -41,7 +41,7 @@ MAX_HEADERS = 100
 BAD_CREDENTIALS_PER_MINUTE = 60
 ANONYMOUS_PER_MINUTE = 600
 SAFE = {"GET", "HEAD", "OPTIONS"}
-CLIENT_GONE = 499  # for the log alone: nobody was left to answer
+CLIENT_GONE = 499  # only in the log: the client has disconnected
 
 _ALWAYS: Headers = [
     (b"x-content-type-options", b"nosniff"),
@@ -56,11 +56,11 @@ _SECURE = (b"strict-transport-security", b"max-age=31536000")
 
 
 class Site(msgspec.Struct, frozen=True):
-    """Where this server can be reached, and whom it believes about where a request came from.
+    """The server's public URL and hosts, and the proxies that it trusts.
 
-    `hosts` are the Host values that are ours; with `any_address` an IP address will do as well, because
-    a rebinding attack needs a name. `secure` says that browsers come over https; `by_socket` that whoever
-    connects is a proxy, which alone can open the unix socket.
+    `hosts` are the accepted Host values; `any_address` also accepts any IP address, because a rebinding attack needs
+    a name. `secure` means that browsers use https; `by_socket` that every client is a proxy, because only a proxy
+    can open the unix socket.
     """
 
     public_url: str
@@ -76,12 +76,12 @@ class Site(msgspec.Struct, frozen=True):
         return "__Host-ticketbox" if self.secure else "ticketbox"
 
     def metadata_of(self, path: str) -> str:
-        """The address that says who guards what stands at a path (RFC 9728)."""
+        """Return the URL of the metadata document for a path (RFC 9728)."""
         return f"{self.public_url}{METADATA}/{'mcp' if path == '/mcp' else 'api'}"
 
 
 class Edge:
-    """Wraps an application; `observe` gets the scope, status and seconds of every request."""
+    """Wraps an application; calls `observe` with the scope, status and seconds of each request."""
 
     def __init__(
         self,
@@ -132,7 +132,7 @@ class Edge:
                 problem = slow_down(self._limiter, problem, call)
                 refusal = problem_answer(problem, self._site.metadata_of(scope["path"]))
                 await (refusal(scope, receive, answer) if taken else refusal.cut_off(scope, receive, answer))
-        except asyncio.CancelledError:  # the stop's patience is at its end
+        except asyncio.CancelledError:  # the time to stop gracefully has passed
             if status:
                 raise
             await problem_answer(Unavailable("the server is stopping; try again"))(scope, receive, answer)
@@ -166,7 +166,7 @@ class Edge:
         if len(hosts) != 1 or not self._is_ours(hosts[0].strip().lower()):
             raise MisdirectedRequest("the Host header names another site than this one; see --public-url")
         if b"tok_" in scope["query_string"]:
-            raise Unauthorized("a token doesn't belong into an address; send Authorization: Bearer")
+            raise Unauthorized("a token must not be sent in the URL; send Authorization: Bearer")
         call.user_agent = (header(scope, b"user-agent") or "")[:300]
         self._take_credential(scope, call)
 
@@ -202,7 +202,7 @@ class Edge:
         return None if morsel is None else morsel.value
 
     def _refuse_cross_site(self, scope: Scope) -> None:
-        """A write with a cookie must come from our own pages (Fetch Metadata; RFC 6454 as the fallback)."""
+        """Refuse a write with a cookie from another site (Fetch Metadata, or Origin by RFC 6454)."""
         if scope["method"] in SAFE:
             return
         site = header(scope, b"sec-fetch-site")
@@ -224,7 +224,7 @@ class Edge:
         return True
 
     def _address(self, scope: Scope) -> str:
-        """Who is at the other end: the peer, or whom a named proxy forwards for."""
+        """Return the client's address: the peer's, or the one that a trusted proxy forwards."""
         client = scope.get("client")
         address = client[0] if client else "local"
         known = self._site.by_socket if client is None else self._site.proxies
@@ -273,9 +273,9 @@ class Edge:
 
 
 def slow_down(limiter: RateLimiter, problem: Problem, call: RequestContext) -> Problem:
-    """Turn one bad credential too many from an address into a 429; keep every other problem.
+    """Replace the problem by a 429 after too many bad credentials from an address.
 
-    Only refusals draw on this bucket, so guessing from an address never locks out who knows better.
+    Only refusals draw on this bucket, so guesses never block clients with a valid credential at the same address.
     """
     if not isinstance(problem, Unauthorized):
         return problem
@@ -287,7 +287,7 @@ def slow_down(limiter: RateLimiter, problem: Problem, call: RequestContext) -> P
 
 
 def _network(address: str) -> str:
-    """What one attacker holds: a whole IPv6 /64, or one IPv4 address."""
+    """Return what one attacker can hold: an IPv6 /64, or one IPv4 address."""
     try:
         parsed = ip_address(address)
     except ValueError:

@@ -1,8 +1,8 @@
-"""The way out: requests to addresses that somebody else named (docs/operate/security.md, "Outgoing requests").
+"""Requests to URLs that users entered (docs/operate/security.md, "Outgoing requests").
 
-The guard stands where the connection is made: the name is resolved once, every address that it has must be a
-public one, and the connection goes to the address that was checked. So nothing can change in between (DNS
-rebinding), and no spelling of an address gets by. Redirects aren't followed, and no proxy is asked.
+The check happens when connecting: the name is resolved once, all of its addresses must be public, and the connection
+uses a checked address. So DNS rebinding and unusual spellings of an address have no effect. Redirects aren't followed,
+and no proxy is used.
 """
 
 import asyncio
@@ -23,7 +23,7 @@ _REFUSED = "its address isn't one of the public internet's"
 
 
 class Guard(AsyncNetworkBackend):
-    """Connects by name, to public addresses only unless the operator says otherwise."""
+    """Connects only to public addresses, unless the operator allows private ones."""
 
     def __init__(self, *, allow_private: bool) -> None:
         self._allow_private = allow_private
@@ -33,11 +33,11 @@ class Guard(AsyncNetworkBackend):
         self,
         host: str,
         port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 (the interface's own)
+        timeout: float | None = None,  # noqa: ASYNC109 (part of the interface)
         local_address: str | None = None,
         socket_options: Iterable[Any] | None = None,
     ) -> AsyncNetworkStream:
-        """Resolve once, check, and connect to what was checked. Raises Unreachable."""
+        """Resolve the name once, check the addresses and connect. Raises FetchError."""
         for address in await self._resolve(host, port):
             try:
                 return await self._backend.connect_tcp(address, port, timeout, local_address, socket_options)
@@ -58,12 +58,12 @@ class Guard(AsyncNetworkBackend):
 
 @functools.cache
 def _trusted() -> ssl.SSLContext:
-    """Whom to believe; reading the authorities takes longer than a request."""
+    """Load the trusted certificate authorities, once, because that takes longer than a request."""
     return httpcore2.default_ssl_context()
 
 
 class Fetcher:
-    """Sends requests over https through the guard, each on a connection of its own."""
+    """Sends requests over https through the guard, each on a new connection."""
 
     def __init__(self, *, allow_private: bool = False) -> None:
         self._allow_private = allow_private
@@ -80,7 +80,7 @@ class Fetcher:
         seconds: float = 5.0,
         plain: bool = False,
     ) -> FetchedResponse:
-        """Send one request. Raises Unreachable for every reason that there is no answer to use."""
+        """Send one request. Raises FetchError if there is no usable answer."""
         if not url.startswith("https://") and not (plain and self._allow_private and url.startswith("http://")):
             raise FetchError("only https is fetched")
         sent = {"User-Agent": f"ticketbox/{__version__}", "Accept-Encoding": "identity", **(headers or {})}

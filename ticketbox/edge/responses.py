@@ -1,4 +1,4 @@
-"""Answers on their way out: status, headers, bytes. Problems become problem+json here (RFC 9457)."""
+"""HTTP answers: status, headers, body. Problems become problem+json (RFC 9457)."""
 
 import re
 from http.cookies import SimpleCookie
@@ -19,9 +19,7 @@ _encoder = msgspec.json.Encoder()
 
 
 class Answer(msgspec.Struct):
-    """An HTTP answer that is ready to be sent. It is an ASGI application itself, as Litestar's handlers may
-    return.
-    """
+    """An HTTP answer, and an ASGI application, so that Litestar's handlers can return it."""
 
     status: int
     body: bytes
@@ -29,14 +27,14 @@ class Answer(msgspec.Struct):
     headers: Headers = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the answer; without its body for HEAD."""
+        """Send the answer, without its body for HEAD."""
         await self._send(send, b"" if scope["method"] == "HEAD" else self.body)
 
     async def cut_off(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a client that is still sending, and close the connection.
 
-        What is on its way is read for a moment first: a connection that is closed on unread data is reset, and
-        the client might lose the answer (RFC 9112, 9.6).
+        Reads for a moment first: closing a connection with unread data resets it, and the client might lose the answer
+        (RFC 9112, 9.6).
         """
         self.headers.append((b"connection", b"close"))
         await self._send(send, self.body, more=True)
@@ -56,14 +54,14 @@ class Answer(msgspec.Struct):
 
 
 def json_answer(value: Any, status: int = 200) -> Answer:
-    """A JSON answer."""
+    """Encode a value as a JSON answer."""
     return Answer(status, _encoder.encode(value), "application/json")
 
 
 def problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
-    """A problem document, with the headers that its status calls for.
+    """Encode a problem, with the headers that its status requires.
 
-    `metadata` is the address that says who guards the resource (RFC 9728, 5.1).
+    `metadata` is the URL of the resource's metadata (RFC 9728, 5.1).
     """
     headers: Headers = []
     if isinstance(problem, RateLimited):
@@ -74,12 +72,12 @@ def problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
     elif problem.status == 405:
         headers.append((b"allow", ", ".join(problem.extra["valid"]).encode()))
     body = {"type": f"urn:ticketbox:problem:{problem.code}", **problem.body()}
-    text = _SECRET.sub(b"tok_\xe2\x80\xa6", _encoder.encode(body))  # what people put in the wrong place isn't told back
+    text = _SECRET.sub(b"tok_\xe2\x80\xa6", _encoder.encode(body))  # a token in the wrong place isn't repeated
     return Answer(problem.status, text, "application/problem+json", headers)
 
 
 def _challenge(problem: Problem, metadata: str | None) -> str:
-    """What a client should bring (RFC 6750, 3); no error where no token was sent."""
+    """Build the challenge (RFC 6750, 3), without an error if no token was sent."""
     parts = ['realm="ticketbox"']
     if metadata is not None:
         parts.append(f'resource_metadata="{metadata}"')
@@ -91,7 +89,7 @@ def _challenge(problem: Problem, metadata: str | None) -> str:
 
 
 def build_session_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:
-    """The header that sets the session's cookie, or ends it with a lifetime of 0 seconds."""
+    """Build the header that sets the session cookie, or deletes it with a lifetime of 0 seconds."""
     jar = SimpleCookie()
     jar[name] = secret
     morsel = jar[name]
