@@ -12,7 +12,7 @@ import msgspec
 from ticketbox.domain.core.problems import InvalidField
 
 if TYPE_CHECKING:
-    from ticketbox.domain.events.mail_server import MailServer
+    pass
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
@@ -40,7 +40,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_keep: int = DEFAULT_KEEP
     backup_dir: Path | None = None
     drop_captures_after: int | None = None
-    relay: "MailServer | None" = None
+    relay: "EmailServer | None" = None
 
     @property
     def secure(self) -> bool:

@@ -21,7 +21,7 @@ def without_system_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(fonts, "_system_choice", {})
 
 
-def drawn(text: str) -> bytes:
+def draw_text(text: str) -> bytes:
     """The pixels of a picture with a text on it."""
     mark = {"kind": "text", "geometry": {"x": 10, "y": 10, "size": 24}, "text": text}
     picture = processing.draw(pictures.png(300, 60), [msgspec.convert(mark, type=AnnotationInput)])
@@ -39,22 +39,22 @@ def test_the_bundled_font_has_a_glyph_for_each_character(text: str) -> None:
 
 @pytest.mark.parametrize(("text", "reduced"), WORDS.items())
 def test_text_is_not_reduced_to_ascii(text: str, reduced: str) -> None:
-    assert drawn(text) != drawn(reduced)
+    assert draw_text(text) != draw_text(reduced)
 
 
 def test_letters_with_a_separate_accent_are_composed() -> None:
-    assert drawn("e\u0301a\u0308") == drawn("éä")
+    assert draw_text("e\u0301a\u0308") == draw_text("éä")
 
 
-def test_control_characters_are_not_drawn() -> None:
-    assert drawn("a\u202e\x07b\u200e") == drawn("ab")
-    assert drawn("a\tb") == drawn("a   b")
+def test_control_characters_are_not_draw_text() -> None:
+    assert draw_text("a\u202e\x07b\u200e") == draw_text("ab")
+    assert draw_text("a\tb") == draw_text("a   b")
 
 
 @pytest.mark.usefixtures("without_system_fonts")
 def test_a_character_that_no_font_has_is_an_empty_box() -> None:
     assert fonts.split_by_font("Größe 日本") == [("Größe 日本", fonts.find_bundled_font())]
-    assert drawn("日") == drawn("本") != drawn("")
+    assert draw_text("日") == draw_text("本") != draw_text("")
 
 
 def test_a_character_that_the_bundled_font_lacks_uses_a_system_font(

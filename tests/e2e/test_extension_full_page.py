@@ -139,7 +139,7 @@ def test_scrollable_areas_are_counted(connected: ExtensionBrowser, reporter: Wor
 
     ticket = ReportedTicket(reporter, connected.run(work()))
     assert ticket.capture["health"]["screenshot"] == {"extent": "full_page", "cut": False, "inner": 2}
-    assert "2 parts scroll by themselves" in ticket.capture["health_summary"]
+    assert "2 parts scroll separately" in ticket.capture["health_summary"]
 
 
 def test_page_beyond_the_limits_is_cut_and_marked(connected: ExtensionBrowser, reporter: World, tall: TallSite) -> None:

@@ -14,7 +14,7 @@ from tests.support.mail_server import MailServer, run_mail_server
 from ticketbox.domain.accounts.records import MailState
 from ticketbox.domain.core.clock import DAY, HOUR, MINUTE, Clock
 from ticketbox.domain.core.limits import RateLimiter
-from ticketbox.domain.events.mail_server import parse_mail_server
+from ticketbox.domain.events.email_server import parse_email_server
 from ticketbox.domain.events.records import Reason
 from ticketbox.jobs.email.delivery import EmailSender
 from ticketbox.operations.core.services import Services
@@ -37,7 +37,7 @@ class Bench:
         self.box = box
         self.services = Services(database, RateLimiter(lambda: 0.0), "https://tickets.example", mails=True)
         self.mailer = EmailSender(
-            self.services, parse_mail_server(f"smtp://{box.host}", "ticketbox <t@tickets.example>")
+            self.services, parse_email_server(f"smtp://{box.host}", "ticketbox <t@tickets.example>")
         )
 
     async def set_up(self) -> None:
@@ -297,14 +297,14 @@ def test_rejected_address_blocks_no_other_email(tmp_path: Path) -> None:
 
 def test_unreachable_server_costs_one_attempt_for_all(tmp_path: Path) -> None:
     async def test(bench: Bench) -> None:
-        bench.mailer._relay = parse_mail_server("smtp://localhost:9", "t@tickets.example")
+        bench.mailer._relay = parse_email_server("smtp://localhost:9", "t@tickets.example")
         for ticket in (1, 2, 3):
             await bench.happen(ticket=ticket)
         assert await bench.later() == []
         waiting = await bench.waiting()
         assert [(state, attempts) for state, attempts, _ in waiting] == [("pending", 1)] * 3
         assert "can't connect to the email server: " in str(waiting[0][2])
-        bench.mailer._relay = parse_mail_server(f"smtp://{bench.box.host}", "t@tickets.example")
+        bench.mailer._relay = parse_email_server(f"smtp://{bench.box.host}", "t@tickets.example")
         assert len(await bench.later(10_000)) == 3
 
     on_a_bench(tmp_path, test)

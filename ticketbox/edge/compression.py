@@ -9,7 +9,7 @@ import zlib
 from ticketbox.edge.asgi import Message, Scope, Send, header, list_accepted_encodings
 
 LEAST_BYTES = 1_000
-_LEVEL = 1  # a sixth of the bytes; 6 takes three times as long for a fifth less
+_LEVEL = 1  # a sixth of the bytes; level 6 takes three times as long for a fifth less
 _LONG_BYTES = 100_000  # takes about a millisecond; larger bodies are compressed in another thread
 _KINDS = (b"application/json", b"text/csv", b"text/html")
 _OWN_PAGES = {None, "same-origin", "none"}

@@ -164,7 +164,7 @@ class Edge:
             raise InvalidRequest(f"more than {MAX_HEADERS} headers")
         hosts = list_header_values(scope, b"host")
         if len(hosts) != 1 or not self._is_ours(hosts[0].strip().lower()):
-            raise MisdirectedRequest("the Host header names another site than this one; see --public-url")
+            raise MisdirectedRequest("the Host header doesn't match this site; see --public-url")
         if b"tok_" in scope["query_string"]:
             raise Unauthorized("a token must not be sent in the URL; send Authorization: Bearer")
         call.user_agent = (header(scope, b"user-agent") or "")[:300]

@@ -57,7 +57,7 @@ class Guard(AsyncNetworkBackend):
 
 
 @functools.cache
-def _trusted() -> ssl.SSLContext:
+def _load_tls_context() -> ssl.SSLContext:
     """Load the trusted certificate authorities, once, because that takes longer than a request."""
     return httpcore2.default_ssl_context()
 
@@ -95,7 +95,7 @@ class Fetcher:
             raise FetchError("it is no address") from None
 
     async def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes, most: int) -> FetchedResponse:
-        trusted = await asyncio.to_thread(_trusted)
+        trusted = await asyncio.to_thread(_load_tls_context)
         async with (
             AsyncConnectionPool(ssl_context=trusted, network_backend=self._guard) as pool,
             pool.stream(method, url, headers=list(headers.items()), content=body or None) as answer,

@@ -126,11 +126,11 @@ class _ServerState(Collector):
             "ticketbox_deliveries_oldest_seconds", "Age of the oldest waiting delivery.", _age(webhooks.oldest, now)
         )
         yield GaugeMetricFamily("ticketbox_webhooks_disabled", "Disabled webhooks.", webhooks.disabled)
-        yield GaugeMetricFamily("ticketbox_mails_waiting", "E-mails that wait.", mail.pending)
+        yield GaugeMetricFamily("ticketbox_mails_waiting", "Emails that wait.", mail.pending)
         yield GaugeMetricFamily(
-            "ticketbox_mails_oldest_seconds", "Age of the oldest waiting e-mail.", _age(mail.oldest, now)
+            "ticketbox_mails_oldest_seconds", "Age of the oldest waiting email.", _age(mail.oldest, now)
         )
-        yield _counter("ticketbox_mails", "Attempts to send e-mail, by outcome.", "outcome", self._services.mailed)
+        yield _counter("ticketbox_mails", "Attempts to send email, by outcome.", "outcome", self._services.mailed)
 
 
 def _age(since: int | None, now: int) -> float:

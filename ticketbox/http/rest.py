@@ -1,7 +1,7 @@
 """REST under `/api/v1`: the paths of the registry. It decides nothing; `dispatch` does.
 
-Path, query and body become one map of arguments; extra, repeated and doubled ones are refused, and the
-whole is converted and checked at once against the operation's arguments.
+Path, query and body become one map of arguments; extra, repeated and duplicate ones are refused, and the whole map is
+converted and validated in one step against the operation's arguments.
 """
 
 import re
@@ -22,7 +22,7 @@ from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer, build_session_cookie, json_answer
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS
 from ticketbox.http.routing import Paths
-from ticketbox.http.sse import Stream
+from ticketbox.http.sse import EventStream
 from ticketbox.http.uploads import read_upload
 from ticketbox.operations.core.content import Content, WithSession
 from ticketbox.operations.core.context import RequestContext
@@ -33,13 +33,13 @@ PREFIX = "/api/v1"
 MAX_JSON = 4 * 1024 * 1024
 BODY_SECONDS = 30.0
 
-Endpoint = Callable[[Scope, Receive], Awaitable[Answer | Stream]]
+Endpoint = Callable[[Scope, Receive], Awaitable[Answer | EventStream]]
 
 
 class Api:
-    """The REST API as an ASGI application; what isn't a path of the registry goes to the application behind it.
+    """The REST API as an ASGI application; paths that aren't in the registry go to the application behind it.
 
-    It stands before the framework, whose way to a handler costs as much as a look-up in the file
+    It runs in front of the framework, whose routing costs as much as a look-up in the file
     (docs/decisions/0002-rest-in-front-of-the-framework.md).
     """
 
@@ -72,12 +72,12 @@ class Api:
 def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
     decode = _decoder(operation)
     lax = operation.body is Body.NONE
-    # What any token may read holds no secrets: those are told once, to whoever made them.
-    tells_no_secret = operation.scope is scopes.Scope.READ and not operation.writes
+    # Answers that any token can read contain no secrets: a secret is shown once, to the person who created it.
+    contains_no_secret = operation.scope is scopes.Scope.READ and not operation.writes
 
-    async def handle(scope: Scope, receive: Receive) -> Answer | Stream:
+    async def handle(scope: Scope, receive: Receive) -> Answer | EventStream:
         call: RequestContext = scope["call"]
-        if tells_no_secret:
+        if contains_no_secret:
             allow_compression(scope)
         if operation.body is Body.MULTIPART:
             await dispatcher.admit(operation, call)
@@ -87,7 +87,7 @@ def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpo
             await dispatcher.admit(operation, call)
             raise
         if operation.live:
-            return Stream(dispatcher.follow(operation, arguments, call, lax=lax))
+            return EventStream(dispatcher.follow(operation, arguments, call, lax=lax))
         result = await dispatcher.dispatch(operation, arguments, call, lax=lax)
         answer = _answer(operation, result, scope, site)
         if call.replayed:
@@ -147,12 +147,12 @@ def _takes(kind: Any, wanted: type) -> bool:
 
 async def _refuse_body(scope: Scope, receive: Receive) -> None:
     if has_body(scope):
-        raise InvalidRequest("this takes no body")
+        raise InvalidRequest("this operation doesn't accept a body")
 
 
 def _refuse_query(scope: Scope) -> None:
     for name in query(scope):
-        raise InvalidField(name, "this takes no query")
+        raise InvalidField(name, "this operation doesn't accept query parameters")
 
 
 async def _json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
@@ -181,7 +181,9 @@ def _take_headers(scope: Scope, taken: Set[str], given: dict[str, Any]) -> None:
             continue
         label = argument.name
         if name not in taken or len(values) > 1:
-            raise InvalidField(label, "this header stands twice" if name in taken else "this takes no such header")
+            raise InvalidField(
+                label, "duplicate header" if name in taken else "this operation doesn't accept this header"
+            )
         text = values[0].strip()
         if name != "expected_version":
             given[name] = text

@@ -70,13 +70,13 @@ def _no_route(_: object, error: Exception) -> Response[bytes]:
 
 def _document(registry: Registry, site: Site) -> HTTPRouteHandler:
     @functools.cache
-    def encoded() -> bytes:
+    def encode_document() -> bytes:
         return msgspec.json.encode(document.document(registry, site.public_url))
 
     @get(rest.PREFIX + "/openapi.json")
     async def handle(request: Request[Any, Any, Any]) -> Answer:
         allow_compression(typing.cast(Scope, request.scope))
-        return Answer(200, encoded(), "application/json", [(b"cache-control", b"no-cache")])
+        return Answer(200, encode_document(), "application/json", [(b"cache-control", b"no-cache")])
 
     return handle
 

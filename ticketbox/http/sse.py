@@ -27,7 +27,7 @@ class _Slow(Exception):
     """The client doesn't take what is sent."""
 
 
-class Stream:
+class EventStream:
     """An answer that goes on until its batches end or the client goes away."""
 
     def __init__(self, batches: AsyncGenerator[EventBatch]) -> None:

@@ -1,4 +1,4 @@
-"""The web app: its files, and the page that starts it under each of its own addresses; the browser extension's zips.
+"""The web app: its files and the page that starts it, at each of the app's addresses; the browser extension's zips.
 
 The files are made from `web/` when the package is built, with compressed copies beside them.
 """
@@ -45,7 +45,7 @@ _FOR_EVER = b"public, max-age=31536000, immutable"
 
 
 class Boot(msgspec.Struct, frozen=True):
-    """What the app would otherwise ask for first. It stands in its page as JSON, which no browser runs."""
+    """Data that the app would otherwise request first. It is in the page as JSON, which browsers don't run."""
 
     version: str
     public_url: str
@@ -95,11 +95,11 @@ def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[
         return Answer(200, (EXTENSION / name).read_bytes(), "application/zip", headers)
 
     @get("/extension/connected")
-    async def connected() -> Answer:
-        """Where the consent page leads the extension back to; it takes the answer from the tab's address."""
+    async def show_connected_page() -> Answer:
+        """The page to which the consent page returns; the extension reads the result from the tab's address."""
         return render_page("connected.html")
 
-    return [start, start_for_anybody, file, extension, connected]
+    return [start, start_for_anybody, file, extension, show_connected_page]
 
 
 def _sign_in(scope: Scope) -> bytes:
@@ -130,16 +130,16 @@ def _links(chunk: str) -> bytes:
     """Links to all that a page's chunk needs beyond the entry, so that it comes along with the entry."""
     manifest = msgspec.json.decode((FILES / "manifest.json").read_bytes())
 
-    def needed(name: str, known: dict[str, None]) -> dict[str, None]:
+    def collect_chunks(name: str, known: dict[str, None]) -> dict[str, None]:
         if name not in known:
             known[name] = None
             for each in manifest[name].get("imports", ()):
-                needed(each, known)
+                collect_chunks(each, known)
         return known
 
     links: list[str] = []
-    entry = needed("index.html", {})
-    for name in needed(chunk, {}):
+    entry = collect_chunks("index.html", {})
+    for name in collect_chunks(chunk, {}):
         if name not in entry:
             links.append(f'<link rel="modulepreload" crossorigin href="/{manifest[name]["file"]}">')
             links += [f'<link rel="stylesheet" crossorigin href="/{css}">' for css in manifest[name].get("css", ())]

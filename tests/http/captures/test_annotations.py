@@ -14,7 +14,7 @@ def screenshot(world: World) -> str:
     return ok(world.api.get(f"/tickets/{ticket}?include=capture"))["capture"]["screenshot"]["id"]
 
 
-def sent(mark: dict[str, Any], **changes: Any) -> dict[str, Any]:
+def build_mark(mark: dict[str, Any], **changes: Any) -> dict[str, Any]:
     """A mark as a client sends it back."""
     return {name: mark[name] for name in ("id", "kind", "geometry", "color", "text")} | changes
 
@@ -23,7 +23,7 @@ def test_an_unchanged_annotation_keeps_its_author_and_time(world: World) -> None
     path = f"/assets/{screenshot(world)}/annotations"
     marks = [{"kind": kind, "geometry": BOX, "text": kind} for kind in ("rectangle", "ellipse")]
     one, two = ok(world.api.put(path, json={"annotations": marks}))["items"]
-    again = [sent(two, text="changed"), sent(one), {"kind": "highlight", "geometry": BOX}]
+    again = [build_mark(two, text="changed"), build_mark(one), {"kind": "highlight", "geometry": BOX}]
     changed, kept, new = ok(world.owner.web.put(path, json={"annotations": again}))["items"]
     assert kept == one
     assert (changed["id"], new["id"] in {one["id"], two["id"]}) == (two["id"], False)
@@ -34,5 +34,5 @@ def test_an_unchanged_annotation_keeps_its_author_and_time(world: World) -> None
 def test_the_same_annotation_twice_is_refused(world: World) -> None:
     path = f"/assets/{screenshot(world)}/annotations"
     (mark,) = ok(world.api.put(path, json={"annotations": [{"kind": "rectangle", "geometry": BOX}]}))["items"]
-    problem = expect_error(world.api.put(path, json={"annotations": [sent(mark)] * 2}), 400, "invalid_request")
+    problem = expect_error(world.api.put(path, json={"annotations": [build_mark(mark)] * 2}), 400, "invalid_request")
     assert [error["field"] for error in problem["errors"]] == ["annotations[1].id"]

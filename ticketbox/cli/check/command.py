@@ -18,7 +18,6 @@ from ticketbox.cli.core.output import exit_on_problem, exit_with_error, format_b
 from ticketbox.cli.core.progress import Progress
 
 if TYPE_CHECKING:
-    from ticketbox.domain.events.mail_server import MailServer
     from ticketbox.store.file.check import Inspection
 
 LISTED_FAULTS = 5
@@ -96,7 +95,7 @@ def _check_file(db: Path, report: Report, public_url: str | None) -> Iterator[Fi
     yield from check_environment(db, report, public_url)
 
 
-def _check_email_server(relay: "MailServer | None") -> Iterator[Finding]:
+def _check_email_server(relay: "EmailServer | None") -> Iterator[Finding]:
     if relay is None:
         return
     _print_step(f"connecting to the email server {relay.host}")

@@ -10,7 +10,7 @@ from ticketbox.cli.core.output import exit_with_error
 from ticketbox.domain.core.problems import Problem
 
 if TYPE_CHECKING:
-    from ticketbox.domain.events.mail_server import MailServer
+    pass
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,16 +30,16 @@ def add_email_options(function: F) -> F:
     )(function)
 
 
-def parse_email_server(url: str | None, url_file: Path | None, sender: str | None) -> "MailServer | None":
+def parse_email_server(url: str | None, url_file: Path | None, sender: str | None) -> "EmailServer | None":
     """Return the email server that the options name; None without one. Exits with status 1 for incomplete options."""
     if url is None and url_file is None:
         return None
     if url is not None and url_file is not None:
         exit_with_error("use --smtp-url or --smtp-url-file, not both")
-    from ticketbox.domain.events.mail_server import parse_mail_server
+    from ticketbox.domain.events.email_server import parse_email_server
 
     try:
-        return parse_mail_server(
+        return parse_email_server(
             url or _read_url_file(url_file),
             sender or exit_with_error("--smtp-url needs --smtp-from, the sender of emails"),
         )
@@ -55,7 +55,7 @@ def _read_url_file(file: Path | None) -> str:
         return exit_with_error(f"can't read --smtp-url-file {file}: {getattr(error, 'strerror', 'not a text file')}")
 
 
-def find_connection_fault(relay: "MailServer") -> str | None:
+def find_connection_fault(relay: "EmailServer") -> str | None:
     """Connect and sign in without sending anything; return why that failed, or None."""
     import asyncio
 

@@ -1,4 +1,4 @@
-"""An account's records as every surface shows them: tokens, connected apps, sessions, e-mail."""
+"""An account's records as every surface shows them: tokens, connected apps, sessions, email."""
 
 from enum import StrEnum
 
@@ -65,7 +65,7 @@ class User(msgspec.Struct, frozen=True):
 
 
 class MailState(StrEnum):
-    """Whether a person gets e-mail: `asked` until they open the link in the confirmation mail.
+    """Whether a person gets email: `asked` until they open the link in the confirmation mail.
 
     `unavailable`: the server has no mail server configured.
     """

@@ -68,7 +68,7 @@ def document(registry: Registry, public_url: str) -> Json:
         "tags": [{"name": name} for name in dict.fromkeys(operation.group.title() for _, operation in routes)],
         "paths": paths,
         "components": {
-            "schemas": _used([paths, refused], components),
+            "schemas": _collect_used_schemas([paths, refused], components),
             "responses": refused,
             "securitySchemes": {
                 "token": {"type": "http", "scheme": "bearer", "description": "An API token: `tok_…`."},
@@ -209,8 +209,8 @@ def _responses(route: Route, operation: Operation, known: dict[str, Json]) -> Js
     return responses
 
 
-def _used(parts: list[Json], components: Json) -> Json:
-    """Only the schemas that something points at, directly or by way of another."""
+def _collect_used_schemas(parts: list[Json], components: Json) -> Json:
+    """Return only the schemas that are referenced, directly or through another one."""
     found: set[str] = set()
     waiting: list[Any] = list(parts)
     while waiting:

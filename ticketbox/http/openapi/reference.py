@@ -45,7 +45,7 @@ def records(document: Json) -> list[tuple[str, str, list[Field]]]:
     for name, schema in document["components"]["schemas"].items():
         required = schema.get("required", ())
         fields = [
-            Field(field, "field", _kind(part), field in required, _told(part))
+            Field(field, "field", _kind(part), field in required, _describe(part))
             for field, part in schema.get("properties", {}).items()
         ]
         choice = f" One of {_kind(schema)}." if "enum" in schema else ""
@@ -55,7 +55,13 @@ def records(document: Json) -> list[tuple[str, str, list[Field]]]:
 
 def _entry(path: str, method: str, described: Json, document: Json) -> Entry:
     fields = [
-        Field(each["name"], each["in"], _kind(each["schema"]), each["required"], _told(each) or _told(each["schema"]))
+        Field(
+            each["name"],
+            each["in"],
+            _kind(each["schema"]),
+            each["required"],
+            _describe(each) or _describe(each["schema"]),
+        )
         for each in described.get("parameters", ())
     ]
     example = None
@@ -64,7 +70,7 @@ def _entry(path: str, method: str, described: Json, document: Json) -> Entry:
         place = "part" if media.startswith("multipart") else "body"
         for name, part in schema["properties"].items():
             required = name in schema["required"]
-            fields.append(Field(name, place, _kind(part), required, _told(part)))
+            fields.append(Field(name, place, _kind(part), required, _describe(part)))
         if "example" in content:
             example = json.dumps(content["example"], indent=2, ensure_ascii=False)
     refused = document["components"]["responses"]
@@ -90,8 +96,8 @@ def _answer(response: Json) -> str:
     return ", ".join(shapes or content) or "no body"
 
 
-def _told(schema: Json) -> str:
-    """A schema's description, which stands in the part that isn't null where null will do as well."""
+def _describe(schema: Json) -> str:
+    """Return a schema's description; a nullable schema has it in the part that isn't null."""
     parts = [schema, *schema.get("anyOf", ())]
     return next((part["description"] for part in parts if "description" in part), "")
 

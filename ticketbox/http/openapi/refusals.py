@@ -52,13 +52,13 @@ def refusals(route: Route, operation: Operation) -> list[type[Problem]]:
 
 
 def by_status(route: Route, operation: Operation) -> Iterator[tuple[int, str]]:
-    """The statuses of a route's refusals, each with the name of what stands in `answers`."""
+    """Yield the statuses of a route's refusals, each with its name in `answers`."""
     for status, refused in groupby(refusals(route, operation), key=lambda each: each.status):
         yield status, "-or-".join(each.code for each in refused)
 
 
 def answers(registry: Registry, problem: Json) -> Json:
-    """What OpenAPI says of refusals, which many routes share, by the codes that can stand in them.
+    """Build the shared OpenAPI responses for refusals, by the codes that they can contain.
 
     `problem` is the schema of every problem document.
     """

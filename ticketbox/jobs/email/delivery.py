@@ -1,4 +1,4 @@
-"""Send notifications by email through the operator's email server (docs/use/notifications.md, "E-mail")."""
+"""Send notifications by email through the operator's email server (docs/use/notifications.md, "Email")."""
 
 import asyncio
 import contextlib
@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from ticketbox.domain.events.mail_server import MailServer
+from ticketbox.domain.events.email_server import EmailServer
 from ticketbox.jobs.periodic import IDLE_SECONDS, Waker, run_rounds, seconds_until
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events import email_outbox
@@ -24,7 +24,7 @@ ROUND_LIMIT = 100
 STOP_SECONDS = 2.0
 
 
-async def run(services: Services, relay: MailServer | None, stopping: asyncio.Event) -> None:
+async def run(services: Services, relay: EmailServer | None, stopping: asyncio.Event) -> None:
     """Send emails until the server stops; does nothing without an email server. An interrupted email is sent again."""
     if relay is None:
         return
@@ -39,7 +39,7 @@ async def run(services: Services, relay: MailServer | None, stopping: asyncio.Ev
 class EmailSender:
     """Sends the due emails one after the other."""
 
-    def __init__(self, services: Services, relay: MailServer) -> None:
+    def __init__(self, services: Services, relay: EmailServer) -> None:
         self._services = services
         self._relay = relay
         self._round: asyncio.Task[None] | None = None

@@ -8,7 +8,7 @@ from email.policy import SMTP
 from email.utils import format_datetime, make_msgid
 from typing import TYPE_CHECKING
 
-from ticketbox.domain.events.mail_server import MailServer
+from ticketbox.domain.events.email_server import EmailServer
 from ticketbox.domain.events.records import Reason
 from ticketbox.store.events.email_outbox import MailedNotification, MessageToSend
 
@@ -19,7 +19,7 @@ MOST_CHARACTERS = 4_000
 _MOST_IN_HEADER = 200
 
 
-def compose(letter: MessageToSend, relay: MailServer, public_url: str, now: int) -> EmailMessage:
+def compose(letter: MessageToSend, relay: EmailServer, public_url: str, now: int) -> EmailMessage:
     """Compose an email; `now` is epoch milliseconds. Raises ValueError for an address that no header can hold."""
     message = EmailMessage(policy=SMTP)
     domain = relay.address.rpartition("@")[2]

@@ -9,7 +9,7 @@ from typing import Self
 import aiosmtplib
 import httpcore2
 
-from ticketbox.domain.events.mail_server import MailServer, Security
+from ticketbox.domain.events.email_server import EmailServer, Security
 
 ANSWER_SECONDS = 10.0
 _MAX_TEXT = 200
@@ -30,7 +30,7 @@ class ServerUnreachable(SendError):
 class SMTPConnection:
     """A connection to the email server, opened for the first email and again after it broke."""
 
-    def __init__(self, relay: MailServer, own_name: str) -> None:
+    def __init__(self, relay: EmailServer, own_name: str) -> None:
         self._relay = relay
         self._own_name = own_name
         self._client: aiosmtplib.SMTP | None = None

@@ -1,4 +1,4 @@
-"""Confirm or stop email notifications with the link in an email (docs/use/notifications.md, "E-mail").
+"""Confirm or stop email notifications with the link in an email (docs/use/notifications.md, "Email").
 
 The key in the link is enough, so that it works without signing in and in every mail program.
 """

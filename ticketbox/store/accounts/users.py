@@ -22,7 +22,7 @@ _SELECT_ACCOUNT = "SELECT id, public_id, name, email, password_hash, disabled_at
 
 
 def find_account_by_email(tx: Read, email: str) -> Account | None:
-    """Find an account by e-mail address, ignoring case."""
+    """Find an account by email address, ignoring case."""
     return _build_account(tx.one(f"{_SELECT_ACCOUNT} WHERE email = ?", (email,)))
 
 
@@ -73,7 +73,7 @@ def set_password(tx: Write, key: int, password_hash: str) -> None:
 
 
 def update_account(tx: Write, key: int, *, name: str | UnsetType = UNSET, email: str | UnsetType = UNSET) -> None:
-    """Update the name or the e-mail address, whichever is set."""
+    """Update the name or the email address, whichever is set."""
     update_columns(tx, "user", key, name=name, email=email)
 
 

@@ -1,4 +1,4 @@
-"""Who wants e-mail and has confirmed their address (docs/use/notifications.md, "E-mail")."""
+"""Who wants email and has confirmed their address (docs/use/notifications.md, "Email")."""
 
 import msgspec
 
@@ -69,5 +69,5 @@ def request_confirmation(tx: Write, user: int, address: str) -> None:
 
 
 def set_mailbox_state(tx: Write, user: int, state: MailState) -> None:
-    """Set whether a person gets e-mail."""
+    """Set whether a person gets email."""
     tx.run("UPDATE mailbox SET state = ? WHERE user_id = ?", (state.value, user))

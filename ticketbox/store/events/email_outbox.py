@@ -1,4 +1,4 @@
-"""The e-mail outbox: rows are inserted with the notifications, so a crash loses nothing.
+"""The email outbox: rows are inserted with the notifications, so a crash loses nothing.
 
 A row holds only a person, a ticket and the first notification to report. What the person may see, and whether
 anything is still unread, is decided when the mail is sent. A mail that was being sent when the process stopped is

@@ -143,7 +143,7 @@ def _report_progress(records: Iterator[dict[str, Any]], doing: str, say: ReportC
 def import_records(connection: sqlite3.Connection, reader: ArchiveReader, say: ReportCount) -> dict[str, int]:
     """Import an export inside the caller's transaction; return how many records each table had.
 
-    Keys are shifted after those of the file; accounts are matched by id or e-mail address, contents by hash.
+    Keys are shifted after those of the file; accounts are matched by id or email address, contents by hash.
     Raises BadArchive if a record is invalid; the caller then rolls back.
     """
     connection.execute("PRAGMA defer_foreign_keys = ON")

@@ -61,7 +61,7 @@ WHERE u.public_id = :name OR u.name = :name COLLATE NOCASE OR u.email = :name
 
 
 def find_users_by_name(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
-    """Find the users of the viewer's companies with this id, name, first name or e-mail address."""
+    """Find the users of the viewer's companies with this id, name, first name or email address."""
     return tuple(key for (key,) in tx.all(SELECT_USERS_BY_NAME, {**viewer, "name": name}))
 
 

@@ -1,4 +1,4 @@
-"""The mail server of `--smtp-url` and `--smtp-from` (docs/operate/configuration.md, "E-mail")."""
+"""The mail server of `--smtp-url` and `--smtp-from` (docs/operate/configuration.md, "Email")."""
 
 from email.errors import MessageError
 from email.headerregistry import Address
@@ -24,7 +24,7 @@ class Security(StrEnum):
     NONE = "none"
 
 
-class MailServer(msgspec.Struct, frozen=True):
+class EmailServer(msgspec.Struct, frozen=True):
     """A mail server and the sender of the mails."""
 
     host: str
@@ -39,7 +39,7 @@ class MailServer(msgspec.Struct, frozen=True):
         return f"Relay({self.host}:{self.port})"  # a traceback or a log line may show it
 
 
-def parse_mail_server(url: str, sender: str) -> MailServer:
+def parse_email_server(url: str, sender: str) -> EmailServer:
     """Parse both settings. Raises InvalidRequest, whose detail never contains what may be a password.
 
     smtp:// requires STARTTLS; `?starttls=never` is for a server in a trusted network, and the default on this
@@ -57,7 +57,7 @@ def parse_mail_server(url: str, sender: str) -> MailServer:
     if (parts.username is None) != (parts.password is None):
         raise InvalidField("smtp-url", "a user and a password go together")
     mailbox = _parse_sender(sender)
-    return MailServer(
+    return EmailServer(
         host=host,
         port=port,
         security=_choose_security(parts, host, asked),
