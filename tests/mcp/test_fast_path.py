@@ -135,11 +135,14 @@ def test_tool_errors(world: World) -> None:
 
 def test_an_unexpected_error_keeps_its_text_in_the_log(world: World) -> None:
     capture = create_capture(world)["capture_id"]
-    with contextlib.closing(sqlite3.connect(world.box.db)) as connection, connection:
-        connection.execute(
-            "UPDATE blob SET data = x'00' WHERE id = (SELECT console FROM capture WHERE public_id = ?)", (capture,)
-        )
-    answer = call(world, world.owner.token("read"), "get_console", {"capture_id": capture})
+    console = "SELECT console FROM capture WHERE public_id = ?"
+    with contextlib.closing(sqlite3.connect(world.box.db)) as connection:
+        (blob, data) = connection.execute(f"SELECT id, data FROM blob WHERE id = ({console})", (capture,)).fetchone()
+        with connection:
+            connection.execute("UPDATE blob SET data = x'00' WHERE id = ?", (blob,))
+        answer = call(world, world.owner.token("read"), "get_console", {"capture_id": capture})
+        with connection:  # captures with the same content share the blob
+            connection.execute("UPDATE blob SET data = ? WHERE id = ?", (data, blob))
     assert answer.json()["error"] == {"code": -32603, "message": BROKEN}
 
 
