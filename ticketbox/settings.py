@@ -12,7 +12,7 @@ import msgspec
 from ticketbox.domain.core.problems import InvalidField
 
 if TYPE_CHECKING:
-    pass
+    from ticketbox.domain.events.email_server import EmailServer
 
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420

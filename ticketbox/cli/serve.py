@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ticketbox.cli.core.email_server import add_email_options, parse_email_server
+from ticketbox.cli.core.email_server import add_email_options, read_email_options
 from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.domain.core.problems import InvalidField
@@ -105,7 +105,7 @@ def serve(
     _check_certificate(tls_cert, tls_key)
     if unix_socket is not None and given_url is None:
         exit_with_error("--unix-socket needs --public-url, the proxy's URL")
-    relay = parse_email_server(smtp_url, smtp_url_file, smtp_from)
+    relay = read_email_options(smtp_url, smtp_url_file, smtp_from)
     with listen(host, port) if unix_socket is None else _listen_on_unix_socket(unix_socket) as listener:
         port = listener.getsockname()[1] if unix_socket is None else port
         settings = Settings(

@@ -8,10 +8,10 @@ import pytest
 
 from ticketbox.domain.captures.images.annotations import (
     AnnotationInput,
+    AnnotationKind,
     ArrowGeometry,
     ArrowInput,
     BoxGeometry,
-    Kind,
     PenGeometry,
     PenInput,
     RedactInput,
@@ -52,11 +52,11 @@ def field_of(marks: Sequence[AnnotationInput], width: int = 100, height: int = 8
 
 
 def test_every_kind_has_a_sample_geometry() -> None:
-    assert set(GEOMETRIES) == set(Kind)
+    assert set(GEOMETRIES) == set(AnnotationKind)
 
 
-@pytest.mark.parametrize("kind", Kind)
-def test_every_kind_is_parsed_and_recorded(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", AnnotationKind)
+def test_every_kind_is_parsed_and_recorded(kind: AnnotationKind) -> None:
     mark = read(kind=kind.value, geometry=GEOMETRIES[kind], text="words")
     assert (mark.kind, mark.color, mark.id) == (kind, "#e5484d", None)
     check_within([mark], 100, 80)

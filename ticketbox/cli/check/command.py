@@ -12,12 +12,13 @@ import click
 from ticketbox import __version__
 from ticketbox.cli.check.environment import check_environment
 from ticketbox.cli.check.findings import Finding, Report, Severity
-from ticketbox.cli.core.email_server import add_email_options, find_connection_fault, parse_email_server
+from ticketbox.cli.core.email_server import add_email_options, find_connection_fault, read_email_options
 from ticketbox.cli.core.options import add_db_option, add_json_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error, format_bytes, format_counts, print_json
 from ticketbox.cli.core.progress import Progress
 
 if TYPE_CHECKING:
+    from ticketbox.domain.events.email_server import EmailServer
     from ticketbox.store.file.check import Inspection
 
 LISTED_FAULTS = 5
@@ -53,7 +54,7 @@ def check(
     if not as_json:
         click.echo(f"{db}, with ticketbox {__version__} and SQLite {sqlite_version}")
     address = parse_public_url(public_url, "", 0, tls=False) if public_url else None
-    relay = parse_email_server(smtp_url, smtp_url_file, smtp_from)
+    relay = read_email_options(smtp_url, smtp_url_file, smtp_from)
     for finding in chain(_check_file(db, report, address), _check_email_server(relay)):
         report.findings.append(finding)
         if not as_json:

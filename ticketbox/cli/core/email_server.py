@@ -10,7 +10,7 @@ from ticketbox.cli.core.output import exit_with_error
 from ticketbox.domain.core.problems import Problem
 
 if TYPE_CHECKING:
-    pass
+    from ticketbox.domain.events.email_server import EmailServer
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -30,7 +30,7 @@ def add_email_options(function: F) -> F:
     )(function)
 
 
-def parse_email_server(url: str | None, url_file: Path | None, sender: str | None) -> "EmailServer | None":
+def read_email_options(url: str | None, url_file: Path | None, sender: str | None) -> "EmailServer | None":
     """Return the email server that the options name; None without one. Exits with status 1 for incomplete options."""
     if url is None and url_file is None:
         return None

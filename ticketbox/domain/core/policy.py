@@ -19,7 +19,7 @@ class Via(StrEnum):
     CLI = "cli"
 
 
-class CredentialKind(StrEnum):
+class Kind(StrEnum):
     """What kind of credential it is."""
 
     API = "api"
@@ -52,7 +52,7 @@ class Actor(msgspec.Struct, frozen=True):
     credential: int
     token_id: str | None
     token_label: str | None
-    kind: CredentialKind | None
+    kind: Kind | None
     scopes: frozenset[Scope]
     company: int | None
     restricted: bool
@@ -87,7 +87,7 @@ class Actor(msgspec.Struct, frozen=True):
         """
         reading = budget is Budget.READ
         default = DEFAULT_READS if reading else DEFAULT_WRITES
-        if self.kind is CredentialKind.SESSION:
+        if self.kind is Kind.SESSION:
             return default * SESSION_FACTOR
         figures = [m.reads_per_minute if reading else m.writes_per_minute for m in self.within]
         return min((default if figure is None else figure for figure in figures), default=default)
@@ -107,7 +107,7 @@ def require_access(actor: Actor, access: Scope | Access) -> None:
     if actor.kind is None:
         raise Unauthorized("this needs a credential: send Authorization: Bearer and an API token")
     if access is Access.SESSION:
-        if actor.kind is not CredentialKind.SESSION:
+        if actor.kind is not Kind.SESSION:
             raise Forbidden("this needs a signed-in web session; an API token can't do it, whatever its scopes")
     elif access is not Access.ANY and access not in actor.scopes:
         raise InsufficientScope(access.value)

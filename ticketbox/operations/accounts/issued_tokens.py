@@ -4,7 +4,7 @@ import msgspec
 
 from ticketbox.domain.accounts.records import Token, User
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, CredentialKind, Via
+from ticketbox.domain.core.policy import Actor, Kind, Via
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.accounts.oauth_grants import revoke_app_grant
@@ -67,10 +67,10 @@ class RevokeIssuedToken(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssuedToken) -> None:
     """Revoke a token of any account, or a grant to an app."""
     found = credentials.find_credential(tx, args.token_id)
-    if found is None or found[2] is CredentialKind.SESSION:
+    if found is None or found[2] is Kind.SESSION:
         raise NotFound("token")
     owner = credentials.load_user_as_actor(tx, found[1], Via.CLI)
-    if found[2] is CredentialKind.OAUTH:
+    if found[2] is Kind.OAUTH:
         revoke_app_grant(tx, owner, args.token_id)
     else:
         revoke_api_token(tx, owner, args.token_id)

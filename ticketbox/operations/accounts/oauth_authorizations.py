@@ -12,7 +12,7 @@ from ticketbox.domain.accounts import oauth, secrets
 from ticketbox.domain.accounts.oauth import CHALLENGE, CODE_LIFETIME, CONSENT_LIFETIME, Audience, OAuthError
 from ticketbox.domain.core.clock import HOUR
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, CredentialKind
+from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.accounts.oauth_clients import ClientDocument, fetch_document, store_document
@@ -60,7 +60,7 @@ async def look_up_client(services: Services, actor: Actor, args: Authorize, cont
     """
     services.limit(context.address, "oauth-authorize", 120, "too many authorization requests from this address")
     client_id = args.client_id or ""
-    if actor.kind is not CredentialKind.SESSION or not oauth.is_metadata_address(client_id):
+    if actor.kind is not Kind.SESSION or not oauth.is_metadata_address(client_id):
         return ClientLookup(None, services.public_url)
     now = services.database.clock.now()
     known = await services.read(lambda tx: oauth_grants.find_client(tx, client_id))
@@ -136,7 +136,7 @@ def authorize(tx: Write, actor: Actor, args: Authorize, looked: ClientLookup) ->
 
 
 def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
-    signed_in = actor.kind is CredentialKind.SESSION
+    signed_in = actor.kind is Kind.SESSION
     client = oauth_grants.find_client(tx, args.client_id or "")
     if client is None and not signed_in and oauth.is_metadata_address(args.client_id or ""):
         return SignInFirst(None)

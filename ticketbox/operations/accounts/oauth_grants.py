@@ -11,7 +11,7 @@ import msgspec
 from ticketbox.domain.accounts import oauth, secrets
 from ticketbox.domain.accounts.oauth import ACCESS_LIFETIME, REFRESH_GRACE, REFRESH_LIFETIME, VERIFIER, OAuthError
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, CredentialKind, Via
+from ticketbox.domain.core.policy import Actor, Kind, Via
 from ticketbox.domain.core.problems import Problem
 from ticketbox.domain.core.scopes import Access, Scope, expand_scopes
 from ticketbox.operations.accounts.oauth_authorizations import Parameter, parse_audience
@@ -125,7 +125,7 @@ def _insert_grant(tx: Write, request: AuthorizationRequest) -> int:
         raise OAuthError("invalid_grant", f"this access can't be granted any more: {problem.detail}") from None
     label = oauth_grants.load_client(tx, request.client).name
     new = NewCredential(
-        kind=CredentialKind.OAUTH,
+        kind=Kind.OAUTH,
         user=request.user,
         label=label,
         secret_hash=secrets.hash_secret(oauth.generate_code()),  # unused: the secrets of a grant are in another table
@@ -142,7 +142,7 @@ def _insert_grant(tx: Write, request: AuthorizationRequest) -> int:
         "label": label,
         "scopes": request.scopes,
         "user_id": owner.user_id,
-        "kind": CredentialKind.OAUTH.value,
+        "kind": Kind.OAUTH.value,
     }
     record_token_event(tx, owner, "token.created", key, company, data)
     return key
@@ -219,10 +219,10 @@ def _revoke_grant(tx: Write, credential: int, user: int, why: str) -> None:
 
 def revoke_app_grant(tx: Write, actor: Actor, token_id: str, **more: str) -> bool:
     """Revoke one of the actor's grants and record it. Returns False if there is no such active grant."""
-    found = credentials.revoke_credential(tx, actor.user, token_id, CredentialKind.OAUTH)
+    found = credentials.revoke_credential(tx, actor.user, token_id, Kind.OAUTH)
     if found is None:
         return False
     key, label, company = found
-    data = {"token_id": token_id, "label": label, "user_id": actor.user_id, "kind": CredentialKind.OAUTH.value, **more}
+    data = {"token_id": token_id, "label": label, "user_id": actor.user_id, "kind": Kind.OAUTH.value, **more}
     record_token_event(tx, actor, "token.revoked", key, company, data)
     return True

@@ -9,7 +9,7 @@ from ticketbox.domain.accounts import passwords
 from ticketbox.domain.accounts.records import MailState, Profile, User
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, CredentialKind
+from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, RateLimited
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access, RoleName
@@ -42,7 +42,7 @@ class MyToken(msgspec.Struct, frozen=True):
 
     id: str
     label: str
-    kind: CredentialKind
+    kind: Kind
     scopes: list[str]
     company_id: str | None
     project_ids: list[str] | None
@@ -88,7 +88,7 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
         token=MyToken(
             id=actor.token_id or "",
             label=actor.token_label or "web session",
-            kind=actor.kind or CredentialKind.SESSION,
+            kind=actor.kind or Kind.SESSION,
             scopes=sorted(actor.scopes),
             company_id=pinned,
             project_ids=projects if actor.restricted else None,

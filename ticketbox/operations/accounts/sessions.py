@@ -9,7 +9,7 @@ from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.accounts.records import Session, User
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, CredentialKind
+from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import NotFound, Unauthorized
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access
@@ -81,8 +81,8 @@ def create_session(tx: Write, actor: Actor, args: SignIn, attempt: SignInAttempt
     account = None if attempt.account is None else users.find_account_by_key(tx, attempt.account.key)
     if account is None or account.disabled or account.password_hash != attempt.account.password_hash:  # type: ignore[union-attr]
         raise Unauthorized(WRONG)
-    if actor.kind is CredentialKind.SESSION and actor.token_id is not None:
-        credentials.revoke_credential(tx, actor.user, actor.token_id, CredentialKind.SESSION)
+    if actor.kind is Kind.SESSION and actor.token_id is not None:
+        credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
     return start_session(tx, account, attempt.address, attempt.user_agent)
 
 
@@ -93,7 +93,7 @@ def start_session(tx: Write, account: Account, address: str, user_agent: str) ->
     _, public_id = credentials.insert_credential(
         tx,
         NewCredential(
-            kind=CredentialKind.SESSION,
+            kind=Kind.SESSION,
             user=account.key,
             label="web session",
             secret_hash=secrets.hash_secret(secret),
@@ -109,7 +109,7 @@ def start_session(tx: Write, account: Account, address: str, user_agent: str) ->
 @operation("delete_session", scope=Access.SESSION, budget=Budget.NONE, rest="DELETE /session")
 def delete_session(tx: Write, actor: Actor, args: Nothing) -> WithSession[None]:
     """Sign out: end the session of this request."""
-    credentials.revoke_credential(tx, actor.user, actor.token_id or "", CredentialKind.SESSION)
+    credentials.revoke_credential(tx, actor.user, actor.token_id or "", Kind.SESSION)
     return WithSession("", 0, None)
 
 
@@ -128,5 +128,5 @@ class RevokeSession(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("revoke_session", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /sessions/{session_id}")
 def revoke_session(tx: Write, actor: Actor, args: RevokeSession) -> None:
     """End one of the caller's sessions on any device."""
-    if credentials.revoke_credential(tx, actor.user, args.session_id, CredentialKind.SESSION) is None:
+    if credentials.revoke_credential(tx, actor.user, args.session_id, Kind.SESSION) is None:
         raise NotFound("session")

@@ -9,7 +9,7 @@ from ticketbox.domain.accounts import secrets
 from ticketbox.domain.accounts.records import Token
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, CredentialKind, require_role
+from ticketbox.domain.core.policy import Actor, Kind, require_role
 from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
@@ -97,7 +97,7 @@ def create_api_token(tx: Write, actor: Actor, args: TokenInput) -> CreatedToken:
     key, public_id = credentials.insert_credential(
         tx,
         NewCredential(
-            kind=CredentialKind.API,
+            kind=Kind.API,
             user=actor.user,
             label=args.label.strip(),
             secret_hash=secrets.hash_secret(secret),
@@ -179,7 +179,7 @@ def revoke_token(tx: Write, actor: Actor, args: RevokeToken) -> None:
 
 def revoke_api_token(tx: Write, actor: Actor, token_id: str) -> None:
     """Revoke one of the actor's tokens. Raises NotFound."""
-    found = credentials.revoke_credential(tx, actor.user, token_id, CredentialKind.API)
+    found = credentials.revoke_credential(tx, actor.user, token_id, Kind.API)
     if found is None:
         raise NotFound("token")
     key, label, company = found

@@ -9,7 +9,7 @@ from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.companies.records import Invitation
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, CredentialKind
+from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, Unauthorized
 from ticketbox.domain.core.scopes import Access, Role, RoleName
 from ticketbox.operations.accounts.sessions import SignedIn, start_session
@@ -147,7 +147,7 @@ def get_invitation(tx: Read, actor: Actor, args: ShowInvitation, _: None) -> Wel
         role=RoleName(offer.role.label),
         email=offer.invitation.email,
         invited_by=offer.invitation.created.user.name,
-        signed_in=actor.kind is CredentialKind.SESSION,
+        signed_in=actor.kind is Kind.SESSION,
     )
 
 
@@ -175,7 +175,7 @@ async def prepare_acceptance(
     services.limit(context.address, "invitation", 60, "too many attempts with invitation links")
     await services.read(lambda tx: _find_invitation(tx, args.secret))
     hashed = None
-    if args.password is not None and actor.kind is not CredentialKind.SESSION:
+    if args.password is not None and actor.kind is not Kind.SESSION:
         hashed = await services.work(passwords.hash_password, args.password)
     return PreparedAcceptance(hashed, context.address, context.user_agent)
 
@@ -203,13 +203,13 @@ def accept_invitation(
     joined = credentials.load_user_as_actor(tx, account.key, actor.via)
     role = RoleName(offer.role.label)
     record_company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
-    if actor.kind is CredentialKind.SESSION and actor.token_id is not None:
-        credentials.revoke_credential(tx, actor.user, actor.token_id, CredentialKind.SESSION)
+    if actor.kind is Kind.SESSION and actor.token_id is not None:
+        credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
     return start_session(tx, account, acceptance.address, acceptance.user_agent)
 
 
 def _find_or_create_account(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: PreparedAcceptance) -> Account:
-    if actor.kind is CredentialKind.SESSION:
+    if actor.kind is Kind.SESSION:
         account = users.find_account_by_key(tx, actor.user)
         assert account is not None
         return account

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.policy import ANONYMOUS, Actor, CredentialKind, require_access
+from ticketbox.domain.core.policy import ANONYMOUS, Actor, Kind, require_access
 from ticketbox.domain.core.problems import (
     Conflict,
     FieldError,
@@ -132,7 +132,7 @@ class Dispatcher:
         actor = ANONYMOUS
         if context.secret_hash is not None:
             found = credentials.resolve_actor(tx, context.secret_hash, context.via)
-            if found is not None and (found.kind is CredentialKind.SESSION) == context.cookie:
+            if found is not None and (found.kind is Kind.SESSION) == context.cookie:
                 actor = found
                 self.services.used[actor.credential] = tx.now
             elif operation.scope is not Access.PUBLIC:

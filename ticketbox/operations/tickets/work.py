@@ -9,7 +9,7 @@ from msgspec import Meta
 
 from ticketbox.domain.core.clock import MINUTE, format_rfc3339
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, CredentialKind
+from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import AlreadyClaimed, TicketArchived
 from ticketbox.domain.core.scopes import Role, Scope
 from ticketbox.domain.tickets.records import Ticket
@@ -103,7 +103,7 @@ def _is_claimed(tx: Write, state: TicketState) -> bool:
 
 
 def _is_held_by(state: TicketState, actor: Actor) -> bool:
-    token = None if actor.kind is CredentialKind.SESSION else actor.token_id
+    token = None if actor.kind is Kind.SESSION else actor.token_id
     return state.claimed_user == actor.user and state.claimed_token == token
 
 

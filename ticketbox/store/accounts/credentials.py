@@ -9,7 +9,7 @@ import msgspec
 from ticketbox.domain.accounts.records import Session, Token, TokenKind
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.core.policy import Actor, CredentialKind, Membership, Via
+from ticketbox.domain.core.policy import Actor, Kind, Membership, Via
 from ticketbox.domain.core.scopes import ALL_SCOPES, Scope, expand_scopes
 from ticketbox.store.file.database import CommittedEvent, Read, Write
 
@@ -72,8 +72,8 @@ def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
     row = _ActorRow._make(found)
     if not hmac.compare_digest(row.secret_hash, secret_hash):
         return None
-    kind = CredentialKind(row.kind)
-    session = kind is CredentialKind.SESSION
+    kind = Kind(row.kind)
+    session = kind is Kind.SESSION
     return Actor(
         user=row.user,
         user_id=row.user_id,
@@ -135,7 +135,7 @@ def _expand_stored_scopes(text: str) -> frozenset[Scope]:
 class NewCredential(msgspec.Struct, frozen=True):
     """The fields of a new credential."""
 
-    kind: CredentialKind
+    kind: Kind
     user: int
     label: str
     secret_hash: bytes
@@ -158,7 +158,7 @@ INSERT_CREDENTIAL_PROJECT = "INSERT INTO credential_project (credential_id, proj
 
 def insert_credential(tx: Write, new: NewCredential) -> tuple[int, str]:
     """Insert a credential; return its key and its public id."""
-    public_id = generate_id(Prefix.SESSION if new.kind is CredentialKind.SESSION else Prefix.TOKEN)
+    public_id = generate_id(Prefix.SESSION if new.kind is Kind.SESSION else Prefix.TOKEN)
     scopes = " ".join(sorted(new.scopes))
     restricted = new.projects is not None
     key = tx.insert(
@@ -200,7 +200,7 @@ class _TokenRow(NamedTuple):
 
 
 def list_tokens(
-    tx: Read, user: int, before: int, limit: int, token: str | None = None, kind: CredentialKind = CredentialKind.API
+    tx: Read, user: int, before: int, limit: int, token: str | None = None, kind: Kind = Kind.API
 ) -> list[tuple[int, Token]]:
     """List a user's tokens that aren't revoked, newest first, each with its key."""
     parameters = {"user": user, "before": before, "limit": limit, "token": token, "kind": kind.value}
@@ -266,7 +266,7 @@ WHERE public_id = ? AND user_id = ? AND kind = ? AND revoked_at IS NULL RETURNIN
 """
 
 
-def revoke_credential(tx: Write, user: int, public_id: str, kind: CredentialKind) -> tuple[int, str, int | None] | None:
+def revoke_credential(tx: Write, user: int, public_id: str, kind: Kind) -> tuple[int, str, int | None] | None:
     """Revoke a user's credential; return its key, label and company, or None if there is none."""
     tx.events.append(CREDENTIAL_ENDED)
     return tx.one(REVOKE_CREDENTIAL, (tx.now, public_id, user, kind.value))
@@ -310,10 +310,10 @@ def revoke_credentials_in_company(tx: Write, user: int, company: int) -> None:
 SELECT_CREDENTIAL = "SELECT c.id, c.user_id, c.kind FROM credential c WHERE c.public_id = ? AND c.revoked_at IS NULL"
 
 
-def find_credential(tx: Read, public_id: str) -> tuple[int, int, CredentialKind] | None:
+def find_credential(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
     """Find a credential that isn't revoked: its key, its user's key and its kind."""
     row = tx.one(SELECT_CREDENTIAL, (public_id,))
-    return None if row is None else (row[0], row[1], CredentialKind(row[2]))
+    return None if row is None else (row[0], row[1], Kind(row[2]))
 
 
 def load_credential_id(tx: Read, key: int) -> str:

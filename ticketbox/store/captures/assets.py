@@ -2,7 +2,7 @@
 
 import msgspec
 
-from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, Kind
+from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, AnnotationKind
 from ticketbox.domain.captures.images.annotations import record as annotation_record
 from ticketbox.domain.captures.records import Asset, AssetKind
 from ticketbox.domain.core.ids import Prefix, generate_id
@@ -176,4 +176,4 @@ SELECT_BURNT = "SELECT geometry FROM annotation WHERE asset_id = ? AND kind = ?"
 
 def list_burnt_geometries(tx: Read, asset: int) -> set[str]:
     """List the geometries, as JSON, of the boxes that are already redacted in an image."""
-    return {row[0] for row in tx.all(SELECT_BURNT, (asset, Kind.REDACT.value))}
+    return {row[0] for row in tx.all(SELECT_BURNT, (asset, AnnotationKind.REDACT.value))}

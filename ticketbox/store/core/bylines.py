@@ -5,7 +5,7 @@ from collections.abc import Iterable
 import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.core.policy import Actor, CredentialKind, Via
+from ticketbox.domain.core.policy import Actor, Kind, Via
 from ticketbox.domain.core.records import By, Person
 from ticketbox.store.file.database import Read, Write
 
@@ -15,7 +15,7 @@ INSERT_BYLINE = "INSERT INTO byline (user_id, credential_id, token_id, token_lab
 
 def ensure_byline(tx: Write, actor: Actor) -> int:
     """Return the key of the actor's byline; insert it at the first write. A web session has no token."""
-    token_id = actor.token_id if actor.kind in {CredentialKind.API, CredentialKind.OAUTH} else None
+    token_id = actor.token_id if actor.kind in {Kind.API, Kind.OAUTH} else None
     found = tx.value(SELECT_BYLINE, (actor.user, token_id or "", actor.via.value))
     if found is not None:
         return found

@@ -26,7 +26,7 @@ DEFAULT_COLOR = "#e5484d"
 _MAX_COORDINATE = 100_000
 
 
-class Kind(StrEnum):
+class AnnotationKind(StrEnum):
     """The kind of a mark."""
 
     ARROW = "arrow"
@@ -116,9 +116,9 @@ class _Input(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=Tr
     text: Text = ""
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> AnnotationKind:
         """The kind of the mark."""
-        return Kind(self.__struct_config__.tag)
+        return AnnotationKind(self.__struct_config__.tag)
 
 
 class ArrowInput(_Input, frozen=True, tag="arrow"):
@@ -174,9 +174,9 @@ class _Record(msgspec.Struct, frozen=True, kw_only=True, tag_field="kind"):
     by: Annotated[By, Meta(description="Who saved it, and when.")]
 
     @property
-    def kind(self) -> Kind:
+    def kind(self) -> AnnotationKind:
         """The kind of the mark."""
-        return Kind(self.__struct_config__.tag)
+        return AnnotationKind(self.__struct_config__.tag)
 
 
 class ArrowAnnotation(_Record, frozen=True, tag="arrow"):

@@ -8,9 +8,9 @@ from ticketbox.domain.captures.images import fonts
 from ticketbox.domain.captures.images.annotations import (
     Annotation,
     AnnotationInput,
+    AnnotationKind,
     ArrowGeometry,
     BoxGeometry,
-    Kind,
     PenGeometry,
     TextGeometry,
     bounds,
@@ -65,16 +65,18 @@ def draw(image: "Image.Image", annotations: Sequence[AnnotationInput | Annotatio
                 _draw_label(pen, mark.text, (box.x, box.y), color, letters)
 
 
-def _draw_box(pen: "ImageDraw", kind: Kind, box: BoxGeometry, color: tuple[int, int, int], width: int) -> None:
+def _draw_box(
+    pen: "ImageDraw", kind: AnnotationKind, box: BoxGeometry, color: tuple[int, int, int], width: int
+) -> None:
     left, top, right, bottom = bounds(box)
     # Pillow includes the right and bottom edge in a box.
     corners = math.floor(left), math.floor(top), math.ceil(right) - 1, math.ceil(bottom) - 1
     match kind:
-        case Kind.RECTANGLE:
+        case AnnotationKind.RECTANGLE:
             pen.rectangle(corners, outline=color, width=width)
-        case Kind.ELLIPSE:
+        case AnnotationKind.ELLIPSE:
             pen.ellipse(corners, outline=color, width=width)
-        case Kind.HIGHLIGHT:
+        case AnnotationKind.HIGHLIGHT:
             pen.rectangle(corners, fill=(*color, _HIGHLIGHT_ALPHA))
         case _:
             pen.rectangle(corners, fill=_BLACK)
