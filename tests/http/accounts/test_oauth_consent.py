@@ -343,7 +343,7 @@ def test_invalid_selection_shows_the_form_again(world: World, other: World) -> N
 
 def test_malformed_and_huge_consents_are_rejected(world: World) -> None:
     browser, form = browser_of(world.owner), {"content-type": "application/x-www-form-urlencoded"}
-    note(browser.post("/oauth/authorize", data={"a": "b"}), "at least 1")
+    note(browser.post("/oauth/authorize", data={"a": "b"}), "must not be empty")
     for body, status in ((b"handle=%ff", 400), (b"x=" + b"y" * 20_000, 413), (b"a=1&" * 3_000, 400)):
         assert browser.post("/oauth/authorize", content=body, headers=form).status_code == status
 
