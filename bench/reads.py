@@ -99,10 +99,10 @@ class SqlOnly:
         done, started, stop = 0, time.thread_time(), time.monotonic() + seconds
         self._connection.execute("BEGIN")
         for sql, parameters in itertools.cycle(self._statements):
-            rows = self._tx.all(sql, parameters)
+            rows = self._tx.fetch_all(sql, parameters)
             keys = {key for row in rows for key in get_writers(row)} - {None}
-            self._tx.all(bylines.SELECT_BYLINES, (msgspec.json.encode(list(keys)).decode(),))
-            self._tx.all(
+            self._tx.fetch_all(bylines.SELECT_BYLINES, (msgspec.json.encode(list(keys)).decode(),))
+            self._tx.fetch_all(
                 assignments.SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode([get_key(row) for row in rows]).decode(),)
             )
             done += 1

@@ -42,7 +42,7 @@ def test_clock_jump_neither_adds_nor_removes_budget(seed: Seed, tmp_path: Path, 
             call = RequestContext(secret_hash=secrets.hash_secret(seed.token))
             await dispatcher.dispatch(registry()["add_comment"], {"ticket_id": ticket.id, "body": "x"}, call)
 
-        await database.write(lambda tx: tx.run("UPDATE company SET writes_per_minute = 5"))
+        await database.write(lambda tx: tx.execute("UPDATE company SET writes_per_minute = 5"))
         call = RequestContext(secret_hash=secrets.hash_secret(seed.token))
         given = {"project_id": seed.project, "title": "T"}
         ticket = await dispatcher.dispatch(registry()["create_ticket"], given, call)

@@ -45,23 +45,25 @@ class Bench:
 
         def plant(tx: Write) -> None:
             new = "INSERT INTO user (id, public_id, email, name, created_at) VALUES (?, ?, ?, ?, 0)"
-            tx.run(new, (1, "usr_1", "ann@example.org", "Ann"))
-            tx.run(new, (BOB, "usr_2", "bob@example.org", "Bob"))
-            tx.run("INSERT INTO byline (id, user_id, via) VALUES (1, 1, 'web')")
-            tx.run("INSERT INTO company (id, public_id, name, created_at, created_by) VALUES (1, 'co_1', 'C', 0, 1)")
+            tx.execute(new, (1, "usr_1", "ann@example.org", "Ann"))
+            tx.execute(new, (BOB, "usr_2", "bob@example.org", "Bob"))
+            tx.execute("INSERT INTO byline (id, user_id, via) VALUES (1, 1, 'web')")
+            tx.execute(
+                "INSERT INTO company (id, public_id, name, created_at, created_by) VALUES (1, 'co_1', 'C', 0, 1)"
+            )
             member = "INSERT INTO member (id, company_id, user_id, role, all_projects, created_at, created_by) "
-            tx.run(member + "VALUES (1, 1, 1, 3, 1, 0, 1), (2, 1, 2, 1, 1, 0, 1)")
+            tx.execute(member + "VALUES (1, 1, 1, 3, 1, 0, 1), (2, 1, 2, 1, 1, 0, 1)")
             for number in (1, 2):
-                tx.run(
+                tx.execute(
                     "INSERT INTO project (id, public_id, company_id, name, created_at, created_by) "
                     "VALUES (?, ?, 1, 'Shop', 0, 1)", (number, f"proj_{number}"),
                 )  # fmt: skip
-                tx.run(
+                tx.execute(
                     "INSERT INTO board_column (id, public_id, project_id, name, position) VALUES (?, ?, ?, 'C', 0)",
                     (number, f"col_{number}", number),
                 )
             for number in (1, 2, 3):
-                tx.run(
+                tx.execute(
                     "INSERT INTO ticket (id, public_id, project_id, column_id, position, title, description, priority, "
                     "status, created_at, created_by, updated_at, updated_by) "
                     "VALUES (?, ?, ?, ?, ?, ?, 'The description', 0, 'active', 0, 1, 0, 1)",
@@ -69,7 +71,7 @@ class Bench:
                 )
             email_addresses.request_confirmation(tx, BOB, "bob@example.org")
             email_addresses.set_mailbox_state(tx, BOB, MailState.ON)
-            tx.run("DELETE FROM mail")
+            tx.execute("DELETE FROM mail")
 
         await self.database.write(plant)
 
@@ -87,7 +89,7 @@ class Bench:
 
     async def change(self, sql: str) -> None:
         """Let something else happen in the file."""
-        await self.database.write(lambda tx: tx.run(sql))
+        await self.database.write(lambda tx: tx.execute(sql))
 
     async def round(self) -> float:
         """Send whatever is due."""
@@ -106,7 +108,9 @@ class Bench:
         """The outbox: state, attempts and error of each mail."""
 
         def look(tx: Read) -> list[tuple[str, int, str | None]]:
-            return [(row[0], row[1], row[2]) for row in tx.all("SELECT state, attempts, error FROM mail ORDER BY id")]
+            return [
+                (row[0], row[1], row[2]) for row in tx.fetch_all("SELECT state, attempts, error FROM mail ORDER BY id")
+            ]
 
         return await self.database.read(look)
 
@@ -327,7 +331,7 @@ def test_repeated_email_has_the_same_message_id(tmp_path: Path) -> None:
     async def test(bench: Bench) -> None:
         await bench.happen()
         Bench.now += 2 * MINUTE
-        kept = await bench.database.read(lambda tx: tx.all("SELECT * FROM mail"))
+        kept = await bench.database.read(lambda tx: tx.fetch_all("SELECT * FROM mail"))
         await bench.round()
         await bench.database.write(
             lambda tx: tx.insert(f"INSERT INTO mail VALUES ({','.join('?' * len(kept[0]))})", kept[0])

@@ -48,10 +48,10 @@ async def add(services: Services, transactions: int, tickets: int = 1, words: in
     chance = random.Random(transactions)
 
     def some(tx: Write) -> None:
-        first = tx.value("SELECT count(*) FROM ticket") + 1
+        first = tx.fetch_value("SELECT count(*) FROM ticket") + 1
         for number in range(first, first + tickets):
             text = " ".join(chance.choices(WORDS, k=words))
-            tx.run(TICKET, (number, f"t-{number:06}", number, f"Ticket {number}", text))
+            tx.execute(TICKET, (number, f"t-{number:06}", number, f"Ticket {number}", text))
 
     for _ in range(transactions):
         await services.database.write(some)
@@ -59,7 +59,7 @@ async def add(services: Services, transactions: int, tickets: int = 1, words: in
 
 def largest(tx: Read) -> int:
     """Which segment has the most pages."""
-    return tx.value("SELECT segid FROM search_idx GROUP BY segid ORDER BY count(*) DESC LIMIT 1")
+    return tx.fetch_value("SELECT segid FROM search_idx GROUP BY segid ORDER BY count(*) DESC LIMIT 1")
 
 
 def run_searches(path: Path) -> list[tuple[list[int], bool]]:

@@ -40,11 +40,11 @@ class Bench:
         """Plant the rows that deliveries hang on."""
 
         def plant(tx: Write) -> int:
-            tx.run(
+            tx.execute(
                 "INSERT INTO user (public_id, email, name, password_hash, created_at) VALUES ('u', 'e', 'Ann', '', 0)"
             )
-            tx.run("INSERT INTO byline (user_id, via) VALUES (1, 'web')")
-            tx.run("INSERT INTO company (public_id, name, created_at, created_by) VALUES ('co', 'C', 0, 1)")
+            tx.execute("INSERT INTO byline (user_id, via) VALUES (1, 'web')")
+            tx.execute("INSERT INTO company (public_id, name, created_at, created_by) VALUES ('co', 'C', 0, 1)")
             new = webhooks.NewWebhookRow(1, "Hook", self.receiver.url, WebhookFormat.STANDARD, None, SECRET, 1)
             return webhooks.insert_webhook(tx, new)[0]
 
@@ -149,7 +149,7 @@ def test_receiver_that_fails_for_a_day_is_disabled_and_can_be_replayed(
         )
 
         def again(tx: Write) -> None:
-            public_id = tx.value("SELECT public_id FROM delivery WHERE id = ?", (first,))
+            public_id = tx.fetch_value("SELECT public_id FROM delivery WHERE id = ?", (first,))
             kept = webhook_deliveries.find_delivery(tx, public_id)
             assert kept is not None
             webhook_deliveries.replay_delivery(tx, kept)
@@ -177,7 +177,7 @@ def test_event_that_fails_for_a_day_is_given_up_without_disabling(tmp_path: Path
         )
         await bench.round()
         await bench.database.write(
-            lambda tx: tx.run("UPDATE delivery SET lane = 7, due_at = 0 WHERE event_id = ?", (other,))
+            lambda tx: tx.execute("UPDATE delivery SET lane = 7, due_at = 0 WHERE event_id = ?", (other,))
         )
         while (due := await bench.next_due()) is not None:
             Bench.now = max(Bench.now, due)
@@ -235,7 +235,7 @@ def test_result_after_the_webhook_is_deleted_changes_nothing(tmp_path: Path) -> 
         await bench.deliverer.wait_until_idle()
 
         def count(tx: Read) -> int:
-            return tx.value("SELECT count(*) FROM delivery")
+            return tx.fetch_value("SELECT count(*) FROM delivery")
 
         assert await bench.database.read(count) == 0
 

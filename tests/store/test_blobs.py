@@ -38,7 +38,7 @@ def test_discarded_bytes_are_overwritten_in_the_file(tmp_path: Path, compress: b
         assert traces(path) > 90  # a sample may lie on two pages
         blobs.delete_if_unused(tx, key)
         write_back(connection)
-        assert tx.value("SELECT count(*) FROM blob") == 0
+        assert tx.fetch_value("SELECT count(*) FROM blob") == 0
         assert traces(path) == 0
 
 

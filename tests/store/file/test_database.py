@@ -218,10 +218,10 @@ def test_events_are_published_after_the_commit_and_only_if_committed(path: Path)
         return unit
 
     def in_steps(tx: Write) -> None:
-        tx.step(lambda: telling(10)(tx))
+        tx.run_step(lambda: telling(10)(tx))
         with pytest.raises(Stop):
-            tx.step(lambda: telling(11, fails=True)(tx))
-        tx.step(lambda: telling(12)(tx))
+            tx.run_step(lambda: telling(11, fails=True)(tx))
+        tx.run_step(lambda: telling(12)(tx))
 
     async def tell() -> list[Any]:
         async with open_database(path, publish=publish) as db:
@@ -257,7 +257,7 @@ def test_failed_step_is_rolled_back_alone(path: Path) -> None:
         said: list[str] = []
         for key in (2, 3, 4):
             try:
-                tx.step(lambda key=key: part(tx, key))
+                tx.run_step(lambda key=key: part(tx, key))
             except NotFound:
                 said.append(f"{key} is refused")
         tx.insert(ADD, (5, "after"))
@@ -284,9 +284,9 @@ def test_slow_read_is_interrupted_and_the_reader_is_free_again(path: Path, monke
         async with open_database(path, readers=1) as db:
             started = time.monotonic()
             with pytest.raises(Unavailable, match="took too long"):
-                await db.read(lambda tx: tx.value(endless))
+                await db.read(lambda tx: tx.fetch_value(endless))
             took = time.monotonic() - started
-            assert await db.read(lambda tx: tx.value("SELECT 1")) == 1
+            assert await db.read(lambda tx: tx.fetch_value("SELECT 1")) == 1
             return took
 
     assert asyncio.run(wait()) < 3
@@ -301,17 +301,17 @@ def test_readers_cannot_write_and_see_one_snapshot(path: Path) -> None:
             seen = threading.Event()
 
             def twice(tx: Read) -> tuple[int, int]:
-                first = tx.value("SELECT count(*) FROM note")
+                first = tx.fetch_value("SELECT count(*) FROM note")
                 seen.set()
                 between.wait(10)
-                return first, tx.value("SELECT count(*) FROM note")
+                return first, tx.fetch_value("SELECT count(*) FROM note")
 
             reading = asyncio.create_task(db.read(twice))
             await asyncio.to_thread(seen.wait, 10)
             await db.write(adding(1))
             between.set()
             assert await reading == (0, 0)
-            assert await db.read(lambda tx: tx.value("SELECT count(*) FROM note")) == 1
+            assert await db.read(lambda tx: tx.fetch_value("SELECT count(*) FROM note")) == 1
 
     asyncio.run(look())
 
@@ -332,8 +332,8 @@ def test_interrupted_read_leaves_no_transaction_open(path: Path, monkeypatch: py
         async with open_database(path) as db:
             for _ in range(4):  # each of the readers at least once
                 with pytest.raises(Unavailable):
-                    await db.read(lambda tx: tx.value(endless), brief=brief)
-            assert await db.read(lambda tx: tx.value("SELECT 1"), brief=brief) == 1
+                    await db.read(lambda tx: tx.fetch_value(endless), brief=brief)
+            assert await db.read(lambda tx: tx.fetch_value("SELECT 1"), brief=brief) == 1
 
     asyncio.run(look())
 
@@ -344,7 +344,7 @@ def test_slow_brief_read_is_repeated_where_it_blocks_nobody(path: Path) -> None:
 
     def count(tx: Read) -> int:
         threads.append(threading.get_ident())
-        return tx.value(longer)
+        return tx.fetch_value(longer)
 
     async def look() -> None:
         async with open_database(path) as db:
@@ -353,7 +353,7 @@ def test_slow_brief_read_is_repeated_where_it_blocks_nobody(path: Path) -> None:
             with pytest.raises(sqlite3.OperationalError, match="readonly"):
                 await db.read(lambda tx: tx.connection.execute(ADD, (1, "no")), brief=True)
             await db.write(adding(2))
-            assert await db.read(lambda tx: tx.value("SELECT id FROM note"), brief=True) == 2
+            assert await db.read(lambda tx: tx.fetch_value("SELECT id FROM note"), brief=True) == 2
 
     asyncio.run(look())
     assert len(threads) == 2
@@ -365,7 +365,7 @@ def test_readers_do_not_wait_for_the_writer(path: Path) -> None:
         async with open_database(path) as db:
             gate = threading.Event()
             writing = asyncio.create_task(db.write(lambda tx: gate.wait(10)))
-            found = [db.read(lambda tx: tx.value("SELECT count(*) FROM note")) for _ in range(10)]
+            found = [db.read(lambda tx: tx.fetch_value("SELECT count(*) FROM note")) for _ in range(10)]
             assert await asyncio.wait_for(asyncio.gather(*found), 5) == [0] * 10
             assert not writing.done()
             gate.set()
@@ -383,7 +383,7 @@ def test_lock_of_another_process_is_unavailable_until_released(path: Path) -> No
                 other.execute("BEGIN IMMEDIATE")
                 with pytest.raises(Unavailable, match="busy"):
                     await db.write(adding(1))
-                assert await db.read(lambda tx: tx.value("SELECT count(*) FROM note")) == 0
+                assert await db.read(lambda tx: tx.fetch_value("SELECT count(*) FROM note")) == 0
                 other.execute("ROLLBACK")
             await db.write(adding(2))
 
@@ -402,7 +402,7 @@ def test_full_database_is_storage_full_until_there_is_space(path: Path) -> None:
             outcomes = await asyncio.gather(*group, return_exceptions=True)
             assert isinstance(outcomes[1], StorageFull)
             whole = {key for key, outcome in zip((1, 2, 3), outcomes, strict=True) if outcome == key}
-            assert set(await db.read(lambda tx: [row[0] for row in tx.all("SELECT id FROM note")])) == whole
+            assert set(await db.read(lambda tx: [row[0] for row in tx.fetch_all("SELECT id FROM note")])) == whole
             await db._writer.run(lambda raw: raw.execute("PRAGMA max_page_count = 1000000"))
             await db.write(adding(4, big))
 
@@ -430,7 +430,7 @@ def test_only_the_writer_of_the_server_checkpoints(path: Path) -> None:
             log = path.with_name(path.name + "-wal")
             before = path.stat().st_size
             for _ in range(8):
-                await db.write(lambda tx: tx.run("INSERT INTO note (text) VALUES (?)", ("x" * 2_000_000,)))
+                await db.write(lambda tx: tx.execute("INSERT INTO note (text) VALUES (?)", ("x" * 2_000_000,)))
             assert db._writer is not None
             steps = await db._writer.run(lambda raw: raw.execute("PRAGMA wal_autocheckpoint").fetchone()[0])
             assert log.stat().st_size > 0

@@ -165,7 +165,7 @@ def test_search_that_takes_too_long_returns_what_it_has_and_says_so(
 def test_time_limit_of_a_read_applies_during_and_after_a_search(filled: sqlite3.Connection) -> None:
     late = Read(filled, 0, lambda: True)
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
-        late.some("SELECT count(*) FROM ticket a, ticket b", (), time.monotonic() + 60)
+        late.fetch_until("SELECT count(*) FROM ticket a, ticket b", (), time.monotonic() + 60)
     with pytest.raises(sqlite3.OperationalError, match="interrupted"):
-        late.all("SELECT count(*) FROM ticket a, ticket b")
+        late.fetch_all("SELECT count(*) FROM ticket a, ticket b")
     filled.set_progress_handler(None, 0)

@@ -137,7 +137,7 @@ def apply_to_each(tx: Write, meter: Meter, ticket_ids: list[str], change: Callab
                 raise exhausted
             if index:
                 meter.charge()  # the first ticket was charged with the call
-            tx.step(lambda each=public_id: change(each))
+            tx.run_step(lambda each=public_id: change(each))
         except Problem as problem:
             if isinstance(problem, RateLimited):
                 exhausted = problem

@@ -66,7 +66,7 @@ SELECT_ACTOR_BY_ACCESS_TOKEN = (
 def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
     """Resolve a secret's hash to an actor; None if it is unknown, expired or revoked, or its user is disabled."""
     asked = {"hash": secret_hash, "now": tx.now, "audience": "mcp" if via is Via.MCP else "api"}
-    found = tx.one(SELECT_ACTOR, asked) or tx.one(SELECT_ACTOR_BY_ACCESS_TOKEN, asked)
+    found = tx.fetch_one(SELECT_ACTOR, asked) or tx.fetch_one(SELECT_ACTOR_BY_ACCESS_TOKEN, asked)
     if found is None:
         return None
     row = _ActorRow._make(found)
@@ -103,7 +103,7 @@ FROM user u WHERE u.id = ?
 
 def load_user_as_actor(tx: Read, user: int, via: Via) -> Actor:
     """Load a user that exists as an actor without a credential: for setup and for the command line."""
-    row = tx.one(SELECT_USER, (user,))
+    row = tx.fetch_one(SELECT_USER, (user,))
     assert row is not None
     key, user_id, name, email, memberships = row
     return Actor(
@@ -166,7 +166,7 @@ def insert_credential(tx: Write, new: NewCredential) -> tuple[int, str]:
         (public_id, new.kind.value, new.user, new.label, new.secret_hash, new.shown, scopes, new.company,
          restricted, new.address, new.user_agent, tx.now, new.expires_at),
     )  # fmt: skip
-    tx.many(INSERT_CREDENTIAL_PROJECT, [(key, project) for project in new.projects or ()])
+    tx.execute_many(INSERT_CREDENTIAL_PROJECT, [(key, project) for project in new.projects or ()])
     return key, public_id
 
 
@@ -220,7 +220,7 @@ def list_tokens(
                 last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
             ),
         )
-        for row in map(_TokenRow._make, tx.all(SELECT_TOKENS, parameters))
+        for row in map(_TokenRow._make, tx.fetch_all(SELECT_TOKENS, parameters))
     ]
 
 
@@ -256,7 +256,7 @@ def list_sessions(tx: Read, user: int, current: int) -> list[Session]:
             last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
             expires_at=format_rfc3339(row.expires_at),
         )
-        for row in map(_SessionRow._make, tx.all(SELECT_SESSIONS, (user, tx.now)))
+        for row in map(_SessionRow._make, tx.fetch_all(SELECT_SESSIONS, (user, tx.now)))
     ]
 
 
@@ -269,7 +269,7 @@ WHERE public_id = ? AND user_id = ? AND kind = ? AND revoked_at IS NULL RETURNIN
 def revoke_credential(tx: Write, user: int, public_id: str, kind: Kind) -> tuple[int, str, int | None] | None:
     """Revoke a user's credential; return its key, label and company, or None if there is none."""
     tx.events.append(CREDENTIAL_ENDED)
-    return tx.one(REVOKE_CREDENTIAL, (tx.now, public_id, user, kind.value))
+    return tx.fetch_one(REVOKE_CREDENTIAL, (tx.now, public_id, user, kind.value))
 
 
 REVOKE_SESSIONS = """
@@ -280,7 +280,7 @@ UPDATE credential SET revoked_at = ? WHERE user_id = ? AND kind = 'session' AND 
 def revoke_sessions(tx: Write, user: int, but: int = 0) -> None:
     """Revoke all of a user's web sessions except one."""
     tx.events.append(CREDENTIAL_ENDED)
-    tx.run(REVOKE_SESSIONS, (tx.now, user, but))
+    tx.execute(REVOKE_SESSIONS, (tx.now, user, but))
 
 
 SELECT_RESTRICTION = """
@@ -293,7 +293,7 @@ FROM credential c LEFT JOIN company co ON co.id = c.company_id WHERE c.id = ?
 
 def load_restriction(tx: Read, key: int) -> tuple[str | None, list[str]]:
     """Load the public ids of the company and the projects that a credential is restricted to."""
-    row = tx.one(SELECT_RESTRICTION, (key,))
+    row = tx.fetch_one(SELECT_RESTRICTION, (key,))
     return (None, []) if row is None else (row[0], msgspec.json.decode(row[1], type=list[str]))
 
 
@@ -304,7 +304,7 @@ UPDATE credential SET revoked_at = ? WHERE user_id = ? AND company_id = ? AND re
 
 def revoke_credentials_in_company(tx: Write, user: int, company: int) -> None:
     """Revoke a user's credentials that are restricted to a company."""
-    tx.run(REVOKE_IN_COMPANY, (tx.now, user, company))
+    tx.execute(REVOKE_IN_COMPANY, (tx.now, user, company))
 
 
 SELECT_CREDENTIAL = "SELECT c.id, c.user_id, c.kind FROM credential c WHERE c.public_id = ? AND c.revoked_at IS NULL"
@@ -312,13 +312,13 @@ SELECT_CREDENTIAL = "SELECT c.id, c.user_id, c.kind FROM credential c WHERE c.pu
 
 def find_credential(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
     """Find a credential that isn't revoked: its key, its user's key and its kind."""
-    row = tx.one(SELECT_CREDENTIAL, (public_id,))
+    row = tx.fetch_one(SELECT_CREDENTIAL, (public_id,))
     return None if row is None else (row[0], row[1], Kind(row[2]))
 
 
 def load_credential_id(tx: Read, key: int) -> str:
     """Load the public id of a credential that exists."""
-    return tx.value("SELECT public_id FROM credential WHERE id = ?", (key,))
+    return tx.fetch_value("SELECT public_id FROM credential WHERE id = ?", (key,))
 
 
 UPDATE_LAST_USED = "UPDATE credential SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE id = ?"
@@ -326,7 +326,7 @@ UPDATE_LAST_USED = "UPDATE credential SET last_used_at = max(ifnull(last_used_at
 
 def record_use(tx: Write, used: Iterable[tuple[int, int]]) -> None:
     """Record when credentials were last used: pairs of key and epoch milliseconds."""
-    tx.many(UPDATE_LAST_USED, [(at, key) for key, at in used])
+    tx.execute_many(UPDATE_LAST_USED, [(at, key) for key, at in used])
 
 
 SELECT_SESSION_FROM_ADDRESS = "SELECT 1 FROM credential WHERE user_id = ? AND kind = 'session' AND address = ? LIMIT 1"
@@ -334,4 +334,4 @@ SELECT_SESSION_FROM_ADDRESS = "SELECT 1 FROM credential WHERE user_id = ? AND ki
 
 def has_signed_in_from(tx: Read, user: int, address: str) -> bool:
     """Whether the user ever signed in from this address."""
-    return tx.one(SELECT_SESSION_FROM_ADDRESS, (user, address)) is not None
+    return tx.fetch_one(SELECT_SESSION_FROM_ADDRESS, (user, address)) is not None

@@ -30,12 +30,12 @@ _SELECT_CLIENT = "SELECT id, client_id, name, redirect_uris, fetched_at FROM oau
 
 def find_client(tx: Read, client_id: str) -> OAuthClient | None:
     """Find a client by its id."""
-    return _build_client(tx.one(f"{_SELECT_CLIENT} WHERE client_id = ?", (client_id,)))
+    return _build_client(tx.fetch_one(f"{_SELECT_CLIENT} WHERE client_id = ?", (client_id,)))
 
 
 def load_client(tx: Read, key: int) -> OAuthClient:
     """Load a client that exists."""
-    found = _build_client(tx.one(f"{_SELECT_CLIENT} WHERE id = ?", (key,)))
+    found = _build_client(tx.fetch_one(f"{_SELECT_CLIENT} WHERE id = ?", (key,)))
     assert found is not None
     return found
 
@@ -57,7 +57,7 @@ ON CONFLICT (client_id) DO UPDATE SET
 
 def save_client(tx: Write, client_id: str, name: str, redirect_uris: list[str], *, fetched: bool) -> None:
     """Insert or update a client. Deletes the oldest unused clients above the limit."""
-    tx.run(
+    tx.execute(
         UPSERT_CLIENT,
         {
             "client_id": client_id,
@@ -67,7 +67,7 @@ def save_client(tx: Write, client_id: str, name: str, redirect_uris: list[str], 
             "fetched_at": tx.now if fetched else None,
         },
     )
-    tx.run(DELETE_SURPLUS_CLIENTS, (MAX_UNUSED_CLIENTS,))
+    tx.execute(DELETE_SURPLUS_CLIENTS, (MAX_UNUSED_CLIENTS,))
 
 
 _CLIENT_IS_UNUSED = """
@@ -110,12 +110,12 @@ DELETE FROM oauth_request WHERE id IN (
 
 def insert_request(tx: Write, asked: AuthorizationRequest, handle_hash: bytes, expires_at: int) -> None:
     """Insert a request that waits for its user's decision; a user has up to 20."""
-    tx.run(
+    tx.execute(
         INSERT_REQUEST,
         (handle_hash, asked.user, asked.client, asked.redirect_uri, asked.state, asked.challenge, asked.audience.value,
          " ".join(asked.scopes), expires_at),
     )  # fmt: skip
-    tx.run(DELETE_SURPLUS_REQUESTS, (asked.user, MAX_OPEN_REQUESTS))
+    tx.execute(DELETE_SURPLUS_REQUESTS, (asked.user, MAX_OPEN_REQUESTS))
 
 
 _SELECT_REQUEST = """
@@ -148,12 +148,12 @@ SELECT_REQUEST_BY_CODE = f"{_SELECT_REQUEST} WHERE secret_hash = ? AND stage IN 
 
 def find_open_request(tx: Read, handle_hash: bytes, user: int) -> AuthorizationRequest | None:
     """Find the open request of a consent page's handle, if it is this user's."""
-    return _build_request(tx.one(SELECT_OPEN_REQUEST, (handle_hash, user, tx.now)))
+    return _build_request(tx.fetch_one(SELECT_OPEN_REQUEST, (handle_hash, user, tx.now)))
 
 
 def find_request_by_code(tx: Read, code_hash: bytes) -> AuthorizationRequest | None:
     """Find the request that a code was issued for, redeemed or not."""
-    return _build_request(tx.one(SELECT_REQUEST_BY_CODE, (code_hash,)))
+    return _build_request(tx.fetch_one(SELECT_REQUEST_BY_CODE, (code_hash,)))
 
 
 def _build_request(found: Row | None) -> AuthorizationRequest | None:
@@ -187,12 +187,12 @@ def grant_request(
 ) -> None:
     """Grant a request: its code replaces the handle, and the user's choice the request's."""
     listed = None if projects is None else msgspec.json.encode(projects).decode()
-    tx.run(GRANT_REQUEST, (code_hash, " ".join(scopes), company, listed, end, key))
+    tx.execute(GRANT_REQUEST, (code_hash, " ".join(scopes), company, listed, end, key))
 
 
 def delete_request(tx: Write, key: int) -> None:
     """Delete a request that was denied."""
-    tx.run("DELETE FROM oauth_request WHERE id = ?", (key,))
+    tx.execute("DELETE FROM oauth_request WHERE id = ?", (key,))
 
 
 INSERT_GRANT = "INSERT INTO oauth_grant (credential_id, client_id, redirect_uri, audience) VALUES (?, ?, ?, ?)"
@@ -200,8 +200,8 @@ INSERT_GRANT = "INSERT INTO oauth_grant (credential_id, client_id, redirect_uri,
 
 def redeem_code(tx: Write, request: AuthorizationRequest, credential: int) -> None:
     """Mark a code as redeemed and insert its grant."""
-    tx.run("UPDATE oauth_request SET stage = 'redeemed', credential_id = ? WHERE id = ?", (credential, request.key))
-    tx.run(INSERT_GRANT, (credential, request.client, request.redirect_uri, request.audience.value))
+    tx.execute("UPDATE oauth_request SET stage = 'redeemed', credential_id = ? WHERE id = ?", (credential, request.key))
+    tx.execute(INSERT_GRANT, (credential, request.client, request.redirect_uri, request.audience.value))
 
 
 INSERT_SECRET = """
@@ -214,7 +214,7 @@ def insert_secret(
 ) -> None:
     """Insert a secret of a grant; `scopes` narrows it."""
     narrowed = None if scopes is None else " ".join(scopes)
-    tx.run(INSERT_SECRET, (secret_hash, credential, opens, narrowed, tx.now, expires_at))
+    tx.execute(INSERT_SECRET, (secret_hash, credential, opens, narrowed, tx.now, expires_at))
 
 
 class GrantSecret(msgspec.Struct, frozen=True):
@@ -246,7 +246,7 @@ WHERE s.secret_hash = :hash
 
 def find_secret(tx: Read, secret_hash: bytes) -> GrantSecret | None:
     """Find a secret by its hash, valid or not."""
-    row = tx.one(SELECT_SECRET, {"hash": secret_hash, "now": tx.now})
+    row = tx.fetch_one(SELECT_SECRET, {"hash": secret_hash, "now": tx.now})
     if row is None:
         return None
     credential, opens, expires_at, rotated_at, client_id, audience, user, token_id, scopes, live = row
@@ -258,8 +258,10 @@ def find_secret(tx: Read, secret_hash: bytes) -> GrantSecret | None:
 
 def rotate_refresh_token(tx: Write, secret_hash: bytes, credential: int, end: int) -> None:
     """Record the first exchange of a refresh token; the grant now expires at `end`."""
-    tx.run("UPDATE oauth_secret SET rotated_at = ? WHERE secret_hash = ? AND rotated_at IS NULL", (tx.now, secret_hash))
-    tx.run("UPDATE credential SET expires_at = ? WHERE id = ?", (end, credential))
+    tx.execute(
+        "UPDATE oauth_secret SET rotated_at = ? WHERE secret_hash = ? AND rotated_at IS NULL", (tx.now, secret_hash)
+    )
+    tx.execute("UPDATE credential SET expires_at = ? WHERE id = ?", (end, credential))
 
 
 SELECT_APPS = """
@@ -296,7 +298,7 @@ class _AppRow(NamedTuple):
 
 def list_connected_apps(tx: Read, user: int, before: int, limit: int) -> list[tuple[int, ConnectedApp]]:
     """List a user's valid grants, newest first, each with its key."""
-    rows = tx.all(SELECT_APPS, {"user": user, "now": tx.now, "before": before, "limit": limit})
+    rows = tx.fetch_all(SELECT_APPS, {"user": user, "now": tx.now, "before": before, "limit": limit})
     return [
         (
             row.key,
@@ -322,6 +324,6 @@ DELETE_UNUSED_CLIENTS = f"DELETE FROM oauth_client AS c WHERE c.created_at < ? A
 
 def delete_expired(tx: Write) -> None:
     """Delete expired secrets, requests a day after they expired, and clients unused for a day."""
-    tx.run("DELETE FROM oauth_secret WHERE expires_at <= ?", (tx.now,))
-    tx.run("DELETE FROM oauth_request WHERE expires_at <= ?", (tx.now - DAY,))
-    tx.run(DELETE_UNUSED_CLIENTS, (tx.now - DAY,))
+    tx.execute("DELETE FROM oauth_secret WHERE expires_at <= ?", (tx.now,))
+    tx.execute("DELETE FROM oauth_request WHERE expires_at <= ?", (tx.now - DAY,))
+    tx.execute(DELETE_UNUSED_CLIENTS, (tx.now - DAY,))

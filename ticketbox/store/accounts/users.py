@@ -23,22 +23,22 @@ _SELECT_ACCOUNT = "SELECT id, public_id, name, email, password_hash, disabled_at
 
 def find_account_by_email(tx: Read, email: str) -> Account | None:
     """Find an account by email address, ignoring case."""
-    return _build_account(tx.one(f"{_SELECT_ACCOUNT} WHERE email = ?", (email,)))
+    return _build_account(tx.fetch_one(f"{_SELECT_ACCOUNT} WHERE email = ?", (email,)))
 
 
 def find_account_by_key(tx: Read, key: int) -> Account | None:
     """Find an account by its internal key."""
-    return _build_account(tx.one(f"{_SELECT_ACCOUNT} WHERE id = ?", (key,)))
+    return _build_account(tx.fetch_one(f"{_SELECT_ACCOUNT} WHERE id = ?", (key,)))
 
 
 def find_account_by_id(tx: Read, public_id: str) -> Account | None:
     """Find an account by its public id."""
-    return _build_account(tx.one(f"{_SELECT_ACCOUNT} WHERE public_id = ?", (public_id,)))
+    return _build_account(tx.fetch_one(f"{_SELECT_ACCOUNT} WHERE public_id = ?", (public_id,)))
 
 
 def list_accounts(tx: Read) -> list[Account]:
     """List all accounts, oldest first."""
-    accounts = [_build_account(row) for row in tx.all(f"{_SELECT_ACCOUNT} ORDER BY id")]
+    accounts = [_build_account(row) for row in tx.fetch_all(f"{_SELECT_ACCOUNT} ORDER BY id")]
     return [account for account in accounts if account is not None]
 
 
@@ -54,7 +54,7 @@ HAS_ACCOUNTS = "SELECT EXISTS (SELECT 1 FROM user)"
 
 def has_accounts(tx: Read) -> bool:
     """Whether there is an account, so that setup is done."""
-    return bool(tx.value(HAS_ACCOUNTS))
+    return bool(tx.fetch_value(HAS_ACCOUNTS))
 
 
 INSERT_ACCOUNT = "INSERT INTO user (public_id, email, name, password_hash, created_at) VALUES (?, ?, ?, ?, ?)"
@@ -69,7 +69,7 @@ def insert_account(tx: Write, email: str, name: str, password_hash: str | None) 
 
 def set_password(tx: Write, key: int, password_hash: str) -> None:
     """Set the password's hash."""
-    tx.run("UPDATE user SET password_hash = ? WHERE id = ?", (password_hash, key))
+    tx.execute("UPDATE user SET password_hash = ? WHERE id = ?", (password_hash, key))
 
 
 def update_account(tx: Write, key: int, *, name: str | UnsetType = UNSET, email: str | UnsetType = UNSET) -> None:
@@ -79,20 +79,23 @@ def update_account(tx: Write, key: int, *, name: str | UnsetType = UNSET, email:
 
 def set_disabled(tx: Write, key: int, disabled: bool) -> None:
     """Disable an account, or enable it again."""
-    tx.run("UPDATE user SET disabled_at = ? WHERE id = ?", (tx.now if disabled else None, key))
+    tx.execute("UPDATE user SET disabled_at = ? WHERE id = ?", (tx.now if disabled else None, key))
 
 
 def replace_setup_key(tx: Write, secret_hash: bytes, expires_at: int) -> None:
     """Store the hash of the only valid setup link, in place of the last."""
-    tx.run("DELETE FROM setup_key")
-    tx.run("INSERT INTO setup_key (secret_hash, expires_at) VALUES (?, ?)", (secret_hash, expires_at))
+    tx.execute("DELETE FROM setup_key")
+    tx.execute("INSERT INTO setup_key (secret_hash, expires_at) VALUES (?, ?)", (secret_hash, expires_at))
 
 
 def is_setup_key_valid(tx: Read, secret_hash: bytes) -> bool:
     """Whether a setup link is the current one and hasn't expired."""
-    return tx.one("SELECT 1 FROM setup_key WHERE secret_hash = ? AND expires_at > ?", (secret_hash, tx.now)) is not None
+    return (
+        tx.fetch_one("SELECT 1 FROM setup_key WHERE secret_hash = ? AND expires_at > ?", (secret_hash, tx.now))
+        is not None
+    )
 
 
 def delete_setup_key(tx: Write) -> None:
     """Invalidate the setup link."""
-    tx.run("DELETE FROM setup_key")
+    tx.execute("DELETE FROM setup_key")

@@ -55,19 +55,19 @@ SELECT_ATTACHMENTS = f"{_SELECT_ASSET} WHERE a.ticket_id = ? AND a.kind = 'attac
 
 def load_asset(tx: Read, key: int) -> tuple[int, Asset]:
     """Return the key of an asset's blob, and the asset."""
-    row = tx.one(SELECT_ASSET, (key,))
+    row = tx.fetch_one(SELECT_ASSET, (key,))
     assert row is not None
     return row[13], _build_assets(tx, [row])[0]
 
 
 def list_assets_of_capture(tx: Read, capture: int) -> list[Asset]:
     """List the files of a capture."""
-    return _build_assets(tx, tx.all(SELECT_ASSETS_OF_CAPTURE, (capture,)))
+    return _build_assets(tx, tx.fetch_all(SELECT_ASSETS_OF_CAPTURE, (capture,)))
 
 
 def list_attachments(tx: Read, ticket: int) -> list[Asset]:
     """List the files attached to a ticket, oldest first."""
-    return _build_assets(tx, tx.all(SELECT_ATTACHMENTS, (ticket,)))
+    return _build_assets(tx, tx.fetch_all(SELECT_ATTACHMENTS, (ticket,)))
 
 
 def _build_assets(tx: Read, rows: list[Row]) -> list[Asset]:
@@ -98,20 +98,20 @@ WHERE t.id = ? ORDER BY a.id LIMIT 1
 
 def find_screenshot(tx: Read, ticket: int) -> int | None:
     """Return the key of the screenshot of a ticket's newest capture, or None."""
-    return tx.value(SELECT_SCREENSHOT, (ticket,))
+    return tx.fetch_value(SELECT_SCREENSHOT, (ticket,))
 
 
 def load_ticket_key(tx: Read, key: int) -> int:
     """Return the key of the ticket that an asset belongs to."""
-    return tx.value("SELECT ticket_id FROM asset WHERE id = ?", (key,))
+    return tx.fetch_value("SELECT ticket_id FROM asset WHERE id = ?", (key,))
 
 
 def replace_content(tx: Write, key: int, packed: PackedContent, width: int, height: int, media_type: str) -> None:
     """Replace an asset's content. The old content and its preview are destroyed unless something else uses them."""
     previews.delete_preview(tx, key)
-    old = tx.value("SELECT blob_id FROM asset WHERE id = ?", (key,))
+    old = tx.fetch_value("SELECT blob_id FROM asset WHERE id = ?", (key,))
     new = blobs.save_blob(tx, packed)
-    tx.run(
+    tx.execute(
         "UPDATE asset SET blob_id = ?, width = ?, height = ?, media_type = ? WHERE id = ?",
         (new, width, height, media_type, key),
     )
@@ -127,7 +127,7 @@ FROM annotation n JOIN asset a ON a.id = n.asset_id WHERE n.asset_id = ? ORDER B
 
 def list_annotations(tx: Read, asset: int) -> list[Annotation]:
     """List the annotations of an image, from the bottom to the top."""
-    rows = tx.all(SELECT_ANNOTATIONS, (asset,))
+    rows = tx.fetch_all(SELECT_ANNOTATIONS, (asset,))
     bylines = Bylines(tx, [row[7] for row in rows])
     return [
         annotation_record(
@@ -154,8 +154,8 @@ SELECT_EARLIER_ANNOTATIONS = (
 
 def save_annotations(tx: Write, asset: int, marks: list[AnnotationInput], byline: int) -> None:
     """Replace all annotations of an image. One that is sent back unchanged keeps its byline."""
-    before = {row[0]: row for row in tx.all(SELECT_EARLIER_ANNOTATIONS, (asset,))}
-    tx.run("DELETE FROM annotation WHERE asset_id = ?", (asset,))
+    before = {row[0]: row for row in tx.fetch_all(SELECT_EARLIER_ANNOTATIONS, (asset,))}
+    tx.execute("DELETE FROM annotation WHERE asset_id = ?", (asset,))
     rows: list[Row] = []
     for place, mark in enumerate(marks):
         content = (mark.kind.value, msgspec.json.encode(mark.geometry).decode(), mark.color, mark.text)
@@ -163,12 +163,12 @@ def save_annotations(tx: Write, asset: int, marks: list[AnnotationInput], byline
         same = old is not None and tuple(old[1:5]) == content
         at, by = (old[5], old[6]) if same and old is not None else (tx.now, byline)
         rows.append((mark.id or generate_id(Prefix.ANNOTATION), asset, place, *content, at, by))
-    tx.many(INSERT_ANNOTATION, rows)
+    tx.execute_many(INSERT_ANNOTATION, rows)
 
 
 def list_annotation_ids(tx: Read, asset: int) -> set[str]:
     """List the ids of an image's annotations."""
-    return {row[0] for row in tx.all("SELECT public_id FROM annotation WHERE asset_id = ?", (asset,))}
+    return {row[0] for row in tx.fetch_all("SELECT public_id FROM annotation WHERE asset_id = ?", (asset,))}
 
 
 SELECT_BURNT = "SELECT geometry FROM annotation WHERE asset_id = ? AND kind = ?"
@@ -176,4 +176,4 @@ SELECT_BURNT = "SELECT geometry FROM annotation WHERE asset_id = ? AND kind = ?"
 
 def list_burnt_geometries(tx: Read, asset: int) -> set[str]:
     """List the geometries, as JSON, of the boxes that are already redacted in an image."""
-    return {row[0] for row in tx.all(SELECT_BURNT, (asset, AnnotationKind.REDACT.value))}
+    return {row[0] for row in tx.fetch_all(SELECT_BURNT, (asset, AnnotationKind.REDACT.value))}

@@ -45,7 +45,7 @@ WHERE c.user_id = ? AND c.client_id = ?
 
 def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCapture | None:
     """Find the capture that a user's client sent earlier with this id."""
-    row = tx.one(SELECT_BY_CLIENT_ID, (user, client_id))
+    row = tx.fetch_one(SELECT_BY_CLIENT_ID, (user, client_id))
     return None if row is None else EarlierCapture(*row)
 
 
@@ -69,8 +69,8 @@ def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: i
 
 def set_newest_capture(tx: Write, ticket: int, key: int, summary: CaptureSummary) -> None:
     """Set a ticket's newest capture, with the summary that the ticket shows."""
-    tx.run("UPDATE capture SET summary = ? WHERE id = ?", (msgspec.json.encode(summary).decode(), key))
-    tx.run("UPDATE ticket SET capture_id = ? WHERE id = ?", (key, ticket))
+    tx.execute("UPDATE capture SET summary = ? WHERE id = ?", (msgspec.json.encode(summary).decode(), key))
+    tx.execute("UPDATE ticket SET capture_id = ? WHERE id = ?", (key, ticket))
 
 
 class StoredCapture(msgspec.Struct, frozen=True):
@@ -110,7 +110,7 @@ class _CaptureRow(NamedTuple):
 
 def load_capture(tx: Read, key: int) -> StoredCapture:
     """Load a capture that exists."""
-    found = tx.one(SELECT_CAPTURE, (key,))
+    found = tx.fetch_one(SELECT_CAPTURE, (key,))
     assert found is not None
     row = _CaptureRow._make(found)
     summary = msgspec.json.decode(row.summary, type=CaptureSummary)
@@ -131,12 +131,12 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
 
 def find_newest_capture(tx: Read, ticket: int) -> int | None:
     """Find the key of a ticket's newest capture."""
-    return tx.value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
+    return tx.fetch_value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
 
 
 def load_capture_time(tx: Read, key: int) -> int:
     """Load the time when a capture was taken, in epoch milliseconds."""
-    return tx.value("SELECT captured_at FROM capture WHERE id = ?", (key,))
+    return tx.fetch_value("SELECT captured_at FROM capture WHERE id = ?", (key,))
 
 
 SELECT_WINDOW_END = "SELECT max(id) FROM (SELECT id FROM capture WHERE id > ? ORDER BY id LIMIT ?)"
@@ -152,8 +152,8 @@ def delete_captures_of_archived(tx: Write, before: int, after: int, limit: int =
 
     Their contents are then unused and swept later. Returns the key to continue after; 0 at the end, to start over.
     """
-    last = tx.value(SELECT_WINDOW_END, (after, limit))
+    last = tx.fetch_value(SELECT_WINDOW_END, (after, limit))
     if last is None:
         return 0
-    tx.run(DELETE_CAPTURES_OF_ARCHIVED, (after, last, before))
+    tx.execute(DELETE_CAPTURES_OF_ARCHIVED, (after, last, before))
     return last

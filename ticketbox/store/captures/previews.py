@@ -31,7 +31,7 @@ SELECT_PREVIEW = "SELECT blob_id, media_type, width, height FROM preview WHERE a
 
 def find_preview(tx: Read, asset: int, made_of: bytes) -> StoredPreview | None:
     """Find a file's preview with this digest."""
-    row = tx.one(SELECT_PREVIEW, (asset, made_of))
+    row = tx.fetch_one(SELECT_PREVIEW, (asset, made_of))
     return None if row is None else StoredPreview(*row)
 
 
@@ -43,15 +43,17 @@ def save_preview(tx: Write, asset: int, source: int, new: Preview) -> None:
 
     Does nothing if the file's content is no longer the blob `source`: a redaction since then must hold.
     """
-    if tx.value("SELECT blob_id FROM asset WHERE id = ?", (asset,)) != source:
+    if tx.fetch_value("SELECT blob_id FROM asset WHERE id = ?", (asset,)) != source:
         return
     delete_preview(tx, asset)
-    tx.run(INSERT_PREVIEW, (asset, new.made_of, blobs.save_blob(tx, new.packed), new.media_type, new.width, new.height))
+    tx.execute(
+        INSERT_PREVIEW, (asset, new.made_of, blobs.save_blob(tx, new.packed), new.media_type, new.width, new.height)
+    )
 
 
 def delete_preview(tx: Write, asset: int) -> None:
     """Delete a file's preview and its content."""
-    blob = tx.value("SELECT blob_id FROM preview WHERE asset_id = ?", (asset,))
+    blob = tx.fetch_value("SELECT blob_id FROM preview WHERE asset_id = ?", (asset,))
     if blob is not None:
-        tx.run("DELETE FROM preview WHERE asset_id = ?", (asset,))
+        tx.execute("DELETE FROM preview WHERE asset_id = ?", (asset,))
         blobs.delete_if_unused(tx, blob)

@@ -28,12 +28,12 @@ SELECT_COLUMN = f"{_SELECT_COLUMN} WHERE c.id = ?"
 
 def list_columns(tx: Read, project: int) -> list[tuple[int, Column]]:
     """List a project's columns from left to right, each with its key."""
-    return [(row[0], _build_column(row)) for row in tx.all(SELECT_COLUMNS, (project,))]
+    return [(row[0], _build_column(row)) for row in tx.fetch_all(SELECT_COLUMNS, (project,))]
 
 
 def load_column(tx: Read, key: int) -> Column:
     """Load a column that exists."""
-    row = tx.one(SELECT_COLUMN, (key,))
+    row = tx.fetch_one(SELECT_COLUMN, (key,))
     assert row is not None
     return _build_column(row)
 
@@ -48,12 +48,12 @@ SELECT_FIRST_COLUMN = "SELECT id FROM board_column WHERE project_id = ? ORDER BY
 
 def find_first_column(tx: Read, project: int) -> int | None:
     """Find the key of a project's first column."""
-    return tx.value(SELECT_FIRST_COLUMN, (project,))
+    return tx.fetch_value(SELECT_FIRST_COLUMN, (project,))
 
 
 def load_column_id(tx: Read, key: int) -> str:
     """Load the public id of a column that exists."""
-    return tx.value("SELECT public_id FROM board_column WHERE id = ?", (key,))
+    return tx.fetch_value("SELECT public_id FROM board_column WHERE id = ?", (key,))
 
 
 SELECT_COMPANY_KEY = """
@@ -63,7 +63,7 @@ SELECT p.company_id FROM board_column c JOIN project p ON p.id = c.project_id WH
 
 def find_company_of_column(tx: Read, public_id: str) -> int | None:
     """Find the key of a column's company, regardless of the caller; None for an unknown column."""
-    return tx.value(SELECT_COMPANY_KEY, (public_id,))
+    return tx.fetch_value(SELECT_COMPANY_KEY, (public_id,))
 
 
 INSERT_COLUMN = "INSERT INTO board_column (public_id, project_id, name, position) VALUES (?, ?, ?, ?)"
@@ -81,7 +81,7 @@ def insert_column(tx: Write, project: int, name: str, position: int | None = Non
 def update_column(tx: Write, key: int, project: int, name: str | None, position: int | None) -> None:
     """Rename a column or move it to another position from 0."""
     if name is not None:
-        tx.run("UPDATE board_column SET name = ? WHERE id = ?", (name, key))
+        tx.execute("UPDATE board_column SET name = ? WHERE id = ?", (name, key))
     if position is not None:
         order = [other for other, _ in list_columns(tx, project) if other != key]
         order.insert(position, key)
@@ -90,12 +90,12 @@ def update_column(tx: Write, key: int, project: int, name: str | None, position:
 
 def delete_column(tx: Write, key: int, project: int) -> None:
     """Delete a column. Archived tickets lose their reference to it."""
-    tx.run("DELETE FROM board_column WHERE id = ?", (key,))
+    tx.execute("DELETE FROM board_column WHERE id = ?", (key,))
     _renumber_columns(tx, [other for other, _ in list_columns(tx, project)])
 
 
 def _renumber_columns(tx: Write, order: list[int]) -> None:
-    tx.many("UPDATE board_column SET position = ? WHERE id = ?", list(enumerate(order)))
+    tx.execute_many("UPDATE board_column SET position = ? WHERE id = ?", list(enumerate(order)))
 
 
 SELECT_ACTIVE_TICKETS = "SELECT id FROM ticket WHERE column_id = ? AND status = 'active' ORDER BY position, id"
@@ -103,4 +103,4 @@ SELECT_ACTIVE_TICKETS = "SELECT id FROM ticket WHERE column_id = ? AND status = 
 
 def list_active_tickets(tx: Read, key: int) -> list[int]:
     """List the keys of a column's active tickets, in order."""
-    return [row[0] for row in tx.all(SELECT_ACTIVE_TICKETS, (key,))]
+    return [row[0] for row in tx.fetch_all(SELECT_ACTIVE_TICKETS, (key,))]

@@ -35,12 +35,12 @@ SELECT_COMPANY = f"{_SELECT_COMPANY} AND co.id = :key"
 
 def list_companies(tx: Read, viewer: Viewer, after: int, limit: int) -> list[tuple[int, Company]]:
     """List the companies that the viewer sees, oldest first, each with its key."""
-    return _build_companies(tx, tx.all(SELECT_COMPANIES, {**viewer, "after": after, "limit": limit}))
+    return _build_companies(tx, tx.fetch_all(SELECT_COMPANIES, {**viewer, "after": after, "limit": limit}))
 
 
 def load_company(tx: Read, viewer: Viewer, key: int) -> Company:
     """Load a company that the viewer sees."""
-    return _build_companies(tx, tx.all(SELECT_COMPANY, {**viewer, "key": key}))[0][1]
+    return _build_companies(tx, tx.fetch_all(SELECT_COMPANY, {**viewer, "key": key}))[0][1]
 
 
 def _build_companies(tx: Read, found: list[Row]) -> list[tuple[int, Company]]:
@@ -71,24 +71,24 @@ def insert_company(tx: Write, name: str, byline: int) -> int:
 
 def rename_company(tx: Write, key: int, name: str) -> None:
     """Change a company's name."""
-    tx.run("UPDATE company SET name = ? WHERE id = ?", (name, key))
+    tx.execute("UPDATE company SET name = ? WHERE id = ?", (name, key))
 
 
 def set_company_limits(tx: Write, key: int, reads: int | None, writes: int | None) -> None:
     """Set a company's limits; None restores the default."""
-    tx.run("UPDATE company SET reads_per_minute = ?, writes_per_minute = ? WHERE id = ?", (reads, writes, key))
+    tx.execute("UPDATE company SET reads_per_minute = ?, writes_per_minute = ? WHERE id = ?", (reads, writes, key))
 
 
 def delete_company(tx: Write, key: int) -> None:
     """Delete a company with everything in it."""
-    tx.run("DELETE FROM company WHERE id = ?", (key,))
+    tx.execute("DELETE FROM company WHERE id = ?", (key,))
 
 
 def find_company_key(tx: Read, public_id: str) -> int | None:
     """Find a company's key by its public id, regardless of the caller."""
-    return tx.value("SELECT id FROM company WHERE public_id = ?", (public_id,))
+    return tx.fetch_value("SELECT id FROM company WHERE public_id = ?", (public_id,))
 
 
 def load_company_id(tx: Read, key: int) -> str:
     """Load the public id of a company that exists."""
-    return tx.value("SELECT public_id FROM company WHERE id = ?", (key,))
+    return tx.fetch_value("SELECT public_id FROM company WHERE id = ?", (key,))

@@ -44,7 +44,7 @@ WHERE i.company_id = ? AND i.accepted_at IS NULL AND i.expires_at > ? AND i.id >
 
 def list_invitations(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Invitation]]:
     """List a company's open invitations, oldest first, each with its key."""
-    return _build_invitations(tx, tx.all(SELECT_OPEN_INVITATIONS, (company, tx.now, after, limit)))
+    return _build_invitations(tx, tx.fetch_all(SELECT_OPEN_INVITATIONS, (company, tx.now, after, limit)))
 
 
 class OpenInvitation(msgspec.Struct, frozen=True):
@@ -65,19 +65,19 @@ SELECT_BY_ID = f"{_SELECT_INVITATION} WHERE i.public_id = ? AND i.accepted_at IS
 
 def find_invitation_by_secret(tx: Read, secret_hash: bytes) -> OpenInvitation | None:
     """Find the open invitation of a link."""
-    return _build_open_invitation(tx, tx.one(SELECT_BY_SECRET, (secret_hash, tx.now)))
+    return _build_open_invitation(tx, tx.fetch_one(SELECT_BY_SECRET, (secret_hash, tx.now)))
 
 
 def find_invitation_by_id(tx: Read, public_id: str) -> OpenInvitation | None:
     """Find an open invitation by its public id."""
-    return _build_open_invitation(tx, tx.one(SELECT_BY_ID, (public_id, tx.now)))
+    return _build_open_invitation(tx, tx.fetch_one(SELECT_BY_ID, (public_id, tx.now)))
 
 
 def _build_open_invitation(tx: Read, found: Row | None) -> OpenInvitation | None:
     if found is None:
         return None
     row = _InvitationRow._make(found)
-    kept = tx.all("SELECT project_id FROM invitation_project WHERE invitation_id = ?", (row.key,))
+    kept = tx.fetch_all("SELECT project_id FROM invitation_project WHERE invitation_id = ?", (row.key,))
     return OpenInvitation(
         key=row.key,
         company=row.company,
@@ -133,15 +133,15 @@ def insert_invitation(
         (public_id, company, email, role.value, projects is None, secret_hash, tx.now, byline, expires_at),
     )
     rows = [(key, project) for project in projects or ()]
-    tx.many("INSERT INTO invitation_project (invitation_id, project_id) VALUES (?, ?)", rows)
+    tx.execute_many("INSERT INTO invitation_project (invitation_id, project_id) VALUES (?, ?)", rows)
     return public_id
 
 
 def accept_invitation(tx: Write, key: int) -> None:
     """Mark an invitation as accepted."""
-    tx.run("UPDATE invitation SET accepted_at = ? WHERE id = ?", (tx.now, key))
+    tx.execute("UPDATE invitation SET accepted_at = ? WHERE id = ?", (tx.now, key))
 
 
 def delete_invitation(tx: Write, key: int) -> None:
     """Delete an invitation."""
-    tx.run("DELETE FROM invitation WHERE id = ?", (key,))
+    tx.execute("DELETE FROM invitation WHERE id = ?", (key,))

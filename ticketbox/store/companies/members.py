@@ -39,7 +39,7 @@ ORDER BY m.id LIMIT :limit
 
 def list_members(tx: Read, company: int, project: int | None, after: int, limit: int) -> list[tuple[int, Member]]:
     """List a company's members, or those who see one project, in the order they joined, each with a key."""
-    rows = tx.all(SELECT_MEMBERS, {"company": company, "project": project, "after": after, "limit": limit})
+    rows = tx.fetch_all(SELECT_MEMBERS, {"company": company, "project": project, "after": after, "limit": limit})
     return [(row.key, _build_member(row)) for row in map(_MemberRow._make, rows)]
 
 
@@ -57,7 +57,7 @@ SELECT_MEMBER = f"{_SELECT_MEMBER} WHERE m.company_id = ? AND u.public_id = ?"
 
 def find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys | None:
     """Find a company's member by the user's public id."""
-    found = tx.one(SELECT_MEMBER, (company, user_id))
+    found = tx.fetch_one(SELECT_MEMBER, (company, user_id))
     if found is None:
         return None
     row = _MemberRow._make(found)
@@ -84,7 +84,7 @@ WHERE u.public_id = :user AND (m.all_projects OR EXISTS (
 
 def find_user_who_sees(tx: Read, project: int, user_id: str) -> int | None:
     """Find the key of a user who can see a project as a member of its company."""
-    return tx.value(SELECT_USER_WHO_SEES, {"project": project, "user": user_id})
+    return tx.fetch_value(SELECT_USER_WHO_SEES, {"project": project, "user": user_id})
 
 
 INSERT_MEMBER = """
@@ -100,14 +100,14 @@ def insert_member(tx: Write, company: int, user: int, role: Role, projects: list
 
 def update_member(tx: Write, key: int, role: Role, projects: list[int] | None) -> None:
     """Set a member's role and projects."""
-    tx.run("UPDATE member SET role = ?, all_projects = ? WHERE id = ?", (role.value, projects is None, key))
-    tx.run("DELETE FROM member_project WHERE member_id = ?", (key,))
+    tx.execute("UPDATE member SET role = ?, all_projects = ? WHERE id = ?", (role.value, projects is None, key))
+    tx.execute("DELETE FROM member_project WHERE member_id = ?", (key,))
     _insert_member_projects(tx, key, projects)
 
 
 def _insert_member_projects(tx: Write, key: int, projects: list[int] | None) -> None:
     rows = [(key, project) for project in projects or ()]
-    tx.many("INSERT INTO member_project (member_id, project_id) VALUES (?, ?)", rows)
+    tx.execute_many("INSERT INTO member_project (member_id, project_id) VALUES (?, ?)", rows)
 
 
 INSERT_MEMBER_PROJECT = """
@@ -118,12 +118,12 @@ SELECT id, :project FROM member WHERE company_id = :company AND user_id = :user 
 
 def grant_project(tx: Write, company: int, user: int, project: int) -> None:
     """Give a restricted member access to one more project."""
-    tx.run(INSERT_MEMBER_PROJECT, {"company": company, "user": user, "project": project})
+    tx.execute(INSERT_MEMBER_PROJECT, {"company": company, "user": user, "project": project})
 
 
 def delete_member(tx: Write, key: int) -> None:
     """Delete a membership."""
-    tx.run("DELETE FROM member WHERE id = ?", (key,))
+    tx.execute("DELETE FROM member WHERE id = ?", (key,))
 
 
 COUNT_OWNERS = "SELECT count(*) FROM member WHERE company_id = ? AND role = ?"
@@ -131,9 +131,9 @@ COUNT_OWNERS = "SELECT count(*) FROM member WHERE company_id = ? AND role = ?"
 
 def count_owners(tx: Read, company: int) -> int:
     """Count a company's owners."""
-    return tx.value(COUNT_OWNERS, (company, Role.OWNER.value))
+    return tx.fetch_value(COUNT_OWNERS, (company, Role.OWNER.value))
 
 
 def list_project_keys(tx: Read, key: int) -> list[int]:
     """List the keys of the projects that a member is restricted to."""
-    return [row[0] for row in tx.all("SELECT project_id FROM member_project WHERE member_id = ?", (key,))]
+    return [row[0] for row in tx.fetch_all("SELECT project_id FROM member_project WHERE member_id = ?", (key,))]

@@ -46,12 +46,14 @@ SELECT_PROJECT = f"{_SELECT_PROJECT} AND p.id = :key"
 
 def list_projects(tx: Read, viewer: Viewer, company: str | None, after: int, limit: int) -> list[tuple[int, Project]]:
     """List the projects that the viewer sees, oldest first, each with its key."""
-    return _build_projects(tx, tx.all(SELECT_PROJECTS, {**viewer, "company": company, "after": after, "limit": limit}))
+    return _build_projects(
+        tx, tx.fetch_all(SELECT_PROJECTS, {**viewer, "company": company, "after": after, "limit": limit})
+    )
 
 
 def load_project(tx: Read, viewer: Viewer, key: int) -> Project:
     """Load a project that the viewer sees."""
-    return _build_projects(tx, tx.all(SELECT_PROJECT, {**viewer, "key": key}))[0][1]
+    return _build_projects(tx, tx.fetch_all(SELECT_PROJECT, {**viewer, "key": key}))[0][1]
 
 
 def _build_projects(tx: Read, found: list[Row]) -> list[tuple[int, Project]]:
@@ -112,7 +114,7 @@ def update_project(
 
 def delete_project(tx: Write, key: int) -> None:
     """Delete a project with its columns and tickets."""
-    tx.run("DELETE FROM project WHERE id = ?", (key,))
+    tx.execute("DELETE FROM project WHERE id = ?", (key,))
 
 
 SELECT_PROJECT_KEY = "SELECT id FROM project WHERE public_id = ? AND company_id = ?"
@@ -120,7 +122,7 @@ SELECT_PROJECT_KEY = "SELECT id FROM project WHERE public_id = ? AND company_id 
 
 def find_project_key(tx: Read, public_id: str, company: int) -> int | None:
     """Find a project's key within a company."""
-    return tx.value(SELECT_PROJECT_KEY, (public_id, company))
+    return tx.fetch_value(SELECT_PROJECT_KEY, (public_id, company))
 
 
 SELECT_URL_PATTERNS = f"""
@@ -132,7 +134,7 @@ WHERE v.within AND p.url_patterns <> '[]' ORDER BY p.id
 
 def list_url_patterns(tx: Read, viewer: Viewer) -> list[tuple[str, list[str]]]:
     """List the URL patterns of the projects that the viewer sees, oldest project first."""
-    return [(row[0], _strings.decode(row[1])) for row in tx.all(SELECT_URL_PATTERNS, viewer)]
+    return [(row[0], _strings.decode(row[1])) for row in tx.fetch_all(SELECT_URL_PATTERNS, viewer)]
 
 
 def _encode_json(value: object) -> str:

@@ -40,12 +40,12 @@ ON CONFLICT (sha256) DO UPDATE SET bytes = excluded.bytes RETURNING id
 
 def save_blob(tx: Write, packed: PackedContent) -> int:
     """Insert the content unless it is already stored, and return its key."""
-    return tx.value(INSERT_BLOB, (packed.sha256, packed.encoding, packed.size, packed.data))
+    return tx.fetch_value(INSERT_BLOB, (packed.sha256, packed.encoding, packed.size, packed.data))
 
 
 def load_content(tx: Read, key: int) -> bytes:
     """Load a blob and return its original bytes."""
-    row = tx.one("SELECT encoding, data FROM blob WHERE id = ?", (key,))
+    row = tx.fetch_one("SELECT encoding, data FROM blob WHERE id = ?", (key,))
     assert row is not None
     return unpack_content(row[0], row[1])
 
@@ -60,9 +60,9 @@ ORPHAN = f"SELECT b.id FROM blob b WHERE b.id = ? AND {IS_ORPHAN}"
 
 def delete_if_unused(tx: Write, key: int) -> None:
     """Delete a blob unless something refers to it. Zeroes its bytes first: they may show what was redacted."""
-    if tx.one(ORPHAN, (key,)) is not None:
-        tx.run("UPDATE blob SET data = zeroblob(length(data)) WHERE id = ?", (key,))
-        tx.run("DELETE FROM blob WHERE id = ?", (key,))
+    if tx.fetch_one(ORPHAN, (key,)) is not None:
+        tx.execute("UPDATE blob SET data = zeroblob(length(data)) WHERE id = ?", (key,))
+        tx.execute("DELETE FROM blob WHERE id = ?", (key,))
 
 
 SELECT_WINDOW_END = "SELECT max(id) FROM (SELECT id FROM blob WHERE id > ? ORDER BY id LIMIT ?)"
@@ -74,9 +74,9 @@ def delete_unused(tx: Write, after: int, limit: int = 500) -> int:
 
     Returns the key to continue after; 0 at the end, to start over.
     """
-    last = tx.value(SELECT_WINDOW_END, (after, limit))
+    last = tx.fetch_value(SELECT_WINDOW_END, (after, limit))
     if last is None:
         return 0
-    orphans = tx.all(ORPHANS_IN_WINDOW, (after, last))
-    tx.many("DELETE FROM blob WHERE id = ?", orphans)
+    orphans = tx.fetch_all(ORPHANS_IN_WINDOW, (after, last))
+    tx.execute_many("DELETE FROM blob WHERE id = ?", orphans)
     return last

@@ -16,7 +16,7 @@ INSERT_BYLINE = "INSERT INTO byline (user_id, credential_id, token_id, token_lab
 def ensure_byline(tx: Write, actor: Actor) -> int:
     """Return the key of the actor's byline; insert it at the first write. A web session has no token."""
     token_id = actor.token_id if actor.kind in {Kind.API, Kind.OAUTH} else None
-    found = tx.value(SELECT_BYLINE, (actor.user, token_id or "", actor.via.value))
+    found = tx.fetch_value(SELECT_BYLINE, (actor.user, token_id or "", actor.via.value))
     if found is not None:
         return found
     credential = actor.credential if token_id else None
@@ -36,7 +36,7 @@ class Bylines:
 
     def __init__(self, tx: Read, keys: Iterable[int | None]) -> None:
         wanted = {*keys} - {None}
-        rows = tx.all(SELECT_BYLINES, (msgspec.json.encode(list(wanted)).decode(),)) if wanted else []
+        rows = tx.fetch_all(SELECT_BYLINES, (msgspec.json.encode(list(wanted)).decode(),)) if wanted else []
         self._known = {
             key: (Person(user_id, name), token_id, token_label, _VIAS[via])
             for key, user_id, name, token_id, token_label, via in rows

@@ -18,7 +18,7 @@ SELECT_ANSWER = "SELECT fingerprint, answer FROM idempotency WHERE credential_id
 
 def find_answer(tx: Read, credential: int, key: str) -> StoredAnswer | None:
     """Find the answer stored under a key in the last 24 hours."""
-    row = tx.one(SELECT_ANSWER, (credential, key, tx.now - DAY))
+    row = tx.fetch_one(SELECT_ANSWER, (credential, key, tx.now - DAY))
     return None if row is None else StoredAnswer(*row)
 
 
@@ -29,9 +29,9 @@ INSERT OR REPLACE INTO idempotency (credential_id, key, fingerprint, answer, cre
 
 def save_answer(tx: Write, credential: int, key: str, fingerprint: bytes, answer: bytes) -> None:
     """Store an answer in the transaction of its write."""
-    tx.run(UPSERT_ANSWER, (credential, key, fingerprint, answer, tx.now))
+    tx.execute(UPSERT_ANSWER, (credential, key, fingerprint, answer, tx.now))
 
 
 def delete_expired_answers(tx: Write) -> int:
     """Delete answers older than a day; return how many."""
-    return tx.run("DELETE FROM idempotency WHERE created_at <= ?", (tx.now - DAY,))
+    return tx.execute("DELETE FROM idempotency WHERE created_at <= ?", (tx.now - DAY,))

@@ -15,4 +15,4 @@ def update_columns(tx: Write, table: str, key: int, **values: Any) -> None:
     changes = {name: value for name, value in values.items() if value is not UNSET}
     if changes:
         assignments = ", ".join(f"{name} = :{name}" for name in changes)
-        tx.run(f"UPDATE {table} SET {assignments} WHERE id = :key", {**changes, "key": key})
+        tx.execute(f"UPDATE {table} SET {assignments} WHERE id = :key", {**changes, "key": key})

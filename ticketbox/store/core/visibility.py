@@ -64,7 +64,7 @@ NOUNS = tuple(_SELECT_BY_NOUN)
 
 def find_visible_row(tx: Read, viewer: Viewer, noun: str, public_id: str) -> VisibleRow | None:
     """Find a row by its public id, if the credential's owner can see it."""
-    row = tx.one(WITH_VISIBLE_PROJECTS + _SELECT_BY_NOUN[noun], {**viewer, "id": public_id})
+    row = tx.fetch_one(WITH_VISIBLE_PROJECTS + _SELECT_BY_NOUN[noun], {**viewer, "id": public_id})
     if row is None:
         return None
     key, project, company, role, within = row

@@ -40,7 +40,7 @@ def find_mailbox_by_mail_key(tx: Read, key: str) -> Mailbox | None:
 
 
 def _find_mailbox(tx: Read, sql: str, of: object) -> Mailbox | None:
-    row = tx.one(sql, (of,))
+    row = tx.fetch_one(sql, (of,))
     if row is None:
         return None
     user, address, state, asks, asked_at = row
@@ -64,10 +64,12 @@ ON CONFLICT (user_id) DO UPDATE SET address = :address, state = 'asked', mail_ke
 
 def request_confirmation(tx: Write, user: int, address: str) -> None:
     """Send a confirmation request to an address; links in earlier mails stop working."""
-    tx.run(UPSERT_MAILBOX, {"user": user, "address": address, "key": generate_mail_key(), "now": tx.now, "day": DAY})
+    tx.execute(
+        UPSERT_MAILBOX, {"user": user, "address": address, "key": generate_mail_key(), "now": tx.now, "day": DAY}
+    )
     email_outbox.queue_confirmation(tx, user)
 
 
 def set_mailbox_state(tx: Write, user: int, state: MailState) -> None:
     """Set whether a person gets email."""
-    tx.run("UPDATE mailbox SET state = ? WHERE user_id = ?", (state.value, user))
+    tx.execute("UPDATE mailbox SET state = ? WHERE user_id = ?", (state.value, user))

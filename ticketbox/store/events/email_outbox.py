@@ -36,13 +36,13 @@ INSERT_CONFIRMATION = (
 
 def queue_notifications(tx: Write, event: int) -> None:
     """Queue a mail to everyone who was notified of an event and wants mail; later notifications join it."""
-    tx.run(INSERT_MAIL_FOR_EVENT, {"event": event, "now": tx.now, "delay": DELAY_MS})
+    tx.execute(INSERT_MAIL_FOR_EVENT, {"event": event, "now": tx.now, "delay": DELAY_MS})
 
 
 def queue_confirmation(tx: Write, user: int) -> None:
     """Queue a confirmation request to a person's address, due now."""
-    tx.run(DELETE_CONFIRMATION, (user,))
-    tx.run(INSERT_CONFIRMATION, (user, tx.now, tx.now))
+    tx.execute(DELETE_CONFIRMATION, (user,))
+    tx.execute(INSERT_CONFIRMATION, (user, tx.now, tx.now))
     tx.wake_jobs()
 
 
@@ -52,12 +52,12 @@ SELECT_NEXT_DUE = "SELECT due_at FROM mail WHERE state = 'pending' ORDER BY due_
 
 def list_due(tx: Read, most: int) -> list[int]:
     """List the keys of mails that are due."""
-    return [key for (key,) in tx.all(SELECT_DUE, (tx.now, most))]
+    return [key for (key,) in tx.fetch_all(SELECT_DUE, (tx.now, most))]
 
 
 def find_next_due(tx: Read) -> int | None:
     """Find when the next mail is due, in epoch milliseconds."""
-    return tx.value(SELECT_NEXT_DUE)
+    return tx.fetch_value(SELECT_NEXT_DUE)
 
 
 class MailedNotification(msgspec.Struct, frozen=True):
@@ -119,17 +119,17 @@ class _UnreadRow(NamedTuple):
 
 def compose_message(tx: Read, key: int) -> MessageToSend | None:
     """Compose a mail from what its person may see now; None if there is nothing to report."""
-    row = tx.one(SELECT_ADDRESSEE, (key,))
+    row = tx.fetch_one(SELECT_ADDRESSEE, (key,))
     if row is None:
         return None
     user, ticket, first, name, address, mail_key, state = row
     if ticket is None:
         return MessageToSend(name, address, mail_key) if state == "asked" else None
     viewer = {"user": user, "credential": None, "pinned": None, "restricted": False}
-    subject = tx.one(SELECT_TICKET, {**viewer, "ticket": ticket})
+    subject = tx.fetch_one(SELECT_TICKET, {**viewer, "ticket": ticket})
     if subject is None or state != "on":
         return None
-    found = tx.all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
+    found = tx.fetch_all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
     unread = [_UnreadRow._make(row) for row in found]
     # A comment that was deleted since has no text: nothing to report.
     rows = [row for row in unread if row.comment is not None or not row.event_type.startswith("comment.")]
@@ -160,12 +160,12 @@ def begin_attempt(tx: Write, key: int) -> MessageToSend | None:
     """
     found = compose_message(tx, key)
     if found is None:
-        tx.run(DELETE_MAIL, (key,))
+        tx.execute(DELETE_MAIL, (key,))
         return None
-    attempts, first_at = tx.one(SELECT_ATTEMPTS, (key,)) or (0, None)
+    attempts, first_at = tx.fetch_one(SELECT_ATTEMPTS, (key,)) or (0, None)
     begun = tx.now if first_at is None else first_at
     again = compute_next_attempt(attempts + 1, begun, tx.now) or tx.now + LONGEST_MS
-    tx.run(RECORD_ATTEMPT, {"key": key, "now": tx.now, "due": again})
+    tx.execute(RECORD_ATTEMPT, {"key": key, "now": tx.now, "due": again})
     return found
 
 
@@ -180,8 +180,8 @@ WHERE id = :key AND state = 'pending' AND EXISTS (
 
 def record_success(tx: Write, key: int, last: int) -> None:
     """Record that a mail was sent that covers notifications up to `last`; newer ones are queued for the next."""
-    if not tx.run(REQUEUE_FOR_NEWER, {"key": key, "last": last, "now": tx.now, "delay": DELAY_MS}):
-        tx.run(DELETE_MAIL, (key,))
+    if not tx.execute(REQUEUE_FOR_NEWER, {"key": key, "last": last, "now": tx.now, "delay": DELAY_MS}):
+        tx.execute(DELETE_MAIL, (key,))
 
 
 RECORD_FAILURE = """
@@ -192,11 +192,11 @@ WHERE id = :key
 
 def record_failure(tx: Write, key: int, error: str, *, lasting: bool) -> bool:
     """Record a failed attempt; `lasting` means that retries would fail too. Returns False if it is given up."""
-    row = tx.one(SELECT_ATTEMPTS, (key,))
+    row = tx.fetch_one(SELECT_ATTEMPTS, (key,))
     if row is None:
         return True
     again = None if lasting else compute_next_attempt(row[0], row[1], tx.now)
-    tx.run(RECORD_FAILURE, {"key": key, "due": again, "error": error})
+    tx.execute(RECORD_FAILURE, {"key": key, "due": again, "error": error})
     return again is not None
 
 
@@ -209,8 +209,8 @@ DELETE_OLD = "DELETE FROM mail WHERE id IN (SELECT id FROM mail WHERE state = 'd
 
 def expire_mail(tx: Write) -> None:
     """Give up mails that weren't sent for a day; delete those given up thirty days ago."""
-    tx.run(GIVE_UP_STALE, {"now": tx.now, "error": NO_MAIL_SERVER, "before": tx.now - DAY})
-    tx.run(DELETE_OLD, (tx.now - RETENTION_MS,))
+    tx.execute(GIVE_UP_STALE, {"now": tx.now, "error": NO_MAIL_SERVER, "before": tx.now - DAY})
+    tx.execute(DELETE_OLD, (tx.now - RETENTION_MS,))
 
 
 class EmailBacklog(msgspec.Struct, frozen=True):
@@ -225,5 +225,5 @@ SELECT_BACKLOG = "SELECT count(*), min(created_at) FROM mail WHERE state = 'pend
 
 def load_backlog(tx: Read) -> EmailBacklog:
     """Load the state of the outbox, for the metrics."""
-    pending, oldest = tx.one(SELECT_BACKLOG) or (0, None)
+    pending, oldest = tx.fetch_one(SELECT_BACKLOG) or (0, None)
     return EmailBacklog(pending, oldest)

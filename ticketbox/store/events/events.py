@@ -79,7 +79,7 @@ SELECT_HISTORY = f"SELECT {_EVENT_COLUMNS} WHERE e.ticket_id = ? AND e.id > ? OR
 
 def list_history(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[int, Event]]:
     """List a ticket's history, oldest first, each event with its number."""
-    return _build_events(tx, tx.all(SELECT_HISTORY, (ticket, after, limit)))
+    return _build_events(tx, tx.fetch_all(SELECT_HISTORY, (ticket, after, limit)))
 
 
 # Each visible project, and each whole company, contributes at most one page by its index, and these are merged:
@@ -123,7 +123,9 @@ def list_visible_events(
     tokens are only in the audit log.
     """
     wanted = None if types is None else msgspec.json.encode(types).decode()
-    return _build_events(tx, tx.all(SELECT_VISIBLE_EVENTS, {**viewer, "after": after, "types": wanted, "limit": limit}))
+    return _build_events(
+        tx, tx.fetch_all(SELECT_VISIBLE_EVENTS, {**viewer, "after": after, "types": wanted, "limit": limit})
+    )
 
 
 SELECT_NEWEST_KEY = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"
@@ -131,7 +133,7 @@ SELECT_NEWEST_KEY = "SELECT seq FROM sqlite_sequence WHERE name = 'event'"
 
 def find_newest_key(tx: Read) -> int:
     """Find the number of the last event ever inserted, even if deleted since; 0 before the first."""
-    return tx.value(SELECT_NEWEST_KEY) or 0
+    return tx.fetch_value(SELECT_NEWEST_KEY) or 0
 
 
 SELECT_EVENTS_BY_KEYS = f"SELECT {_EVENT_COLUMNS} WHERE e.id IN (SELECT value FROM json_each(?))"
@@ -139,7 +141,11 @@ SELECT_EVENTS_BY_KEYS = f"SELECT {_EVENT_COLUMNS} WHERE e.id IN (SELECT value FR
 
 def load_events_by_key(tx: Read, keys: list[int]) -> dict[int, Event]:
     """Load the events with these numbers."""
-    return dict(_build_events(tx, tx.all(SELECT_EVENTS_BY_KEYS, (msgspec.json.encode(keys).decode(),)))) if keys else {}
+    return (
+        dict(_build_events(tx, tx.fetch_all(SELECT_EVENTS_BY_KEYS, (msgspec.json.encode(keys).decode(),))))
+        if keys
+        else {}
+    )
 
 
 SELECT_AUDIT_LOG = f"SELECT {_EVENT_COLUMNS} WHERE e.company_id = ? AND e.id < ? ORDER BY e.id DESC LIMIT ?"
@@ -147,7 +153,7 @@ SELECT_AUDIT_LOG = f"SELECT {_EVENT_COLUMNS} WHERE e.company_id = ? AND e.id < ?
 
 def list_audit_log(tx: Read, company: int, before: int, limit: int) -> list[tuple[int, Event]]:
     """List a company's events, newest first, each with its number."""
-    return _build_events(tx, tx.all(SELECT_AUDIT_LOG, (company, before, limit)))
+    return _build_events(tx, tx.fetch_all(SELECT_AUDIT_LOG, (company, before, limit)))
 
 
 def _build_events(tx: Read, found: list[Row]) -> list[tuple[int, Event]]:

@@ -40,17 +40,17 @@ VALUES (?, ?, ?, ?, ?, ?)
 def list_audience(tx: Read, found: VisibleRow, but: int) -> dict[int, str]:
     """List the names of those who may be notified about a ticket, by their keys."""
     asked = {"company": found.company, "project": found.project, "ticket": found.key, "but": but}
-    return dict(tx.all(SELECT_AUDIENCE, asked))
+    return dict(tx.fetch_all(SELECT_AUDIENCE, asked))
 
 
 def list_participants(tx: Read, ticket: int) -> set[int]:
     """List the users who filed a ticket, are assigned, commented, or were mentioned."""
-    return {user for (user,) in tx.all(SELECT_PARTICIPANTS, {"ticket": ticket})}
+    return {user for (user,) in tx.fetch_all(SELECT_PARTICIPANTS, {"ticket": ticket})}
 
 
 def insert_notifications(tx: Write, users: Iterable[int], event: int, ticket: int, reason: Reason) -> None:
     """Notify people of an event, each at most once."""
-    tx.many(
+    tx.execute_many(
         INSERT_NOTIFICATION,
         [(generate_id(Prefix.NOTIFICATION), user, event, ticket, reason.value, tx.now) for user in sorted(set(users))],
     )
@@ -94,7 +94,7 @@ def list_notifications(
 ) -> list[tuple[int, Notification]]:
     """List the viewer's notifications of tickets that they can still see, newest first, each with its key."""
     sql = SELECT_UNREAD_NOTIFICATIONS if unread else SELECT_NOTIFICATIONS
-    rows = [_NotificationRow._make(row) for row in tx.all(sql, {**viewer, "before": before, "limit": limit})]
+    rows = [_NotificationRow._make(row) for row in tx.fetch_all(sql, {**viewer, "before": before, "limit": limit})]
     bylines = Bylines(tx, [row.byline for row in rows])
     return [
         (
@@ -127,7 +127,7 @@ SELECT count(*) FROM (
 
 def count_unread(tx: Read, viewer: Viewer) -> int:
     """Count the viewer's unread notifications, up to a thousand."""
-    return tx.value(COUNT_UNREAD, {**viewer, "most": MAX_COUNTED})
+    return tx.fetch_value(COUNT_UNREAD, {**viewer, "most": MAX_COUNTED})
 
 
 MARK_READ = "UPDATE notification SET read_at = ifnull(read_at, ?) WHERE public_id = ? AND user_id = ?"
@@ -136,28 +136,28 @@ MARK_ALL_READ = "UPDATE notification SET read_at = ? WHERE user_id = ? AND read_
 
 def mark_read(tx: Write, user: int, public_id: str) -> bool:
     """Mark a notification as read; False if the user has none with this id."""
-    return tx.run(MARK_READ, (tx.now, public_id, user)) > 0
+    return tx.execute(MARK_READ, (tx.now, public_id, user)) > 0
 
 
 def mark_all_read(tx: Write, user: int) -> None:
     """Mark all of a user's notifications as read."""
-    tx.run(MARK_ALL_READ, (tx.now, user))
+    tx.execute(MARK_ALL_READ, (tx.now, user))
 
 
 def set_ticket_muted(tx: Write, user: int, ticket: int, *, muted: bool) -> None:
     """Mute or unmute a ticket for a user."""
     if muted:
-        tx.run("INSERT OR IGNORE INTO ticket_mute (user_id, ticket_id) VALUES (?, ?)", (user, ticket))
+        tx.execute("INSERT OR IGNORE INTO ticket_mute (user_id, ticket_id) VALUES (?, ?)", (user, ticket))
     else:
-        tx.run("DELETE FROM ticket_mute WHERE user_id = ? AND ticket_id = ?", (user, ticket))
+        tx.execute("DELETE FROM ticket_mute WHERE user_id = ? AND ticket_id = ?", (user, ticket))
 
 
 def set_project_muted(tx: Write, user: int, project: int, *, muted: bool) -> None:
     """Mute or unmute a project for a user."""
     if muted:
-        tx.run("INSERT OR IGNORE INTO project_mute (user_id, project_id) VALUES (?, ?)", (user, project))
+        tx.execute("INSERT OR IGNORE INTO project_mute (user_id, project_id) VALUES (?, ?)", (user, project))
     else:
-        tx.run("DELETE FROM project_mute WHERE user_id = ? AND project_id = ?", (user, project))
+        tx.execute("DELETE FROM project_mute WHERE user_id = ? AND project_id = ?", (user, project))
 
 
 SELECT_MUTED_TICKETS = f"""
@@ -176,8 +176,8 @@ WHERE pm.user_id = :user ORDER BY pm.project_id DESC LIMIT 1000
 def load_mutes(tx: Read, viewer: Viewer) -> Mutes:
     """Load what the viewer muted, as far as they can see it."""
     return Mutes(
-        ticket_ids=[public_id for (public_id,) in tx.all(SELECT_MUTED_TICKETS, viewer)],
-        project_ids=[public_id for (public_id,) in tx.all(SELECT_MUTED_PROJECTS, viewer)],
+        ticket_ids=[public_id for (public_id,) in tx.fetch_all(SELECT_MUTED_TICKETS, viewer)],
+        project_ids=[public_id for (public_id,) in tx.fetch_all(SELECT_MUTED_PROJECTS, viewer)],
     )
 
 
@@ -186,4 +186,4 @@ DELETE_OLD = "DELETE FROM notification WHERE id IN (SELECT id FROM notification 
 
 def delete_old_notifications(tx: Write) -> None:
     """Delete notifications after ninety days, read or not."""
-    tx.run(DELETE_OLD, (tx.now - RETENTION_MS,))
+    tx.execute(DELETE_OLD, (tx.now - RETENTION_MS,))

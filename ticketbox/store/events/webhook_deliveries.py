@@ -39,18 +39,18 @@ UPDATE_SEEN = "UPDATE webhook SET seen = ? WHERE id = ?"
 
 def has_new_events(tx: Read) -> bool:
     """Whether there are events without deliveries yet."""
-    return tx.one(SELECT_WEBHOOKS_BEHIND) is not None
+    return tx.fetch_one(SELECT_WEBHOOKS_BEHIND) is not None
 
 
 def create_deliveries(tx: Write) -> None:
     """Create deliveries for new events, for up to 500 events of each webhook."""
-    for webhook, company, seen, types in tx.all(SELECT_WEBHOOKS_BEHIND):
+    for webhook, company, seen, types in tx.fetch_all(SELECT_WEBHOOKS_BEHIND):
         wanted = None if types is None else msgspec.json.decode(types, type=set[str])
-        found = tx.all(SELECT_NEW_EVENTS, (company, seen, _EVENTS_PER_STEP))
+        found = tx.fetch_all(SELECT_NEW_EVENTS, (company, seen, _EVENTS_PER_STEP))
         for event, type_, lane in found:
             if not type_.startswith("token.") and (wanted is None or type_ in wanted):
                 _insert_delivery(tx, webhook, event, lane)
-        tx.run(UPDATE_SEEN, (found[-1][0], webhook))
+        tx.execute(UPDATE_SEEN, (found[-1][0], webhook))
 
 
 def _insert_delivery(tx: Write, webhook: int, event: int, lane: int) -> tuple[int, str]:
@@ -103,11 +103,11 @@ def list_due(tx: Read, running: dict[int, set[int]], most: int, most_each: int) 
     """List due deliveries, a few of each webhook. `running` holds those in flight, by webhook."""
     found: list[_DueRow] = []
     room = most - sum(map(len, running.values()))
-    for (webhook,) in tx.all(SELECT_WEBHOOKS_WITH_DUE, (tx.now,)):
+    for (webhook,) in tx.fetch_all(SELECT_WEBHOOKS_WITH_DUE, (tx.now,)):
         in_flight = running.get(webhook, set())
         free = min(most_each - len(in_flight), room - len(found))
         if free > 0:
-            rows = map(_DueRow._make, tx.all(SELECT_DUE, (webhook, tx.now, free + len(in_flight))))
+            rows = map(_DueRow._make, tx.fetch_all(SELECT_DUE, (webhook, tx.now, free + len(in_flight))))
             found += [row for row in rows if row.key not in in_flight][:free]
     happened = events.load_events_by_key(tx, [row.event for row in found])
     return [
@@ -130,7 +130,7 @@ def _list_secrets(newest: bytes, old: bytes | None) -> tuple[bytes, ...]:
 
 def find_next_due(tx: Read) -> int | None:
     """Find when the next delivery is due, in epoch milliseconds."""
-    return tx.value(SELECT_NEXT_DUE)
+    return tx.fetch_value(SELECT_NEXT_DUE)
 
 
 SELECT_PENDING = "SELECT webhook_id, lane, attempts, first_at FROM delivery WHERE id = ? AND state = 'pending'"
@@ -169,21 +169,21 @@ def record_outcome(tx: Write, key: int, outcome: AttemptOutcome) -> None:
     A webhook is disabled if no delivery succeeded while this one used up its attempts, or if its receiver
     answers 410 Gone.
     """
-    row = tx.one(SELECT_PENDING, (key,))
+    row = tx.fetch_one(SELECT_PENDING, (key,))
     if row is None:  # the webhook was disabled meanwhile
         return
     webhook, lane, attempts, first_at = row
     told = {"key": key, "now": tx.now, **msgspec.structs.asdict(outcome)}
-    tx.run(INSERT_ATTEMPT, told)
+    tx.execute(INSERT_ATTEMPT, told)
     if outcome.error is None:
-        tx.run(MARK_DELIVERED, told)
-        tx.run(MARK_WEBHOOK_WORKING, (webhook,))
-        tx.run(ADVANCE_LANE, {"webhook": webhook, "lane": lane, "now": tx.now})
+        tx.execute(MARK_DELIVERED, told)
+        tx.execute(MARK_WEBHOOK_WORKING, (webhook,))
+        tx.execute(ADVANCE_LANE, {"webhook": webhook, "lane": lane, "now": tx.now})
         return
     begun = tx.now if first_at is None else first_at
     again = compute_next_attempt(attempts + 1, begun, tx.now)
-    tx.run(MARK_FAILED, {**told, "due": again})
-    (failing_since,) = tx.one(MARK_WEBHOOK_FAILING, (tx.now, webhook)) or (tx.now,)
+    tx.execute(MARK_FAILED, {**told, "due": again})
+    (failing_since,) = tx.fetch_one(MARK_WEBHOOK_FAILING, (tx.now, webhook)) or (tx.now,)
     if outcome.status == _STATUS_GONE:
         webhooks.disable_webhook(tx, webhook, "its receiver answered 410, which says that it is gone")
     elif again is None and failing_since <= begun:
@@ -191,7 +191,7 @@ def record_outcome(tx: Write, key: int, outcome: AttemptOutcome) -> None:
             tx, webhook, f"nothing got through since {format_rfc3339(failing_since)}; last: {outcome.error}"
         )
     elif again is None:
-        tx.run(ADVANCE_LANE, {"webhook": webhook, "lane": lane, "now": tx.now})
+        tx.execute(ADVANCE_LANE, {"webhook": webhook, "lane": lane, "now": tx.now})
 
 
 _SELECT_DELIVERY = """
@@ -227,7 +227,7 @@ SELECT_DELIVERY = f"{_SELECT_DELIVERY} WHERE d.id = ?"
 
 def list_deliveries(tx: Read, webhook: int, before: int, limit: int) -> list[tuple[int, Delivery]]:
     """List a webhook's deliveries, newest first, each with its key."""
-    return [_build_delivery(row) for row in tx.all(SELECT_DELIVERIES, (webhook, before, limit))]
+    return [_build_delivery(row) for row in tx.fetch_all(SELECT_DELIVERIES, (webhook, before, limit))]
 
 
 def _build_delivery(found: Row) -> tuple[int, Delivery]:
@@ -264,7 +264,7 @@ class DeliveryKeys(msgspec.Struct, frozen=True):
 
 def find_delivery(tx: Read, public_id: str) -> DeliveryKeys | None:
     """Find a delivery by its public id."""
-    row = tx.one(SELECT_DELIVERY_KEYS, (public_id,))
+    row = tx.fetch_one(SELECT_DELIVERY_KEYS, (public_id,))
     if row is None:
         return None
     key, webhook, event, lane, state = row
@@ -276,7 +276,7 @@ SELECT_ATTEMPTS = "SELECT at, status, error, ms FROM attempt WHERE delivery_id =
 
 def list_attempts(tx: Read, kept: DeliveryKeys) -> list[Attempt]:
     """List a delivery's attempts, oldest first; `at` is when an attempt ended."""
-    return [Attempt(format_rfc3339(at), *rest) for at, *rest in tx.all(SELECT_ATTEMPTS, (kept.key,))]
+    return [Attempt(format_rfc3339(at), *rest) for at, *rest in tx.fetch_all(SELECT_ATTEMPTS, (kept.key,))]
 
 
 SELECT_WEBHOOK_KEYS = "SELECT w.id, w.company_id, w.enabled FROM webhook w WHERE w.id = ?"
@@ -284,7 +284,7 @@ SELECT_WEBHOOK_KEYS = "SELECT w.id, w.company_id, w.enabled FROM webhook w WHERE
 
 def load_webhook_keys(tx: Read, kept: DeliveryKeys) -> webhooks.WebhookKeys:
     """Load the webhook of a delivery."""
-    row = tx.one(SELECT_WEBHOOK_KEYS, (kept.webhook,))
+    row = tx.fetch_one(SELECT_WEBHOOK_KEYS, (kept.webhook,))
     assert row is not None
     return webhooks.WebhookKeys(row[0], row[1], bool(row[2]))
 
@@ -293,7 +293,7 @@ def replay_delivery(tx: Write, kept: DeliveryKeys) -> Delivery:
     """Queue a delivery again, after the others in its lane; its `webhook-id` stays the same."""
     key, _ = _insert_delivery(tx, kept.webhook, kept.event, kept.lane)
     tx.wake_jobs()
-    row = tx.one(SELECT_DELIVERY, (key,))
+    row = tx.fetch_one(SELECT_DELIVERY, (key,))
     assert row is not None
     return _build_delivery(row)[1]
 
@@ -305,7 +305,7 @@ DELETE FROM delivery WHERE id IN (SELECT id FROM delivery WHERE state <> 'pendin
 
 def delete_old_deliveries(tx: Write) -> None:
     """Delete finished deliveries after thirty days."""
-    tx.run(DELETE_OLD, (tx.now - RETENTION_MS,))
+    tx.execute(DELETE_OLD, (tx.now - RETENTION_MS,))
 
 
 class WebhookBacklog(msgspec.Struct, frozen=True):
@@ -330,5 +330,5 @@ SELECT ifnull(sum(x.pending), 0), min(x.oldest), count(x.disabled_reason) FROM (
 
 def load_backlog(tx: Read) -> WebhookBacklog:
     """Load the state of the outbox of all webhooks together."""
-    pending, oldest, disabled = tx.one(SELECT_BACKLOG) or (0, None, 0)
+    pending, oldest, disabled = tx.fetch_one(SELECT_BACKLOG) or (0, None, 0)
     return WebhookBacklog(pending, oldest, disabled)

@@ -30,7 +30,7 @@ SELECT_WEBHOOK_KEYS = "SELECT id, company_id, enabled FROM webhook WHERE public_
 
 def find_webhook(tx: Read, public_id: str) -> WebhookKeys | None:
     """Find a webhook by its public id."""
-    row = tx.one(SELECT_WEBHOOK_KEYS, (public_id,))
+    row = tx.fetch_one(SELECT_WEBHOOK_KEYS, (public_id,))
     return None if row is None else WebhookKeys(row[0], row[1], bool(row[2]))
 
 
@@ -67,12 +67,12 @@ SELECT_WEBHOOK = f"{_SELECT_WEBHOOK} WHERE w.id = ?"
 
 def list_webhooks(tx: Read, company: int, after: int, limit: int) -> list[tuple[int, Webhook]]:
     """List a company's webhooks, oldest first, each with its key."""
-    return _build_webhooks(tx, tx.all(SELECT_WEBHOOKS, (company, after, limit)))
+    return _build_webhooks(tx, tx.fetch_all(SELECT_WEBHOOKS, (company, after, limit)))
 
 
 def load_webhook(tx: Read, key: int) -> Webhook:
     """Load a webhook that exists."""
-    return _build_webhooks(tx, tx.all(SELECT_WEBHOOK, (key,)))[0][1]
+    return _build_webhooks(tx, tx.fetch_all(SELECT_WEBHOOK, (key,)))[0][1]
 
 
 def _build_webhooks(tx: Read, found: list[Row]) -> list[tuple[int, Webhook]]:
@@ -106,7 +106,7 @@ def _format_future(at: int | None, now: int) -> str | None:
 
 def count_webhooks(tx: Read, company: int) -> int:
     """Count a company's webhooks."""
-    return tx.value("SELECT count(*) FROM webhook WHERE company_id = ?", (company,))
+    return tx.fetch_value("SELECT count(*) FROM webhook WHERE company_id = ?", (company,))
 
 
 class NewWebhookRow(msgspec.Struct, frozen=True):
@@ -172,13 +172,13 @@ WHERE webhook_id = ? AND state = 'pending'
 
 def enable_webhook(tx: Write, key: int) -> None:
     """Enable a webhook for events from now on."""
-    tx.run(ENABLE_WEBHOOK, (events.find_newest_key(tx), key))
+    tx.execute(ENABLE_WEBHOOK, (events.find_newest_key(tx), key))
 
 
 def disable_webhook(tx: Write, key: int, reason: str) -> None:
     """Disable a webhook; its pending deliveries become dead and can be replayed."""
-    tx.run(DISABLE_WEBHOOK, (reason, key))
-    tx.run(MARK_PENDING_DEAD, (tx.now, "the webhook was disabled", key))
+    tx.execute(DISABLE_WEBHOOK, (reason, key))
+    tx.execute(MARK_PENDING_DEAD, (tx.now, "the webhook was disabled", key))
 
 
 ROTATE_SECRET = "UPDATE webhook SET old_secret = secret, old_until = :until, secret = :secret WHERE id = :key"
@@ -187,17 +187,17 @@ DELETE_OLD_SECRETS = "UPDATE webhook SET old_secret = NULL, old_until = NULL WHE
 
 def rotate_secret(tx: Write, key: int, secret: bytes) -> None:
     """Sign with a new secret, and for a day with the old one too."""
-    tx.run(ROTATE_SECRET, {"key": key, "secret": secret, "until": tx.now + SECRET_OVERLAP_MS})
+    tx.execute(ROTATE_SECRET, {"key": key, "secret": secret, "until": tx.now + SECRET_OVERLAP_MS})
 
 
 def delete_old_secrets(tx: Write) -> None:
     """Delete old secrets that no longer sign."""
-    tx.run(DELETE_OLD_SECRETS, (tx.now,))
+    tx.execute(DELETE_OLD_SECRETS, (tx.now,))
 
 
 def delete_webhook(tx: Write, key: int) -> None:
     """Delete a webhook with its deliveries."""
-    tx.run("DELETE FROM webhook WHERE id = ?", (key,))
+    tx.execute("DELETE FROM webhook WHERE id = ?", (key,))
 
 
 def _encode_types(types: list[str] | None) -> str | None:

@@ -184,7 +184,7 @@ class Database:
 
     async def ping(self) -> None:
         """Check that the file can be read."""
-        await self.read(lambda tx: tx.value("SELECT 1"))
+        await self.read(lambda tx: tx.fetch_value("SELECT 1"))
 
     async def pulse(self) -> None:
         """Check that the writer works. Raises what a write would."""

@@ -35,20 +35,20 @@ class Read:
         self.now = now
         self._overdue = overdue
 
-    def all(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+    def fetch_all(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run a query and return every row."""
         return self.connection.execute(sql, parameters).fetchall()
 
-    def one(self, sql: str, parameters: Parameters = ()) -> Row | None:
+    def fetch_one(self, sql: str, parameters: Parameters = ()) -> Row | None:
         """Run a query and return its first row, if any."""
         return self.connection.execute(sql, parameters).fetchone()
 
-    def value(self, sql: str, parameters: Parameters = ()) -> Any:
+    def fetch_value(self, sql: str, parameters: Parameters = ()) -> Any:
         """Run a query and return the first column of its first row, or None."""
         row = self.connection.execute(sql, parameters).fetchone()
         return row[0] if row else None
 
-    def some(self, sql: str, parameters: Parameters, deadline: float) -> tuple[list[Row], bool]:
+    def fetch_until(self, sql: str, parameters: Parameters, deadline: float) -> tuple[list[Row], bool]:
         """Run a query until a deadline of the monotonic clock; return its rows so far, and whether it finished.
 
         Not for brief units, whose limit is counted in steps.
@@ -80,7 +80,7 @@ class Write(Read):
             CommittedEvent(0, "work.waits", 0, None, None, None)
         )  # without a company, so that streams ignore it
 
-    def run(self, sql: str, parameters: Parameters = ()) -> int:
+    def execute(self, sql: str, parameters: Parameters = ()) -> int:
         """Run a statement and return the number of rows that it changed."""
         return self.connection.execute(sql, parameters).rowcount
 
@@ -90,11 +90,11 @@ class Write(Read):
         assert key is not None
         return key
 
-    def many(self, sql: str, rows: Iterable[Parameters]) -> None:
+    def execute_many(self, sql: str, rows: Iterable[Parameters]) -> None:
         """Run a statement once for each row of parameters."""
         self.connection.executemany(sql, rows)
 
-    def step(self, work: Callable[[], T]) -> T:
+    def run_step(self, work: Callable[[], T]) -> T:
         """Run a step that is rolled back if it raises, while the transaction continues."""
         self.connection.execute("SAVEPOINT step")
         before = len(self.events)

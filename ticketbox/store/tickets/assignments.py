@@ -8,12 +8,12 @@ from ticketbox.store.file.database import Read, Write
 
 def assign_user(tx: Write, key: int, user: int) -> bool:
     """Assign a user; return whether that changed anything."""
-    return tx.run("INSERT OR IGNORE INTO ticket_assignee (ticket_id, user_id) VALUES (?, ?)", (key, user)) > 0
+    return tx.execute("INSERT OR IGNORE INTO ticket_assignee (ticket_id, user_id) VALUES (?, ?)", (key, user)) > 0
 
 
 def unassign_user(tx: Write, key: int, user: int) -> bool:
     """Unassign a user; return whether that changed anything."""
-    return tx.run("DELETE FROM ticket_assignee WHERE ticket_id = ? AND user_id = ?", (key, user)) > 0
+    return tx.execute("DELETE FROM ticket_assignee WHERE ticket_id = ? AND user_id = ?", (key, user)) > 0
 
 
 SELECT_ASSIGNEES = """
@@ -23,7 +23,7 @@ SELECT u.id, u.public_id, u.name FROM ticket_assignee a JOIN user u ON u.id = a.
 
 def list_assignees(tx: Read, key: int) -> dict[int, Person]:
     """List the assignees of a ticket, by key."""
-    return {row[0]: Person(row[1], row[2]) for row in tx.all(SELECT_ASSIGNEES, (key,))}
+    return {row[0]: Person(row[1], row[2]) for row in tx.fetch_all(SELECT_ASSIGNEES, (key,))}
 
 
 SELECT_ASSIGNEES_OF_TICKETS = """
@@ -36,7 +36,7 @@ def list_assignees_of_tickets(tx: Read, keys: list[int]) -> dict[int, list[Perso
     """List the assignees of each ticket; tickets without any are left out."""
     found: dict[int, list[Person]] = {}
     for key, public_id, name in (
-        tx.all(SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode(keys).decode(),)) if keys else []
+        tx.fetch_all(SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode(keys).decode(),)) if keys else []
     ):
         found.setdefault(key, []).append(Person(public_id, name))
     return found
@@ -44,7 +44,7 @@ def list_assignees_of_tickets(tx: Read, keys: list[int]) -> dict[int, list[Perso
 
 def unassign_from_company(tx: Write, company: int, user: int) -> None:
     """Unassign a user from all tickets of a company that they leave."""
-    tx.run(
+    tx.execute(
         """DELETE FROM ticket_assignee WHERE user_id = ? AND ticket_id IN (
              SELECT t.id FROM ticket t JOIN project p ON p.id = t.project_id WHERE p.company_id = ?)""",
         (user, company),

@@ -34,12 +34,12 @@ SELECT_COMMENT = f"{_SELECT_COMMENT} WHERE c.id = ?"
 
 def list_comments(tx: Read, ticket: int, after: int, limit: int) -> list[tuple[int, Comment]]:
     """List a ticket's comments, oldest first, each with its key."""
-    return _build_comments(tx, tx.all(SELECT_COMMENTS, (ticket, after, limit)))
+    return _build_comments(tx, tx.fetch_all(SELECT_COMMENTS, (ticket, after, limit)))
 
 
 def load_comment(tx: Read, key: int) -> Comment:
     """Load a comment that exists."""
-    return _build_comments(tx, tx.all(SELECT_COMMENT, (key,)))[0][1]
+    return _build_comments(tx, tx.fetch_all(SELECT_COMMENT, (key,)))[0][1]
 
 
 def _build_comments(tx: Read, found: list[Row]) -> list[tuple[int, Comment]]:
@@ -72,7 +72,7 @@ SELECT_KEYS = "SELECT c.ticket_id, b.user_id FROM comment c JOIN byline b ON b.i
 
 def load_comment_keys(tx: Read, key: int) -> CommentKeys:
     """Load the keys of a comment that exists."""
-    row = tx.one(SELECT_KEYS, (key,))
+    row = tx.fetch_one(SELECT_KEYS, (key,))
     assert row is not None
     return CommentKeys(*row)
 
@@ -83,16 +83,16 @@ UPDATE_COMMENT_COUNT = "UPDATE ticket SET comment_count = comment_count + ? WHER
 
 def insert_comment(tx: Write, ticket: int, body: str, byline: int) -> int:
     """Insert a comment; return its key."""
-    tx.run(UPDATE_COMMENT_COUNT, (1, ticket))
+    tx.execute(UPDATE_COMMENT_COUNT, (1, ticket))
     return tx.insert(INSERT_COMMENT, (generate_id(Prefix.COMMENT), ticket, body, tx.now, byline))
 
 
 def update_comment(tx: Write, key: int, body: str) -> None:
     """Replace a comment's text."""
-    tx.run("UPDATE comment SET body = ?, edited_at = ? WHERE id = ?", (body, tx.now, key))
+    tx.execute("UPDATE comment SET body = ?, edited_at = ? WHERE id = ?", (body, tx.now, key))
 
 
 def delete_comment(tx: Write, key: int, ticket: int) -> None:
     """Delete a comment."""
-    tx.run(UPDATE_COMMENT_COUNT, (-1, ticket))
-    tx.run("DELETE FROM comment WHERE id = ?", (key,))
+    tx.execute(UPDATE_COMMENT_COUNT, (-1, ticket))
+    tx.execute("DELETE FROM comment WHERE id = ?", (key,))

@@ -146,7 +146,9 @@ def list_tickets(
     tx: Read, viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
 ) -> list[tuple[int | tuple[int, ...], Ticket]]:
     """List a page of tickets, each with the sort values that a cursor resumes after."""
-    rows = tx.all(compose_query(wanted, resumed=after is not None), build_parameters(viewer, wanted, after, limit))
+    rows = tx.fetch_all(
+        compose_query(wanted, resumed=after is not None), build_parameters(viewer, wanted, after, limit)
+    )
     columns = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
     get_sort_values = get_fields(*("key" if column == "id" else column for column in columns))
     rows.sort(key=get_sort_values, reverse=wanted.sort.startswith("-"))

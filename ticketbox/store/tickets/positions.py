@@ -10,13 +10,13 @@ SELECT_ACTIVE_IN_COLUMN = "SELECT id FROM ticket WHERE public_id = ? AND column_
 
 def find_in_column(tx: Read, column: int, public_id: str) -> TicketState | None:
     """Find an active ticket in a column."""
-    key = tx.value(SELECT_ACTIVE_IN_COLUMN, (public_id, column))
+    key = tx.fetch_value(SELECT_ACTIVE_IN_COLUMN, (public_id, column))
     return None if key is None else load_state(tx, key)
 
 
 def place_ticket(tx: Write, key: int, project: int, column: int, position: int) -> None:
     """Move a ticket to a position in a column of any project."""
-    tx.run(
+    tx.execute(
         "UPDATE ticket SET project_id = ?, column_id = ?, position = ? WHERE id = ?",
         (project, column, position, key),
     )
@@ -27,7 +27,7 @@ SELECT_LAST_POSITION = "SELECT max(position) FROM ticket WHERE column_id = ?1 AN
 
 def find_end_position(tx: Read, column: int) -> int:
     """Return the position after a column's last ticket."""
-    last = tx.value(SELECT_LAST_POSITION, (column,))
+    last = tx.fetch_value(SELECT_LAST_POSITION, (column,))
     return GAP if last is None else last + GAP
 
 
@@ -44,7 +44,7 @@ WHERE column_id = ? AND status IN ('active', 'archived') AND position < ? AND id
 def allocate_position(tx: Write, column: int, neighbour: TicketState, moved: int, *, after: bool) -> int:
     """Return a free position next to a neighbour in the column; renumber the column if there is none."""
     anchor = neighbour.position
-    other = tx.value(SELECT_NEXT_POSITION if after else SELECT_PREVIOUS_POSITION, (column, anchor, moved))
+    other = tx.fetch_value(SELECT_NEXT_POSITION if after else SELECT_PREVIOUS_POSITION, (column, anchor, moved))
     if other is None:
         return anchor + GAP if after else anchor - GAP
     middle = (anchor + other) // 2
@@ -62,4 +62,4 @@ WHERE ticket.id = n.id
 
 
 def _renumber_column(tx: Write, column: int) -> None:
-    tx.run(RENUMBER_COLUMN, {"column": column, "gap": GAP})
+    tx.execute(RENUMBER_COLUMN, {"column": column, "gap": GAP})

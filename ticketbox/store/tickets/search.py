@@ -69,12 +69,12 @@ def _expand_prefix(tx: Read, text: TextTerm) -> TextTerm:
     if len(start) <= SHORT_PREFIX_LENGTH:
         return text
     forms: list[str] = []
-    term = tx.value(SELECT_NEXT_TERM, (start,))
+    term = tx.fetch_value(SELECT_NEXT_TERM, (start,))
     while term is not None and term.startswith(start):
         forms.append(head + term)
         if len(forms) > MAX_FORMS:
             return text
-        term = tx.value(SELECT_NEXT_TERM, (term + "\x01",))
+        term = tx.fetch_value(SELECT_NEXT_TERM, (term + "\x01",))
     return msgspec.structs.replace(text, forms=tuple(forms)) if forms else text
 
 
@@ -192,7 +192,7 @@ class _TimedSearch:
             "before": before,
             "limit": limit,
         }
-        rows, whole = self._tx.some(statement, {**self._values, **asked}, self._deadline)
+        rows, whole = self._tx.fetch_until(statement, {**self._values, **asked}, self._deadline)
         self.late = self.late or not whole
         return rows
 

@@ -44,10 +44,10 @@ FROM (SELECT DISTINCT v.company FROM visible_project v) c
 
 def list_visible_projects(tx: Read, viewer: Viewer) -> list[VisibleProject]:
     """List the projects that the viewer sees."""
-    sizes = dict(tx.all(COUNT_PROJECTS, viewer))
+    sizes = dict(tx.fetch_all(COUNT_PROJECTS, viewer))
     return [
         VisibleProject(company, project, company_id, project_id, name, sizes[company])
-        for company, project, company_id, project_id, name in tx.all(SELECT_PROJECTS, viewer)
+        for company, project, company_id, project_id, name in tx.fetch_all(SELECT_PROJECTS, viewer)
     ]
 
 
@@ -62,7 +62,7 @@ WHERE u.public_id = :name OR u.name = :name COLLATE NOCASE OR u.email = :name
 
 def find_users_by_name(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
     """Find the users of the viewer's companies with this id, name, first name or email address."""
-    return tuple(key for (key,) in tx.all(SELECT_USERS_BY_NAME, {**viewer, "name": name}))
+    return tuple(key for (key,) in tx.fetch_all(SELECT_USERS_BY_NAME, {**viewer, "name": name}))
 
 
 SELECT_COLUMNS_BY_NAME = f"""
@@ -74,7 +74,7 @@ WHERE v.within AND (c.public_id = :name OR c.name = :name COLLATE NOCASE)
 
 def find_columns_by_name(tx: Read, viewer: Viewer, name: str) -> tuple[int, ...]:
     """Find the columns that the viewer sees with this id or name."""
-    return tuple(key for (key,) in tx.all(SELECT_COLUMNS_BY_NAME, {**viewer, "name": name}))
+    return tuple(key for (key,) in tx.fetch_all(SELECT_COLUMNS_BY_NAME, {**viewer, "name": name}))
 
 
 def compose_scope(

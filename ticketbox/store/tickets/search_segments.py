@@ -20,7 +20,7 @@ MERGE_SEGMENTS = "INSERT INTO search (search, rank) VALUES ('merge', ?)"
 
 def count_segments(tx: Read) -> int:
     """Count the segments of the index."""
-    return int(tx.value(COUNT_SEGMENTS))
+    return int(tx.fetch_value(COUNT_SEGMENTS))
 
 
 def merge_segments(tx: Write, pages: int, *, begin: bool = False) -> bool:
@@ -30,5 +30,5 @@ def merge_segments(tx: Write, pages: int, *, begin: bool = False) -> bool:
     merge of all segments into one.
     """
     before = tx.connection.total_changes
-    tx.run(MERGE_SEGMENTS, (-pages if begin else pages,))
+    tx.execute(MERGE_SEGMENTS, (-pages if begin else pages,))
     return tx.connection.total_changes - before > 1  # the statement itself counts as one

@@ -21,7 +21,9 @@ SELECT ?, ?, ?, p.company_id, ? FROM ticket t JOIN project p ON p.id = t.project
 
 def insert_fingerprints(tx: Write, ticket: int, prints: Iterable[Fingerprint]) -> None:
     """Add fingerprints to those of a ticket."""
-    tx.many(INSERT_FINGERPRINT, [(ticket, each.likeness.value, each.value, each.label, ticket) for each in prints])
+    tx.execute_many(
+        INSERT_FINGERPRINT, [(ticket, each.likeness.value, each.value, each.label, ticket) for each in prints]
+    )
 
 
 SELECT_FINGERPRINTS = "SELECT likeness, value, label FROM fingerprint WHERE ticket_id = ?"
@@ -29,7 +31,7 @@ SELECT_FINGERPRINTS = "SELECT likeness, value, label FROM fingerprint WHERE tick
 
 def list_fingerprints(tx: Read, ticket: int) -> list[Fingerprint]:
     """List a ticket's fingerprints."""
-    return [Fingerprint(Likeness(row[0]), row[1], row[2]) for row in tx.all(SELECT_FINGERPRINTS, (ticket,))]
+    return [Fingerprint(Likeness(row[0]), row[1], row[2]) for row in tx.fetch_all(SELECT_FINGERPRINTS, (ticket,))]
 
 
 class SimilarMatch(msgspec.Struct, frozen=True):
@@ -61,7 +63,7 @@ def find_similar(
     given = {**viewer, "statuses": msgspec.json.encode(list(statuses)).decode(), "except": besides}
     found: dict[int, list[Fingerprint]] = {}
     whole = True
-    companies = tx.all(SELECT_VISIBLE_COMPANIES, viewer)
+    companies = tx.fetch_all(SELECT_VISIBLE_COMPANIES, viewer)
     for each in prints:
         for (company,) in companies:
             asked = {
@@ -70,7 +72,7 @@ def find_similar(
                 "value": each.value,
                 "limit": MAX_PER_FINGERPRINT,
             }
-            rows, done = tx.some(SELECT_NEWEST_MATCHES, {**given, **asked}, deadline)
+            rows, done = tx.fetch_until(SELECT_NEWEST_MATCHES, {**given, **asked}, deadline)
             whole = whole and done
             for key, label in rows:
                 found.setdefault(key, []).append(Fingerprint(each.likeness, each.value, label))

@@ -105,7 +105,7 @@ WHERE t.public_id = :id AND v.within AND (:status IS NULL OR t.status = :status)
 
 def find_ticket(tx: Read, viewer: Viewer, public_id: str, status: Status | None) -> tuple[int, Ticket] | None:
     """Find a ticket that the viewer sees, with its key; `status` None means any."""
-    row = tx.one(SELECT_TICKET, {**viewer, "id": public_id, "status": status and status.value})
+    row = tx.fetch_one(SELECT_TICKET, {**viewer, "id": public_id, "status": status and status.value})
     return None if row is None else (_get_key(row), build_tickets(tx, [row])[0])
 
 
@@ -119,7 +119,7 @@ WHERE v.within ORDER BY j.key
 
 def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Ticket]:
     """List the tickets with these keys, in the order of the keys, as far as the viewer sees them."""
-    rows = tx.all(SELECT_TICKETS_BY_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()})
+    rows = tx.fetch_all(SELECT_TICKETS_BY_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()})
     return build_tickets(tx, rows)
 
 
@@ -149,7 +149,7 @@ FROM ticket t LEFT JOIN byline b ON b.id = t.claimed_by WHERE t.id = ?
 
 def load_state(tx: Read, key: int) -> TicketState:
     """Load the state of a ticket that exists."""
-    row = tx.one(SELECT_STATE, (key,))
+    row = tx.fetch_one(SELECT_STATE, (key,))
     assert row is not None
     id_, project, column, position, status, *rest = row
     return TicketState(key, id_, project, column, position, _statuses[status], *rest)
@@ -191,14 +191,14 @@ def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
 
 def set_labels(tx: Write, key: int, labels: list[str]) -> None:
     """Replace a ticket's labels."""
-    tx.run("UPDATE ticket SET labels = ? WHERE id = ?", (msgspec.json.encode(labels).decode(), key))
-    tx.run("DELETE FROM ticket_label WHERE ticket_id = ?", (key,))
+    tx.execute("UPDATE ticket SET labels = ? WHERE id = ?", (msgspec.json.encode(labels).decode(), key))
+    tx.execute("DELETE FROM ticket_label WHERE ticket_id = ?", (key,))
     _index_labels(tx, key, labels)
 
 
 def _index_labels(tx: Write, key: int, labels: list[str]) -> None:
     if labels:
-        tx.many("INSERT INTO ticket_label (label, ticket_id) VALUES (?, ?)", [(label, key) for label in labels])
+        tx.execute_many("INSERT INTO ticket_label (label, ticket_id) VALUES (?, ?)", [(label, key) for label in labels])
 
 
 class TicketChanges(msgspec.Struct, frozen=True):
@@ -229,7 +229,7 @@ INCREMENT_VERSION = "UPDATE ticket SET version = version + 1, updated_at = ?, up
 
 def mark_updated(tx: Write, key: int, byline: int) -> None:
     """Record a change of a ticket: increment its version, set when and by whom it was updated."""
-    tx.run(INCREMENT_VERSION, (tx.now, byline, key))
+    tx.execute(INCREMENT_VERSION, (tx.now, byline, key))
 
 
 ARCHIVE_TICKET = """
@@ -240,7 +240,7 @@ UPDATE ticket SET status = 'archived', archived_at = ?, archived_by = ?, claimed
 
 def archive_ticket(tx: Write, key: int, byline: int) -> None:
     """Archive a ticket. It keeps its column and position; its claim is released."""
-    tx.run(ARCHIVE_TICKET, (tx.now, byline, key))
+    tx.execute(ARCHIVE_TICKET, (tx.now, byline, key))
 
 
 RESTORE_TICKET = """
@@ -251,12 +251,12 @@ WHERE id = ?
 
 def restore_ticket(tx: Write, key: int, column: int, position: int) -> None:
     """Put an archived ticket back on its board."""
-    tx.run(RESTORE_TICKET, (column, position, key))
+    tx.execute(RESTORE_TICKET, (column, position, key))
 
 
 def claim_ticket(tx: Write, key: int, byline: int, until: int, branch: str) -> None:
     """Record who works on a ticket, until when, and on which branch."""
-    tx.run(
+    tx.execute(
         "UPDATE ticket SET claimed_by = ?, claimed_at = ?, claimed_until = ?, branch = ? WHERE id = ?",
         (byline, tx.now, until, branch, key),
     )
@@ -264,4 +264,4 @@ def claim_ticket(tx: Write, key: int, byline: int, until: int, branch: str) -> N
 
 def release_claim(tx: Write, key: int) -> None:
     """Release the claim on a ticket; the branch stays recorded."""
-    tx.run("UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?", (key,))
+    tx.execute("UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?", (key,))
