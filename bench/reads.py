@@ -22,7 +22,7 @@ from bench.seed import SeededFile, seed
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.tickets.records import Status
-from ticketbox.store.accounts import credentials
+from ticketbox.store.accounts import actors
 from ticketbox.store.core import bylines
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
@@ -74,7 +74,7 @@ class SqlOnly:
     def __init__(self, query: str, seeded: SeededFile) -> None:
         self._connection = connect(seeded.db, writes=False)
         self._tx = Read(self._connection, time.time_ns() // 1_000_000)
-        actor = credentials.resolve_actor(self._tx, secrets.hash_secret(seeded.token), Via.REST)
+        actor = actors.resolve_actor(self._tx, secrets.hash_secret(seeded.token), Via.REST)
         assert actor is not None
         self._statements: list[tuple[str, dict[str, object]]] = []
         if query.startswith("get_ticket"):

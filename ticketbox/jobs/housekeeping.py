@@ -7,7 +7,7 @@ import msgspec
 
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, oauth_grants
+from ticketbox.store.accounts import credentials, oauth_authorizations, oauth_clients, oauth_grants
 from ticketbox.store.captures import captures
 from ticketbox.store.core import blobs, idempotency
 from ticketbox.store.events import email_outbox, notifications, webhook_deliveries, webhooks
@@ -49,7 +49,9 @@ async def run_round(
     def clean_up(tx: Write) -> SweepProgress:
         credentials.record_use(tx, used)
         idempotency.delete_expired_answers(tx)
-        oauth_grants.delete_expired(tx)
+        oauth_grants.delete_expired_secrets(tx)
+        oauth_authorizations.delete_expired_requests(tx)
+        oauth_clients.delete_unused_clients(tx)
         webhook_deliveries.delete_old_deliveries(tx)
         webhooks.delete_old_secrets(tx)
         notifications.delete_old_notifications(tx)

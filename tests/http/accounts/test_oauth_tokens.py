@@ -337,7 +337,7 @@ def test_guessing_at_the_token_endpoint_is_throttled(world: World) -> None:
 
 
 def test_cleanup_removes_expired_grants_and_keeps_valid_ones(world: World) -> None:
-    from ticketbox.store.accounts import oauth_grants
+    from ticketbox.store.accounts import oauth_authorizations, oauth_clients, oauth_grants
     from ticketbox.store.file.database import Write
 
     app, unused = App(world.box), App(world.box)
@@ -353,7 +353,10 @@ def test_cleanup_removes_expired_grants_and_keeps_valid_ones(world: World) -> No
         return connection.execute(f"SELECT count(*) FROM {sql} = ?", (value,)).fetchone()[0]
 
     for later, expected in ((0, (1, 1, 1, 1)), (7_200_000, (0, 1, 1, 1)), (2 * 86_400_000, (0, 1, 0, 0))):
-        oauth_grants.delete_expired(Write(connection, now + later))
+        tx = Write(connection, now + later)
+        oauth_grants.delete_expired_secrets(tx)
+        oauth_authorizations.delete_expired_requests(tx)
+        oauth_clients.delete_unused_clients(tx)
         assert expected == (
             count_rows("oauth_secret WHERE secret_hash", hash_secret(pair["access_token"])),
             count_rows("oauth_secret WHERE secret_hash", hash_secret(pair["refresh_token"])),

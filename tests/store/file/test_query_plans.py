@@ -210,7 +210,7 @@ WALKS = {
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
     "check.blob_bytes": {"blob"},
     "migrate._check_existing": {"user"},  # once at the start
-    "oauth_grants.DELETE_SURPLUS_CLIENTS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
+    "oauth_clients.DELETE_SURPLUS_CLIENTS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
 }
 
 

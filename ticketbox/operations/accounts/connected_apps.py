@@ -11,7 +11,7 @@ from ticketbox.operations.accounts.oauth_grants import revoke_app_grant
 from ticketbox.operations.core.lookups import AppId
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import operation
-from ticketbox.store.accounts import oauth_grants
+from ticketbox.store.accounts import connected_apps
 from ticketbox.store.file.database import Read, Write
 
 
@@ -26,7 +26,7 @@ class ListConnectedApps(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 def list_connected_apps(tx: Read, actor: Actor, args: ListConnectedApps) -> Page[ConnectedApp]:
     """List the apps that the caller granted access to, newest first."""
     (before,) = decode_cursor(actor, args) or (NEWEST,)
-    return build_page(actor, args, oauth_grants.list_connected_apps(tx, actor.user, before, args.limit + 1))
+    return build_page(actor, args, connected_apps.list_connected_apps(tx, actor.user, before, args.limit + 1))
 
 
 class RevokeConnectedApp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

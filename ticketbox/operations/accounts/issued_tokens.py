@@ -12,7 +12,7 @@ from ticketbox.operations.accounts.tokens import CreatedToken, TokenInput, creat
 from ticketbox.operations.accounts.users import find_account
 from ticketbox.operations.core.paging import NEWEST
 from ticketbox.operations.core.registry import operation
-from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts import actors, credentials, users
 from ticketbox.store.file.database import Read, Write
 
 
@@ -69,7 +69,7 @@ def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssuedToken) -> Non
     found = credentials.find_credential(tx, args.token_id)
     if found is None or found[2] is Kind.SESSION:
         raise NotFound("token")
-    owner = credentials.load_user_as_actor(tx, found[1], Via.CLI)
+    owner = actors.load_user_as_actor(tx, found[1], Via.CLI)
     if found[2] is Kind.OAUTH:
         revoke_app_grant(tx, owner, args.token_id)
     else:
@@ -77,4 +77,4 @@ def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssuedToken) -> Non
 
 
 def _load_actor(tx: Read, text: str) -> Actor:
-    return credentials.load_user_as_actor(tx, find_account(tx, text).key, Via.CLI)
+    return actors.load_user_as_actor(tx, find_account(tx, text).key, Via.CLI)

@@ -22,8 +22,9 @@ from ticketbox.operations.core.inputs import Secret
 from ticketbox.operations.core.lookups import CompanyId, Id
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import oauth_grants
-from ticketbox.store.accounts.oauth_grants import AuthorizationRequest, OAuthClient
+from ticketbox.store.accounts import oauth_authorizations, oauth_clients
+from ticketbox.store.accounts.oauth_authorizations import AuthorizationRequest
+from ticketbox.store.accounts.oauth_clients import OAuthClient
 from ticketbox.store.companies import projects
 from ticketbox.store.file.database import Read, Write
 
@@ -63,7 +64,7 @@ async def look_up_client(services: Services, actor: Actor, args: Authorize, cont
     if actor.kind is not Kind.SESSION or not oauth.is_metadata_address(client_id):
         return ClientLookup(None, services.public_url)
     now = services.database.clock.now()
-    known = await services.read(lambda tx: oauth_grants.find_client(tx, client_id))
+    known = await services.read(lambda tx: oauth_clients.find_client(tx, client_id))
     if known is not None and known.fetched_at is not None and now - DOCUMENT_LIFETIME < known.fetched_at <= now:
         return ClientLookup(None, services.public_url)
     services.limit(actor.user, "oauth-documents", 10, "too many new apps in a minute")
@@ -137,7 +138,7 @@ def authorize(tx: Write, actor: Actor, args: Authorize, looked: ClientLookup) ->
 
 def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
     signed_in = actor.kind is Kind.SESSION
-    client = oauth_grants.find_client(tx, args.client_id or "")
+    client = oauth_clients.find_client(tx, args.client_id or "")
     if client is None and not signed_in and oauth.is_metadata_address(args.client_id or ""):
         return SignInFirst(None)
     if client is None:
@@ -150,7 +151,7 @@ def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -
         return SignInFirst(redirect_uri)
     asked = _check_request(actor, client, redirect_uri, args, public_url)
     handle = oauth.generate_code()
-    oauth_grants.insert_request(tx, asked, secrets.hash_secret(handle), tx.now + CONSENT_LIFETIME)
+    oauth_authorizations.insert_request(tx, asked, secrets.hash_secret(handle), tx.now + CONSENT_LIFETIME)
     return _build_consent(tx, actor, asked, handle)
 
 
@@ -196,7 +197,7 @@ def parse_audience(resource: str | None, public_url: str) -> Audience | None:
 
 
 def _build_consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: str) -> Consent:
-    client = oauth_grants.load_client(tx, asked.client)
+    client = oauth_clients.load_client(tx, asked.client)
     listed = [project for _, project in projects.list_projects(tx, actor.viewer, None, 0, MAX_PROJECTS)]
     companies = [
         CompanyChoice(
@@ -234,7 +235,7 @@ def show_consent(tx: Read, actor: Actor, args: ConsentHandle) -> Consent:
 
 
 def _find_open_request(tx: Read, actor: Actor, handle: str) -> AuthorizationRequest:
-    asked = oauth_grants.find_open_request(tx, secrets.hash_secret(handle), actor.user)
+    asked = oauth_authorizations.find_open_request(tx, secrets.hash_secret(handle), actor.user)
     if asked is None:
         raise NotFound("request", "this request was already answered, has expired, or belongs to another account")
     return asked
@@ -271,7 +272,9 @@ def approve_request(tx: Write, actor: Actor, args: ApproveRequest) -> ConsentAns
     code = oauth.generate_code()
     scopes: list[Any] = [scope for scope in asked.scopes if scope in args.scopes]
     end = tx.now + CODE_LIFETIME
-    oauth_grants.grant_request(tx, asked.key, secrets.hash_secret(code), scopes, args.company_id, args.project_ids, end)
+    oauth_authorizations.grant_request(
+        tx, asked.key, secrets.hash_secret(code), scopes, args.company_id, args.project_ids, end
+    )
     return _build_answer(tx, asked, code)
 
 
@@ -279,9 +282,9 @@ def approve_request(tx: Write, actor: Actor, args: ApproveRequest) -> ConsentAns
 def deny_request(tx: Write, actor: Actor, args: ConsentHandle) -> ConsentAnswer:
     """Deny a request. Raises NotFound."""
     asked = _find_open_request(tx, actor, args.handle)
-    oauth_grants.delete_request(tx, asked.key)
+    oauth_authorizations.delete_request(tx, asked.key)
     return _build_answer(tx, asked, None)
 
 
 def _build_answer(tx: Read, asked: AuthorizationRequest, code: str | None) -> ConsentAnswer:
-    return ConsentAnswer(asked.redirect_uri, asked.state, code, oauth_grants.load_client(tx, asked.client).name)
+    return ConsentAnswer(asked.redirect_uri, asked.state, code, oauth_clients.load_client(tx, asked.client).name)

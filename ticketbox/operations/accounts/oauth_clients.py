@@ -14,7 +14,7 @@ from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import FetchError, Services
-from ticketbox.store.accounts import oauth_grants
+from ticketbox.store.accounts import oauth_clients
 from ticketbox.store.file.database import Write
 
 _SECRET_METHODS = {"client_secret_post", "client_secret_basic", "client_secret_jwt"}
@@ -55,7 +55,7 @@ def register_client(tx: Write, actor: Actor, args: RegisterClient, _: None) -> R
             raise OAuthError("invalid_redirect_uri", f"redirect_uris: {address[:200]}: {problem}")
     name = oauth.sanitize_name(args.client_name, oauth.format_host(args.redirect_uris[0]))
     client_id = generate_id(Prefix.CLIENT)
-    oauth_grants.save_client(tx, client_id, name, args.redirect_uris, fetched=False)
+    oauth_clients.save_client(tx, client_id, name, args.redirect_uris, fetched=False)
     return RegisteredClient(
         client_id=client_id,
         client_id_issued_at=tx.now // 1000,
@@ -101,4 +101,4 @@ async def fetch_document(services: Services, url: str) -> ClientDocument:
 def store_document(tx: Write, document: ClientDocument) -> None:
     """Store an app's current metadata document."""
     name = oauth.sanitize_name(document.client_name, oauth.format_host(document.client_id))
-    oauth_grants.save_client(tx, document.client_id, name, document.redirect_uris, fetched=True)
+    oauth_clients.save_client(tx, document.client_id, name, document.redirect_uris, fetched=True)

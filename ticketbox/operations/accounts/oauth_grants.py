@@ -19,9 +19,10 @@ from ticketbox.operations.accounts.tokens import record_token_event, resolve_res
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, oauth_grants, users
+from ticketbox.store.accounts import actors, credentials, oauth_authorizations, oauth_clients, oauth_grants, users
 from ticketbox.store.accounts.credentials import NewCredential
-from ticketbox.store.accounts.oauth_grants import AuthorizationRequest, GrantSecret
+from ticketbox.store.accounts.oauth_authorizations import AuthorizationRequest
+from ticketbox.store.accounts.oauth_grants import GrantSecret
 from ticketbox.store.file.database import Read, Write
 
 WRONG_CODE = "the code is wrong, was already used, has expired, or belongs to another request"
@@ -83,7 +84,7 @@ async def raise_if_refused(services: Services, args: Any, result: IssuedPair | R
 def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> IssuedPair | Refusal:
     """Exchange a code for the first pair of tokens. Using a code twice revokes its grant (RFC 6749, 4.1.2)."""
     client = _find_client(tx, args.client_id)
-    request = oauth_grants.find_request_by_code(tx, secrets.hash_secret(args.code))
+    request = oauth_authorizations.find_request_by_code(tx, secrets.hash_secret(args.code))
     if request is None:
         raise OAuthError("invalid_grant", WRONG_CODE)
     if request.credential is not None:
@@ -102,7 +103,7 @@ def redeem_code(tx: Write, actor: Actor, args: RedeemCode, public_url: str) -> I
 
 
 def _find_client(tx: Read, client_id: str) -> int:
-    client = oauth_grants.find_client(tx, client_id)
+    client = oauth_clients.find_client(tx, client_id)
     if client is None:
         raise OAuthError("invalid_client", "this client_id isn't registered any more; register again")
     return client.key
@@ -118,12 +119,12 @@ def _insert_grant(tx: Write, request: AuthorizationRequest) -> int:
     account = users.find_account_by_key(tx, request.user)
     if account is None or account.disabled:
         raise OAuthError("invalid_grant", WRONG_CODE)
-    owner = credentials.load_user_as_actor(tx, request.user, Via.WEB)
+    owner = actors.load_user_as_actor(tx, request.user, Via.WEB)
     try:
         company, projects = resolve_restriction(tx, owner, request.company, request.projects)
     except Problem as problem:
         raise OAuthError("invalid_grant", f"this access can't be granted any more: {problem.detail}") from None
-    label = oauth_grants.load_client(tx, request.client).name
+    label = oauth_clients.load_client(tx, request.client).name
     new = NewCredential(
         kind=Kind.OAUTH,
         user=request.user,
@@ -213,7 +214,7 @@ def revoke_grant(tx: Write, actor: Actor, args: RevokeGrant, _: str) -> None:
 
 def _revoke_grant(tx: Write, credential: int, user: int, why: str) -> None:
     revoke_app_grant(
-        tx, credentials.load_user_as_actor(tx, user, Via.MCP), credentials.load_credential_id(tx, credential), why=why
+        tx, actors.load_user_as_actor(tx, user, Via.MCP), credentials.load_credential_id(tx, credential), why=why
     )
 
 

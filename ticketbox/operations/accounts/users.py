@@ -14,7 +14,7 @@ from ticketbox.operations.core.lookups import CompanyId
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts import actors, credentials, users
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import companies, members
 from ticketbox.store.core import bylines
@@ -55,7 +55,7 @@ def add_user(tx: Write, actor: Actor, args: AddUser, hash_: PasswordHash) -> Use
         company = companies.find_company_key(tx, args.company_id)
         if company is None:
             raise NotFound("company")
-        new = credentials.load_user_as_actor(tx, account.key, Via.CLI)
+        new = actors.load_user_as_actor(tx, account.key, Via.CLI)
         members.insert_member(tx, company, account.key, args.role.role, None, bylines.ensure_byline(tx, new))
         record_company_event(tx, new, "member.joined", company, user_id=account.user.id, role=args.role)
     return account.user

@@ -22,7 +22,7 @@ from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, de
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts import actors, credentials, users
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import invitations, members
 from ticketbox.store.companies.invitations import OpenInvitation
@@ -200,7 +200,7 @@ def accept_invitation(
         raise Conflict("you are already a member of this company")
     members.insert_member(tx, offer.company, account.key, offer.role, offer.projects, offer.invited_by)
     invitations.accept_invitation(tx, offer.key)
-    joined = credentials.load_user_as_actor(tx, account.key, actor.via)
+    joined = actors.load_user_as_actor(tx, account.key, actor.via)
     role = RoleName(offer.role.label)
     record_company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
     if actor.kind is Kind.SESSION and actor.token_id is not None:

@@ -16,7 +16,7 @@ from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts import actors, users
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import columns, projects
 from ticketbox.store.file.database import Read, Write
@@ -102,8 +102,8 @@ def _create_first_records(tx: Write, args: SetUp, hashed: PreparedOwner, via: Vi
     if users.has_accounts(tx):
         raise Conflict("this file is already set up")
     account = users.insert_account(tx, args.email.strip().lower(), args.name.strip(), hashed.password_hash)
-    company: Company = insert_company(tx, credentials.load_user_as_actor(tx, account.key, via), args.company.strip())
-    owner = credentials.load_user_as_actor(tx, account.key, via)
+    company: Company = insert_company(tx, actors.load_user_as_actor(tx, account.key, via), args.company.strip())
+    owner = actors.load_user_as_actor(tx, account.key, via)
     (key,) = [membership.company for membership in owner.memberships]
     project: Project = insert_project(tx, owner, key, args.project.strip(), [], CapturePolicy(Bodies.OFF, []))
     project_key = projects.find_project_key(tx, project.id, key)

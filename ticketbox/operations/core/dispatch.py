@@ -29,7 +29,7 @@ from ticketbox.operations.core.listeners import EventBatch, collect_company_keys
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Body, Operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials
+from ticketbox.store.accounts import actors
 from ticketbox.store.core import idempotency
 from ticketbox.store.file.database import Read, Write
 
@@ -131,7 +131,7 @@ class Dispatcher:
     def _admit(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
         actor = ANONYMOUS
         if context.secret_hash is not None:
-            found = credentials.resolve_actor(tx, context.secret_hash, context.via)
+            found = actors.resolve_actor(tx, context.secret_hash, context.via)
             if found is not None and (found.kind is Kind.SESSION) == context.cookie:
                 actor = found
                 self.services.used[actor.credential] = tx.now

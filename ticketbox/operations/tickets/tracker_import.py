@@ -16,7 +16,7 @@ from ticketbox.operations.core.lookups import ProjectId
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
-from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts import actors, users
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
@@ -65,7 +65,7 @@ def take_over(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
     account = users.find_account_by_email(tx, args.user)
     if account is None:
         raise NotFound("account")
-    owner = credentials.load_user_as_actor(tx, account.key, Via.CLI)
+    owner = actors.load_user_as_actor(tx, account.key, Via.CLI)
     found, first = resolve_target(tx, owner, args.project_id, None)
     board = columns.list_columns(tx, found.project)
     column_by_name = {column.name.casefold(): key for key, column in board}
