@@ -15,7 +15,7 @@ from ticketbox.domain.events.retry_schedule import compute_next_attempt
 from ticketbox.edge.outbound import Fetcher
 from ticketbox.jobs.webhooks import Deliverer
 from ticketbox.operations.core.services import Services
-from ticketbox.store.events import events, webhook_deliveries, webhooks
+from ticketbox.store.events import events, webhook_deliveries, webhook_outbox, webhooks
 from ticketbox.store.file.database import Database, Read, Write
 from ticketbox.store.file.migrate import prepare_file
 
@@ -70,7 +70,7 @@ class Bench:
 
     async def next_due(self) -> int | None:
         """When there is something to do again."""
-        return await self.database.read(webhook_deliveries.find_next_due)
+        return await self.database.read(webhook_outbox.find_next_due)
 
     async def read_state(self) -> tuple[bool, str | None]:
         """Whether the webhook is enabled, and why not."""
@@ -200,7 +200,7 @@ def test_many_events_are_delivered_in_order(tmp_path: Path) -> None:
         for _ in range(3):
             await bench.deliverer.start()
             await bench.deliverer.wait_until_idle()
-        backlog = await bench.database.read(webhook_deliveries.load_backlog)
+        backlog = await bench.database.read(webhook_outbox.load_backlog)
         assert backlog.pending == 1_200 - 3
         assert backlog.oldest == Bench.now
         for _ in range(20):
@@ -221,7 +221,7 @@ def test_log_is_deleted_after_thirty_days_but_not_what_waits(tmp_path: Path) -> 
         await bench.round()
         assert len(await bench.log()) == 2
         Bench.now += 31 * DAY
-        await bench.database.write(webhook_deliveries.delete_old_deliveries)
+        await bench.database.write(webhook_outbox.delete_old_deliveries)
         assert [state for state, _ in await bench.log()] == [DeliveryState.PENDING]
 
     on_a_bench(tmp_path, test)

@@ -21,7 +21,7 @@ from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 from ticketbox.operations.core.services import Services
-from ticketbox.store.events import email_outbox, webhook_deliveries
+from ticketbox.store.events import email_outbox, webhook_outbox
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 SURFACES = ("rest", "mcp", "pages")
@@ -77,7 +77,7 @@ class Metrics:
     async def render(self, accept: str) -> tuple[bytes, str]:
         """All metrics as text, with their media type, in the newest format that `accept` allows."""
         self._state.backlogs = await self._services.read(
-            lambda tx: (webhook_deliveries.load_backlog(tx), email_outbox.load_backlog(tx))
+            lambda tx: (webhook_outbox.load_backlog(tx), email_outbox.load_backlog(tx))
         )
         encode, media_type = choose_encoder(accept)
         text = await self._services.work(typing.cast(Callable[[CollectorRegistry], bytes], encode), self._registry)
@@ -87,7 +87,7 @@ class Metrics:
 class _ServerState(Collector):
     """Metrics of what other parts of the server count themselves."""
 
-    backlogs: tuple[webhook_deliveries.WebhookBacklog, email_outbox.EmailBacklog] | None = None
+    backlogs: tuple[webhook_outbox.WebhookBacklog, email_outbox.EmailBacklog] | None = None
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -117,9 +117,7 @@ class _ServerState(Collector):
                 "ticketbox_last_backup_timestamp_seconds", "When the server last created a backup.", last
             )
 
-    def _outboxes(
-        self, webhooks: webhook_deliveries.WebhookBacklog, mail: email_outbox.EmailBacklog
-    ) -> Iterator[Metric]:
+    def _outboxes(self, webhooks: webhook_outbox.WebhookBacklog, mail: email_outbox.EmailBacklog) -> Iterator[Metric]:
         now = self._services.database.clock.now()
         yield GaugeMetricFamily("ticketbox_deliveries_waiting", "Webhook deliveries that wait.", webhooks.pending)
         yield GaugeMetricFamily(

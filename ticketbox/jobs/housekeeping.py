@@ -10,7 +10,7 @@ from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, oauth_authorizations, oauth_clients, oauth_grants
 from ticketbox.store.captures import captures
 from ticketbox.store.core import blobs, idempotency
-from ticketbox.store.events import email_outbox, notifications, webhook_deliveries, webhooks
+from ticketbox.store.events import email_outbox, notifications, webhook_outbox, webhooks
 from ticketbox.store.file.database import Write
 
 log = logging.getLogger("ticketbox.jobs")
@@ -52,7 +52,7 @@ async def run_round(
         oauth_grants.delete_expired_secrets(tx)
         oauth_authorizations.delete_expired_requests(tx)
         oauth_clients.delete_unused_clients(tx)
-        webhook_deliveries.delete_old_deliveries(tx)
+        webhook_outbox.delete_old_deliveries(tx)
         webhooks.delete_old_secrets(tx)
         notifications.delete_old_notifications(tx)
         email_outbox.expire_mail(tx)

@@ -6,8 +6,8 @@ import logging
 from ticketbox.domain.events import webhook_payload, webhook_signature
 from ticketbox.jobs.periodic import IDLE_SECONDS, RETRY_SECONDS, Waker, run_rounds, seconds_until
 from ticketbox.operations.core.services import FetchError, Services
-from ticketbox.store.events import webhook_deliveries
-from ticketbox.store.events.webhook_deliveries import AttemptOutcome, DueDelivery
+from ticketbox.store.events import webhook_outbox
+from ticketbox.store.events.webhook_outbox import AttemptOutcome, DueDelivery
 
 log = logging.getLogger("ticketbox.jobs")
 
@@ -39,17 +39,17 @@ class Deliverer:
     async def start(self) -> float:
         """Start the due deliveries; return the seconds until the next one is due."""
         database = self._services.database
-        if await database.read(webhook_deliveries.has_new_events, brief=True):
-            await database.write(webhook_deliveries.create_deliveries)
+        if await database.read(webhook_outbox.has_new_events, brief=True):
+            await database.write(webhook_outbox.create_deliveries)
             self.waker.wake()  # there may be more than fits in one round
         for each in await database.read(
-            lambda tx: webhook_deliveries.list_due(tx, self._running, ROUND_LIMIT, WEBHOOK_LIMIT)
+            lambda tx: webhook_outbox.list_due(tx, self._running, ROUND_LIMIT, WEBHOOK_LIMIT)
         ):
             self._running.setdefault(each.webhook, set()).add(each.key)
             task = asyncio.create_task(self._deliver(each))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
-        following = await database.read(webhook_deliveries.find_next_due, brief=True)
+        following = await database.read(webhook_outbox.find_next_due, brief=True)
         return IDLE_SECONDS if self._tasks else seconds_until(following, database.clock.now())  # tasks wake it
 
     async def wait_until_idle(self) -> None:
@@ -68,7 +68,7 @@ class Deliverer:
     async def _deliver(self, due: DueDelivery) -> None:
         try:
             outcome = await self._send(due)
-            await self._services.database.write(lambda tx: webhook_deliveries.record_outcome(tx, due.key, outcome))
+            await self._services.database.write(lambda tx: webhook_outbox.record_outcome(tx, due.key, outcome))
         except Exception:
             log.exception("the outcome of a delivery couldn't be stored; it will be repeated")
             await asyncio.sleep(RETRY_SECONDS)

@@ -197,13 +197,11 @@ def statements() -> dict[str, str]:
 WALKS = {
     "users.HAS_ACCOUNTS": {"user"},  # whether there is one at all: stops at the first
     "events.SELECT_NEWEST_KEY": {"sqlite_sequence"},  # one row for each table
-    "webhook_deliveries.SELECT_WEBHOOKS_BEHIND": {
-        "webhook"
-    },  # a few for each company, and a step into an index for each
-    "webhook_deliveries.SELECT_WEBHOOKS_WITH_DUE": {"webhook"},
-    "webhook_deliveries.SELECT_NEXT_DUE": {"webhook"},
+    "webhook_outbox.SELECT_WEBHOOKS_BEHIND": {"webhook"},  # a few for each company, and a step into an index for each
+    "webhook_outbox.SELECT_WEBHOOKS_WITH_DUE": {"webhook"},
+    "webhook_outbox.SELECT_NEXT_DUE": {"webhook"},
     "webhooks.DELETE_OLD_SECRETS": {"webhook"},
-    "webhook_deliveries.SELECT_BACKLOG": {"webhook", "(subquery)"},
+    "webhook_outbox.SELECT_BACKLOG": {"webhook", "(subquery)"},
     "email_outbox.SELECT_BACKLOG": {"mail"},  # an index of what waits
     "email_outbox.SELECT_NEXT_DUE": {"mail"},  # its first entry
     "check.MAIL": {"mail"},

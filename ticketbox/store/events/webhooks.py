@@ -1,4 +1,4 @@
-"""Webhooks: addresses that receive a company's events. The outbox is in `webhook_deliveries`."""
+"""Webhooks: addresses that receive a company's events. `webhook_outbox` sends them."""
 
 from typing import NamedTuple
 
