@@ -126,10 +126,11 @@ class Wire:
         if "error" in body:
             return Answer((answer.status_code, body["error"]["data"]["code"]), body["error"]["data"])
         result = body["result"]
-        told = result["structuredContent"]
+        text = result["content"][0]["text"]
+        told = result.get("structuredContent") or json.loads(text)  # a result with a picture has only the text
         if result.get("isError"):
             return Answer((told["status"], told["code"]), told)
-        assert json.loads(result["content"][0]["text"]) == told
+        assert json.loads(text) == told
         return Answer(None, told)
 
 

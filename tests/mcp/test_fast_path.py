@@ -106,7 +106,9 @@ def test_annotation_texts_beside_the_picture(world: World) -> None:
             ("get_screenshot", {"annotated": True}),
             ("get_ticket", {"include": ["capture"]}),
         ):
-            content = call(world, token, name, {"ticket_id": ticket, **given}).json()["result"]["content"]
+            result = call(world, token, name, {"ticket_id": ticket, **given}).json()["result"]
+            content = result["content"]
+            assert "structuredContent" not in result
             assert [part["type"] for part in content] == ["text", "image", "text"]
             assert json.loads(content[2]["text"]) == {"annotation_texts": ["日本語", "Größe"]}
     content = call(world, token, "get_screenshot", {"ticket_id": ticket}).json()["result"]["content"]

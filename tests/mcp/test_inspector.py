@@ -81,8 +81,8 @@ def test_inspector_lists_reads_and_calls(world: World, ask: Ask) -> None:
     assert (status, [tool["name"] for tool in listed["tools"]]) == (0, list(tools.get_tool_cards(registry())))
 
     status, ticket = call(ask, "get_ticket", ticket_id=receipt["ticket_id"])
-    assert (status, ticket["structuredContent"]["id"]) == (0, receipt["ticket_id"])
     assert [each["type"] for each in ticket["content"]] == ["text", "image"]
+    assert (status, json.loads(ticket["content"][0]["text"])["id"]) == (0, receipt["ticket_id"])
     status, comment = call(ask, "add_comment", ticket_id=receipt["ticket_id"], body="Seen.")
     (said,) = ok(world.api.get(f"/tickets/{receipt['ticket_id']}/comments"))["items"]
     assert (status, comment["structuredContent"]["id"]) == (0, said["id"])

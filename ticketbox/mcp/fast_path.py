@@ -123,7 +123,7 @@ class FastPath:
             "content": content,
             "isError": result.is_error,
             "resultType": "complete",
-            "structuredContent": result.structured,
+            **({} if result.structured is None else {"structuredContent": result.structured}),
             "_meta": self._meta,
         }
         return _encode(document)

@@ -30,10 +30,13 @@ BROKEN = "something went wrong here; the server's log says what"
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """A tool's result as JSON text and as an object, and its pictures."""
+    """A tool's result as text and as an object, and its pictures; with pictures there is no object.
+
+    Many clients pass only the object to the model if there is one (Codex, older Claude Code), and so lose pictures.
+    """
 
     text: str
-    structured: dict[str, Any]
+    structured: dict[str, Any] | None
     pictures: list[Content] = []
     is_error: bool = False
 
@@ -121,7 +124,7 @@ class Handlers:
         result = await self._dispatcher.dispatch(card.operation, arguments, call)
         pictures = [result] if isinstance(result, Content) else await self._load_pictures(result, call)
         structured = tools.build_structured_result(result)
-        return ToolResult(msgspec.json.encode(structured).decode(), structured, pictures)
+        return ToolResult(msgspec.json.encode(structured).decode(), None if pictures else structured, pictures)
 
     async def _load_pictures(self, result: Any, call: RequestContext) -> list[Content]:
         """Draw the screenshot for a ticket's result, at most `MODEL_SIDE` pixels wide and high."""
@@ -227,6 +230,13 @@ def _get_call(context: Any) -> RequestContext:
 
 
 def build_refusal_result(problem: Problem) -> ToolResult:
-    """Return the tool result for a refused call; its text says what to do next."""
-    structured = cast(dict[str, Any], msgspec.to_builtins(problem.body()))
-    return ToolResult(f"{problem.detail}{prompts.NEXT.get(problem.code, '')}", structured, is_error=True)
+    """Return the tool result for a refused call; text and object have the same content.
+
+    The text begins with the sentences, `detail` and what to do next, and ends with the other members as JSON.
+    """
+    body = cast(dict[str, Any], msgspec.to_builtins(problem.body()))
+    advice = prompts.NEXT.get(problem.code)
+    sentences = problem.detail if advice is None else f"{problem.detail.removesuffix('.')}. {advice}"
+    rest = {name: value for name, value in body.items() if name not in {"title", "detail"}}
+    structured = body if advice is None else {**body, "next": advice}
+    return ToolResult(f"{sentences}\n{msgspec.json.encode(rest).decode()}", structured, is_error=True)

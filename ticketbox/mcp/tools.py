@@ -17,20 +17,14 @@ from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Operation, Registry
 from ticketbox.operations.core.schemas import Json, build_schemas, list_answer_types
+from ticketbox.operations.tickets.ticket_detail import TicketDetail
 
 LISTED_DESCRIPTION = 200  # characters
 
 _REF = "#/$defs/{name}"
 _OUTPUT_DEPTH = 1
 _REFUSAL = {"required": ["code", "detail"]}
-_PICTURE = {
-    "properties": {
-        "media_type": {"type": "string"},
-        "width": {"type": "integer"},
-        "height": {"type": "integer"},
-    },
-    "required": ["media_type"],
-}
+_WITH_PICTURES = (Content, TicketDetail)
 
 
 class ToolCard(msgspec.Struct, frozen=True):
@@ -40,7 +34,7 @@ class ToolCard(msgspec.Struct, frozen=True):
     title: str
     description: str
     input_schema: Json
-    output_schema: Json
+    output_schema: Json | None
     read_only: bool
     destructive: bool
     idempotent: bool
@@ -93,10 +87,15 @@ def _build_input_schema(operation: Operation) -> Json:
     return found
 
 
-def _build_output_schema(operation: Operation) -> Json:
-    """Describe a tool's result or an error, because some clients also check errors against the schema."""
+def _build_output_schema(operation: Operation) -> Json | None:
+    """Describe a tool's result or an error, because some clients also check errors against the schema.
+
+    None for a tool whose result can have pictures: such a result has no structured part.
+    """
     (shape,) = list_answer_types(operation)
-    found = _PICTURE if shape is Content else _limit_depth(_inline_schema(shape), _OUTPUT_DEPTH)
+    if shape in _WITH_PICTURES:
+        return None
+    found = _limit_depth(_inline_schema(shape), _OUTPUT_DEPTH)
     kind = {name: part for name, part in found.items() if name != "type"}
     return {"type": "object", "anyOf": [kind, _REFUSAL]}
 
