@@ -21,7 +21,8 @@ from tests.support.seed import EMAIL, Seed, create_seed, faults
 from tests.support.server import expect_error, ok
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.demo.dataset import DATA, read_capture, read_screenshot, read_tickets
-from ticketbox.domain.captures.images.annotations import AnnotationInput, bounds
+from ticketbox.domain.captures.images.annotations import AnnotationInput
+from ticketbox.domain.captures.images.geometry import compute_bounds
 
 
 @pytest.fixture(scope="module")
@@ -55,7 +56,7 @@ def test_screenshots_have_the_size_of_the_viewport_and_annotations_are_inside() 
         )
         for step in ticket.history:
             for annotation in msgspec.convert(step.args.get("annotations", []), list[AnnotationInput]):
-                left, top, right, bottom = bounds(annotation.geometry)
+                left, top, right, bottom = compute_bounds(annotation.geometry)
                 assert 0 <= left <= right <= width, annotation
                 assert 0 <= top <= bottom <= height, annotation
 

@@ -16,7 +16,8 @@ from tests.docs.pages import ROOT, blocks, headings, table, tables, words
 from ticketbox.cli import main
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.captures import capture, streams
-from ticketbox.domain.captures.images import annotations, image_format, processing
+from ticketbox.domain.captures.images import annotations, processing
+from ticketbox.domain.captures.images.formats import raster
 from ticketbox.domain.captures.redaction.secret_names import _HARMLESS_HEADERS, _HARMLESS_PREFIXES, REMOVED_HEADERS
 from ticketbox.domain.core import limits
 from ticketbox.domain.core.clock import DAY, MINUTE
@@ -127,8 +128,8 @@ def test_limits_page_matches_the_code() -> None:
     }
     assert files == {
         "screenshot": f"{processing.MAX_SCREENSHOT_BYTES // 1_000_000} MB",
-        "picture": f"{image_format.MAX_PIXELS // 1_000_000} megapixels, and {image_format.MAX_SIDE:,} pixels a side",
-        "WebP picture": f"{image_format.MAX_WEBP_PIXELS // 1_000_000} megapixels",
+        "picture": f"{raster.MAX_PIXELS // 1_000_000} megapixels, and {raster.MAX_SIDE:,} pixels a side",
+        "WebP picture": f"{raster.MAX_WEBP_PIXELS // 1_000_000} megapixels",
         "a stored stream": f"{streams.MAX_BYTES // MIB} MiB and {streams.MAX_ENTRIES:,} entries",
         "a sent stream": f"{streams.MAX_INFLATED // MIB} MiB inflated, {streams.MAX_READ:,} entries and "
         f"{streams.MAX_QUOTES // 2:,} strings",

@@ -8,7 +8,7 @@ from PIL import Image
 
 from tests.support import pictures
 from ticketbox.domain.captures.images import media_types
-from ticketbox.domain.captures.images.annotations import BoxGeometry
+from ticketbox.domain.captures.images.geometry import BoxGeometry
 from ticketbox.domain.captures.images.processing import Picture, burn, inspect, scale
 from ticketbox.domain.core.problems import Problem
 

@@ -9,17 +9,14 @@ import pytest
 from ticketbox.domain.captures.images.annotations import (
     AnnotationInput,
     AnnotationKind,
-    ArrowGeometry,
     ArrowInput,
-    BoxGeometry,
-    PenGeometry,
     PenInput,
     RedactInput,
-    TextGeometry,
     TextInput,
-    check_within,
-    record,
+    build_annotation,
+    check_annotations,
 )
+from ticketbox.domain.captures.images.geometry import ArrowGeometry, BoxGeometry, PenGeometry, TextGeometry
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import InvalidRequest
 from ticketbox.domain.core.records import By, Person
@@ -47,7 +44,7 @@ def redact(x: float = 0, y: float = 0, width: float = 10, height: float = 10, **
 
 def field_of(marks: Sequence[AnnotationInput], width: int = 100, height: int = 80) -> str:
     with pytest.raises(InvalidRequest) as refused:
-        check_within(marks, width, height)
+        check_annotations(marks, width, height)
     return refused.value.extra["errors"][0].field
 
 
@@ -59,8 +56,8 @@ def test_every_kind_has_a_sample_geometry() -> None:
 def test_every_kind_is_parsed_and_recorded(kind: AnnotationKind) -> None:
     mark = read(kind=kind.value, geometry=GEOMETRIES[kind], text="words")
     assert (mark.kind, mark.color, mark.id) == (kind, "#e5484d", None)
-    check_within([mark], 100, 80)
-    stored = record(
+    check_annotations([mark], 100, 80)
+    stored = build_annotation(
         kind,
         msgspec.json.encode(mark.geometry),
         id="ann_000000000000",
@@ -118,7 +115,7 @@ def test_schema_matches_the_parser() -> None:
 
 
 def test_annotation_may_be_partly_outside() -> None:
-    check_within([redact(-5, -5), redact(95, 75)], 100, 80)
+    check_annotations([redact(-5, -5), redact(95, 75)], 100, 80)
 
 
 @pytest.mark.parametrize(
@@ -150,14 +147,14 @@ def test_constraints_that_the_schema_cannot_express() -> None:
 
 def test_cost_of_drawing_is_bounded() -> None:
     wide = redact(-100_000, -100_000, 200_000, 200_000)
-    check_within([wide] * 10, 2560, 1440)
+    check_annotations([wide] * 10, 2560, 1440)
     assert field_of([wide] * 11, 2560, 1440) == "annotations"
     scribble = PenInput(geometry=PenGeometry(((0.0, 0.0), (0.1, 0.1)) * 1000))
-    check_within([scribble] * 25, 2560, 1440)
+    check_annotations([scribble] * 25, 2560, 1440)
     assert field_of([scribble] * 26, 2560, 1440) == "annotations"
     far = PenInput(geometry=PenGeometry(((0.0, 0.0), (100_000.0, 0.0)) * 100))
     assert field_of([far], 2560, 1440) == "annotations"
     labelled = redact(width=1, height=1, text="x" * 500)
-    check_within([labelled] * 100, 2560, 1440)
+    check_annotations([labelled] * 100, 2560, 1440)
     assert field_of([labelled] * 130, 2560, 1440) == "annotations"
     assert field_of([redact(width=1, height=1)] * 501) == "annotations"

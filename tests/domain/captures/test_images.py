@@ -9,7 +9,9 @@ from PIL import Image, ImageOps
 
 from tests.support import pictures
 from ticketbox.domain.captures.images import image_format
-from ticketbox.domain.captures.images.annotations import AnnotationInput, BoxGeometry
+from ticketbox.domain.captures.images.annotations import AnnotationInput
+from ticketbox.domain.captures.images.formats import png
+from ticketbox.domain.captures.images.geometry import BoxGeometry
 from ticketbox.domain.captures.images.processing import ImageInfo, Picture, burn, draw, inspect, scale
 from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, Problem, UnsupportedMediaType
 
@@ -69,20 +71,20 @@ def test_every_variant_can_be_inspected_scaled_and_burnt(data: bytes) -> None:
 
 def test_interlaced_png_is_verified_in_all_passes() -> None:
     rows = []
-    for left, top, right_step, down_step in image_format._ADAM7:
+    for left, top, right_step, down_step in png._ADAM7:
         columns, lines = len(range(left, 5, right_step)), len(range(top, 6, down_step))
         rows += [b"\0" + b"\x40" * 3 * columns] * lines if columns else []
     header = b"\0\0\0\5\0\0\0\6\x08\2\0\0\1"
 
-    def png(pixels: bytes) -> bytes:
+    def build_png(pixels: bytes) -> bytes:
         parts = (b"IHDR", header), (b"IDAT", zlib.compress(pixels)), (b"IEND", b"")
         return b"\x89PNG\r\n\x1a\n" + b"".join(pictures.chunk(*part) for part in parts)
 
-    whole = png(b"".join(rows))
+    whole = build_png(b"".join(rows))
     assert inspect(whole) == ImageInfo("image/png", 5, 6)
     assert open_image(burn(whole, [])).getpixel((4, 5)) == (0x40, 0x40, 0x40)
     with pytest.raises(InvalidRequest):
-        inspect(png(b"".join(rows)[:-1]))
+        inspect(build_png(b"".join(rows)[:-1]))
 
 
 @pytest.mark.parametrize(

@@ -11,7 +11,7 @@ from ticketbox.domain.captures.images.annotations import (
     Annotation,
     AnnotationInput,
     RedactInput,
-    check_within,
+    check_annotations,
 )
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
@@ -85,7 +85,7 @@ async def burn_redactions(
 ) -> RedactedImage | None:
     """Check the positions of the annotations, and apply new redactions to the image."""
     blob, width, height, done = await services.read(lambda tx: _load_image(tx, actor, args))
-    check_within(args.annotations, width, height)
+    check_annotations(args.annotations, width, height)
     new = [
         mark.geometry
         for mark in args.annotations

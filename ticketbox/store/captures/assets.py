@@ -2,8 +2,7 @@
 
 import msgspec
 
-from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, AnnotationKind
-from ticketbox.domain.captures.images.annotations import record as annotation_record
+from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, AnnotationKind, build_annotation
 from ticketbox.domain.captures.records import Asset, AssetKind
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.captures import previews
@@ -130,7 +129,7 @@ def list_annotations(tx: Read, asset: int) -> list[Annotation]:
     rows = tx.fetch_all(SELECT_ANNOTATIONS, (asset,))
     bylines = Bylines(tx, [row[7] for row in rows])
     return [
-        annotation_record(
+        build_annotation(
             row[2],
             row[3].encode(),
             id=row[0],

@@ -1,18 +1,27 @@
 """Annotations: the marks that people draw on a screenshot (docs/reference/api.md).
 
 A mark's geometry depends on its kind, so inputs and records are unions of Structs that are tagged by `kind`.
-Geometry is in pixels of the image, from its top left corner.
 """
 
 import math
 from collections.abc import Sequence
 from enum import StrEnum
 from itertools import pairwise
-from typing import Annotated, Any
+from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.captures.images.geometry import (
+    ArrowGeometry,
+    BoxGeometry,
+    Geometry,
+    PenGeometry,
+    TextGeometry,
+    compute_bounds,
+    compute_letter_height,
+    compute_line_width,
+)
 from ticketbox.domain.core.ids import ALPHABET
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidField
@@ -22,8 +31,6 @@ MAX_ANNOTATIONS = 500
 MAX_POINTS = 50_000
 MAX_COVERS = 10
 DEFAULT_COLOR = "#e5484d"
-
-_MAX_COORDINATE = 100_000
 
 
 class AnnotationKind(StrEnum):
@@ -37,53 +44,6 @@ class AnnotationKind(StrEnum):
     TEXT = "text"
     REDACT = "redact"
 
-
-def _describe_coordinate(what: str) -> Any:
-    return Meta(ge=-_MAX_COORDINATE, le=_MAX_COORDINATE, description=f"{what}, in pixels of the image.")
-
-
-_Across = Annotated[float, _describe_coordinate("Distance from the left edge")]
-_Down = Annotated[float, _describe_coordinate("Distance from the top edge")]
-_Extent = Annotated[float, Meta(ge=1, le=_MAX_COORDINATE, description="Extent in pixels of the image.")]
-_Point = Annotated[tuple[_Across, _Down], Meta(description="A point: distances from the left and the top edge.")]
-
-
-class ArrowGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An arrow from (x1, y1) to its head at (x2, y2)."""
-
-    x1: _Across
-    y1: _Down
-    x2: _Across
-    y2: _Down
-
-
-class BoxGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A box whose top left corner is at (x, y)."""
-
-    x: _Across
-    y: _Down
-    width: _Extent
-    height: _Extent
-
-
-class PenGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A freehand line."""
-
-    points: Annotated[
-        tuple[_Point, ...],
-        Meta(min_length=2, max_length=2000, description="The points that the line goes through, in order."),
-    ]
-
-
-class TextGeometry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Text whose top left corner is at (x, y)."""
-
-    x: _Across
-    y: _Down
-    size: Annotated[float, Meta(ge=4, le=500, description="Height of a line in pixels of the image.")]
-
-
-Geometry = ArrowGeometry | BoxGeometry | PenGeometry | TextGeometry
 
 Color = Annotated[
     str,
@@ -232,37 +192,13 @@ Annotation = (
 )
 
 
-def record(kind: str, geometry: bytes, **fields: str | By) -> Annotation:
+def build_annotation(kind: str, geometry: bytes, **fields: str | By) -> Annotation:
     """Build the record of a stored row from its kind, its geometry as JSON, and the other fields."""
     row = {**fields, "kind": str(kind), "geometry": msgspec.json.decode(geometry)}
     return msgspec.convert(row, type=Annotation)
 
 
-def bounds(geometry: Geometry) -> tuple[float, float, float, float]:
-    """Return the left, top, right and bottom edge of a mark; of a text, the smallest area that it covers."""
-    match geometry:
-        case BoxGeometry(x, y, width, height):
-            return x, y, x + width, y + height
-        case TextGeometry(x, y, size):
-            return x, y, x + size, y + size
-        case ArrowGeometry(x1, y1, x2, y2):
-            return min(x1, x2), min(y1, y2), max(x1, x2), max(y1, y2)
-        case PenGeometry(points):
-            across, down = [x for x, _ in points], [y for _, y in points]
-            return min(across), min(down), max(across), max(down)
-
-
-def stroke(width: int, height: int) -> int:
-    """Return the thickness of lines on an image of this size, in its pixels."""
-    return max(2, round(max(width, height) / 480))
-
-
-def label_size(width: int, height: int) -> int:
-    """Return the height of label letters on an image of this size, in its pixels."""
-    return max(14, 5 * stroke(width, height))
-
-
-def check_within(annotations: Sequence[AnnotationInput], width: int, height: int) -> None:
+def check_annotations(annotations: Sequence[AnnotationInput], width: int, height: int) -> None:
     """Check an image's annotations beyond their schema: together, and against the image's size.
 
     Raises InvalidRequest that names the field: too many annotations, a duplicate id, numbers that aren't finite, a mark
@@ -290,7 +226,7 @@ def check_within(annotations: Sequence[AnnotationInput], width: int, height: int
 
 
 def _check_geometry(path: str, geometry: Geometry, width: int, height: int) -> None:
-    left, top, right, bottom = bounds(geometry)
+    left, top, right, bottom = compute_bounds(geometry)
     if not all(map(math.isfinite, (left, top, right, bottom))):
         raise InvalidField(path, "numbers must be finite")
     if isinstance(geometry, BoxGeometry):
@@ -315,13 +251,13 @@ def _check_geometry(path: str, geometry: Geometry, width: int, height: int) -> N
 
 def _estimate_ink(mark: AnnotationInput, width: int, height: int) -> float:
     """Estimate how many pixels drawing a mark changes."""
-    geometry, thickness = mark.geometry, stroke(width, height)
+    geometry, thickness = mark.geometry, compute_line_width(width, height)
     if isinstance(geometry, TextGeometry):
         return geometry.size**2 * len(mark.text)
-    label = label_size(width, height) ** 2 * len(mark.text)
+    label = compute_letter_height(width, height) ** 2 * len(mark.text)
     match geometry:
         case BoxGeometry():
-            left, top, right, bottom = bounds(geometry)
+            left, top, right, bottom = compute_bounds(geometry)
             return label + (min(right, width) - max(left, 0)) * (min(bottom, height) - max(top, 0))
         case PenGeometry(points):
             return label + thickness * sum(math.dist(a, b) for a, b in pairwise(points))

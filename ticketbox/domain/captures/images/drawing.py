@@ -5,17 +5,15 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from ticketbox.domain.captures.images import fonts
-from ticketbox.domain.captures.images.annotations import (
-    Annotation,
-    AnnotationInput,
-    AnnotationKind,
+from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, AnnotationKind
+from ticketbox.domain.captures.images.geometry import (
     ArrowGeometry,
     BoxGeometry,
     PenGeometry,
     TextGeometry,
-    bounds,
-    label_size,
-    stroke,
+    compute_bounds,
+    compute_letter_height,
+    compute_line_width,
 )
 
 if TYPE_CHECKING:
@@ -48,7 +46,7 @@ def draw(image: "Image.Image", annotations: Sequence[AnnotationInput | Annotatio
     from PIL import ImageDraw
 
     pen = ImageDraw.Draw(image, "RGBA")
-    width, letters = stroke(*image.size), label_size(*image.size)
+    width, letters = compute_line_width(*image.size), compute_letter_height(*image.size)
     for mark in annotations:
         color = _parse_color(mark.color)
         match mark.geometry:
@@ -68,7 +66,7 @@ def draw(image: "Image.Image", annotations: Sequence[AnnotationInput | Annotatio
 def _draw_box(
     pen: "ImageDraw", kind: AnnotationKind, box: BoxGeometry, color: tuple[int, int, int], width: int
 ) -> None:
-    left, top, right, bottom = bounds(box)
+    left, top, right, bottom = compute_bounds(box)
     # Pillow includes the right and bottom edge in a box.
     corners = math.floor(left), math.floor(top), math.ceil(right) - 1, math.ceil(bottom) - 1
     match kind:

@@ -15,15 +15,15 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from ticketbox.domain.captures.images import drawing, image_format, media_types
-from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, BoxGeometry, bounds
-from ticketbox.domain.captures.images.image_format import Raster
+from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput
+from ticketbox.domain.captures.images.formats.raster import Raster, build_corrupt_error
+from ticketbox.domain.captures.images.geometry import BoxGeometry, compute_bounds
 from ticketbox.domain.core.problems import InvalidField, Problem, Unavailable
 
 if TYPE_CHECKING:
     from PIL import Image
 
 MAX_SCREENSHOT_BYTES = 10_000_000
-MAX_PIXELS = image_format.MAX_PIXELS
 MODEL_SIDE = 1568
 MODEL_BYTES = 900_000
 
@@ -134,7 +134,7 @@ def _decoding(source: Raster) -> Generator[None]:
         except MemoryError:
             raise Unavailable("there isn't enough memory for this image now; try again later") from None
         except Exception as error:
-            raise image_format.build_corrupt_error() from error
+            raise build_corrupt_error() from error
 
 
 def _open(source: Raster) -> "Image.Image":
@@ -142,7 +142,7 @@ def _open(source: Raster) -> "Image.Image":
 
     image = Image.open(BytesIO(source.essence), formats=[_FORMATS[source.media_type]])
     if image.size != (source.width, source.height) or getattr(image, "n_frames", 1) != 1:
-        raise image_format.build_corrupt_error()
+        raise build_corrupt_error()
     return image
 
 
@@ -256,7 +256,7 @@ def _save(image: "Image.Image", format_: str, **options: Any) -> bytes:
 def _align_box(number: int, box: BoxGeometry, source: Raster) -> tuple[int, int, int, int]:
     width, height = _get_display_size(source)
     block = 1 if source.lossless else _LOSSY_BLOCK
-    left, top, right, bottom = bounds(box)
+    left, top, right, bottom = compute_bounds(box)
     if not (left < right and top < bottom and right > 0 and bottom > 0 and left < width and top < height):
         raise InvalidField(f"rectangles[{number}]", "must contain a pixel of the image")
     return (
