@@ -52,11 +52,12 @@ class Count:
         for each in pictures:
             width, height = Image.open(BytesIO(base64.b64decode(each.data))).size
             self.tokens += width * height // PIXELS_A_TOKEN
-        text = json.dumps([each.text for each in answer.content if each.type == "text"], ensure_ascii=False)
+        texts = [each.text for each in answer.content if each.type == "text"]
+        text = json.dumps(texts, ensure_ascii=False)
         repeated = json.dumps(answer.structured_content, ensure_ascii=False) if answer.structured_content else ""
         self.calls += 1
         self.tokens += len((text + repeated).encode()) // BYTES_A_TOKEN
-        return json.loads(answer.content[0].text), pictures
+        return json.loads(texts[0]), pictures
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

@@ -142,9 +142,11 @@ def test_tool_error_says_what_to_do_next(world: World, other: World, mode: str) 
     assert unknown.structured_content["errors"][0]["field"] == "nonsense"
     cards = tools.get_tool_cards(registry())
     for name, refusal in {"move_ticket": across, "create_ticket": unknown}.items():
-        jsonschema.validate(refusal.structured_content, cards[name].output_schema)
+        schema = cards[name].output_schema
+        assert schema is not None
+        jsonschema.validate(refusal.structured_content, schema)
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"title": "x"}, cards[name].output_schema)
+            jsonschema.validate({"title": "x"}, schema)
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
