@@ -29,7 +29,7 @@ from ticketbox.edge.edge import _ALWAYS
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
 from ticketbox.operations.accounts import profile, sessions
-from ticketbox.operations.captures import assets, captures
+from ticketbox.operations.captures import assets, preparation
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.companies import columns, invitations, setup
 from ticketbox.operations.core.paging import Limit
@@ -119,7 +119,7 @@ def test_limits_page_matches_the_code() -> None:
         "JSON body": f"{rest.MAX_JSON // MIB} MiB",
         "time for a JSON body to arrive": f"{rest.BODY_SECONDS:.0f} s",
         "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB",
-        "whole upload": f"{captures.MAX_UPLOAD // MIB} MiB",
+        "whole upload": f"{preparation.MAX_UPLOAD // MIB} MiB",
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
         "uploads processed at a time": f"{uploads._CONCURRENT}; others wait",
         "a database query": f"{database.READ_SECONDS:.0f} s",
@@ -134,7 +134,7 @@ def test_limits_page_matches_the_code() -> None:
         "a sent stream": f"{streams.MAX_INFLATED // MIB} MiB inflated, {streams.MAX_READ:,} entries and "
         f"{streams.MAX_QUOTES // 2:,} strings",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
-        "attachments in one capture": f"{captures.MAX_ATTACHMENTS}",
+        "attachments in one capture": f"{preparation.MAX_ATTACHMENTS}",
         "attachments of a ticket": f"{assets.MAX_ATTACHMENTS_PER_TICKET}",
         "annotations on a picture": f"{annotations.MAX_ANNOTATIONS}",
         "points of all pen lines on a picture": f"{annotations.MAX_POINTS:,}",

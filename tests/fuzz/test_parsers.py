@@ -27,7 +27,7 @@ from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, Unsu
 from ticketbox.domain.tickets import search_query
 from ticketbox.domain.tickets.tracker_formats import Tracker, read_tickets
 from ticketbox.http.uploads import _decode_capture
-from ticketbox.operations.captures.captures import CreateCapture, _prepare
+from ticketbox.operations.captures.preparation import CreateCapture, process_capture
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.dispatch import decode_arguments
 from ticketbox.operations.tickets.comments import AddComment
@@ -44,7 +44,7 @@ def envelope(data: bytes, **streams: bytes) -> None:
     given = {"capture": _decode_capture(data), **streams}
     args = decode_arguments(registry()["create_capture"], given)
     assert isinstance(args, CreateCapture)
-    ready = _prepare(args, None, CapturePolicy(Bodies.ON, ["customer_ref"]), "http://localhost")
+    ready = process_capture(args, None, CapturePolicy(Bodies.ON, ["customer_ref"]), "http://localhost")
     msgspec.json.encode([ready.capture.page, ready.capture.environment, ready.title])
 
 

@@ -15,7 +15,7 @@ from multipart import (  # pyright: ignore[reportMissingTypeStubs]
 from ticketbox.domain.captures.json_repair import repair_json
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, PayloadTooLarge, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope, chunks, header
-from ticketbox.operations.captures.captures import MAX_ATTACHMENTS, MAX_UPLOAD
+from ticketbox.operations.captures.preparation import MAX_ATTACHMENTS, MAX_UPLOAD
 from ticketbox.operations.core.registry import Operation
 
 UPLOAD_SECONDS = 180.0

@@ -18,6 +18,7 @@ from ticketbox.operations.companies import columns, companies, invitations, memb
 from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, webhooks
 from ticketbox.operations.tickets import (
+    archiving,
     assignments,
     comments,
     moves,
@@ -37,6 +38,7 @@ MODULES = (
     members,
     invitations,
     tickets,
+    archiving,
     ticket_detail,
     search,
     similar,

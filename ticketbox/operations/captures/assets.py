@@ -15,7 +15,7 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Conflict, NotFound, Problem, TicketArchived
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.operations.captures.captures import Upload, prepare_upload
+from ticketbox.operations.captures.preparation import Upload, prepare_upload
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.lookups import AssetId, Key, TicketId, find_readable, find_readable_ticket

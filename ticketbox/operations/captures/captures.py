@@ -1,104 +1,29 @@
-"""Creating a capture: decode, redact, shorten and compress it before the transaction that stores it."""
+"""Creating a capture with its ticket."""
 
-import re
-from typing import Annotated, ClassVar
+from typing import ClassVar
 
 import msgspec
-from msgspec import Meta
 
-from ticketbox.domain.captures import streams
-from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
-from ticketbox.domain.captures.excerpt import build_excerpt
-from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_errors, fingerprint_page
-from ticketbox.domain.captures.health import describe_health, get_stream_health
-from ticketbox.domain.captures.images import media_types, processing
-from ticketbox.domain.captures.records import AssetKind
-from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.captures.search_text import collect_console_words, collect_error_words
-from ticketbox.domain.companies.records import Bodies, CapturePolicy
-from ticketbox.domain.companies.url_patterns import choose_best_match
+from ticketbox.domain.captures.health import describe_health
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import InvalidField, InvalidRequest, NotFound, PayloadTooLarge, TicketArchived
+from ticketbox.domain.core.problems import InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.domain.tickets.records import CaptureSummary, Priority, StreamCounts
-from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.inputs import MAX_LABEL, MAX_MARKDOWN, Labels, Markdown, Title, normalize_labels
-from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, TicketId, find_readable, find_writable
+from ticketbox.domain.tickets.records import CaptureSummary
+from ticketbox.operations.captures.preparation import CreateCapture, Envelope, PreparedCapture, prepare_capture
+from ticketbox.operations.core.inputs import normalize_labels
+from ticketbox.operations.core.lookups import find_readable
 from ticketbox.operations.core.registry import Body, operation
-from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_change, record_ticket_event
 from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
 from ticketbox.store.captures import assets, captures
-from ticketbox.store.captures.assets import NewAsset
-from ticketbox.store.captures.captures import NewCapture
-from ticketbox.store.companies import projects
-from ticketbox.store.core import blobs, bylines
+from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
-from ticketbox.store.file.database import Read, Write
+from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import positions, similar
 from ticketbox.store.tickets.tickets import NewTicket
-
-MAX_UPLOAD = 32 * 1024 * 1024
-MAX_ATTACHMENTS = 20
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffd]")  # U+FFFD: a character that was already damaged
-
-
-class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The metadata of a capture.
-
-    Without `project_id` and `ticket_id`, the page's URL chooses the project, by the projects' URL patterns.
-    """
-
-    id: Annotated[
-        str,
-        Meta(
-            min_length=8,
-            max_length=64,
-            description="A unique id from the client. Sending the same capture again changes nothing.",
-            examples=["5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11"],
-        ),
-        match_whole(r"[A-Za-z0-9_\-]+"),
-    ]
-    page: Page
-    health: Health
-    captured_at: Annotated[
-        float, Meta(ge=0, le=4_102_444_800_000, description="The browser's time, in epoch milliseconds.")
-    ]
-    environment: Environment = msgspec.field(default_factory=Environment)
-    redaction: Annotated[Redaction, Meta(description="What the browser has already redacted.")] = msgspec.field(
-        default_factory=Redaction
-    )
-    ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket instead of a new one.")] | None = None
-    project_id: ProjectId | None = None
-    column_id: ColumnId | None = None
-    title: Annotated[Title, Meta(description="Default: the page's title or URL.")] | None = None
-    description: Markdown = ""
-    priority: Priority = Priority.NONE
-    labels: Labels = []
-
-
-class Upload(msgspec.Struct, frozen=True):
-    """A file part of a request."""
-
-    name: str
-    data: bytes
-
-
-class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The parts of the request. Each stream is a JSON array and may be compressed with gzip."""
-
-    capture: Envelope
-    screenshot: Annotated[bytes, Meta(description="PNG, JPEG or WebP; up to 10 MB and 50 megapixels.")] | None = None
-    console: Annotated[bytes, Meta(description="A JSON array of console entries.")] = b"[]"
-    network: Annotated[bytes, Meta(description="A JSON array of network requests.")] = b"[]"
-    errors: Annotated[bytes, Meta(description="A JSON array of errors.")] = b"[]"
-    attachments: Annotated[list[Upload], Meta(max_length=MAX_ATTACHMENTS, description="Up to 20 files.")] = []
-    idempotency_key: Key | None = None
 
 
 class Receipt(msgspec.Struct, frozen=True):
@@ -117,148 +42,6 @@ class RepeatedReceipt(Receipt, frozen=True):
     repeated: ClassVar[bool] = True
 
 
-class PreparedCapture(msgspec.Struct, frozen=True):
-    """A capture that is ready to be stored."""
-
-    capture: NewCapture
-    project_id: str | None
-    title: str
-    description: str
-    labels: list[str]
-    counts: StreamCounts
-    prints: list[Fingerprint]
-    screenshot: NewAsset | None
-    attachments: list[NewAsset]
-    public_url: str
-
-
-async def prepare_capture(
-    services: Services, actor: Actor, args: CreateCapture, context: RequestContext
-) -> PreparedCapture | str:
-    """Decode, redact, shorten and compress a capture. For one that is already stored, return only the public URL.
-
-    Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for invalid parts.
-    """
-    if await services.read(lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id)):
-        return services.public_url
-    project_id, policy = await services.read(lambda tx: _find_project(tx, actor, args.capture))
-    return await services.work(_prepare, args, project_id, policy, services.public_url)
-
-
-def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | None, CapturePolicy]:
-    """Find a capture's project (None if a ticket or column decides) and its policy. Raises InvalidRequest."""
-    project_id = envelope.project_id
-    if envelope.ticket_id is not None:
-        if project_id is not None or envelope.column_id is not None:
-            raise InvalidField("capture.ticket_id", "send ticket_id, or project_id and column_id, not both")
-        found, _ = find_writable_ticket(tx, actor, envelope.ticket_id)
-    elif envelope.column_id is not None:
-        found, _ = resolve_target(tx, actor, project_id, envelope.column_id)
-    else:
-        project_id = project_id or choose_best_match(projects.list_url_patterns(tx, actor.viewer), envelope.page.url)
-        if project_id is None:
-            raise InvalidField("capture.project_id", "this page matches no project's URL patterns; send project_id")
-        found = find_writable(tx, actor, "project", project_id)
-    return project_id, projects.load_project(tx, actor.viewer, found.project).capture_policy
-
-
-def _remove_control_characters(page: Page) -> Page:
-    """Remove control characters from a page's texts, which come from the site: a ticket's lines mustn't have any."""
-    url, title = _CONTROL.sub("", page.url), _CONTROL.sub(" ", page.title)
-    return Page(url, title, None if page.referrer is None else _CONTROL.sub("", page.referrer))
-
-
-def _prepare(args: CreateCapture, project_id: str | None, policy: CapturePolicy, public_url: str) -> PreparedCapture:
-    envelope = args.capture
-    redactor = Redactor(policy.extra_redactions)
-    # Redaction can lengthen a text, so every cut comes after it.
-    console = streams.decode_stream(Stream.CONSOLE, args.console)
-    redactor.console(console)
-    console, console_dropped = streams.cut_stream(console)
-    network = streams.decode_stream(Stream.NETWORK, args.network)
-    if policy.bodies is Bodies.OFF:
-        streams.remove_bodies(network)
-    redactor.network(network)
-    streams.shorten_bodies(network)
-    network, network_dropped = streams.cut_stream(network)
-    errors = streams.decode_stream(Stream.ERRORS, args.errors)
-    redactor.errors(errors)
-    errors, errors_dropped = streams.cut_stream(errors)
-    page = _remove_control_characters(envelope.page)
-    redactor.page(page)
-    redactor.environment(envelope.environment)
-    health = envelope.health
-    dropped = {
-        Stream.CONSOLE: console_dropped,
-        Stream.NETWORK: network_dropped,
-        Stream.ERRORS: errors_dropped,
-    }
-    for stream, count in dropped.items():
-        get_stream_health(health, stream).dropped += count
-    public_id = generate_id(Prefix.CAPTURE)
-    counts = StreamCounts(
-        console=len(console),
-        network=len(network),
-        errors=len(errors),
-        failed_requests=sum(1 for entry in network if streams.is_failure(entry)),
-    )
-    title = redactor.text(envelope.title or page.title.strip() or page.url)
-    description = redactor.text(envelope.description, MAX_MARKDOWN)
-    labels = [redactor.text(label, MAX_LABEL) for label in envelope.labels]
-    return PreparedCapture(
-        capture=NewCapture(
-            public_id=public_id,
-            client_id=envelope.id,
-            captured_at=int(envelope.captured_at),
-            page=page,
-            environment=envelope.environment,
-            health=health,
-            redaction=envelope.redaction.plus(redactor.counts),
-            streams={
-                Stream.CONSOLE: blobs.pack_content(streams.encode_stream(console), compress=True),
-                Stream.NETWORK: blobs.pack_content(streams.encode_stream(network), compress=True),
-                Stream.ERRORS: blobs.pack_content(streams.encode_stream(errors), compress=True),
-            },
-            excerpt=blobs.pack_content(
-                msgspec.json.encode(build_excerpt(console, network, errors, capture_id=public_id)), compress=True
-            ),
-            error_words=collect_error_words(errors),
-            console_words=collect_console_words(console),
-        ),
-        project_id=project_id,
-        title=" ".join(title.split())[:300] or "Untitled page",
-        description=description,
-        labels=labels,
-        counts=counts,
-        prints=[*fingerprint_errors(errors), *filter(None, [fingerprint_page(page.url)])],
-        screenshot=None if args.screenshot is None else _prepare_screenshot(args.screenshot),
-        attachments=[prepare_upload(part) for part in args.attachments],
-        public_url=public_url,
-    )
-
-
-def _prepare_screenshot(data: bytes) -> NewAsset:
-    if len(data) > processing.MAX_SCREENSHOT_BYTES:
-        raise PayloadTooLarge("screenshot: more than 10 MB")
-    info = processing.inspect(data)
-    name = "screenshot." + info.media_type.rpartition("/")[2]
-    packed = blobs.pack_content(data, compress=False)
-    return NewAsset(AssetKind.SCREENSHOT, packed, info.media_type, info.width, info.height, name)
-
-
-def prepare_upload(part: Upload) -> NewAsset:
-    """Prepare a file for storage: detect its type, make its name safe, and measure it in pixels if it is an image."""
-    if not part.data:
-        raise InvalidRequest("the attached file is empty")
-    kind = media_types.sniff(part.data)
-    width = height = None
-    if kind in {media_types.PNG, media_types.JPEG, media_types.WEBP}:
-        info = processing.inspect(part.data)
-        width, height = info.width, info.height
-    packed = blobs.pack_content(part.data, compress=False)
-    return NewAsset(AssetKind.ATTACHMENT, packed, kind, width, height, media_types.safe_name(part.name))
-
-
 @operation(
     "create_capture", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /captures", creates=True,
     refuses=(NotFound, TicketArchived), prepare=prepare_capture, body=Body.MULTIPART,
@@ -272,7 +55,7 @@ def prepare_upload(part: Upload) -> NewAsset:
         }
     },
 )  # fmt: skip
-def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: PreparedCapture | str) -> Receipt:
+def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: PreparedCapture | str) -> Receipt:
     """Create a capture and its ticket, or attach it to `ticket_id`, in one transaction.
 
     Sending the same `capture.id` again returns 200 with the same ids and changes nothing, so retries are safe.
@@ -280,52 +63,52 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, intake: Prepare
     known = captures.find_capture_by_client_id(tx, actor.user, args.capture.id)
     if known is not None:
         find_readable(tx, actor, "ticket", known.ticket_id)
-        public_url = intake if isinstance(intake, str) else intake.public_url
+        public_url = prepared if isinstance(prepared, str) else prepared.public_url
         return RepeatedReceipt(known.ticket_id, known.public_id, f"{public_url}/tickets/{known.ticket_id}")
-    if isinstance(intake, str):
+    if isinstance(prepared, str):
         raise InvalidRequest("the capture was deleted during this request; send it again")
-    found, public_id = _find_or_create_ticket(tx, actor, args.capture, intake)
+    found, public_id = _find_or_create_ticket(tx, actor, args.capture, prepared)
     byline = bylines.ensure_byline(tx, actor)
-    key = captures.insert_capture(tx, actor.user, found.key, intake.capture, byline)
-    similar.insert_fingerprints(tx, found.key, intake.prints)
+    key = captures.insert_capture(tx, actor.user, found.key, prepared.capture, byline)
+    similar.insert_fingerprints(tx, found.key, prepared.fingerprints)
     screenshot_id = None
-    if intake.screenshot is not None:
-        _, screenshot_id = assets.insert_asset(tx, found.key, key, intake.screenshot, byline)
-    for each in intake.attachments:
+    if prepared.screenshot is not None:
+        _, screenshot_id = assets.insert_asset(tx, found.key, key, prepared.screenshot, byline)
+    for each in prepared.attachments:
         assets.insert_asset(tx, found.key, None, each, byline)
     summary = CaptureSummary(
-        id=intake.capture.public_id,
-        captured_at=format_rfc3339(intake.capture.captured_at),
-        counts=intake.counts,
-        health_summary=describe_health(intake.capture.health),
+        id=prepared.capture.public_id,
+        captured_at=format_rfc3339(prepared.capture.captured_at),
+        counts=prepared.counts,
+        health_summary=describe_health(prepared.capture.health),
         screenshot_id=screenshot_id,
     )
     captures.set_newest_capture(tx, found.key, key, summary)
-    details = {"capture_id": intake.capture.public_id, "attachments": len(intake.attachments)}
+    details = {"capture_id": prepared.capture.public_id, "attachments": len(prepared.attachments)}
     if args.capture.ticket_id is None:
         record_ticket_event(tx, actor, found, "capture.attached", **details)
     else:
         record_change(tx, actor, found, public_id, "capture.attached", **details)
-    return Receipt(public_id, intake.capture.public_id, f"{intake.public_url}/tickets/{public_id}")
+    return Receipt(public_id, prepared.capture.public_id, f"{prepared.public_url}/tickets/{public_id}")
 
 
 def _find_or_create_ticket(
-    tx: Write, actor: Actor, envelope: Envelope, intake: PreparedCapture
+    tx: Write, actor: Actor, envelope: Envelope, prepared: PreparedCapture
 ) -> tuple[VisibleRow, str]:
     """Find the capture's ticket, or create it."""
     if envelope.ticket_id is not None:
         found, state = find_writable_ticket(tx, actor, envelope.ticket_id)
         return found, state.id
-    found, column = resolve_target(tx, actor, intake.project_id, envelope.column_id)
+    found, column = resolve_target(tx, actor, prepared.project_id, envelope.column_id)
     new = NewTicket(
         project=found.project,
         column=column,
         position=positions.find_end_position(tx, column),
-        title=intake.title,
-        description=intake.description,
+        title=prepared.title,
+        description=prepared.description,
         priority=envelope.priority,
-        labels=normalize_labels(intake.labels),
-        source_url=intake.capture.page.url,
+        labels=normalize_labels(prepared.labels),
+        source_url=prepared.capture.page.url,
     )
     at, ticket = insert_ticket(tx, actor, found, new)
     return at, ticket.id

@@ -1,4 +1,4 @@
-"""Listing, creating, editing, archiving and restoring tickets."""
+"""Listing, creating and editing tickets."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -227,82 +227,3 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     ticket = record_change(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=logged)
     notify_mentioned(tx, actor, found, changes.get("description", ""), before.description)
     return ticket
-
-
-class ArchiveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """If the ticket is already archived, this changes nothing."""
-
-    ticket_id: TicketId
-    expected_version: Version | None = None
-
-
-class ArchivedOrRestored(Ticket, frozen=True):
-    """A ticket, and whether the call changed it."""
-
-    changed: bool
-    note: str
-
-
-@operation(
-    "archive_ticket",
-    scope=Scope.TICKETS_WRITE,
-    budget=Budget.WRITE,
-    rest="POST /tickets/{ticket_id}/archive",
-    tool=Tool(
-        "Archive a ticket",
-        "Use this to remove a ticket from its board permanently. To mark it done, use update_ticket with resolved.",
-        {"ticket_id": "t-4k7m2q9x"},
-        destructive=True,
-        idempotent=True,
-    ),
-)
-def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRestored:
-    """Remove a ticket from its board. After that, lists and reads return it only with status `archived` or `all`."""
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
-    if state.status is Status.ARCHIVED:
-        return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already archived")
-    tickets.archive_ticket(tx, found.key, bylines.ensure_byline(tx, actor))
-    ticket = record_change(tx, actor, found, state.id, "ticket.archived")
-    return _build_answer(ticket, changed=True, note="the ticket is archived")
-
-
-class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """If the ticket is already active, this changes nothing."""
-
-    ticket_id: TicketId
-    expected_version: Version | None = None
-
-
-@operation(
-    "restore_ticket",
-    scope=Scope.TICKETS_WRITE,
-    budget=Budget.WRITE,
-    rest="POST /tickets/{ticket_id}/restore",
-    tool=Tool(
-        "Restore a ticket",
-        "Use this to return an archived ticket to its board.",
-        {"ticket_id": "t-4k7m2q9x"},
-        idempotent=True,
-    ),
-)
-def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRestored:
-    """Restore an archived ticket to its previous column and position.
-
-    If the column was deleted, the ticket is added at the end of the project's first column.
-    """
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
-    if state.status is Status.ACTIVE:
-        return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already active")
-    column, position = state.column, state.position
-    if column is None:
-        column = columns.find_first_column(tx, state.project)
-        if column is None:
-            raise NotFound("column")
-        position = positions.find_end_position(tx, column)
-    tickets.restore_ticket(tx, found.key, column, position)
-    ticket = record_change(tx, actor, found, state.id, "ticket.restored")
-    return _build_answer(ticket, changed=True, note="the ticket is back on its board")
-
-
-def _build_answer(ticket: Ticket, *, changed: bool, note: str) -> ArchivedOrRestored:
-    return ArchivedOrRestored(**msgspec.structs.asdict(ticket), changed=changed, note=note)
