@@ -19,7 +19,8 @@ from ticketbox.cli import main as ticketbox
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.problems import PROBLEMS, Problem
 from ticketbox.domain.core.scopes import Access
-from ticketbox.http.openapi import document, reference
+from ticketbox.http.openapi import reference
+from ticketbox.http.openapi.document import build_document
 from ticketbox.mcp import prompts, tools
 from ticketbox.operations.catalogue import registry
 from ticketbox.operations.core.registry import Operation
@@ -37,26 +38,26 @@ _ACCESS = {Access.ANY: "any token", Access.SESSION: "web session", Access.PUBLIC
 def main() -> int:
     """Write the pages, or compare them; the exit status is 1 if one is out of date."""
     checking = "--check" in sys.argv[1:]
-    stale = [name for name, text in pages().items() if not _is_up_to_date(name, text)]
+    stale = [name for name, text in render_pages().items() if not _is_up_to_date(name, text)]
     for name in stale:
         if checking:
             print(f"docs/reference/{name} is out of date; run packaging/reference.py", file=sys.stderr)
         else:
             FOLDER.mkdir(parents=True, exist_ok=True)
-            (FOLDER / name).write_text(pages()[name], "utf-8")
+            (FOLDER / name).write_text(render_pages()[name], "utf-8")
             print(f"wrote docs/reference/{name}")
     return int(checking and bool(stale))
 
 
-def pages() -> dict[str, str]:
-    """Return the text of each page by the name of its file."""
-    described = document.document(registry(), ADDRESS)
+def render_pages() -> dict[str, str]:
+    """Render each page, by the name of its file."""
+    document = build_document(registry(), ADDRESS)
     return {
-        "api.md": NOTICE + _api(described),
-        "errors.md": NOTICE + _errors(),
-        "cli.md": NOTICE + _commands(),
-        "tools.md": NOTICE + _tools(),
-        "openapi.json": json.dumps(described, indent=2, ensure_ascii=False) + "\n",
+        "api.md": NOTICE + _render_api_page(document),
+        "errors.md": NOTICE + _render_errors_page(),
+        "cli.md": NOTICE + _render_commands_page(),
+        "tools.md": NOTICE + _render_tools_page(),
+        "openapi.json": json.dumps(document, indent=2, ensure_ascii=False) + "\n",
     }
 
 
@@ -65,48 +66,53 @@ def _is_up_to_date(name: str, text: str) -> bool:
     return page.exists() and page.read_text("utf-8") == text
 
 
-def _api(document: dict[str, Any]) -> str:
+def _render_api_page(document: dict[str, Any]) -> str:
     known = document["components"]["schemas"].keys()
     parts = [
         "# API reference",
         "Every operation with its inputs and responses. [The guide](../use/api.md) describes what they have in common, "
         "[Errors](errors.md) lists the errors. For programs: [openapi.json](openapi.json).",
         "## All operations",
-        _table(("operation", "method and path", "needs", "budget"), _summary()),
+        _render_table(("operation", "method and path", "needs", "budget"), _list_operations()),
     ]
-    for name, entries in reference.groups(document):
+    for name, entries in reference.list_groups(document):
         parts.append(f"## {name}")
         for entry in entries:
-            parts += _entry(entry, known)
+            parts += _render_entry(entry, known)
     parts.append("## Records")
     parts.append("The types of responses and inputs that the tables above link to.")
-    for name, description, fields in reference.records(document):
+    for name, description, fields in reference.list_records(document):
         parts += [f"### {name}", description]
         if fields:
-            rows = [(_code(f.name), _link_records(f.kind, known), f.description) for f in fields]
-            parts.append(_table(("field", "type", "description"), rows))
+            rows = [(_format_code(f.name), _link_records(f.kind, known), f.description) for f in fields]
+            parts.append(_render_table(("field", "type", "description"), rows))
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _summary() -> Iterator[tuple[str, ...]]:
+def _list_operations() -> Iterator[tuple[str, ...]]:
     for route, operation in registry().routes():
         link = f"[{operation.name}](#{operation.name})"
-        yield link, _code(f"{route.method} {route.path}"), needs(operation), _budget(operation)
+        yield link, _format_code(f"{route.method} {route.path}"), describe_access(operation), _format_budget(operation)
 
 
-def needs(operation: Operation) -> str:
-    """Return what a caller needs to call an operation."""
+def describe_access(operation: Operation) -> str:
+    """Describe the access that an operation requires."""
     scope = operation.scope
-    return _ACCESS[scope] if isinstance(scope, Access) else _code(scope.value)
+    return _ACCESS[scope] if isinstance(scope, Access) else _format_code(scope.value)
 
 
-def _budget(operation: Operation) -> str:
+def _format_budget(operation: Operation) -> str:
     return "" if operation.budget is Budget.NONE else operation.budget.value
 
 
-def _entry(entry: reference.Entry, known: Collection[str]) -> list[str]:
+def _render_entry(entry: reference.Entry, known: Collection[str]) -> list[str]:
     fields = [
-        (_code(f.name) + (" required" if f.required else ""), f.place, _link_records(f.kind, known), f.description)
+        (
+            _format_code(f.name) + (" required" if f.required else ""),
+            f.place,
+            _link_records(f.kind, known),
+            f.description,
+        )
         for f in entry.fields
     ]
     successes = [f"{status} {_link_records(words, known)}" for status, words in entry.answers if int(status) < 400]
@@ -117,9 +123,9 @@ def _entry(entry: reference.Entry, known: Collection[str]) -> list[str]:
     ]
     return [
         f"### {entry.name}",
-        f"{_code(entry.method + ' ' + entry.path)}",
+        f"{_format_code(entry.method + ' ' + entry.path)}",
         f"{entry.summary}. {entry.description}",
-        _table(("input", "in", "type", "description"), fields) if fields else "",
+        _render_table(("input", "in", "type", "description"), fields) if fields else "",
         f"```json\n{entry.example}\n```" if entry.example else "",
         f"Responses: {', '.join(successes)}. [Errors](errors.md): {', '.join(errors)}.",
     ]
@@ -130,63 +136,66 @@ def _link_records(kind: str, known: Collection[str]) -> str:
     return re.sub(r"\w+", lambda word: f"[{word[0]}](#{word[0].lower()})" if word[0] in known else word[0], kind)
 
 
-def _errors() -> str:
+def _render_errors_page() -> str:
     parts = [
         "# Errors",
         "An error is a problem document ([RFC 9457](https://www.rfc-editor.org/rfc/rfc9457)) of the type "
         "`application/problem+json`. Programs compare `code`; people read `detail`. `type` is "
         "`urn:ticketbox:problem:` followed by the code. The title of a `not_found` names what wasn't found: "
         "`ticket not found`.",
-        _table(
+        _render_table(
             ("status", "code", "title", "when"),
-            [(str(each.status), _code(each.code), each.title, _first_paragraph(each)) for each in (*PROBLEMS, Problem)],
+            [
+                (str(each.status), _format_code(each.code), each.title, _get_first_paragraph(each))
+                for each in (*PROBLEMS, Problem)
+            ],
         ),
         "A 500 has no details; the server's log has the cause, with the same `request_id`.",
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _first_paragraph(problem: type[Problem]) -> str:
+def _get_first_paragraph(problem: type[Problem]) -> str:
     if problem is Problem:
         return "The server failed."
     return " ".join((problem.__doc__ or "").split("\n\n")[0].split())
 
 
-def _tools() -> str:
+def _render_tools_page() -> str:
     cards = tools.get_tool_cards(registry()).values()
     parts = [
         "# MCP tools",
         "What `tools/list` returns at `/mcp` for a token with all scopes. "
         "[Agents](../use/agents.md) describes how to connect.",
-        _table(
+        _render_table(
             ("tool", "title", "needs", "operation"),
             [
-                (f"[{each.name}](#{each.name})", each.title, needs(each.operation),
+                (f"[{each.name}](#{each.name})", each.title, describe_access(each.operation),
                  f"[{each.operation.name}](api.md#{each.operation.name})") for each in cards
             ],
         ),
     ]  # fmt: skip
     for each in cards:
-        parts += [f"## {each.name}", each.description, _hints(each)]
-        ((_, _, fields),) = reference.records({"components": {"schemas": {each.name: each.input_schema}}})
-        rows = [(_code(f.name) + (" required" if f.required else ""), f.kind, f.description) for f in fields]
-        parts.append(_table(("argument", "type", "description"), rows) if rows else "No arguments.")
+        parts += [f"## {each.name}", each.description, _describe_hints(each)]
+        ((_, _, fields),) = reference.list_records({"components": {"schemas": {each.name: each.input_schema}}})
+        rows = [(_format_code(f.name) + (" required" if f.required else ""), f.kind, f.description) for f in fields]
+        parts.append(_render_table(("argument", "type", "description"), rows) if rows else "No arguments.")
     parts += [
         "## Prompts",
-        _table(
+        _render_table(
             ("prompt", "argument", "description"),
-            [(_code(each.name), _code(each.argument), each.description) for each in prompts.PROMPTS],
+            [(_format_code(each.name), _format_code(each.argument), each.description) for each in prompts.PROMPTS],
         ),
         "## Resources",
-        _table(
+        _render_table(
             ("resource", "type", "description"),
-            [(_code(each.template), each.media_type, each.description) for each in prompts.RESOURCES],
+            [(_format_code(each.template), each.media_type, each.description) for each in prompts.RESOURCES],
         ),
     ]
     return "\n\n".join(parts) + "\n"
 
 
-def _hints(card: tools.ToolCard) -> str:
+def _describe_hints(card: tools.ToolCard) -> str:
     if card.read_only:
         return "Read-only."
     deletes = " Destructive." if card.destructive else ""
@@ -194,13 +203,13 @@ def _hints(card: tools.ToolCard) -> str:
     return f"Writes.{deletes}{repeats}"
 
 
-def _commands() -> str:
+def _render_commands_page() -> str:
     parts = [
         "# Command line",
         "The help of `ticketbox` and its commands. Every option can also be set in the environment: see "
         "[Configuration](../operate/configuration.md#flags-and-environment).",
     ]
-    for path, command in _walk(ticketbox, ("ticketbox",)):
+    for path, command in _list_commands(ticketbox, ("ticketbox",)):
         context = click.Context(command, info_name=" ".join(path), max_content_width=WIDTH, terminal_width=WIDTH)
         variables = sorted({
             str(option.envvar) for option in command.params if isinstance(option, click.Option) and option.envvar
@@ -208,31 +217,31 @@ def _commands() -> str:
         parts += [
             f"## {' '.join(path)}",
             f"```text\n{command.get_help(context).rstrip()}\n```",
-            f"Environment: {', '.join(map(_code, variables))}." if variables else "",
+            f"Environment: {', '.join(map(_format_code, variables))}." if variables else "",
         ]
     return "\n\n".join(part for part in parts if part) + "\n"
 
 
-def _walk(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+def _list_commands(command: click.Command, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], click.Command]]:
     yield path, command
     if isinstance(command, click.Group):
         context = click.Context(command, info_name=path[-1])
         for name in command.list_commands(context):
             part = command.get_command(context, name)
             assert part is not None
-            yield from _walk(part, (*path, name))
+            yield from _list_commands(part, (*path, name))
 
 
-def _table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
+def _render_table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
     lines = [head, tuple("---" for _ in head), *rows]
-    return "\n".join(f"| {' | '.join(map(_cell, line))} |" for line in lines)
+    return "\n".join(f"| {' | '.join(map(_escape_cell, line))} |" for line in lines)
 
 
-def _cell(text: str) -> str:
+def _escape_cell(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
-def _code(text: str) -> str:
+def _format_code(text: str) -> str:
     return f"`{text}`"
 
 

@@ -149,10 +149,10 @@ def test_limits_page_matches_the_code() -> None:
 
 def test_captures_page_lists_parts_and_fields() -> None:
     parts, fields = tables(CAPTURES, "Send a capture")
-    taken = captures.CreateCapture.__struct_fields__
+    taken = preparation.CreateCapture.__struct_fields__
     assert words([row[0] for row in parts]) == [name for name in taken if name != "idempotency_key"]
-    needed = {field.name for field in msgspec.structs.fields(captures.Envelope) if field.required}
-    assert set(words([row[0] for row in fields])) == set(captures.Envelope.__struct_fields__)
+    needed = {field.name for field in msgspec.structs.fields(preparation.Envelope) if field.required}
+    assert set(words([row[0] for row in fields])) == set(preparation.Envelope.__struct_fields__)
     assert {row[0].strip("`") for row in fields if row[2] == "yes"} == needed
 
 

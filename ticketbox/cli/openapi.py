@@ -9,7 +9,7 @@ def openapi(public_url: str) -> None:
     """Print the API's OpenAPI 3.1 document."""
     import json
 
-    from ticketbox.http.openapi.document import document
+    from ticketbox.http.openapi.document import build_document
     from ticketbox.operations.catalogue import registry
 
-    click.echo(json.dumps(document(registry(), public_url.rstrip("/")), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(build_document(registry(), public_url.rstrip("/")), indent=2, ensure_ascii=False))

@@ -143,8 +143,8 @@ def _counter(name: str, description: str, label: str, counts: Tally[str]) -> Met
     return family
 
 
-def route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) -> HTTPRouteHandler:
-    """`GET /metrics`."""
+def build_route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) -> HTTPRouteHandler:
+    """Create the route of `GET /metrics`."""
 
     @get("/metrics")
     async def handle(request: Request[Any, Any, Any]) -> Answer:

@@ -14,11 +14,12 @@ from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send
 from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
-from ticketbox.http import metrics, oauth, rest, webapp
+from ticketbox.http import metrics, rest, webapp
 from ticketbox.http.framework import Framework
 from ticketbox.http.metrics import Metrics
-from ticketbox.http.openapi import document
-from ticketbox.http.pages import email, pages
+from ticketbox.http.oauth import routes as oauth
+from ticketbox.http.openapi.document import build_document
+from ticketbox.http.pages import api_reference, email, setup, signin, static
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
@@ -26,21 +27,24 @@ from ticketbox.operations.core.registry import Registry
 def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: ASGIApp, figures: Metrics) -> ASGIApp:
     """Create the ASGI application with every route except the edge; `mcp` answers at `/mcp`."""
     handlers = [
-        *pages.routes(registry, dispatcher, site),
-        *webapp.routes(registry, dispatcher, site.public_url),
-        *oauth.routes(registry, dispatcher, site),
-        *email.routes(registry, dispatcher, site),
-        _document(registry, site),
-        _health(dispatcher),
-        metrics.route(registry, dispatcher, figures),
+        *setup.build_routes(registry, dispatcher, site),
+        *signin.build_routes(registry, dispatcher, site),
+        *api_reference.build_routes(registry, site),
+        *static.build_routes(),
+        *webapp.build_routes(registry, dispatcher, site.public_url),
+        *oauth.build_routes(registry, dispatcher, site),
+        *email.build_routes(registry, dispatcher, site),
+        _build_document_route(registry, site),
+        _build_health_route(dispatcher),
+        metrics.build_route(registry, dispatcher, figures),
     ]
     app = Framework(
         route_handlers=handlers,
         openapi_config=None,
         logging_config=None,
         exception_handlers={
-            NotFoundException: _no_route,
-            MethodNotAllowedException: _no_route,
+            NotFoundException: _raise_not_found,
+            MethodNotAllowedException: _raise_not_found,
             Exception: _rethrow,
         },
     )
@@ -60,7 +64,7 @@ def _rethrow(_: object, error: Exception) -> Response[bytes]:
     raise error
 
 
-def _no_route(_: object, error: Exception) -> Response[bytes]:
+def _raise_not_found(_: object, error: Exception) -> Response[bytes]:
     if isinstance(error, NotFoundException):
         raise NotFound("page")
     if isinstance(error, MethodNotAllowedException):
@@ -68,10 +72,10 @@ def _no_route(_: object, error: Exception) -> Response[bytes]:
     raise error
 
 
-def _document(registry: Registry, site: Site) -> HTTPRouteHandler:
+def _build_document_route(registry: Registry, site: Site) -> HTTPRouteHandler:
     @functools.cache
     def encode_document() -> bytes:
-        return msgspec.json.encode(document.document(registry, site.public_url))
+        return msgspec.json.encode(build_document(registry, site.public_url))
 
     @get(rest.PREFIX + "/openapi.json")
     async def handle(request: Request[Any, Any, Any]) -> Answer:
@@ -81,7 +85,7 @@ def _document(registry: Registry, site: Site) -> HTTPRouteHandler:
     return handle
 
 
-def _health(dispatcher: Dispatcher) -> HTTPRouteHandler:
+def _build_health_route(dispatcher: Dispatcher) -> HTTPRouteHandler:
     @get("/healthz")
     async def handle() -> Answer:
         await dispatcher.services.database.ping()

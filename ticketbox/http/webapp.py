@@ -53,7 +53,7 @@ class Boot(msgspec.Struct, frozen=True):
     filters: tuple[SearchFilter, ...] = FILTERS
 
 
-def routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:
+def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:
     """The app's files and pages."""
 
     async def who(call: RequestContext) -> Any:

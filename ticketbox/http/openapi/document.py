@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document, made from the registry: the same Structs that check the input describe it."""
+"""The OpenAPI 3.1 document, built from the registry. The Structs that validate input also describe it."""
 
 import types
 import typing
@@ -12,8 +12,8 @@ from ticketbox.domain.core.problems import FieldError
 from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.domain.tickets.search_query import Span
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS
-from ticketbox.http.openapi.links import links
-from ticketbox.http.openapi.refusals import answers, by_status
+from ticketbox.http.openapi.links import build_links
+from ticketbox.http.openapi.refusals import build_answers, group_by_status
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Body, Operation, Registry, Route
 from ticketbox.operations.core.schemas import Json, build_schemas, list_answer_types
@@ -38,24 +38,24 @@ class ProblemDocument(msgspec.Struct):
     request_id: str | msgspec.UnsetType = msgspec.UNSET
 
 
-def document(registry: Registry, public_url: str) -> Json:
-    """The whole document, for a server at this address."""
+def build_document(registry: Registry, public_url: str) -> Json:
+    """Build the whole document for a server at this address."""
     routes = list(registry.routes())
     shapes: list[Any] = [ProblemDocument]
     for _, operation in routes:
         shapes.append(operation.arguments)
         shapes += [shape for shape in list_answer_types(operation) if shape not in {Content, types.NoneType}]
-    made, components = build_schemas(shapes, _REF)
-    known = dict(zip([_key(shape) for shape in shapes], made, strict=True))
+    schemas, components = build_schemas(shapes, _REF)
+    known = dict(zip([_identify_shape(shape) for shape in shapes], schemas, strict=True))
     cookie = "__Host-ticketbox" if public_url.startswith("https://") else "ticketbox"
     paths: dict[str, Json] = {}
     for route, operation in routes:
-        arguments = _resolve(known[_key(operation.arguments)], components)
-        described = _operation(route, operation, arguments, known)
+        arguments = _resolve_reference(known[_identify_shape(operation.arguments)], components)
+        described = _describe_operation(route, operation, arguments, known)
         if operation.creates:
-            described["responses"]["201"]["links"] = links(registry, operation, list_answer_types(operation)[0])
+            described["responses"]["201"]["links"] = build_links(registry, operation, list_answer_types(operation)[0])
         paths.setdefault(route.path, {})[route.method.lower()] = described
-    refused = answers(registry, {"$ref": _REF.format(name=ProblemDocument.__name__)})
+    refused = build_answers(registry, {"$ref": _REF.format(name=ProblemDocument.__name__)})
     return {
         "openapi": "3.1.0",
         "info": {
@@ -78,41 +78,43 @@ def document(registry: Registry, public_url: str) -> Json:
     }
 
 
-def _key(shape: Any) -> str:
+def _identify_shape(shape: Any) -> str:
     return f"{getattr(shape, '__module__', '')}.{shape!r}"
 
 
-def _resolve(schema: Json, components: Json) -> Json:
+def _resolve_reference(schema: Json, components: Json) -> Json:
     reference = schema.get("$ref")
     return components[reference.rpartition("/")[2]] if reference else schema
 
 
-def _operation(route: Route, operation: Operation, arguments: Json, known: dict[str, Json]) -> Json:
+def _describe_operation(route: Route, operation: Operation, arguments: Json, known: dict[str, Json]) -> Json:
     properties: Json = arguments.get("properties", {})
     required = set(arguments.get("required", ()))
     in_path = {name for each in operation.routes for name in each.parameters}
     in_headers = [name for name in HEADER_ARGUMENTS if name in properties]
     rest = {name: schema for name, schema in properties.items() if name not in in_path and name not in in_headers}
-    parameters = [_parameter("path", name, properties[name], True, operation) for name in route.parameters]
+    parameters = [_describe_parameter("path", name, properties[name], True, operation) for name in route.parameters]
     if operation.body is Body.NONE:
-        parameters += [_parameter("query", name, schema, name in required, operation) for name, schema in rest.items()]
-    parameters += [_header(name) for name in in_headers]
+        parameters += [
+            _describe_parameter("query", name, schema, name in required, operation) for name, schema in rest.items()
+        ]
+    parameters += [_describe_header(name) for name in in_headers]
     described: Json = {
         "operationId": operation.name + ("" if route == operation.routes[0] else "_by_query"),
         "tags": [operation.group.title()],
         "summary": operation.summary,
-        "description": _description(operation, arguments),
-        "security": _security(operation),
+        "description": _compose_description(operation, arguments),
+        "security": _list_security_schemes(operation),
     }
     if parameters:
         described["parameters"] = parameters
     if operation.body is not Body.NONE and (rest or operation.body is Body.MULTIPART):
-        described["requestBody"] = _body(operation, rest, sorted(required & rest.keys()))
-    described["responses"] = _responses(route, operation, known)
+        described["requestBody"] = _describe_body(operation, rest, sorted(required & rest.keys()))
+    described["responses"] = _describe_responses(route, operation, known)
     return described
 
 
-def _parameter(place: str, name: str, schema: Json, required: bool, operation: Operation) -> Json:
+def _describe_parameter(place: str, name: str, schema: Json, required: bool, operation: Operation) -> Json:
     schema = dict(schema)
     described: Json = {"name": name, "in": place, "required": required}
     if description := schema.pop("description", None):
@@ -132,7 +134,7 @@ def _parameter(place: str, name: str, schema: Json, required: bool, operation: O
     return described
 
 
-def _header(name: str) -> Json:
+def _describe_header(name: str) -> Json:
     header = HEADER_ARGUMENTS[name]
     return {
         "name": header.name,
@@ -143,19 +145,21 @@ def _header(name: str) -> Json:
     }
 
 
-def _description(operation: Operation, arguments: Json) -> str:
-    needs = {
+def _compose_description(operation: Operation, arguments: Json) -> str:
+    requirements = {
         Access.ANY: "Needs any valid credential.",
         Access.SESSION: "Needs a signed-in web session.",
         Access.PUBLIC: "Needs no credential.",
     }
-    need = f"Needs the scope `{operation.scope}`." if isinstance(operation.scope, Scope) else needs[operation.scope]
+    requirement = (
+        f"Needs the scope `{operation.scope}`." if isinstance(operation.scope, Scope) else requirements[operation.scope]
+    )
     budget = "" if operation.budget is Budget.NONE else f"Counts as one of the {operation.budget.value}."
-    parts = [operation.description, arguments.get("description", ""), need, budget]
+    parts = [operation.description, arguments.get("description", ""), requirement, budget]
     return " ".join(part for part in parts if part)
 
 
-def _security(operation: Operation) -> list[Json]:
+def _list_security_schemes(operation: Operation) -> list[Json]:
     if operation.scope is Access.PUBLIC:
         return []
     if operation.scope is Access.SESSION:
@@ -163,10 +167,10 @@ def _security(operation: Operation) -> list[Json]:
     return [{"token": []}, {"session": []}]
 
 
-def _body(operation: Operation, properties: Json, required: list[str]) -> Json:
+def _describe_body(operation: Operation, properties: Json, required: list[str]) -> Json:
     schema: Json = {"type": "object", "properties": properties, "required": required}
     if operation.body is Body.MULTIPART:
-        schema["properties"] = {name: _part(part) for name, part in properties.items()}
+        schema["properties"] = {name: _describe_part(part) for name, part in properties.items()}
         return {"required": True, "content": {"multipart/form-data": {"schema": schema}}}
     content: Json = {"schema": {**schema, "additionalProperties": False}}
     if example := {name: value for name, value in operation.examples.items() if name in properties}:
@@ -174,19 +178,19 @@ def _body(operation: Operation, properties: Json, required: list[str]) -> Json:
     return {"required": bool(required), "content": {"application/json": content}}
 
 
-def _part(schema: Json) -> Json:
-    """A part of a form: files are raw bytes there, whatever they are elsewhere."""
+def _describe_part(schema: Json) -> Json:
+    """Describe a part of a multipart form; files in it are raw bytes."""
     file = {"type": "string", "contentMediaType": "application/octet-stream"}
     kinds = [schema, *schema.get("anyOf", ())]
     if any(kind.get("contentEncoding") for kind in kinds) or "Upload" in str(schema.get("$ref", "")):
-        told = [kind["description"] for kind in kinds if "description" in kind]
-        return file | ({"description": told[0]} if told else {})
+        descriptions = [kind["description"] for kind in kinds if "description" in kind]
+        return file | ({"description": descriptions[0]} if descriptions else {})
     if schema.get("type") == "array" and "Upload" in str(schema.get("items")):
         return {"type": "array", "items": file, "maxItems": schema.get("maxItems", 1)}
     return schema
 
 
-def _responses(route: Route, operation: Operation, known: dict[str, Json]) -> Json:
+def _describe_responses(route: Route, operation: Operation, known: dict[str, Json]) -> Json:
     status = "201" if operation.creates else "200"
     content: Json = {}
     if operation.live:
@@ -197,7 +201,7 @@ def _responses(route: Route, operation: Operation, known: dict[str, Json]) -> Js
             for kind in operation.media:
                 content[kind] = {"schema": {"type": "object"} if kind == "application/json" else binary}
         elif shape is not types.NoneType:
-            content["application/json"] = {"schema": known[_key(shape)]}
+            content["application/json"] = {"schema": known[_identify_shape(shape)]}
     responses: Json = {
         status if content else "204": {"description": "Done.", **({"content": content} if content else {})}
     }
@@ -205,13 +209,15 @@ def _responses(route: Route, operation: Operation, known: dict[str, Json]) -> Js
         responses["200"] = {**responses["201"], "description": "The record existed already; nothing changed."}
     if "application/octet-stream" in operation.media:
         responses["200"] = {"description": "Done.", "content": {"*/*": content["application/octet-stream"]}}
-    responses |= {str(status): {"$ref": _REFUSAL.format(name=name)} for status, name in by_status(route, operation)}
+    responses |= {
+        str(status): {"$ref": _REFUSAL.format(name=name)} for status, name in group_by_status(route, operation)
+    }
     return responses
 
 
 def _collect_used_schemas(parts: list[Json], components: Json) -> Json:
     """Return only the schemas that are referenced, directly or through another one."""
-    found: set[str] = set()
+    used: set[str] = set()
     waiting: list[Any] = list(parts)
     while waiting:
         node = waiting.pop()
@@ -219,10 +225,10 @@ def _collect_used_schemas(parts: list[Json], components: Json) -> Json:
             reference = typing.cast(Json, node).get("$ref")
             if isinstance(reference, str) and reference.startswith(_REF.format(name="")):
                 name = reference.rpartition("/")[2]
-                if name not in found:
-                    found.add(name)
+                if name not in used:
+                    used.add(name)
                     waiting.append(components[name])
             waiting.extend(typing.cast(Json, node).values())
         elif isinstance(node, list):
             waiting.extend(typing.cast(list[Any], node))
-    return {name: components[name] for name in sorted(found)}
+    return {name: components[name] for name in sorted(used)}

@@ -1,4 +1,4 @@
-"""OpenAPI links: from the answer that makes a record to the operations on it."""
+"""OpenAPI links, from the answer that creates a record to the operations on that record."""
 
 import msgspec
 
@@ -6,24 +6,27 @@ from ticketbox.operations.core.registry import Operation, Registry
 from ticketbox.operations.core.schemas import Json
 
 
-def links(registry: Registry, maker: Operation, result: type[msgspec.Struct]) -> Json:
-    """The operations whose path takes the id of what `maker` makes, with where the answer holds each part."""
-    held = {name: name for name in result.__struct_fields__ if name.endswith("_id")}
-    own = set(held)
+def build_links(registry: Registry, creator: Operation, result: type[msgspec.Struct]) -> Json:
+    """Link each operation whose path contains the id of the record that `creator` creates.
+
+    The parameters of a link say where in the answer the ids are.
+    """
+    fields = {name: name for name in result.__struct_fields__ if name.endswith("_id")}
+    required = set(fields)
     if "id" in result.__struct_fields__:
-        name = _singular(maker.routes[0].path.rpartition("/")[2]) + "_id"
-        held[name] = "id"
-        own = {name}
+        name = _derive_singular(creator.routes[0].path.rpartition("/")[2]) + "_id"
+        fields[name] = "id"
+        required = {name}
     return {
         operation.name: {
             "operationId": operation.name,
-            "parameters": {name: f"$response.body#/{held[name]}" for name in route.parameters},
+            "parameters": {name: f"$response.body#/{fields[name]}" for name in route.parameters},
         }
         for route, operation in registry.routes()
-        if own & set(route.parameters) and held.keys() >= set(route.parameters)
+        if required & set(route.parameters) and fields.keys() >= set(route.parameters)
     }
 
 
-def _singular(noun: str) -> str:
+def _derive_singular(noun: str) -> str:
     irregular = {"companies": "company", "attachments": "asset"}
     return irregular.get(noun, noun.removesuffix("s"))

@@ -1,4 +1,4 @@
-"""The OpenAPI document in the shape in which people read it, for the page and for `docs/reference/api.md`."""
+"""The OpenAPI document in a form for people: for the page `/api/docs` and for `docs/reference/api.md`."""
 
 import json
 
@@ -8,7 +8,7 @@ from ticketbox.operations.core.schemas import Json
 
 
 class Field(msgspec.Struct, frozen=True):
-    """One input: where it goes, what it may be."""
+    """One input: its place in the request, and its type."""
 
     name: str
     place: str
@@ -18,7 +18,7 @@ class Field(msgspec.Struct, frozen=True):
 
 
 class Entry(msgspec.Struct, frozen=True):
-    """One operation as the reference shows it."""
+    """One operation, as listed in the reference."""
 
     name: str
     method: str
@@ -30,37 +30,37 @@ class Entry(msgspec.Struct, frozen=True):
     answers: list[tuple[str, str]]
 
 
-def groups(document: Json) -> list[tuple[str, list[Entry]]]:
-    """The operations under their headings, in the registry's order."""
-    found: dict[str, list[Entry]] = {tag["name"]: [] for tag in document["tags"]}
+def list_groups(document: Json) -> list[tuple[str, list[Entry]]]:
+    """Group the operations under their headings, in the registry's order."""
+    groups: dict[str, list[Entry]] = {tag["name"]: [] for tag in document["tags"]}
     for path, methods in document["paths"].items():
         for method, described in methods.items():
-            found[described["tags"][0]].append(_entry(path, method, described, document))
-    return [(name, entries) for name, entries in found.items() if entries]
+            groups[described["tags"][0]].append(_build_entry(path, method, described, document))
+    return [(name, entries) for name, entries in groups.items() if entries]
 
 
-def records(document: Json) -> list[tuple[str, str, list[Field]]]:
-    """The named shapes that the operations use: name, description, fields. A choice has its values in words."""
-    found: list[tuple[str, str, list[Field]]] = []
+def list_records(document: Json) -> list[tuple[str, str, list[Field]]]:
+    """List the named schemas: name, description, fields. The description of an enum lists its values."""
+    records: list[tuple[str, str, list[Field]]] = []
     for name, schema in document["components"]["schemas"].items():
         required = schema.get("required", ())
         fields = [
-            Field(field, "field", _kind(part), field in required, _describe(part))
+            Field(field, "field", _format_type(part), field in required, _get_description(part))
             for field, part in schema.get("properties", {}).items()
         ]
-        choice = f" One of {_kind(schema)}." if "enum" in schema else ""
-        found.append((name, schema.get("description", "") + choice, fields))
-    return found
+        choice = f" One of {_format_type(schema)}." if "enum" in schema else ""
+        records.append((name, schema.get("description", "") + choice, fields))
+    return records
 
 
-def _entry(path: str, method: str, described: Json, document: Json) -> Entry:
+def _build_entry(path: str, method: str, described: Json, document: Json) -> Entry:
     fields = [
         Field(
             each["name"],
             each["in"],
-            _kind(each["schema"]),
+            _format_type(each["schema"]),
             each["required"],
-            _describe(each) or _describe(each["schema"]),
+            _get_description(each) or _get_description(each["schema"]),
         )
         for each in described.get("parameters", ())
     ]
@@ -70,12 +70,12 @@ def _entry(path: str, method: str, described: Json, document: Json) -> Entry:
         place = "part" if media.startswith("multipart") else "body"
         for name, part in schema["properties"].items():
             required = name in schema["required"]
-            fields.append(Field(name, place, _kind(part), required, _describe(part)))
+            fields.append(Field(name, place, _format_type(part), required, _get_description(part)))
         if "example" in content:
             example = json.dumps(content["example"], indent=2, ensure_ascii=False)
     refused = document["components"]["responses"]
     answers = [
-        (status, refused[each["$ref"].rpartition("/")[2]]["description"] if "$ref" in each else _answer(each))
+        (status, refused[each["$ref"].rpartition("/")[2]]["description"] if "$ref" in each else _describe_answer(each))
         for status, each in described["responses"].items()
     ]
     return Entry(
@@ -90,43 +90,43 @@ def _entry(path: str, method: str, described: Json, document: Json) -> Entry:
     )
 
 
-def _answer(response: Json) -> str:
+def _describe_answer(response: Json) -> str:
     content = response.get("content", {})
-    shapes = [_kind(each["schema"]) for media, each in content.items() if media == "application/json"]
+    shapes = [_format_type(each["schema"]) for media, each in content.items() if media == "application/json"]
     return ", ".join(shapes or content) or "no body"
 
 
-def _describe(schema: Json) -> str:
+def _get_description(schema: Json) -> str:
     """Return a schema's description; a nullable schema has it in the part that isn't null."""
     parts = [schema, *schema.get("anyOf", ())]
     return next((part["description"] for part in parts if "description" in part), "")
 
 
-def _kind(schema: Json) -> str:
-    """A schema in a few words: `string (1 to 300)`."""
+def _format_type(schema: Json) -> str:
+    """Format a schema in a few words: `string (1 to 300)`."""
     if "$ref" in schema:
         return schema["$ref"].rpartition("/")[2]
     if "anyOf" in schema:
-        return " or ".join(dict.fromkeys(_kind(part) for part in schema["anyOf"]))
+        return " or ".join(dict.fromkeys(_format_type(part) for part in schema["anyOf"]))
     if "enum" in schema:
         return " | ".join(str(each) for each in schema["enum"])
     kind = schema.get("type", "any")
     if "prefixItems" in schema:
-        return f"[{', '.join(map(_kind, schema['prefixItems']))}]"
+        return f"[{', '.join(map(_format_type, schema['prefixItems']))}]"
     if kind == "array":
         return (
-            f"list of {_kind(schema['items'])}{_bounds(schema, 'minItems', 'maxItems')}"
+            f"list of {_format_type(schema['items'])}{_format_bounds(schema, 'minItems', 'maxItems')}"
             if "items" in schema
             else "list"
         )
     if schema.get("contentMediaType"):
         return "file"
     if kind == "string":
-        return (schema.get("format") or "string") + _bounds(schema, "minLength", "maxLength")
-    return f"{kind}{_bounds(schema, 'minimum', 'maximum')}"
+        return (schema.get("format") or "string") + _format_bounds(schema, "minLength", "maxLength")
+    return f"{kind}{_format_bounds(schema, 'minimum', 'maximum')}"
 
 
-def _bounds(schema: Json, low: str, high: str) -> str:
+def _format_bounds(schema: Json, low: str, high: str) -> str:
     least, most = schema.get(low), schema.get(high)
     if least is None and most is None:
         return ""

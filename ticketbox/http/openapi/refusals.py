@@ -1,4 +1,4 @@
-"""Which problems a REST route can answer: what its operation declares, and what follows from the way there."""
+"""The problems of each REST route: those that its operation declares, and those that follow from the declaration."""
 
 from collections.abc import Iterator
 from itertools import groupby
@@ -28,10 +28,10 @@ from ticketbox.operations.core.schemas import Json
 _ALWAYS = {InvalidRequest, MisdirectedRequest, RateLimited, Problem, Unauthorized, Unavailable}
 
 
-def refusals(route: Route, operation: Operation) -> list[type[Problem]]:
-    """The problems that a route can answer, by their statuses; `Problem` itself is what went wrong in the server.
+def list_refusals(route: Route, operation: Operation) -> list[type[Problem]]:
+    """List the problems that a route can return, sorted by status; `Problem` itself is an internal error.
 
-    A credential that isn't one is refused where none is needed, too; so is another site's write with a cookie.
+    Routes without a required credential also refuse an invalid one, and a write with a cookie from another site.
     """
     possible = _ALWAYS | set(operation.refuses)
     if isinstance(operation.scope, Scope):
@@ -51,22 +51,22 @@ def refusals(route: Route, operation: Operation) -> list[type[Problem]]:
     return sorted(possible, key=lambda each: (each.status, [*PROBLEMS, Problem].index(each)))
 
 
-def by_status(route: Route, operation: Operation) -> Iterator[tuple[int, str]]:
-    """Yield the statuses of a route's refusals, each with its name in `answers`."""
-    for status, refused in groupby(refusals(route, operation), key=lambda each: each.status):
+def group_by_status(route: Route, operation: Operation) -> Iterator[tuple[int, str]]:
+    """Yield the statuses of a route's refusals, each with its name in `build_answers`."""
+    for status, refused in groupby(list_refusals(route, operation), key=lambda each: each.status):
         yield status, "-or-".join(each.code for each in refused)
 
 
-def answers(registry: Registry, problem: Json) -> Json:
+def build_answers(registry: Registry, problem: Json) -> Json:
     """Build the shared OpenAPI responses for refusals, by the codes that they can contain.
 
     `problem` is the schema of every problem document.
     """
-    names = {name for route, operation in registry.routes() for _, name in by_status(route, operation)}
-    return {name: _answer(name.split("-or-"), problem) for name in sorted(names)}
+    names = {name for route, operation in registry.routes() for _, name in group_by_status(route, operation)}
+    return {name: _build_answer(name.split("-or-"), problem) for name in sorted(names)}
 
 
-def _answer(codes: list[str], problem: Json) -> Json:
+def _build_answer(codes: list[str], problem: Json) -> Json:
     schema = {"allOf": [problem, {"properties": {"code": {"enum": codes}}}]}
     words = ", ".join(f"`{code}`" for code in codes)
     return {"description": words, "content": {"application/problem+json": {"schema": schema}}}

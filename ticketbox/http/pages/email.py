@@ -21,14 +21,14 @@ from ticketbox.operations.core.registry import Registry
 from ticketbox.operations.events.email import MailChoice
 
 
-def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
-    """Return the routes."""
+def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
+    """Create the routes of the page."""
 
     async def run_operation(name: str, scope: Scope, **arguments: object) -> MailChoice | None:
-        call: RequestContext = scope["call"]
-        call.via = Via.WEB
+        context: RequestContext = scope["context"]
+        context.via = Via.WEB
         try:
-            return await dispatcher.dispatch(registry[name], arguments, call)
+            return await dispatcher.dispatch(registry[name], arguments, context)
         except NotFound:
             return None
 
@@ -40,7 +40,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
         )
 
     @post("/mail/{key:str}", status_code=200)
-    async def choose(request: Request[Any, Any, Any], key: str) -> Answer:
+    async def submit_choice(request: Request[Any, Any, Any], key: str) -> Answer:
         """Handle the form, or the request of an email program."""
         scope, receive = typing.cast(Scope, request.scope), typing.cast(Receive, request.receive)
         refuse_cross_site_form(scope, site)
@@ -51,7 +51,7 @@ def routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPR
         choice = await run_operation("choose_mail", scope, key=key, wanted=form.get("wanted") == "yes")
         return _render_page(choice, chosen=True)
 
-    return [show_choice, choose]
+    return [show_choice, submit_choice]
 
 
 def _render_page(choice: MailChoice | None, *, chosen: bool) -> Answer:

@@ -1,0 +1,68 @@
+"""Metadata of the authorization server (RFC 8414) and of the protected resources (RFC 9728)."""
+
+from typing import Any
+
+from litestar import Request, get
+from litestar.handlers import HTTPRouteHandler
+
+from ticketbox.domain.accounts.oauth import Audience
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.edge.edge import METADATA, Site
+from ticketbox.edge.responses import Answer, json_answer
+
+
+def build_routes(site: Site) -> list[HTTPRouteHandler]:
+    """Create the routes of the metadata documents."""
+
+    @get("/.well-known/oauth-authorization-server")
+    async def show_server_metadata() -> Answer:
+        """Show the metadata of the authorization server (RFC 8414)."""
+        return _render_metadata(_describe_server(site.public_url))
+
+    @get([METADATA, f"{METADATA}/mcp", f"{METADATA}/api"])
+    async def show_resource_metadata(request: Request[Any, Any, Any]) -> Answer:
+        """Show the metadata of a resource (RFC 9728).
+
+        The URL without a path describes the MCP endpoint, for clients that read no other.
+        """
+        path: str = request.scope["path"]
+        return _render_metadata(
+            _describe_resource(site.public_url, Audience.API if path.endswith("/api") else Audience.MCP)
+        )
+
+    return [show_server_metadata, show_resource_metadata]
+
+
+def _describe_server(url: str) -> dict[str, Any]:
+    return {
+        "issuer": url,
+        "authorization_endpoint": f"{url}/oauth/authorize",
+        "token_endpoint": f"{url}/oauth/token",
+        "registration_endpoint": f"{url}/oauth/register",
+        "revocation_endpoint": f"{url}/oauth/revoke",
+        "scopes_supported": [scope.value for scope in Scope],
+        "response_types_supported": ["code"],
+        "response_modes_supported": ["query"],
+        "grant_types_supported": ["authorization_code", "refresh_token"],
+        "code_challenge_methods_supported": ["S256"],
+        "token_endpoint_auth_methods_supported": ["none"],
+        "revocation_endpoint_auth_methods_supported": ["none"],
+        "authorization_response_iss_parameter_supported": True,
+        "client_id_metadata_document_supported": True,
+    }
+
+
+def _describe_resource(url: str, audience: Audience) -> dict[str, Any]:
+    return {
+        "resource": f"{url}/{audience.value}",
+        "authorization_servers": [url],
+        "scopes_supported": [scope.value for scope in Scope],
+        "bearer_methods_supported": ["header"],
+        "resource_name": "ticketbox",
+    }
+
+
+def _render_metadata(value: dict[str, Any]) -> Answer:
+    answer = json_answer(value)
+    answer.headers = [(b"cache-control", b"max-age=300")]
+    return answer

@@ -1,0 +1,54 @@
+"""The sign-in page."""
+
+import typing
+from typing import Any
+
+from litestar import Request, get, post
+from litestar.handlers import HTTPRouteHandler
+
+from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.problems import Problem
+from ticketbox.edge.asgi import Receive, Scope, query
+from ticketbox.edge.edge import Site, slow_down
+from ticketbox.edge.responses import Answer, build_session_cookie
+from ticketbox.http.pages.rendering import (
+    keep_local_path,
+    read_form,
+    refuse_cross_site_form,
+    render_sign_in_page,
+)
+from ticketbox.operations.accounts.sessions import SignedIn
+from ticketbox.operations.core.content import WithSession
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.registry import Registry
+
+
+def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
+    """Create the routes of the sign-in page."""
+
+    @get("/signin")
+    async def show_sign_in(request: Request[Any, Any, Any]) -> Answer:
+        """Show the sign-in page; `next` is the page to open afterwards."""
+        return render_sign_in_page(query(typing.cast(Scope, request.scope)).get("next", "/"))
+
+    @post("/signin", status_code=303)
+    async def submit_sign_in(request: Request[Any, Any, Any]) -> Answer:
+        """Handle the sign-in form."""
+        scope, receive = typing.cast(Scope, request.scope), typing.cast(Receive, request.receive)
+        refuse_cross_site_form(scope, site)
+        form = dict(await read_form(scope, receive))
+        credentials = {"email": form.get("email", ""), "password": form.get("password", "")}
+        then = keep_local_path(form.get("next", "/"))
+        context: RequestContext = scope["context"]
+        context.via = Via.WEB
+        try:
+            session: WithSession[SignedIn] = await dispatcher.dispatch(registry["create_session"], credentials, context)
+        except Problem as problem:
+            return render_sign_in_page(
+                then, credentials["email"], slow_down(dispatcher.services.limiter, problem, context)
+            )
+        cookie = build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)
+        return Answer(303, b"", "text/plain", [(b"location", then.encode()), cookie])
+
+    return [show_sign_in, submit_sign_in]
