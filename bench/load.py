@@ -37,7 +37,7 @@ from bench.machine import (
 from bench.noisy_neighbours import KINDS, NoisyNeighbour, Task
 from bench.seed import SeededFile, seed
 from ticketbox.domain.core.limits import RateLimiter
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
@@ -133,7 +133,7 @@ async def _issue_tokens(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
     """Issue tokens as the command line does, but open the file once; return their secrets."""
     database = await Database.open(db, readers=1)
     services = Services(database, RateLimiter(time.monotonic), "")
-    issue, dispatcher = registry()["issue_token"], Dispatcher(services)
+    issue, dispatcher = load_registry()["issue_token"], Dispatcher(services)
     tokens = await asyncio.gather(
         *(dispatcher.dispatch(issue, arguments, RequestContext(operator=True)) for arguments in wanted)
     )

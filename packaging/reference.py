@@ -22,7 +22,7 @@ from ticketbox.domain.core.scopes import Access
 from ticketbox.http.openapi import reference
 from ticketbox.http.openapi.document import build_document
 from ticketbox.mcp import prompts, tools
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Operation
 
 FOLDER = Path(__file__).parent.parent / "docs" / "reference"
@@ -51,7 +51,7 @@ def main() -> int:
 
 def render_pages() -> dict[str, str]:
     """Render each page, by the name of its file."""
-    document = build_document(registry(), ADDRESS)
+    document = build_document(load_registry(), ADDRESS)
     return {
         "api.md": NOTICE + _render_api_page(document),
         "errors.md": NOTICE + _render_errors_page(),
@@ -90,7 +90,7 @@ def _render_api_page(document: dict[str, Any]) -> str:
 
 
 def _list_operations() -> Iterator[tuple[str, ...]]:
-    for route, operation in registry().routes():
+    for route, operation in load_registry().list_routes():
         link = f"[{operation.name}](#{operation.name})"
         yield link, _format_code(f"{route.method} {route.path}"), describe_access(operation), _format_budget(operation)
 
@@ -162,7 +162,7 @@ def _get_first_paragraph(problem: type[Problem]) -> str:
 
 
 def _render_tools_page() -> str:
-    cards = tools.get_tool_cards(registry()).values()
+    cards = tools.get_tool_cards(load_registry()).values()
     parts = [
         "# MCP tools",
         "What `tools/list` returns at `/mcp` for a token with all scopes. "

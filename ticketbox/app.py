@@ -19,7 +19,7 @@ from ticketbox.jobs import backups, housekeeping, search_merge, systemd, webhook
 from ticketbox.jobs.backups import BackupPlan
 from ticketbox.jobs.email import delivery
 from ticketbox.mcp.endpoint import Endpoint
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.listeners import Listeners
 from ticketbox.operations.core.services import Fetch, FetchedResponse, Services
@@ -46,11 +46,11 @@ class Appliance:
             by_socket=settings.unix_socket is not None,
         )
         self.metrics = Metrics(services)
-        self.mcp = Endpoint(registry(), self.dispatcher, self.site)
+        self.mcp = Endpoint(load_registry(), self.dispatcher, self.site)
 
     def build_application(self) -> ASGIApp:
         """Return the application to serve: the edge around the routes."""
-        routes = build_routes(registry(), self.dispatcher, self.site, self.mcp.exchange, self.metrics)
+        routes = build_routes(load_registry(), self.dispatcher, self.site, self.mcp.handle_request, self.metrics)
         return Edge(routes, self.site, self.services.limiter, self.metrics.observe)
 
 
@@ -72,7 +72,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             _create_fetch(settings),
             listeners,
             allow_private=settings.allow_private_addresses,
-            mails=settings.relay is not None,
+            sends_email=settings.relay is not None,
         )
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)

@@ -50,10 +50,10 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def hosts(self) -> frozenset[str]:
         """The Host headers that this server accepts."""
-        found = {urlsplit(self.public_url).netloc.lower()}
+        hosts = {urlsplit(self.public_url).netloc.lower()}
         for host in {"localhost", "127.0.0.1", "[::1]", _bracket_ipv6(self.host)}:
-            found |= {host, f"{host}:{self.port}"}
-        return frozenset(found)
+            hosts |= {host, f"{host}:{self.port}"}
+        return frozenset(hosts)
 
     @property
     def any_address(self) -> bool:
@@ -61,15 +61,15 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         return not self.public_url_given and self.host in {"0.0.0.0", "::", ""}  # noqa: S104 (compared, not bound)
 
 
-def parse_public_url(given: str | None, host: str, port: int, *, tls: bool) -> str:
+def parse_public_url(text: str | None, host: str, port: int, *, tls: bool) -> str:
     """Return the public URL, by default made from host and port. Raises InvalidRequest for one that isn't an origin."""
-    if given is None:
+    if text is None:
         scheme = "https" if tls else "http"
         name = "localhost" if host in {"0.0.0.0", "::", "", "127.0.0.1"} else _bracket_ipv6(host)  # noqa: S104
         default = {"http": 80, "https": 443}[scheme]
         return f"{scheme}://{name}" if port == default else f"{scheme}://{name}:{port}"
     try:
-        parts = urlsplit(given.strip())
+        parts = urlsplit(text.strip())
         _ = parts.port
     except ValueError as error:
         raise InvalidField("public-url", f"not a URL: {error}") from None

@@ -30,7 +30,7 @@ from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.jobs import search_merge
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
@@ -122,7 +122,7 @@ def _create_file(folder: Path, tickets: int) -> tuple[str, str, Path]:
 async def _create_tickets(db: Path, token: str, project: str, tickets: int) -> None:
     database = await Database.open(db, readers=1)
     services = Services(database, RateLimiter(time.monotonic), "")
-    dispatcher, create, digest = Dispatcher(services), registry()["create_ticket"], secrets.hash_secret(token)
+    dispatcher, create, digest = Dispatcher(services), load_registry()["create_ticket"], secrets.hash_secret(token)
     calls = [
         dispatcher.dispatch(create, {"project_id": project, **text._asdict()}, RequestContext(secret_hash=digest))
         for text in ticket_texts(tickets)

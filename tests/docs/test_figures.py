@@ -25,12 +25,12 @@ from ticketbox.domain.core.ids import Prefix
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.edge import edge
-from ticketbox.edge.edge import _ALWAYS
+from ticketbox.edge.edge import _SECURITY_HEADERS
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
 from ticketbox.operations.accounts import profile, sessions
 from ticketbox.operations.captures import assets, preparation
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
@@ -64,7 +64,7 @@ def test_companies_page_lists_roles() -> None:
 
 
 def test_tokens_page_lists_operations_without_token_access() -> None:
-    routed = {operation.name: operation.scope for _, operation in registry().routes()}
+    routed = {operation.name: operation.scope for _, operation in load_registry().list_routes()}
     listed = words([row[1] for row in table(TOKENS, "Operations that need a web session")])
     assert sorted(listed) == sorted(name for name, scope in routed.items() if scope is Access.SESSION)
     (sentence,) = re.findall(r"These require no credential: (.*?)\.", prose(TOKENS))
@@ -110,7 +110,7 @@ def test_limits_page_matches_the_code() -> None:
     (default,) = {
         operation.arguments.__struct_defaults__[operation.arguments.__struct_fields__.index("limit") - len(
             operation.arguments.__struct_fields__)]
-        for operation in registry() if "cursor" in operation.arguments.__struct_fields__
+        for operation in load_registry() if "cursor" in operation.arguments.__struct_fields__
     }  # fmt: skip
     assert requests == {
         "address with its query": f"{edge.MAX_TARGET:,} bytes",
@@ -194,7 +194,7 @@ def test_pages_list_ids_channels_idempotent_operations_and_events() -> None:
     (creates,) = re.findall(
         r"These operations accept an `Idempotency-Key` of up to 200 characters: (.*?)\.", prose(API)
     )
-    assert sorted(words([creates])) == sorted(each.name for each in registry() if each.accepts_idempotency_key)
+    assert sorted(words([creates])) == sorted(each.name for each in load_registry() if each.accepts_idempotency_key)
     listed = words([row[1] for row in table(EVENTS, "Event types")])
     assert sorted(listed) == sorted(kind.value for kind in events.EventType)
 
@@ -216,7 +216,7 @@ def test_security_page_describes_password_hash_and_headers() -> None:
     hasher = passwords._get_hasher()
     assert hasher.parallelism == 1
     assert f"{hasher.time_cost} passes over {hasher.memory_cost // 1024} MiB, one lane" in prose(SECURITY)
-    for name, value in _ALWAYS:
+    for name, value in _SECURITY_HEADERS:
         pattern = rf"`{name.decode()}[`:][^.]*{re.escape(value.decode())}"
         assert re.search(pattern, prose(SECURITY), re.IGNORECASE), name
 

@@ -10,7 +10,7 @@ from ticketbox.cli import main
 from ticketbox.domain.core.problems import PROBLEMS
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.search_filters import FILTERS, ValueKind
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 
 DOCS = ROOT / "docs" / "reference"
 API = DOCS / "api.md"
@@ -25,7 +25,7 @@ def test_reference_is_up_to_date() -> None:
 
 def test_reference_lists_every_operation_with_its_scope() -> None:
     listed = {words(row[1:2])[0]: row for row in table(API, "All operations")}
-    routed = {f"{route.method} {route.path}": operation for route, operation in registry().routes()}
+    routed = {f"{route.method} {route.path}": operation for route, operation in load_registry().list_routes()}
     assert listed.keys() == routed.keys()
     for line, operation in routed.items():
         name, needs = listed[line][0], listed[line][2]
@@ -51,7 +51,7 @@ def test_reference_lists_every_tool() -> None:
     listed = {row[0]: row[3] for row in tables(DOCS / "tools.md", "MCP tools")[0]}
     assert listed == {
         f"[{tool.name or each.name}](#{tool.name or each.name})": f"[{each.name}](api.md#{each.name})"
-        for each in registry()
+        for each in load_registry()
         if (tool := each.tool) is not None
     }
 

@@ -11,7 +11,7 @@ from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.clock import DAY, Clock
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import NotFound, RateLimited, Unauthorized
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
@@ -40,12 +40,12 @@ def test_clock_jump_neither_adds_nor_removes_budget(seed: Seed, tmp_path: Path, 
 
         async def comment() -> None:
             call = RequestContext(secret_hash=secrets.hash_secret(seed.token))
-            await dispatcher.dispatch(registry()["add_comment"], {"ticket_id": ticket.id, "body": "x"}, call)
+            await dispatcher.dispatch(load_registry()["add_comment"], {"ticket_id": ticket.id, "body": "x"}, call)
 
         await database.write(lambda tx: tx.execute("UPDATE company SET writes_per_minute = 5"))
         call = RequestContext(secret_hash=secrets.hash_secret(seed.token))
         given = {"project_id": seed.project, "title": "T"}
-        ticket = await dispatcher.dispatch(registry()["create_ticket"], given, call)
+        ticket = await dispatcher.dispatch(load_registry()["create_ticket"], given, call)
         for _ in range(4):
             await comment()
         with pytest.raises(RateLimited) as before:
@@ -71,7 +71,7 @@ def test_revoked_token_stays_revoked(seed: Seed, tmp_path: Path, jump: int) -> N
         database, dispatcher = await open_dispatcher(seed.copy(tmp_path), hands)
 
         async def ask(name: str, given: dict[str, Any], **call: Any) -> Any:
-            return await dispatcher.dispatch(registry()[name], given, RequestContext(**call))
+            return await dispatcher.dispatch(load_registry()[name], given, RequestContext(**call))
 
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 30}
         made = await ask("issue_token", wanted, operator=True)
@@ -101,15 +101,15 @@ def test_token_expires_by_the_wall_clock(seed: Seed, tmp_path: Path) -> None:
         hands = Hands()
         database, dispatcher = await open_dispatcher(seed.copy(tmp_path), hands)
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 1}
-        made = await dispatcher.dispatch(registry()["issue_token"], wanted, RequestContext(operator=True))
+        made = await dispatcher.dispatch(load_registry()["issue_token"], wanted, RequestContext(operator=True))
         hands.wall += DAY - 1
         await dispatcher.dispatch(
-            registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(made.secret))
+            load_registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(made.secret))
         )
         hands.wall += 1
         with pytest.raises(Unauthorized):
             await dispatcher.dispatch(
-                registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(made.secret))
+                load_registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(made.secret))
             )
         dispatcher.services.close()
         await database.close()

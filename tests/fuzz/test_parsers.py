@@ -28,7 +28,7 @@ from ticketbox.domain.tickets import search_query
 from ticketbox.domain.tickets.tracker_formats import Tracker, read_tickets
 from ticketbox.http.uploads import _decode_capture
 from ticketbox.operations.captures.preparation import CreateCapture, process_capture
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.dispatch import decode_arguments
 from ticketbox.operations.tickets.comments import AddComment
 from ticketbox.operations.tickets.tickets import CreateTicket
@@ -42,7 +42,7 @@ NOW = 1_795_253_400_000
 def envelope(data: bytes, **streams: bytes) -> None:
     """A capture's envelope, all the way to what is stored."""
     given = {"capture": _decode_capture(data), **streams}
-    args = decode_arguments(registry()["create_capture"], given)
+    args = decode_arguments(load_registry()["create_capture"], given)
     assert isinstance(args, CreateCapture)
     ready = process_capture(args, None, CapturePolicy(Bodies.ON, ["customer_ref"]), "http://localhost")
     msgspec.json.encode([ready.capture.page, ready.capture.environment, ready.title])

@@ -35,7 +35,7 @@ class Bench:
     def __init__(self, database: Database, box: MailServer) -> None:
         self.database = database
         self.box = box
-        self.services = Services(database, RateLimiter(lambda: 0.0), "https://tickets.example", mails=True)
+        self.services = Services(database, RateLimiter(lambda: 0.0), "https://tickets.example", sends_email=True)
         self.mailer = EmailSender(
             self.services, parse_email_server(f"smtp://{box.host}", "ticketbox <t@tickets.example>")
         )
@@ -260,7 +260,7 @@ def test_failing_server_is_retried_less_often_and_given_up_after_a_day(tmp_path:
         assert attempts == 15
         assert DAY - 6 * HOUR < Bench.now - begun <= DAY
         assert await bench.waiting() == [("dead", 15, "the email server refuses the address (451 later)")]
-        assert bench.services.mailed == {"failed": 15, "given_up": 1}
+        assert bench.services.email_outcomes == {"failed": 15, "given_up": 1}
         bench.box.refuse = lambda _: None
         await bench.happen("Again")
         assert await bench.later() == ["[Shop] Ticket 1 (t-00000001)"]

@@ -15,10 +15,10 @@ from tests.support.mcp_client import ACCEPT, NEWEST
 from tests.support.operation_cases import address, prepare
 from tests.support.server import Box
 from ticketbox.domain.accounts.secrets import generate_secret, hash_secret
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Operation
 
-OPERATIONS = {each.name: each for each in registry() if each.routes}
+OPERATIONS = {each.name: each for each in load_registry() if each.routes}
 USER = "INSERT INTO user (public_id, email, name, created_at) VALUES (?, ?, ?, ?)"
 SESSION = """
 INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, created_at, expires_at)

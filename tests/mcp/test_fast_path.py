@@ -12,7 +12,7 @@ from tests.support.mcp_client import ACCEPT, ALL, NEWEST, create_capture
 from tests.support.server import World, ok
 from ticketbox.mcp import tools
 from ticketbox.mcp.handlers import BROKEN
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 
 SDK = {"Accept": "application/json;q=1, text/event-stream"}  # the fast path leaves this form to the SDK
 FAST = {"Accept": ACCEPT["Accept"]}
@@ -173,5 +173,5 @@ def test_valid_and_invalid_envelopes(world: World, parts: dict[str, Any]) -> Non
 
 def test_no_tool_reads_an_argument_from_a_header() -> None:
     """The fast path omits the SDK's check of `Mcp-Param-*` headers, which concerns only such tools."""
-    schemas = json.dumps([card.input_schema for card in tools.get_tool_cards(registry()).values()])
+    schemas = json.dumps([card.input_schema for card in tools.get_tool_cards(load_registry()).values()])
     assert "x-mcp-header" not in schemas

@@ -15,7 +15,7 @@ from tests.support.npm import install, node
 from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.mcp import tools
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 
 pytestmark = [pytest.mark.long, pytest.mark.xdist_group("inspector")]
 
@@ -78,7 +78,7 @@ def call(ask: Ask, tool: str, **arguments: Any) -> tuple[int, Any]:
 def test_inspector_lists_reads_and_calls(world: World, ask: Ask) -> None:
     receipt = create_capture(world)
     status, listed = ask("tools/list")
-    assert (status, [tool["name"] for tool in listed["tools"]]) == (0, list(tools.get_tool_cards(registry())))
+    assert (status, [tool["name"] for tool in listed["tools"]]) == (0, list(tools.get_tool_cards(load_registry())))
 
     status, ticket = call(ask, "get_ticket", ticket_id=receipt["ticket_id"])
     assert [each["type"] for each in ticket["content"]] == ["text", "image"]

@@ -10,10 +10,10 @@ import pytest
 from tests.support.mcp_client import NEWEST, talk
 from tests.support.server import Box, World
 from ticketbox.mcp import tools
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 
 SNAPSHOTS = Path(__file__).parents[1] / "snapshots" / "tools"
-NAMES = list(tools.get_tool_cards(registry()))
+NAMES = list(tools.get_tool_cards(load_registry()))
 
 
 @pytest.fixture(scope="module")

@@ -13,7 +13,7 @@ from tests.support.mcp_client import GENERATIONS, create_capture, talk
 from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.mcp import prompts, tools
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
@@ -62,7 +62,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         return [tool.name for tool in listed.tools], answers
 
     names, answers = talk(world, mode, call_all)
-    assert names == list(tools.get_tool_cards(registry())) == sorted(arguments, key=names.index)
+    assert names == list(tools.get_tool_cards(load_registry())) == sorted(arguments, key=names.index)
     for name, answer in answers.items():
         assert not answer.is_error, (name, answer.content)
         has_picture = any(part.type == "image" for part in answer.content)
@@ -140,7 +140,7 @@ def test_tool_error_says_what_to_do_next(world: World, other: World, mode: str) 
         "title",
     )
     assert unknown.structured_content["errors"][0]["field"] == "nonsense"
-    cards = tools.get_tool_cards(registry())
+    cards = tools.get_tool_cards(load_registry())
     for name, refusal in {"move_ticket": across, "create_ticket": unknown}.items():
         schema = cards[name].output_schema
         assert schema is not None
@@ -207,7 +207,7 @@ def test_prompts_and_resources(world: World, mode: str) -> None:
 
 
 def test_tool_list_fits_a_small_context() -> None:
-    cards = tools.get_tool_cards(registry())
+    cards = tools.get_tool_cards(load_registry())
     text = json.dumps([
         [card.name, card.title, card.description, card.input_schema, card.output_schema] for card in cards.values()
     ])  # fmt: skip

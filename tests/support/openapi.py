@@ -7,14 +7,14 @@ import httpx
 
 from ticketbox.http.openapi.refusals import list_refusals
 from ticketbox.http.rest import PREFIX
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 
 
 @functools.cache
 def _list_error_codes() -> list[tuple[re.Pattern[str], dict[str, set[str]]]]:
     """The codes by method, by what an address looks like; a word in it goes before a parameter, as in the server."""
     found: dict[str, dict[str, set[str]]] = {}
-    for route, operation in sorted(registry().routes(), key=lambda each: len(each[0].parameters)):
+    for route, operation in sorted(load_registry().list_routes(), key=lambda each: len(each[0].parameters)):
         codes = {each.code for each in list_refusals(route, operation)}
         found.setdefault(re.sub(r"{\w+}", "[^/]+", route.path), {})[route.method] = codes
     return [(re.compile(PREFIX + path), methods) for path, methods in found.items()]

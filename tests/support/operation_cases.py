@@ -21,7 +21,7 @@ from tests.support.oauth_app import connect_app
 from tests.support.pictures import png
 from tests.support.server import PASSWORD, Box, Person, World, ok
 from ticketbox.domain.core.scopes import Role
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation, Route
 
 Arguments = dict[str, Any]
@@ -377,7 +377,7 @@ CASES: dict[str, Case] = {
 
 def operations() -> list[Operation]:
     """Every operation with a REST route."""
-    return [operation for operation in registry() if operation.routes]
+    return [operation for operation in load_registry() if operation.routes]
 
 
 def prepare(

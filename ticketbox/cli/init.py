@@ -20,11 +20,11 @@ from ticketbox.cli.core.password import read_password
 @exit_on_problem
 def init(db: Path, email: str, name: str, company: str, project: str, password_stdin: bool) -> None:
     """Set up a new file and print the ids as JSON."""
-    given = {
+    arguments = {
         "email": email,
         "name": name,
         "company": company,
         "project": project,
         "password": read_password(password_stdin),
     }
-    print_json(run_operation(db, "initialize", given, create=True))
+    print_json(run_operation(db, "initialize", arguments, create=True))

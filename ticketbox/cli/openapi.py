@@ -10,6 +10,6 @@ def openapi(public_url: str) -> None:
     import json
 
     from ticketbox.http.openapi.document import build_document
-    from ticketbox.operations.catalogue import registry
+    from ticketbox.operations.catalogue import load_registry
 
-    click.echo(json.dumps(build_document(registry(), public_url.rstrip("/")), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(build_document(load_registry(), public_url.rstrip("/")), indent=2, ensure_ascii=False))

@@ -187,11 +187,11 @@ async def _serve(settings: Settings, listener: socket.socket, open_browser: bool
 async def _create_set_up_url(appliance: "object") -> str | None:
     """Create the one-time set-up URL; None if the file is set up."""
     from ticketbox.app import Appliance
-    from ticketbox.operations.catalogue import registry
+    from ticketbox.operations.catalogue import load_registry
     from ticketbox.operations.core.context import RequestContext
 
     assert isinstance(appliance, Appliance)
-    dispatch, operations = appliance.dispatcher.dispatch, registry()
+    dispatch, operations = appliance.dispatcher.dispatch, load_registry()
     if (await dispatch(operations["get_set_up"], {}, RequestContext(operator=True))).done:
         return None
     opened = await dispatch(operations["open_set_up"], {}, RequestContext(operator=True))

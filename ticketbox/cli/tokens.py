@@ -47,7 +47,7 @@ def create(
     expires_days: int | None,
 ) -> None:
     """Create a token and print its secret, which is shown only once."""
-    given = drop_none(
+    arguments = drop_none(
         user=user,
         label=label,
         scopes=list(dict.fromkeys(scopes)),
@@ -55,7 +55,7 @@ def create(
         project_ids=list(project_ids) or None,
         expires_days=expires_days,
     )
-    issued = run_operation(db, "issue_token", given)
+    issued = run_operation(db, "issue_token", arguments)
     if as_json:
         print_json(issued)
     else:

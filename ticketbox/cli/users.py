@@ -28,8 +28,10 @@ def add(
     db: Path, as_json: bool, email: str, name: str, company_id: str | None, role: str, password_stdin: bool
 ) -> None:
     """Create an account and print its id."""
-    given = drop_none(email=email, name=name, company_id=company_id, role=role, password=read_password(password_stdin))
-    created = run_operation(db, "add_user", given)
+    arguments = drop_none(
+        email=email, name=name, company_id=company_id, role=role, password=read_password(password_stdin)
+    )
+    created = run_operation(db, "add_user", arguments)
     if as_json:
         print_json(created)
     else:

@@ -24,7 +24,7 @@ from ticketbox.domain.core.clock import HOUR, MINUTE, Clock
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.scopes import RoleName
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.services import Services
@@ -61,7 +61,7 @@ class Loader:
 
     def __init__(self, dispatcher: Dispatcher, clock: DemoClock) -> None:
         self._dispatch = dispatcher.dispatch
-        self._operations = registry()
+        self._operations = load_registry()
         self._clock = clock
         self._company = read_company()
         self._user_ids: dict[str, str] = {}
@@ -74,7 +74,7 @@ class Loader:
         people, projects = self._company.people, self._company.projects
         owner = next(key for key, person in people.items() if person.role is RoleName.OWNER)
         password = secrets.generate_secret()
-        created = await self._as_operator(
+        created = await self._run_as_operator(
             "initialize",
             email=OWNER_EMAIL,
             name=people[owner].name,
@@ -88,19 +88,19 @@ class Loader:
             if key != owner:
                 email, password = f"{key}@example.org", secrets.generate_secret()
                 user = {"email": email, "name": person.name, "password": password, "role": person.role}
-                added = await self._as_operator("add_user", company_id=created.company_id, **user)
+                added = await self._run_as_operator("add_user", company_id=created.company_id, **user)
                 self._user_ids[key] = added.id
                 await self._sign_in(key, email, password)
         by = f"{owner}/web"
         for project in projects:
             if project.name not in self._project_ids:
-                added = await self._as(by, "create_project", company_id=created.company_id, name=project.name)
+                added = await self._run_as(by, "create_project", company_id=created.company_id, name=project.name)
                 self._project_ids[project.name] = added.id
             project_id = self._project_ids[project.name]
             policy = {"url_patterns": project.url_patterns, "capture_policy": {"bodies": "on"}}
-            await self._as(by, "update_project", project_id=project_id, **policy)
-            await self._as(by, "create_column", project_id=project_id, name="Review", position=REVIEW_POSITION)
-            columns = await self._as(by, "list_columns", project_id=project_id)
+            await self._run_as(by, "update_project", project_id=project_id, **policy)
+            await self._run_as(by, "create_column", project_id=project_id, name="Review", position=REVIEW_POSITION)
+            columns = await self._run_as(by, "list_columns", project_id=project_id)
             self._column_ids |= {(project.name, column.name): column.id for column in columns.items}
 
     async def create_ticket(self, ticket: DemoTicket) -> LoadedTicket:
@@ -113,11 +113,11 @@ class Loader:
             "labels": ticket.labels,
         }
         if ticket.capture is None:
-            created = await self._as(ticket.by, "create_ticket", **fields)
+            created = await self._run_as(ticket.by, "create_ticket", **fields)
             return LoadedTicket(created.id, None)
-        parts = _capture_parts(ticket.capture, fields, self._clock.now)
-        receipt = await self._as(ticket.by, "create_capture", **parts)
-        created = await self._as(ticket.by, "get_ticket", ticket_id=receipt.ticket_id)
+        parts = _build_capture_parts(ticket.capture, fields, self._clock.now)
+        receipt = await self._run_as(ticket.by, "create_capture", **parts)
+        created = await self._run_as(ticket.by, "get_ticket", ticket_id=receipt.ticket_id)
         return LoadedTicket(receipt.ticket_id, created.capture.screenshot_id)
 
     async def run_step(self, ticket: DemoTicket, loaded: LoadedTicket, step: DemoStep) -> None:
@@ -131,32 +131,32 @@ class Loader:
             args["asset_id"] = loaded.screenshot_id
         else:
             args["ticket_id"] = loaded.ticket_id
-        await self._as(step.by, step.operation, **args)
+        await self._run_as(step.by, step.operation, **args)
 
     async def _sign_in(self, person: str, email: str, password: str) -> None:
-        call = RequestContext(address=f"192.0.2.{len(self._credentials)}", user_agent="Mozilla/5.0 (demo)")
+        context = RequestContext(address=f"192.0.2.{len(self._credentials)}", user_agent="Mozilla/5.0 (demo)")
         args = {"email": email, "password": password}
-        session = await self._dispatch(self._operations["create_session"], args, call)
+        session = await self._dispatch(self._operations["create_session"], args, context)
         self._credentials[f"{person}/web"] = RequestContext(
             secret_hash=secrets.hash_secret(session.secret), cookie=True, via=Via.WEB
         )
 
-    async def _as_operator(self, operation: str, **args: Any) -> Any:
+    async def _run_as_operator(self, operation: str, **args: Any) -> Any:
         return await self._dispatch(self._operations[operation], args, RequestContext(operator=True))
 
-    async def _as(self, by: str, operation: str, **args: Any) -> Any:
+    async def _run_as(self, by: str, operation: str, **args: Any) -> Any:
         """Run an operation as `person/client`; a client's token is issued when it is first used."""
         if by not in self._credentials:
             person, _, key = by.partition("/")
             client = self._company.clients[key]
             token = {"user": self._user_ids[person], "label": client.label, "scopes": SCOPES}
-            issued = await self._as_operator("issue_token", **token)
+            issued = await self._run_as_operator("issue_token", **token)
             self._credentials[by] = RequestContext(secret_hash=secrets.hash_secret(issued.secret), via=client.via)
-        call = msgspec.structs.replace(self._credentials[by])
-        return await self._dispatch(self._operations[operation], args, call)
+        context = msgspec.structs.replace(self._credentials[by])
+        return await self._dispatch(self._operations[operation], args, context)
 
 
-def _capture_parts(name: str, fields: dict[str, Any], now: int) -> dict[str, Any]:
+def _build_capture_parts(name: str, fields: dict[str, Any], now: int) -> dict[str, Any]:
     """Return the parts of a capture as the extension sends them. `now` is the capture's time."""
     capture = read_capture(name)
     loaded_at = now - capture.captured_at
@@ -168,7 +168,7 @@ def _capture_parts(name: str, fields: dict[str, Any], now: int) -> dict[str, Any
         "environment": capture.environment,
         "captured_at": float(now),
         "health": {
-            **{stream.value: _stream_health(capture, stream) for stream in Stream},
+            **{stream.value: _build_stream_health(capture, stream) for stream in Stream},
             "page_loaded_at": loaded_at,
             "history_started_at": loaded_at + capture.history_started_at,
         },
@@ -178,7 +178,7 @@ def _capture_parts(name: str, fields: dict[str, Any], now: int) -> dict[str, Any
     return {"capture": msgspec.to_builtins(envelope), "screenshot": read_screenshot(name), **streams}
 
 
-def _stream_health(capture: DemoCapture, stream: Stream) -> StreamHealth:
+def _build_stream_health(capture: DemoCapture, stream: Stream) -> StreamHealth:
     health = capture.health.get(stream, StreamHealth(HealthStatus.OK))
     return msgspec.structs.replace(health, captured=len(getattr(capture, stream)))
 

@@ -6,9 +6,9 @@ Only answers marked with `allow_compression` are compressed.
 import asyncio
 import zlib
 
-from ticketbox.edge.asgi import Message, Scope, Send, header, list_accepted_encodings
+from ticketbox.edge.asgi import Message, Scope, Send, get_header, list_accepted_encodings
 
-LEAST_BYTES = 1_000
+MIN_BYTES = 1_000
 _LEVEL = 1  # a sixth of the bytes; level 6 takes three times as long for a fifth less
 _LONG_BYTES = 100_000  # takes about a millisecond; larger bodies are compressed in another thread
 _KINDS = (b"application/json", b"text/csv", b"text/html")
@@ -17,36 +17,36 @@ _OWN_PAGES = {None, "same-origin", "none"}
 
 def allow_compression(scope: Scope) -> None:
     """Mark the answer as free of secrets, so that its compressed length can't reveal one (BREACH)."""
-    scope["may_pack"] = True
+    scope["allows_compression"] = True
 
 
-def packing(scope: Scope, send: Send) -> Send:
+def wrap_send(scope: Scope, send: Send) -> Send:
     """Return a `send` that compresses answers that are marked and large enough.
 
     Answers with an ETag aren't compressed: the tag identifies these bytes (RFC 9110, 8.8.3.3), and clients send it in
     If-Match. Requests from other sites' pages aren't either, because such a page can submit guesses and measure.
     """
-    held: Message | None = None
+    delayed_start: Message | None = None
 
-    async def pack(message: Message) -> None:
-        nonlocal held
+    async def send_compressed(message: Message) -> None:
+        nonlocal delayed_start
         if message["type"] == "http.response.start":
-            if not _is_worth_it(scope, message):
+            if not _is_compressible(scope, message):
                 await send(message)
                 return
             message["headers"] = [*message["headers"], (b"vary", b"accept-encoding")]
-            if "gzip" in list_accepted_encodings(scope) and header(scope, b"sec-fetch-site") in _OWN_PAGES:
-                held = message
+            if "gzip" in list_accepted_encodings(scope) and get_header(scope, b"sec-fetch-site") in _OWN_PAGES:
+                delayed_start = message
             else:
                 await send(message)
-        elif held is None:
+        elif delayed_start is None:
             await send(message)
         else:
-            start, held = held, None
+            start, delayed_start = delayed_start, None
             if not message.get("more_body", False):
                 body: bytes = message["body"]
-                long = len(body) > _LONG_BYTES
-                message["body"] = await asyncio.to_thread(_gzip, body) if long else _gzip(body)
+                is_long = len(body) > _LONG_BYTES
+                message["body"] = await asyncio.to_thread(_compress, body) if is_long else _compress(body)
                 start["headers"] = [
                     *(each for each in start["headers"] if each[0] != b"content-length"),
                     (b"content-length", str(len(message["body"])).encode()),
@@ -55,20 +55,20 @@ def packing(scope: Scope, send: Send) -> Send:
             await send(start)
             await send(message)
 
-    return pack
+    return send_compressed
 
 
-def _is_worth_it(scope: Scope, start: Message) -> bool:
-    if "may_pack" not in scope or start["status"] != 200 or scope["method"] == "HEAD":
+def _is_compressible(scope: Scope, start: Message) -> bool:
+    if "allows_compression" not in scope or start["status"] != 200 or scope["method"] == "HEAD":
         return False
     headers = dict(start["headers"])
     return (
-        int(headers.get(b"content-length", 0)) >= LEAST_BYTES
+        int(headers.get(b"content-length", 0)) >= MIN_BYTES
         and headers[b"content-type"].startswith(_KINDS)
         and headers.keys().isdisjoint({b"etag", b"set-cookie", b"content-encoding"})
     )
 
 
-def _gzip(body: bytes) -> bytes:
-    packer = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    return packer.compress(body) + packer.flush()
+def _compress(body: bytes) -> bytes:
+    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+    return compressor.compress(body) + compressor.flush()

@@ -28,9 +28,19 @@ from ticketbox.domain.core.problems import (
     Unauthorized,
     Unavailable,
 )
-from ticketbox.edge.asgi import ASGIApp, ClientGone, Message, Receive, Scope, Send, has_body, header, list_header_values
-from ticketbox.edge.compression import packing
-from ticketbox.edge.responses import Headers, problem_answer
+from ticketbox.edge.asgi import (
+    ASGIApp,
+    ClientGone,
+    Message,
+    Receive,
+    Scope,
+    Send,
+    get_header,
+    has_body,
+    list_header_values,
+)
+from ticketbox.edge.compression import wrap_send
+from ticketbox.edge.responses import Headers, build_problem_answer
 from ticketbox.operations.core.context import RequestContext
 
 log = logging.getLogger("ticketbox.access")
@@ -40,10 +50,10 @@ MAX_TARGET = 8_192
 MAX_HEADERS = 100
 BAD_CREDENTIALS_PER_MINUTE = 60
 ANONYMOUS_PER_MINUTE = 600
-SAFE = {"GET", "HEAD", "OPTIONS"}
+SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CLIENT_GONE = 499  # only in the log: the client has disconnected
 
-_ALWAYS: Headers = [
+_SECURITY_HEADERS: Headers = [
     (b"x-content-type-options", b"nosniff"),
     (b"referrer-policy", b"no-referrer"),
     (b"x-frame-options", b"DENY"),
@@ -52,7 +62,7 @@ _ALWAYS: Headers = [
     (b"content-security-policy", b"default-src 'none'; frame-ancestors 'none'"),
     (b"cache-control", b"no-store"),
 ]
-_SECURE = (b"strict-transport-security", b"max-age=31536000")
+_HSTS = (b"strict-transport-security", b"max-age=31536000")
 
 
 class Site(msgspec.Struct, frozen=True):
@@ -75,7 +85,7 @@ class Site(msgspec.Struct, frozen=True):
         """The session cookie's name; the `__Host-` prefix needs https."""
         return "__Host-ticketbox" if self.secure else "ticketbox"
 
-    def metadata_of(self, path: str) -> str:
+    def build_metadata_url(self, path: str) -> str:
         """Return the URL of the metadata document for a path (RFC 9728)."""
         return f"{self.public_url}{METADATA}/{'mcp' if path == '/mcp' else 'api'}"
 
@@ -94,83 +104,91 @@ class Edge:
         self._site = site
         self._limiter = limiter
         self._observe = observe
-        self._own_headers = [*_ALWAYS, _SECURE] if site.secure else _ALWAYS
+        self._own_headers = [*_SECURITY_HEADERS, _HSTS] if site.secure else _SECURITY_HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Serve one connection (ASGI 3)."""
         if scope["type"] != "http":
             await self._application(scope, receive, send)
             return
-        send = packing(scope, send)
+        send = wrap_send(scope, send)
         started = time.perf_counter()
         request_id = randomness.token_hex(8)
-        call = scope["call"] = RequestContext(address=self._address(scope))
+        context = scope["context"] = RequestContext(address=self._find_client_address(scope))
         status = 0
-        taken = not has_body(scope)
+        body_is_read = not has_body(scope)
 
-        async def take() -> Message:
-            nonlocal taken
+        async def receive_and_track() -> Message:
+            nonlocal body_is_read
             message = await receive()
-            taken = not message.get("more_body", False)
+            body_is_read = not message.get("more_body", False)
             return message
 
-        async def answer(message: Message) -> None:
+        async def send_with_headers(message: Message) -> None:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                self._dress(message, request_id, call)
+                self._add_headers(message, request_id, context)
             await send(message)
 
         try:
-            self._check(scope, call)
-            if call.secret_hash is None:
-                self._limit_anonymous(call)
-            await self._application(scope, receive if taken else take, answer)
+            self._check_request(scope, context)
+            if context.secret_hash is None:
+                self._limit_anonymous(context)
+            await self._application(scope, receive if body_is_read else receive_and_track, send_with_headers)
         except Problem as problem:
-            call.refusal = problem.code
+            context.refusal = problem.code
             if status == 0:
-                problem = slow_down(self._limiter, problem, call)
-                refusal = problem_answer(problem, self._site.metadata_of(scope["path"]))
-                await (refusal(scope, receive, answer) if taken else refusal.cut_off(scope, receive, answer))
+                problem = limit_bad_credentials(self._limiter, problem, context)
+                refusal = build_problem_answer(problem, self._site.build_metadata_url(scope["path"]))
+                await (
+                    refusal(scope, receive, send_with_headers)
+                    if body_is_read
+                    else refusal.send_and_close(scope, receive, send_with_headers)
+                )
         except asyncio.CancelledError:  # the time to stop gracefully has passed
             if status:
                 raise
-            await problem_answer(Unavailable("the server is stopping; try again"))(scope, receive, answer)
+            await build_problem_answer(Unavailable("the server is stopping; try again"))(
+                scope, receive, send_with_headers
+            )
         except ClientGone:
             status = CLIENT_GONE
         except Exception:
             log.exception("request %s failed", request_id)
             if status == 0:
-                await problem_answer(_internal(request_id))(scope, receive, answer)
+                await build_problem_answer(_build_internal_error(request_id))(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
             if self._observe is not None:
                 self._observe(scope, status, seconds)
-            self._log(scope, call, request_id, status, seconds)
+            self._write_log_line(scope, context, request_id, status, seconds)
 
-    def _limit_anonymous(self, call: RequestContext) -> None:
-        level = call.level = self._address_level(call, 1)
+    def _limit_anonymous(self, context: RequestContext) -> None:
+        level = context.level = self._charge_address(context, 1)
         if level.retry_after:
             raise RateLimited(level.retry_after, "too many requests without a credential from this address")
 
-    def _address_level(self, call: RequestContext, cost: int) -> BucketState:
-        return self._limiter.draw(("address", _network(call.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost)
+    def _charge_address(self, context: RequestContext, cost: int) -> BucketState:
+        return self._limiter.draw(
+            ("address", _get_client_network(context.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost
+        )
 
-    def _check(self, scope: Scope, call: RequestContext) -> None:
+    def _check_request(self, scope: Scope, context: RequestContext) -> None:
         target = scope["raw_path"] + b"?" + scope["query_string"]
         if len(target) > MAX_TARGET:
             raise InvalidRequest(f"the address is longer than {MAX_TARGET} bytes")
         if len(scope["headers"]) > MAX_HEADERS:
             raise InvalidRequest(f"more than {MAX_HEADERS} headers")
         hosts = list_header_values(scope, b"host")
-        if len(hosts) != 1 or not self._is_ours(hosts[0].strip().lower()):
+        if len(hosts) != 1 or not self._is_own_host(hosts[0].strip().lower()):
             raise MisdirectedRequest("the Host header doesn't match this site; see --public-url")
         if b"tok_" in scope["query_string"]:
             raise Unauthorized("a token must not be sent in the URL; send Authorization: Bearer")
-        call.user_agent = (header(scope, b"user-agent") or "")[:300]
-        self._take_credential(scope, call)
+        context.user_agent = (get_header(scope, b"user-agent") or "")[:300]
+        self._read_credential(scope, context)
 
-    def _take_credential(self, scope: Scope, call: RequestContext) -> None:
+    def _read_credential(self, scope: Scope, context: RequestContext) -> None:
         authorizations = list_header_values(scope, b"authorization")
         if len(authorizations) > 1:
             raise Unauthorized("several Authorization headers")
@@ -181,18 +199,18 @@ class Edge:
                 raise Unauthorized("the only scheme is Authorization: Bearer")
             if not secrets.is_well_formed(secret):
                 raise InvalidToken
-            call.secret_hash = secrets.hash_secret(secret)
-            call.via = Via.EXTENSION if header(scope, b"x-ticketbox-client") == "extension" else Via.REST
+            context.secret_hash = secrets.hash_secret(secret)
+            context.via = Via.EXTENSION if get_header(scope, b"x-ticketbox-client") == "extension" else Via.REST
             return
-        secret = self._cookie(scope)
+        secret = self._read_session_cookie(scope)
         if secret is not None and secrets.is_well_formed(secret):
             self._refuse_cross_site(scope)
-            call.secret_hash = secrets.hash_secret(secret)
-            call.via = Via.WEB
-            call.cookie = True
+            context.secret_hash = secrets.hash_secret(secret)
+            context.via = Via.WEB
+            context.cookie = True
 
-    def _cookie(self, scope: Scope) -> str | None:
-        text = header(scope, b"cookie")
+    def _read_session_cookie(self, scope: Scope) -> str | None:
+        text = get_header(scope, b"cookie")
         if text is None or self._site.cookie not in text:
             return None
         try:
@@ -203,15 +221,15 @@ class Edge:
 
     def _refuse_cross_site(self, scope: Scope) -> None:
         """Refuse a write with a cookie from another site (Fetch Metadata, or Origin by RFC 6454)."""
-        if scope["method"] in SAFE:
+        if scope["method"] in SAFE_METHODS:
             return
-        site = header(scope, b"sec-fetch-site")
-        origin = header(scope, b"origin")
+        site = get_header(scope, b"sec-fetch-site")
+        origin = get_header(scope, b"origin")
         same = site in {"same-origin", "none"} if site is not None else origin in {None, self._site.public_url}
         if not same:
             raise Forbidden("a write with a session's cookie must come from this site's own pages")
 
-    def _is_ours(self, host: str) -> bool:
+    def _is_own_host(self, host: str) -> bool:
         if host in self._site.hosts:
             return True
         if not self._site.any_address:
@@ -223,7 +241,7 @@ class Edge:
             return False
         return True
 
-    def _address(self, scope: Scope) -> str:
+    def _find_client_address(self, scope: Scope) -> str:
         """Return the client's address: the peer's, or the one that a trusted proxy forwards."""
         client = scope.get("client")
         address = client[0] if client else "local"
@@ -248,45 +266,47 @@ class Edge:
             return address == "local"
         return any(parsed in network for network in self._site.proxies)
 
-    def _dress(self, message: Message, request_id: str, call: RequestContext) -> None:
+    def _add_headers(self, message: Message, request_id: str, context: RequestContext) -> None:
         headers: Headers = list(message.get("headers", ()))
         names = {name for name, _ in headers}
         headers += [each for each in self._own_headers if each[0] not in names]
         headers.append((b"x-request-id", request_id.encode()))
-        level = call.level or self._address_level(call, 0)
+        level = context.level or self._charge_address(context, 0)
         headers.append((b"ratelimit-policy", level.policy.encode()))
         headers.append((b"ratelimit", level.state.encode()))
         message["headers"] = headers
 
-    def _log(self, scope: Scope, call: RequestContext, request_id: str, status: int, seconds: float) -> None:
+    def _write_log_line(
+        self, scope: Scope, context: RequestContext, request_id: str, status: int, seconds: float
+    ) -> None:
         line: dict[str, object] = {
             "request": request_id,
             "method": scope["method"],
             "path": scope["path"][:500],
             "status": status,
             "ms": round(seconds * 1000, 2),
-            "address": call.address,
-            "user": call.actor.user_id if call.actor else "",
-            "token": (call.actor.token_id or "") if call.actor else "",
+            "address": context.address,
+            "user": context.actor.user_id if context.actor else "",
+            "token": (context.actor.token_id or "") if context.actor else "",
         }
         logs.write_info("ticketbox.access", "request", line)
 
 
-def slow_down(limiter: RateLimiter, problem: Problem, call: RequestContext) -> Problem:
+def limit_bad_credentials(limiter: RateLimiter, problem: Problem, context: RequestContext) -> Problem:
     """Replace the problem by a 429 after too many bad credentials from an address.
 
     Only refusals draw on this bucket, so guesses never block clients with a valid credential at the same address.
     """
     if not isinstance(problem, Unauthorized):
         return problem
-    key = ("bad-credential", _network(call.address))
-    level = call.level = limiter.draw(key, "bad-credentials", BAD_CREDENTIALS_PER_MINUTE)
+    key = ("bad-credential", _get_client_network(context.address))
+    level = context.level = limiter.draw(key, "bad-credentials", BAD_CREDENTIALS_PER_MINUTE)
     if level.retry_after:
         return RateLimited(level.retry_after, "too many bad credentials from this address")
     return problem
 
 
-def _network(address: str) -> str:
+def _get_client_network(address: str) -> str:
     """Return what one attacker can hold: an IPv6 /64, or one IPv4 address."""
     try:
         parsed = ip_address(address)
@@ -295,5 +315,5 @@ def _network(address: str) -> str:
     return address if parsed.version == 4 else str(IPv6Network((int(parsed) >> 64 << 64, 64)))
 
 
-def _internal(request_id: str) -> Problem:
+def _build_internal_error(request_id: str) -> Problem:
     return Problem("something went wrong here; the request's id is in the server's log", request_id=request_id)

@@ -47,10 +47,10 @@ class Guard(AsyncNetworkBackend):
 
     async def _resolve(self, host: str, port: int) -> list[str]:
         try:
-            found = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
+            entries = await asyncio.get_running_loop().getaddrinfo(host, port, type=socket.SOCK_STREAM)
         except (OSError, UnicodeError):
             raise FetchError("its name can't be resolved") from None
-        addresses = list(dict.fromkeys(cast(str, each[4][0]) for each in found))
+        addresses = list(dict.fromkeys(cast(str, each[4][0]) for each in entries))
         if not self._allow_private and not all(is_public_address(address) for address in addresses):
             raise FetchError(_REFUSED)
         return addresses
@@ -58,7 +58,7 @@ class Guard(AsyncNetworkBackend):
 
 @functools.cache
 def _load_tls_context() -> ssl.SSLContext:
-    """Load the trusted certificate authorities, once, because that takes longer than a request."""
+    """Load the tls_context certificate authorities, once, because that takes longer than a request."""
     return httpcore2.default_ssl_context()
 
 
@@ -90,14 +90,14 @@ class Fetcher:
         except TimeoutError:
             raise FetchError(f"it didn't answer within {seconds:g} s") from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, ssl.SSLError, OSError):
-            raise FetchError("it can't be connected to, or its certificate isn't trusted") from None
+            raise FetchError("it can't be connected to, or its certificate isn't tls_context") from None
         except ValueError:
             raise FetchError("it is no address") from None
 
     async def _send(self, url: str, method: str, headers: Mapping[str, str], body: bytes, most: int) -> FetchedResponse:
-        trusted = await asyncio.to_thread(_load_tls_context)
+        tls_context = await asyncio.to_thread(_load_tls_context)
         async with (
-            AsyncConnectionPool(ssl_context=trusted, network_backend=self._guard) as pool,
+            AsyncConnectionPool(ssl_context=tls_context, network_backend=self._guard) as pool,
             pool.stream(method, url, headers=list(headers.items()), content=body or None) as answer,
         ):
             parts: list[bytes] = []

@@ -7,11 +7,11 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.core.problems import InsufficientScope, InvalidToken, Problem, RateLimited, Unauthorized
-from ticketbox.edge.asgi import Receive, Scope, Send, drain
+from ticketbox.edge.asgi import Receive, Scope, Send, discard_body
 
 Headers = list[tuple[bytes, bytes]]
 
-MOST_DRAINED = 1024 * 1024
+MAX_DRAINED_BYTES = 1024 * 1024
 DRAIN_SECONDS = 1.0
 
 _SECRET = re.compile(rb"tok_[0-9A-Za-z]{10,}")
@@ -30,7 +30,7 @@ class Answer(msgspec.Struct):
         """Send the answer, without its body for HEAD."""
         await self._send(send, b"" if scope["method"] == "HEAD" else self.body)
 
-    async def cut_off(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def send_and_close(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a client that is still sending, and close the connection.
 
         Reads for a moment first: closing a connection with unread data resets it, and the client might lose the answer
@@ -38,7 +38,7 @@ class Answer(msgspec.Struct):
         """
         self.headers.append((b"connection", b"close"))
         await self._send(send, self.body, more=True)
-        await drain(receive, MOST_DRAINED, DRAIN_SECONDS)
+        await discard_body(receive, MAX_DRAINED_BYTES, DRAIN_SECONDS)
         await send({"type": "http.response.body", "body": b""})
 
     async def _send(self, send: Send, body: bytes, *, more: bool = False) -> None:
@@ -53,12 +53,12 @@ class Answer(msgspec.Struct):
         await send({"type": "http.response.body", "body": body, "more_body": more})
 
 
-def json_answer(value: Any, status: int = 200) -> Answer:
+def build_json_answer(value: Any, status: int = 200) -> Answer:
     """Encode a value as a JSON answer."""
     return Answer(status, _encoder.encode(value), "application/json")
 
 
-def problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
+def build_problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
     """Encode a problem, with the headers that its status requires.
 
     `metadata` is the URL of the resource's metadata (RFC 9728, 5.1).
@@ -68,7 +68,7 @@ def problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
         after = str(problem.retry_after).encode()
         headers += [(b"retry_after", after), (b"retry-after", after)]
     elif isinstance(problem, Unauthorized | InsufficientScope):
-        headers.append((b"www-authenticate", _challenge(problem, metadata).encode()))
+        headers.append((b"www-authenticate", _build_challenge(problem, metadata).encode()))
     elif problem.status == 405:
         headers.append((b"allow", ", ".join(problem.extra["valid"]).encode()))
     body = {"type": f"urn:ticketbox:problem:{problem.code}", **problem.body()}
@@ -76,7 +76,7 @@ def problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
     return Answer(problem.status, text, "application/problem+json", headers)
 
 
-def _challenge(problem: Problem, metadata: str | None) -> str:
+def _build_challenge(problem: Problem, metadata: str | None) -> str:
     """Build the challenge (RFC 6750, 3), without an error if no token was sent."""
     parts = ['realm="ticketbox"']
     if metadata is not None:

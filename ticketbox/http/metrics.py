@@ -15,7 +15,7 @@ from prometheus_client.registry import Collector
 
 from ticketbox import __version__
 from ticketbox.domain.core.problems import Forbidden, Unauthorized
-from ticketbox.edge.asgi import Scope, header
+from ticketbox.edge.asgi import Scope, get_header
 from ticketbox.edge.responses import Answer
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -71,7 +71,7 @@ class Metrics:
             child = self._children[key] = self._requests.labels(*key)
         child.inc()
         self._seconds[surface].observe(seconds)
-        if refusal := scope["call"].refusal:
+        if refusal := scope["context"].refusal:
             self._refusals.labels(refusal).inc()
 
     async def render(self, accept: str) -> tuple[bytes, str]:
@@ -80,7 +80,9 @@ class Metrics:
             lambda tx: (webhook_outbox.load_backlog(tx), email_outbox.load_backlog(tx))
         )
         encode, media_type = choose_encoder(accept)
-        text = await self._services.work(typing.cast(Callable[[CollectorRegistry], bytes], encode), self._registry)
+        text = await self._services.run_in_worker(
+            typing.cast(Callable[[CollectorRegistry], bytes], encode), self._registry
+        )
         return text, media_type
 
 
@@ -95,15 +97,15 @@ class _ServerState(Collector):
     def collect(self) -> Iterator[Metric]:
         """Read the current values."""
         limiter = self._services.limiter
-        yield _counter(
+        yield _build_counter(
             "ticketbox_bucket_refusals", "Calls refused by an empty bucket, by its name.", "bucket", limiter.refusals
         )
         yield GaugeMetricFamily("ticketbox_buckets", "Buckets in memory.", len(limiter))
-        yield from self._database()
+        yield from self._collect_database()
         if self.backlogs is not None:
-            yield from self._outboxes(*self.backlogs)
+            yield from self._collect_outboxes(*self.backlogs)
 
-    def _database(self) -> Iterator[Metric]:
+    def _collect_database(self) -> Iterator[Metric]:
         database = self._services.database
         yield GaugeMetricFamily("ticketbox_writer_queue", "Writes that wait for the writer.", database.backlog)
         yield CounterMetricFamily("ticketbox_writes", "Writes that the writer ran.", database.written)
@@ -117,26 +119,32 @@ class _ServerState(Collector):
                 "ticketbox_last_backup_timestamp_seconds", "When the server last created a backup.", last
             )
 
-    def _outboxes(self, webhooks: webhook_outbox.WebhookBacklog, mail: email_outbox.EmailBacklog) -> Iterator[Metric]:
+    def _collect_outboxes(
+        self, webhooks: webhook_outbox.WebhookBacklog, mail: email_outbox.EmailBacklog
+    ) -> Iterator[Metric]:
         now = self._services.database.clock.now()
         yield GaugeMetricFamily("ticketbox_deliveries_waiting", "Webhook deliveries that wait.", webhooks.pending)
         yield GaugeMetricFamily(
-            "ticketbox_deliveries_oldest_seconds", "Age of the oldest waiting delivery.", _age(webhooks.oldest, now)
+            "ticketbox_deliveries_oldest_seconds",
+            "Age of the oldest waiting delivery.",
+            _get_age_seconds(webhooks.oldest, now),
         )
         yield GaugeMetricFamily("ticketbox_webhooks_disabled", "Disabled webhooks.", webhooks.disabled)
         yield GaugeMetricFamily("ticketbox_mails_waiting", "Emails that wait.", mail.pending)
         yield GaugeMetricFamily(
-            "ticketbox_mails_oldest_seconds", "Age of the oldest waiting email.", _age(mail.oldest, now)
+            "ticketbox_mails_oldest_seconds", "Age of the oldest waiting email.", _get_age_seconds(mail.oldest, now)
         )
-        yield _counter("ticketbox_mails", "Attempts to send email, by outcome.", "outcome", self._services.mailed)
+        yield _build_counter(
+            "ticketbox_mails", "Attempts to send email, by outcome.", "outcome", self._services.email_outcomes
+        )
 
 
-def _age(since: int | None, now: int) -> float:
+def _get_age_seconds(since: int | None, now: int) -> float:
     """Seconds since a moment in epoch milliseconds; 0 for none."""
     return 0.0 if since is None else max(0, now - since) / 1000
 
 
-def _counter(name: str, description: str, label: str, counts: Tally[str]) -> Metric:
+def _build_counter(name: str, description: str, label: str, counts: Tally[str]) -> Metric:
     family = CounterMetricFamily(name, description, None, [label])
     for key, count in sorted(counts.items()):
         family.add_metric([key], count)
@@ -147,26 +155,26 @@ def build_route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) ->
     """Create the route of `GET /metrics`."""
 
     @get("/metrics")
-    async def handle(request: Request[Any, Any, Any]) -> Answer:
+    async def show_metrics(request: Request[Any, Any, Any]) -> Answer:
         scope = typing.cast(Scope, request.scope)
-        call: RequestContext = scope["call"]
-        if call.secret_hash is not None:
-            me = await dispatcher.dispatch(registry["get_me"], {}, call)
+        context: RequestContext = scope["context"]
+        if context.secret_hash is not None:
+            me = await dispatcher.dispatch(registry["get_me"], {}, context)
             if me.token is not None and me.token.company_id is not None:
                 raise Forbidden("metrics describe the whole server; use a token without a restriction")
-        elif not is_local(scope, call):
+        elif not is_local(scope, context):
             raise Unauthorized("metrics need a token, except on the server's own machine")
-        text, media_type = await metrics.render(header(scope, b"accept") or "")
+        text, media_type = await metrics.render(get_header(scope, b"accept") or "")
         return Answer(200, text, media_type)
 
-    return handle
+    return show_metrics
 
 
-def is_local(scope: Scope, call: RequestContext) -> bool:
+def is_local(scope: Scope, context: RequestContext) -> bool:
     """Whether the request comes from this machine, and not from a proxy on it."""
-    if any(header(scope, name) is not None for name in FORWARDED):
+    if any(get_header(scope, name) is not None for name in FORWARDED):
         return False
     try:
-        return ip_address(call.address).is_loopback
+        return ip_address(context.address).is_loopback
     except ValueError:  # a unix socket
-        return call.address == "local"
+        return context.address == "local"

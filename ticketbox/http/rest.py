@@ -16,10 +16,20 @@ import msgspec
 from ticketbox.domain.captures.images.media_types import content_disposition
 from ticketbox.domain.core import scopes
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType
-from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, has_body, header, list_header_values, query, whole_body
+from ticketbox.edge.asgi import (
+    ASGIApp,
+    Receive,
+    Scope,
+    Send,
+    get_header,
+    has_body,
+    list_header_values,
+    parse_query,
+    read_body,
+)
 from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.edge import Site
-from ticketbox.edge.responses import Answer, build_session_cookie, json_answer
+from ticketbox.edge.responses import Answer, build_json_answer, build_session_cookie
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS
 from ticketbox.http.routing import Paths
 from ticketbox.http.sse import EventStream
@@ -43,11 +53,11 @@ class Api:
     (docs/decisions/0002-rest-in-front-of-the-framework.md).
     """
 
-    def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site, behind: ASGIApp) -> None:
-        self._behind = behind
+    def __init__(self, registry: Registry, dispatcher: Dispatcher, site: Site, fallback: ASGIApp) -> None:
+        self._fallback = fallback
         self._paths: Paths[Endpoint] = Paths()
-        for line, operation in registry.routes():
-            endpoint = _endpoint(operation, dispatcher, site)
+        for line, operation in registry.list_routes():
+            endpoint = _build_endpoint(operation, dispatcher, site)
             self._paths.add(line.method, PREFIX + line.path, endpoint)
             if line.method == "GET":  # the answer leaves its body out
                 self._paths.add("HEAD", PREFIX + line.path, endpoint)
@@ -56,7 +66,7 @@ class Api:
         """Serve one request (ASGI 3)."""
         methods, scope["path_params"] = self._paths.find(scope["path"])
         if not methods:
-            await self._behind(scope, receive, send)
+            await self._fallback(scope, receive, send)
             return
         endpoint = methods.get(scope["method"])
         if endpoint is None:
@@ -69,48 +79,50 @@ class Api:
         await answer(scope, receive, send)
 
 
-def _endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
-    decode = _decoder(operation)
+def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
+    decode = _build_decoder(operation)
     lax = operation.body is Body.NONE
     # Answers that any token can read contain no secrets: a secret is shown once, to the person who created it.
     contains_no_secret = operation.scope is scopes.Scope.READ and not operation.writes
 
     async def handle(scope: Scope, receive: Receive) -> Answer | EventStream:
-        call: RequestContext = scope["call"]
+        context: RequestContext = scope["context"]
         if contains_no_secret:
             allow_compression(scope)
         if operation.body is Body.MULTIPART:
-            await dispatcher.admit(operation, call)
+            await dispatcher.admit(operation, context)
         try:
             arguments = await decode(scope, receive)
         except Problem:
-            await dispatcher.admit(operation, call)
+            await dispatcher.admit(operation, context)
             raise
         if operation.live:
-            return EventStream(dispatcher.follow(operation, arguments, call, lax=lax))
-        result = await dispatcher.dispatch(operation, arguments, call, lax=lax)
-        answer = _answer(operation, result, scope, site)
-        if call.replayed:
+            return EventStream(dispatcher.follow(operation, arguments, context, lax=lax))
+        result = await dispatcher.dispatch(operation, arguments, context, lax=lax)
+        answer = _build_answer(operation, result, scope, site)
+        if context.replayed:
             answer.headers.append((b"idempotency-replayed", b"true"))
         return answer
 
     return handle
 
 
-def _decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
+def _build_decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
     """What turns a request into the operation's map of arguments."""
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(operation.arguments)}
     lists = {name for name, kind in fields.items() if _is_list(kind)}
-    taken = fields.keys() & HEADER_ARGUMENTS.keys()
+    accepted = fields.keys() & HEADER_ARGUMENTS.keys()
     in_path = {name for route in operation.routes for name in route.parameters}
-    nullable = {name for name, kind in fields.items() if _takes(kind, types.NoneType) and not _takes(kind, str)}
-    times = {name for name, kind in fields.items() if _takes(kind, datetime)}
+    nullable = {
+        name for name, kind in fields.items() if _accepts_type(kind, types.NoneType) and not _accepts_type(kind, str)
+    }
+    times = {name for name, kind in fields.items() if _accepts_type(kind, datetime)}
 
     async def decode(scope: Scope, receive: Receive) -> dict[str, Any]:
-        given: dict[str, Any] = dict(scope["path_params"])
+        arguments: dict[str, Any] = dict(scope["path_params"])
         if operation.body is Body.NONE:
             await _refuse_body(scope, receive)
-            sent: dict[str, Any] = dict(query(scope))
+            sent: dict[str, Any] = dict(parse_query(scope))
             for name in lists & sent.keys():
                 sent[name] = [part for part in sent[name].split(",") if part]
             # From text, msgspec would read the word as none at all, and a figure as a time.
@@ -123,14 +135,14 @@ def _decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[
         else:
             _refuse_query(scope)
             if operation.body is Body.JSON:
-                sent = await _json_body(scope, receive)
+                sent = await _read_json_body(scope, receive)
             else:
                 sent = await read_upload(operation, scope, receive)
-        if strangers := sent.keys() & (in_path | HEADER_ARGUMENTS.keys()):
-            raise InvalidField(min(strangers), "unknown field")
-        given.update(sent)
-        _take_headers(scope, taken, given)
-        return given
+        if unknown := sent.keys() & (in_path | HEADER_ARGUMENTS.keys()):
+            raise InvalidField(min(unknown), "unknown field")
+        arguments.update(sent)
+        _read_headers(scope, accepted, arguments)
+        return arguments
 
     return decode
 
@@ -141,8 +153,8 @@ def _is_list(kind: Any) -> bool:
     return typing.get_origin(kind) is list or any(_is_list(part) for part in typing.get_args(kind))
 
 
-def _takes(kind: Any, wanted: type) -> bool:
-    return kind is wanted or any(_takes(part, wanted) for part in typing.get_args(kind))
+def _accepts_type(kind: Any, wanted: type) -> bool:
+    return kind is wanted or any(_accepts_type(part, wanted) for part in typing.get_args(kind))
 
 
 async def _refuse_body(scope: Scope, receive: Receive) -> None:
@@ -151,15 +163,15 @@ async def _refuse_body(scope: Scope, receive: Receive) -> None:
 
 
 def _refuse_query(scope: Scope) -> None:
-    for name in query(scope):
+    for name in parse_query(scope):
         raise InvalidField(name, "this operation doesn't accept query parameters")
 
 
-async def _json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
-    body = await whole_body(scope, receive, MAX_JSON, BODY_SECONDS)
+async def _read_json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
+    body = await read_body(scope, receive, MAX_JSON, BODY_SECONDS)
     if not body:
         return {}
-    kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
+    kind = (get_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMediaType("send the body as application/json", valid=["application/json"])
     try:
@@ -173,46 +185,46 @@ async def _json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
     return typing.cast(dict[str, Any], decoded)
 
 
-def _take_headers(scope: Scope, taken: Set[str], given: dict[str, Any]) -> None:
+def _read_headers(scope: Scope, accepted: Set[str], arguments: dict[str, Any]) -> None:
     """Read the headers that are arguments. Where one would be ignored it is refused: its sender counts on it."""
     for name, argument in HEADER_ARGUMENTS.items():
         values = list_header_values(scope, argument.key)
         if not values:
             continue
         label = argument.name
-        if name not in taken or len(values) > 1:
+        if name not in accepted or len(values) > 1:
             raise InvalidField(
-                label, "duplicate header" if name in taken else "this operation doesn't accept this header"
+                label, "duplicate header" if name in accepted else "this operation doesn't accept this header"
             )
         text = values[0].strip()
         if name != "expected_version":
-            given[name] = text
+            arguments[name] = text
         elif text != "*":
             version = text[1:-1] if len(text) > 2 and text[0] == text[-1] == '"' else ""
             if not version.isdigit() or len(version) > 15:
                 raise InvalidField(label, "send the ETag of the ticket as it was read, or *")
-            given[name] = int(version)
+            arguments[name] = int(version)
 
 
-def _answer(operation: Operation, result: Any, scope: Scope, site: Site) -> Answer:
+def _build_answer(operation: Operation, result: Any, scope: Scope, site: Site) -> Answer:
     if isinstance(result, Content):
-        return _content(result, scope)
+        return _build_content_answer(result, scope)
     if isinstance(result, WithSession):
         session = typing.cast(WithSession[Any], result)
-        answer = _answer(operation, session.answer, scope, site)
+        answer = _build_answer(operation, session.answer, scope, site)
         answer.headers.append(build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure))
         return answer
     if result is None:
         return Answer(204, b"", "")
     status = 201 if operation.creates and not getattr(result, "repeated", False) else 200
-    answer = json_answer(result, status)
+    answer = build_json_answer(result, status)
     version = getattr(result, "version", None)
     if version is not None:
         answer.headers.append((b"etag", b'"%d"' % version))
     return answer
 
 
-def _content(content: Content, scope: Scope) -> Answer:
+def _build_content_answer(content: Content, scope: Scope) -> Answer:
     headers = [
         (b"content-disposition", content_disposition(content.name, content.inline).encode("latin-1")),
         (b"content-security-policy", b"default-src 'none'; sandbox; frame-ancestors 'none'"),
@@ -221,6 +233,6 @@ def _content(content: Content, scope: Scope) -> Answer:
         headers.append((b"x-next-cursor", content.next_cursor.encode()))
     if content.etag is not None:
         headers += [(b"etag", b'"%s"' % content.etag.encode()), (b"cache-control", b"private, no-cache")]
-        if header(scope, b"if-none-match") == f'"{content.etag}"':
+        if get_header(scope, b"if-none-match") == f'"{content.etag}"':
             return Answer(304, b"", "", headers)
     return Answer(200, content.data, content.media_type, headers)

@@ -10,7 +10,7 @@ from ticketbox.edge.asgi import Receive, Scope, Send
 from ticketbox.operations.core.listeners import EventBatch
 
 WRITE_SECONDS = 20.0
-MOST_AT_ONCE = 64 * 1024
+MAX_CHUNK_BYTES = 64 * 1024
 # The server puts it into a request's scope: it closes the connection and drops what waits to be sent.
 ABORT = "ticketbox.abort"
 
@@ -18,12 +18,12 @@ _HEADERS = [
     (b"content-type", b"text/event-stream; charset=utf-8"),
     (b"x-accel-buffering", b"no"),  # nginx would collect the events
 ]
-_GREETING = b"retry: 2000\n\n"
+_RETRY_INTERVAL = b"retry: 2000\n\n"
 
 _encoder = msgspec.json.Encoder()
 
 
-class _Slow(Exception):
+class _SlowClientError(Exception):
     """The client doesn't take what is sent."""
 
 
@@ -35,56 +35,56 @@ class EventStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send batch after batch. Raises Problem when the first one is refused."""
-        gone = asyncio.create_task(_disconnect(receive))
-        talk = asyncio.create_task(self._talk(send, head=scope["method"] == "HEAD"))
+        disconnected = asyncio.create_task(_wait_for_disconnect(receive))
+        sending = asyncio.create_task(self._send_batches(send, head=scope["method"] == "HEAD"))
         try:
-            await asyncio.wait({gone, talk}, return_when=asyncio.FIRST_COMPLETED)
-            if talk.done() and isinstance(talk.exception(), _Slow):
+            await asyncio.wait({disconnected, sending}, return_when=asyncio.FIRST_COMPLETED)
+            if sending.done() and isinstance(sending.exception(), _SlowClientError):
                 abort: Callable[[], None] = scope["extensions"][ABORT]
                 abort()
-                await gone
+                await disconnected
         finally:
-            gone.cancel()
-            talk.cancel()
-            await asyncio.gather(gone, talk, return_exceptions=True)
-        error = None if talk.cancelled() else talk.exception()
-        if error is not None and not isinstance(error, _Slow):
+            disconnected.cancel()
+            sending.cancel()
+            await asyncio.gather(disconnected, sending, return_exceptions=True)
+        error = None if sending.cancelled() else sending.exception()
+        if error is not None and not isinstance(error, _SlowClientError):
             raise error
 
-    async def _talk(self, send: Send, *, head: bool) -> None:
+    async def _send_batches(self, send: Send, *, head: bool) -> None:
         async with contextlib.aclosing(self._batches) as batches:
             first = await anext(batches)
             await send({"type": "http.response.start", "status": 200, "headers": _HEADERS})
             if not head:
-                await _send(send, _GREETING)
-                await _write(send, first)
+                await _send_chunk(send, _RETRY_INTERVAL)
+                await _send_batch(send, first)
                 async for batch in batches:
-                    await _write(send, batch)
-        await _send(send, b"", more=False)
+                    await _send_batch(send, batch)
+        await _send_chunk(send, b"", more=False)
 
 
-async def _disconnect(receive: Receive) -> None:
+async def _wait_for_disconnect(receive: Receive) -> None:
     while (await receive())["type"] != "http.disconnect":
         pass
 
 
-async def _write(send: Send, batch: EventBatch) -> None:
+async def _send_batch(send: Send, batch: EventBatch) -> None:
     """Send a batch in parts; an empty one moves the client's place on, and shows that somebody is there."""
     waiting = bytearray(b"event: reset\ndata: {}\n\n" if batch.reset else b"")
     for event in batch.items:
         waiting += b"id: %s\ndata: %s\n\n" % (event.id.encode(), _encoder.encode(event))
-        if len(waiting) >= MOST_AT_ONCE:
-            await _send(send, bytes(waiting))
+        if len(waiting) >= MAX_CHUNK_BYTES:
+            await _send_chunk(send, bytes(waiting))
             waiting.clear()
     if not batch.items:
         waiting += b":\nid: %s\n\n" % batch.last.encode()
     if waiting:
-        await _send(send, bytes(waiting))
+        await _send_chunk(send, bytes(waiting))
 
 
-async def _send(send: Send, data: bytes, *, more: bool = True) -> None:
+async def _send_chunk(send: Send, data: bytes, *, more: bool = True) -> None:
     try:
         async with asyncio.timeout(WRITE_SECONDS):
             await send({"type": "http.response.body", "body": data, "more_body": more})
     except TimeoutError:
-        raise _Slow from None
+        raise _SlowClientError from None

@@ -14,7 +14,7 @@ from multipart import (  # pyright: ignore[reportMissingTypeStubs]
 
 from ticketbox.domain.captures.json_repair import repair_json
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, PayloadTooLarge, UnsupportedMediaType
-from ticketbox.edge.asgi import Receive, Scope, chunks, header
+from ticketbox.edge.asgi import Receive, Scope, get_header, read_chunks
 from ticketbox.operations.captures.preparation import MAX_ATTACHMENTS, MAX_UPLOAD
 from ticketbox.operations.core.registry import Operation
 
@@ -33,7 +33,9 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive) -> d
     At most four bodies are read concurrently; the others wait. Raises UnsupportedMediaType, PayloadTooLarge,
     RequestTimeout and InvalidRequest.
     """
-    media_type, options = cast(tuple[str, dict[str, str]], parse_options_header(header(scope, b"content-type") or ""))
+    media_type, options = cast(
+        tuple[str, dict[str, str]], parse_options_header(get_header(scope, b"content-type") or "")
+    )
     boundary = options.get("boundary", "")
     if media_type != "multipart/form-data" or not boundary:
         raise UnsupportedMediaType("send the parts as multipart/form-data", valid=["multipart/form-data"])
@@ -42,14 +44,14 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive) -> d
         try:
             parser = PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + 8, strict=True)
             with parser:
-                async for chunk in chunks(scope, receive, MAX_UPLOAD + _FRAMING, UPLOAD_SECONDS):
+                async for chunk in read_chunks(scope, receive, MAX_UPLOAD + _FRAMING, UPLOAD_SECONDS):
                     for event in parser.parse(chunk):
                         reader.read_event(event)
         except ParserLimitReached:
             raise PayloadTooLarge("too many parts, or too long part headers") from None
         except (MultipartError, UnicodeDecodeError) as error:
             raise InvalidRequest(f"the multipart body is malformed: {error}") from None
-        return reader.arguments()
+        return reader.get_arguments()
 
 
 class _Reader:
@@ -66,15 +68,15 @@ class _Reader:
     def read_event(self, event: MultipartSegment | bytes | bytearray | None) -> None:
         """Process what the parser found next: a part's headers, some of its bytes, or its end (None)."""
         if isinstance(event, MultipartSegment):
-            self._begin(event)
+            self._begin_part(event)
         elif event:
             self._parts.append(bytes(event))
             if self._name == "capture" and sum(map(len, self._parts)) > MAX_ENVELOPE:
                 raise PayloadTooLarge("capture: more than 1 MB")
         elif event is None:
-            self._end()
+            self._end_part()
 
-    def _begin(self, segment: MultipartSegment) -> None:
+    def _begin_part(self, segment: MultipartSegment) -> None:
         name = segment.name or ""
         if name not in self._accepted:
             raise InvalidField(name, "unknown part", valid=sorted(self._accepted))
@@ -82,7 +84,7 @@ class _Reader:
             raise InvalidField(name, "this part was sent more than once")
         self._segment, self._name, self._parts = segment, name, []
 
-    def _end(self) -> None:
+    def _end_part(self) -> None:
         segment = self._segment
         if segment is None:
             return
@@ -91,18 +93,18 @@ class _Reader:
         if self._name == "capture":
             self._arguments["capture"] = _decode_capture(data)
         elif self._name == "attachments":
-            self._arguments.setdefault("attachments", []).append(_file(segment, data))
+            self._arguments.setdefault("attachments", []).append(_build_file(segment, data))
         elif self._name == "file":
-            self._arguments["file"] = _file(segment, data)
+            self._arguments["file"] = _build_file(segment, data)
         else:
             self._arguments[self._name] = data
 
-    def arguments(self) -> dict[str, Any]:
-        """The collected arguments."""
+    def get_arguments(self) -> dict[str, Any]:
+        """Return the collected arguments."""
         return self._arguments
 
 
-def _file(segment: MultipartSegment, data: bytes) -> dict[str, Any]:
+def _build_file(segment: MultipartSegment, data: bytes) -> dict[str, Any]:
     return {"name": segment.filename or "", "data": data}
 
 

@@ -41,7 +41,7 @@ _POLICY = (
     b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
-_FOR_EVER = b"public, max-age=31536000, immutable"
+_IMMUTABLE = b"public, max-age=31536000, immutable"
 
 
 class Boot(msgspec.Struct, frozen=True):
@@ -56,40 +56,42 @@ class Boot(msgspec.Struct, frozen=True):
 def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:
     """The app's files and pages."""
 
-    async def who(call: RequestContext) -> Any:
-        if call.cookie:
+    async def load_profile(context: RequestContext) -> Any:
+        if context.cookie:
             with contextlib.suppress(Unauthorized):
-                return await dispatcher.dispatch(registry["get_me"], {}, call)
+                return await dispatcher.dispatch(registry["get_me"], {}, context)
         return None
 
     @get(list(PATHS))
-    async def start(request: Request[Any, Any, Any]) -> Answer:
+    async def show_app(request: Request[Any, Any, Any]) -> Answer:
         """The app, for who is signed in; everybody else signs in first."""
         scope = typing.cast(Scope, request.scope)
-        me = await who(scope["call"])
+        me = await load_profile(scope["context"])
         if me is not None:
             allow_compression(scope)
-            return _shell(Boot(__version__, public_url, me), scope["path"])
+            return _render_app_page(Boot(__version__, public_url, me), scope["path"])
         if not (await dispatcher.dispatch(registry["get_set_up"], {}, RequestContext(operator=True))).done:
             return render_page("unset.html")
-        return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
+        return Answer(303, b"", "text/plain", [(b"location", _build_sign_in_url(scope))])
 
     @get(list(PUBLIC_PATHS))
-    async def start_for_anybody(request: Request[Any, Any, Any]) -> Answer:
+    async def show_public_page(request: Request[Any, Any, Any]) -> Answer:
         """The app where nobody needs to be signed in: to accept an invitation."""
-        return _shell(Boot(__version__, public_url, await who(typing.cast(Scope, request.scope)["call"])))
+        return _render_app_page(
+            Boot(__version__, public_url, await load_profile(typing.cast(Scope, request.scope)["context"]))
+        )
 
     @get("/assets/{name:str}")
-    async def file(request: Request[Any, Any, Any], name: str) -> Answer:
+    async def send_file(request: Request[Any, Any, Any], name: str) -> Answer:
         """A file of the app. Its name holds a hash of what is in it, so it never changes."""
-        return _file(typing.cast(Scope, request.scope), name)
+        return _build_file_answer(typing.cast(Scope, request.scope), name)
 
     @route([f"/extension/{edition}.zip" for edition in EDITIONS], http_method=["GET", "HEAD"], status_code=200)
-    async def extension(request: Request[Any, Any, Any]) -> Answer:
+    async def send_extension(request: Request[Any, Any, Any]) -> Answer:
         """The extension for a browser, for who is signed in (docs/use/extension.md)."""
         scope = typing.cast(Scope, request.scope)
-        if await who(scope["call"]) is None:
-            return Answer(303, b"", "text/plain", [(b"location", _sign_in(scope))])
+        if await load_profile(scope["context"]) is None:
+            return Answer(303, b"", "text/plain", [(b"location", _build_sign_in_url(scope))])
         name = scope["path"].rpartition("/")[2]
         headers: Headers = [(b"content-disposition", f'attachment; filename="ticketbox-{name}"'.encode())]
         return Answer(200, (EXTENSION / name).read_bytes(), "application/zip", headers)
@@ -99,34 +101,34 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
         """The page to which the consent page returns; the extension reads the result from the tab's address."""
         return render_page("connected.html")
 
-    return [start, start_for_anybody, file, extension, show_connected_page]
+    return [show_app, show_public_page, send_file, send_extension, show_connected_page]
 
 
-def _sign_in(scope: Scope) -> bytes:
+def _build_sign_in_url(scope: Scope) -> bytes:
     from urllib.parse import quote
 
     target = scope["path"] + (f"?{scope['query_string'].decode('latin-1')}" if scope["query_string"] else "")
     return b"/signin" if target == "/" else f"/signin?next={quote(target, safe='/')}".encode()
 
 
-def _shell(boot: Boot, path: str = "") -> Answer:
+def _render_app_page(boot: Boot, path: str = "") -> Answer:
     data = msgspec.json.encode(boot).replace(b"<", b"\\u003c")
     script = b'<script type="application/json" id="boot">' + data + b"</script>"
     chunk = _CHUNKS.get(path[1:].partition("/")[0])
-    head = script + (_links(chunk) if chunk else b"") + _questions(path) + b"</head>"
+    head = script + (_render_module_preloads(chunk) if chunk else b"") + _render_api_preloads(path) + b"</head>"
     text = (FILES / "index.html").read_bytes().replace(b"</head>", head, 1)
     return Answer(200, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
 
 
-def _questions(path: str) -> bytes:
+def _render_api_preloads(path: str) -> bytes:
     """Links to what a board asks of the API before it knows its columns, so that it comes along with the code."""
     board = _BOARD.fullmatch(path)
-    asked = ["companies?limit=100", "projects?limit=100", f"projects/{board[1]}/columns"] if board else []
-    return "".join(f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{each}">' for each in asked).encode()
+    paths = ["companies?limit=100", "projects?limit=100", f"projects/{board[1]}/columns"] if board else []
+    return "".join(f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{each}">' for each in paths).encode()
 
 
 @functools.cache
-def _links(chunk: str) -> bytes:
+def _render_module_preloads(chunk: str) -> bytes:
     """Links to all that a page's chunk needs beyond the entry, so that it comes along with the entry."""
     manifest = msgspec.json.decode((FILES / "manifest.json").read_bytes())
 
@@ -146,15 +148,15 @@ def _links(chunk: str) -> bytes:
     return "".join(links).encode()
 
 
-def _file(scope: Scope, name: str) -> Answer:
+def _build_file_answer(scope: Scope, name: str) -> Answer:
     path = FILES / "assets" / name
     if name.startswith(".") or not path.is_file():
         raise NotFound("page")
-    headers: Headers = [(b"cache-control", _FOR_EVER), (b"vary", b"accept-encoding")]
-    taken = list_accepted_encodings(scope)
+    headers: Headers = [(b"cache-control", _IMMUTABLE), (b"vary", b"accept-encoding")]
+    encodings = list_accepted_encodings(scope)
     kind = mimetypes.guess_type(name)[0] or "application/octet-stream"
     for encoding, suffix in _ENCODINGS:
         packed = FILES / "assets" / (name + suffix)
-        if encoding in taken and packed.is_file():
+        if encoding in encodings and packed.is_file():
             return Answer(200, packed.read_bytes(), kind, [*headers, (b"content-encoding", encoding.encode())])
     return Answer(200, path.read_bytes(), kind, headers)

@@ -43,11 +43,11 @@ async def run_round(
     services: Services, progress: SweepProgress, drop_captures_after: int | None = None
 ) -> SweepProgress:
     """Run one round; return the progress."""
-    used = list(services.used.items())
-    services.used.clear()
+    last_used = list(services.credential_last_used.items())
+    services.credential_last_used.clear()
 
     def clean_up(tx: Write) -> SweepProgress:
-        credentials.record_use(tx, used)
+        credentials.record_use(tx, last_used)
         idempotency.delete_expired_answers(tx)
         oauth_grants.delete_expired_secrets(tx)
         oauth_authorizations.delete_expired_requests(tx)

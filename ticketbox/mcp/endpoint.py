@@ -23,9 +23,9 @@ from ticketbox.domain.core.problems import (
     Unauthorized,
     Unavailable,
 )
-from ticketbox.edge.asgi import Message, Receive, Scope, Send, header, whole_body
-from ticketbox.edge.edge import Site, slow_down
-from ticketbox.edge.responses import Answer, problem_answer
+from ticketbox.edge.asgi import Message, Receive, Scope, Send, get_header, read_body
+from ticketbox.edge.edge import Site, limit_bad_credentials
+from ticketbox.edge.responses import Answer, build_problem_answer
 from ticketbox.mcp import tools
 from ticketbox.mcp.handlers import Handlers
 from ticketbox.operations.core.context import RequestContext
@@ -95,7 +95,7 @@ class Endpoint:
         )
         return manager, FastPath(self._registry, self._dispatcher, self._handlers, server)
 
-    async def exchange(self, scope: Scope, receive: Receive, send: Send) -> None:
+    async def handle_request(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one HTTP request; a refused method's answer says which transport to use."""
         if scope["raw_path"].endswith(b"/"):
             raise NotFound(
@@ -106,26 +106,26 @@ class Endpoint:
                 ["POST"],
                 "send POST: this endpoint supports the streamable HTTP transport, not SSE",
             )
-        origin = header(scope, b"origin")
+        origin = get_header(scope, b"origin")
         if origin is not None and origin != self._site.public_url:
             raise Forbidden("the Origin header names another site")
-        body = await whole_body(scope, receive, MAX_MESSAGE, MESSAGE_SECONDS)
-        call: RequestContext = scope["call"]
-        call.via = Via.MCP
-        if call.cookie:
-            call.secret_hash, call.cookie = None, False
+        body = await read_body(scope, receive, MAX_MESSAGE, MESSAGE_SECONDS)
+        context: RequestContext = scope["context"]
+        context.via = Via.MCP
+        if context.cookie:
+            context.secret_hash, context.cookie = None, False
         message = _decode_message(body)
         fast_path = self._fast_path
         request = None if fast_path is None or message is None else fast_path.read(scope, message)
         answer: Answer | None = UNREADABLE if message is None else None
         try:
             if fast_path is not None and request is not None:
-                answer = await fast_path.answer(request, call)
+                answer = await fast_path.answer(request, context)
             else:
-                await self._dispatcher.admit(self._find_operation(message), call)
+                await self._dispatcher.admit(self._find_operation(message), context)
         except (Unauthorized, InsufficientScope, RateLimited) as problem:
-            call.refusal = problem.code
-            problem = slow_down(self._dispatcher.services.limiter, problem, call)
+            context.refusal = problem.code
+            problem = limit_bad_credentials(self._dispatcher.services.limiter, problem, context)
             await self._build_error_answer(problem, message or {})(scope, receive, send)
             return
         if answer is not None:
@@ -148,7 +148,7 @@ class Endpoint:
 
     def _build_error_answer(self, problem: Problem, message: dict[str, Any]) -> Answer:
         """Return a JSON-RPC error with the problem's HTTP status."""
-        answer = problem_answer(problem, self._site.metadata_of("/mcp"))
+        answer = build_problem_answer(problem, self._site.build_metadata_url("/mcp"))
         error = {"code": -32001, "message": problem.detail, "data": problem.body()}
         document = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}
         answer.body, answer.media_type = msgspec.json.encode(document), "application/json"
@@ -190,11 +190,11 @@ def _replay(body: bytes, receive: Receive) -> Receive:
     """A `receive` that returns the body that was read already, then what follows it."""
     sent = False
 
-    async def again() -> Message:
+    async def receive_again() -> Message:
         nonlocal sent
         if sent:
             return await receive()
         sent = True
         return {"type": "http.request", "body": body, "more_body": False}
 
-    return again
+    return receive_again

@@ -84,18 +84,18 @@ class FastPath:
             return None
         return FastRequest(request_id, method, params["name"], params.get("arguments") or {})
 
-    async def answer(self, request: FastRequest, call: RequestContext) -> Answer:
+    async def answer(self, request: FastRequest, context: RequestContext) -> Answer:
         """Answer a checked message. Raises Unauthorized, InsufficientScope and RateLimited."""
         if request.method == "tools/list":
-            actor = await self._dispatcher.admit(self._registry["get_me"], call)
+            actor = await self._dispatcher.admit(self._registry["get_me"], context)
             return _build_result_answer(request, self._encode_tool_list(actor))
         card = tools.get_tool_cards(self._registry)[request.name]
         try:
-            result = await self._handlers.call_tool(card, request.arguments, call)
+            result = await self._handlers.call_tool(card, request.arguments, context)
         except (Unauthorized, InsufficientScope, RateLimited):
             raise
         except Problem as problem:
-            call.refusal = problem.code
+            context.refusal = problem.code
             result = build_refusal_result(problem)
         except Exception:
             log.exception("an MCP call failed")

@@ -94,23 +94,23 @@ class Handlers:
             ]
         )
 
-    async def _list_tools(self, context: Any, params: Any) -> "types.ListToolsResult":
-        actor = _get_call(context).actor
+    async def _list_tools(self, server_context: Any, params: Any) -> "types.ListToolsResult":
+        actor = _get_request_context(server_context).actor
         assert actor is not None
         return self.build_tool_list(actor)
 
-    async def _call_tool(self, context: Any, params: "types.CallToolRequestParams") -> "types.CallToolResult":
+    async def _call_tool(self, server_context: Any, params: "types.CallToolRequestParams") -> "types.CallToolResult":
         import mcp_types as types
         from mcp.shared.exceptions import MCPError
 
         card = tools.get_tool_cards(self._registry).get(params.name)
         if card is None:
             raise MCPError(types.INVALID_PARAMS, f"there is no tool {params.name[:100]!r}; see tools/list")
-        call = _get_call(context)
+        context = _get_request_context(server_context)
         try:
-            result = await self.call_tool(card, params.arguments or {}, call)
+            result = await self.call_tool(card, params.arguments or {}, context)
         except Problem as problem:
-            call.refusal = problem.code
+            context.refusal = problem.code
             result = build_refusal_result(problem)
         content: list[Any] = [types.TextContent(text=result.text)]
         for picture in result.pictures:
@@ -119,14 +119,14 @@ class Handlers:
                 content.append(types.TextContent(text=texts))
         return types.CallToolResult(content=content, structured_content=result.structured, is_error=result.is_error)
 
-    async def call_tool(self, card: ToolCard, arguments: dict[str, Any], call: RequestContext) -> ToolResult:
+    async def call_tool(self, card: ToolCard, arguments: dict[str, Any], context: RequestContext) -> ToolResult:
         """Call a tool. Raises Problem."""
-        result = await self._dispatcher.dispatch(card.operation, arguments, call)
-        pictures = [result] if isinstance(result, Content) else await self._load_pictures(result, call)
+        result = await self._dispatcher.dispatch(card.operation, arguments, context)
+        pictures = [result] if isinstance(result, Content) else await self._load_pictures(result, context)
         structured = tools.build_structured_result(result)
         return ToolResult(msgspec.json.encode(structured).decode(), None if pictures else structured, pictures)
 
-    async def _load_pictures(self, result: Any, call: RequestContext) -> list[Content]:
+    async def _load_pictures(self, result: Any, context: RequestContext) -> list[Content]:
         """Draw the screenshot for a ticket's result, at most `MODEL_SIDE` pixels wide and high."""
         if not isinstance(result, TicketDetail) or result.capture is None or result.capture.screenshot is None:
             return []
@@ -134,12 +134,12 @@ class Handlers:
             return []
         shot = {"ticket_id": result.id, "annotated": True, "max_side": processing.MODEL_SIDE}
         try:
-            return [await self._dispatcher.dispatch(self._registry["get_screenshot"], shot, call)]
+            return [await self._dispatcher.dispatch(self._registry["get_screenshot"], shot, context)]
         except Problem:  # return the ticket without its picture; get_screenshot reports the reason
             log.warning("the screenshot of %s can't be shown", result.id, exc_info=True)
             return []
 
-    async def _list_prompts(self, context: Any, params: Any) -> "types.ListPromptsResult":
+    async def _list_prompts(self, server_context: Any, params: Any) -> "types.ListPromptsResult":
         import mcp_types as types
 
         return types.ListPromptsResult(
@@ -156,7 +156,7 @@ class Handlers:
             ]
         )
 
-    async def _get_prompt(self, context: Any, params: "types.GetPromptRequestParams") -> "types.GetPromptResult":
+    async def _get_prompt(self, server_context: Any, params: "types.GetPromptRequestParams") -> "types.GetPromptResult":
         import mcp_types as types
         from mcp.shared.exceptions import MCPError
 
@@ -167,12 +167,12 @@ class Handlers:
         message = types.PromptMessage(role="user", content=types.TextContent(text=text))
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
-    async def _list_resources(self, context: Any, params: Any) -> "types.ListResourcesResult":
+    async def _list_resources(self, server_context: Any, params: Any) -> "types.ListResourcesResult":
         import mcp_types as types
 
         return types.ListResourcesResult(resources=[])
 
-    async def _list_templates(self, context: Any, params: Any) -> "types.ListResourceTemplatesResult":
+    async def _list_templates(self, server_context: Any, params: Any) -> "types.ListResourceTemplatesResult":
         import mcp_types as types
 
         return types.ListResourceTemplatesResult(
@@ -185,7 +185,7 @@ class Handlers:
         )
 
     async def _read_resource(
-        self, context: Any, params: "types.ReadResourceRequestParams"
+        self, server_context: Any, params: "types.ReadResourceRequestParams"
     ) -> "types.ReadResourceResult":
         import mcp_types as types
         from mcp.shared.exceptions import MCPError
@@ -193,7 +193,9 @@ class Handlers:
         uri = str(params.uri)
         try:
             operation, arguments = prompts.find_resource(uri)
-            result = await self._dispatcher.dispatch(self._registry[operation], arguments, _get_call(context))
+            result = await self._dispatcher.dispatch(
+                self._registry[operation], arguments, _get_request_context(server_context)
+            )
         except Problem as problem:
             raise MCPError(types.INVALID_PARAMS, problem.detail, {**problem.body(), "uri": uri}) from None
         if isinstance(result, Content) and not result.media_type.startswith("application/json"):
@@ -210,12 +212,12 @@ class Handlers:
 def hide_internal_errors(handler: Callable[..., Awaitable[Any]]) -> Callable[..., Awaitable[Any]]:
     """Wrap a handler so that an unexpected exception's text stays in the log; the SDK sends it at older generations."""
 
-    async def handle(context: Any, params: Any) -> Any:
+    async def handle(server_context: Any, params: Any) -> Any:
         import mcp_types as types
         from mcp.shared.exceptions import MCPError
 
         try:
-            return await handler(context, params)
+            return await handler(server_context, params)
         except (MCPError, asyncio.CancelledError):
             raise
         except Exception:
@@ -225,8 +227,8 @@ def hide_internal_errors(handler: Callable[..., Awaitable[Any]]) -> Callable[...
     return handle
 
 
-def _get_call(context: Any) -> RequestContext:
-    return context.request.scope["call"]
+def _get_request_context(server_context: Any) -> RequestContext:
+    return server_context.request.scope["context"]
 
 
 def build_refusal_result(problem: Problem) -> ToolResult:

@@ -102,8 +102,8 @@ class Relay:
 
     async def list_templates(self, context: Any, params: Any) -> types.ListResourceTemplatesResult:
         """List the templates of the hosted resources."""
-        found = await self._forward(self._client.list_resource_templates)
-        return types.ListResourceTemplatesResult(resource_templates=found.resource_templates)
+        result = await self._forward(self._client.list_resource_templates)
+        return types.ListResourceTemplatesResult(resource_templates=result.resource_templates)
 
     async def read_resource(self, context: Any, params: types.ReadResourceRequestParams) -> types.ReadResourceResult:
         """Read a hosted resource."""

@@ -44,8 +44,8 @@ class ToolCard(msgspec.Struct, frozen=True):
 @functools.cache
 def get_tool_cards(registry: Registry) -> dict[str, ToolCard]:
     """Return all tools by name, in the registry's order."""
-    found = [_build_card(operation) for operation in registry if operation.tool is not None]
-    return {card.name: card for card in found}
+    cards = [_build_card(operation) for operation in registry if operation.tool is not None]
+    return {card.name: card for card in cards}
 
 
 def list_allowed_tools(registry: Registry, actor: Actor) -> list[ToolCard]:
@@ -81,10 +81,10 @@ def _build_input_schema(operation: Operation) -> Json:
         part.pop("examples", None)
         if part.get("default", 0) is None:
             del part["default"]
-    found: Json = {"type": "object", "properties": properties, "additionalProperties": False}
+    input_schema: Json = {"type": "object", "properties": properties, "additionalProperties": False}
     if schema.get("required"):
-        found["required"] = schema["required"]
-    return found
+        input_schema["required"] = schema["required"]
+    return input_schema
 
 
 def _build_output_schema(operation: Operation) -> Json | None:
@@ -95,8 +95,8 @@ def _build_output_schema(operation: Operation) -> Json | None:
     (shape,) = list_answer_types(operation)
     if shape in _WITH_PICTURES:
         return None
-    found = _limit_depth(_inline_schema(shape), _OUTPUT_DEPTH)
-    kind = {name: part for name, part in found.items() if name != "type"}
+    output = _limit_depth(_inline_schema(shape), _OUTPUT_DEPTH)
+    kind = {name: part for name, part in output.items() if name != "type"}
     return {"type": "object", "anyOf": [kind, _REFUSAL]}
 
 
@@ -110,13 +110,13 @@ def _resolve_references(node: Any, components: Json) -> Any:
         return [_resolve_references(each, components) for each in typing.cast(list[Any], node)]
     if not isinstance(node, dict):
         return node
-    found = typing.cast(Json, node)
-    if "$ref" in found:
-        target = _resolve_references(components[found["$ref"].rpartition("/")[2]], components)
-        return {**target, **{key: value for key, value in found.items() if key != "$ref"}}
+    schema = typing.cast(Json, node)
+    if "$ref" in schema:
+        target = _resolve_references(components[schema["$ref"].rpartition("/")[2]], components)
+        return {**target, **{key: value for key, value in schema.items() if key != "$ref"}}
     return {
         key: _resolve_references(value, components)
-        for key, value in found.items()
+        for key, value in schema.items()
         if key != "title" or not isinstance(value, str)
     }
 
@@ -162,13 +162,13 @@ def build_structured_result(result: Any) -> Json:
         return {name: value for name, value in fields.items() if value is not None}
     if result is None:
         return {"done": True}
-    found = typing.cast(Json, msgspec.to_builtins(result))
-    _drop_nulls(found)
+    structured = typing.cast(Json, msgspec.to_builtins(result))
+    _drop_nulls(structured)
     listed: list[Any] = getattr(result, "items", [])
     if listed and isinstance(listed[0], Ticket):
-        for each in found["items"]:
+        for each in structured["items"]:
             each["description"] = _shorten(each["description"])
-    return found
+    return structured
 
 
 def _shorten(text: str) -> str:

@@ -68,7 +68,7 @@ MODULES = (
 
 
 @functools.cache
-def registry() -> Registry:
+def load_registry() -> Registry:
     """Return the registry of all operations, in the order of `MODULES`."""
     order = {module.__name__: index for index, module in enumerate(MODULES)}
     ordered = sorted(list_operations(), key=lambda operation: order.get(operation.module, len(order)))

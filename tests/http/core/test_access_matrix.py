@@ -33,7 +33,7 @@ from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.scopes import Access, Role, Scope
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Operation, operation
 from ticketbox.store.file.database import Read
 
@@ -124,7 +124,7 @@ def test_every_operation_with_a_route_has_a_case() -> None:
 
 
 def test_operations_have_unique_routes() -> None:
-    lines = [(route.method, route.path) for route, _ in registry().routes()]
+    lines = [(route.method, route.path) for route, _ in load_registry().list_routes()]
     assert len(set(lines)) == len(lines)
 
 
@@ -415,7 +415,7 @@ def test_operation_without_a_scope_cannot_be_declared() -> None:
     with pytest.raises(TypeError, match="scope"):
         operation("unguarded", budget=Budget.READ)(nothing)  # type: ignore[call-arg]
     with pytest.raises(KeyError):
-        registry()["unguarded"]
+        load_registry()["unguarded"]
 
 
 @pytest.mark.parametrize("scope", [None, "read", "tickets:write", True])
@@ -423,11 +423,11 @@ def test_operation_with_an_invalid_scope_cannot_be_declared(scope: object) -> No
     with pytest.raises(TypeError, match="scope"):
         operation("unguarded", scope=scope, budget=Budget.READ)(nothing)  # type: ignore[arg-type]
     with pytest.raises(KeyError):
-        registry()["unguarded"]
+        load_registry()["unguarded"]
 
 
 def test_operation_that_allows_unknown_fields_cannot_be_declared() -> None:
     with pytest.raises(TypeError, match="must forbid unknown fields"):
         operation("careless", scope=Scope.READ, budget=Budget.READ)(careless)
     with pytest.raises(KeyError):
-        registry()["careless"]
+        load_registry()["careless"]

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.server import World, expect_error, ok
 from ticketbox.domain.accounts.oauth import CHALLENGE
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.schemas import build_schemas
 
 MANY_LINES = r"^[^\x00]*$"
@@ -31,7 +31,7 @@ def find_patterns(kind: Any, path: str, seen: frozenset[Any] = frozenset()) -> I
 
 
 FOUND = dict(
-    found for operation in registry() for found in find_patterns(operation.arguments, operation.arguments.__name__)
+    found for operation in load_registry() for found in find_patterns(operation.arguments, operation.arguments.__name__)
 ) | {"Authorize.code_challenge": Annotated[str, CHALLENGE]}
 
 

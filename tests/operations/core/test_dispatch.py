@@ -22,7 +22,7 @@ from ticketbox.domain.core.problems import (
     Unauthorized,
 )
 from ticketbox.domain.core.scopes import Access
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher, describe_validation_error
 from ticketbox.operations.core.services import Services
@@ -44,12 +44,12 @@ class House:
 
     async def shell(self, name: str, /, **arguments: Any) -> Any:
         """Call as the machine's shell does."""
-        return await self.dispatcher.dispatch(registry()[name], arguments, RequestContext(operator=True))
+        return await self.dispatcher.dispatch(load_registry()[name], arguments, RequestContext(operator=True))
 
     async def ask(self, secret: str, name: str, /, **arguments: Any) -> Any:
         """Call with a token."""
         return await self.dispatcher.dispatch(
-            registry()[name], arguments, RequestContext(secret_hash=hash_secret(secret))
+            load_registry()[name], arguments, RequestContext(secret_hash=hash_secret(secret))
         )
 
     async def token(self, *scopes: str, **more: Any) -> str:
@@ -151,7 +151,7 @@ async def test_every_call_costs_one_whatever_its_result(here: House) -> None:
 @on_a_file
 async def test_budget_is_reported_with_errors_too(here: House) -> None:
     secret = await here.token("tickets:write")
-    operation = registry()["create_ticket"]
+    operation = load_registry()["create_ticket"]
     for _ in range(60):
         with pytest.raises(InvalidRequest):
             await here.ask(secret, "create_ticket", title="")
@@ -162,12 +162,12 @@ async def test_budget_is_reported_with_errors_too(here: House) -> None:
     assert (call.level.limit, call.level.remaining, refused.value.retry_after) == (60, 0, 1)
 
 
-SHELL_ONLY = [each.name for each in registry() if each.scope is Access.OPERATOR]
+SHELL_ONLY = [each.name for each in load_registry() if each.scope is Access.OPERATOR]
 
 
 def test_command_line_operation_has_no_route_and_no_tool() -> None:
     assert "issue_token" in SHELL_ONLY
-    for each in registry():
+    for each in load_registry():
         if each.scope is Access.OPERATOR:
             assert (each.routes, each.tool) == ((), None), each.name
 
@@ -183,7 +183,7 @@ async def test_only_the_command_line_calls_its_operations(here: House) -> None:
             RequestContext(secret_hash=hash_secret(secret), cookie=True),
         ):
             with pytest.raises((NotFound, Unauthorized, InvalidRequest)) as refused:
-                await here.dispatcher.admit(registry()[name], call)
+                await here.dispatcher.admit(load_registry()[name], call)
             assert not isinstance(refused.value, InvalidRequest)
 
 

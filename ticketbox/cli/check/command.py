@@ -131,16 +131,16 @@ def _compact(db: Path, progress: Progress) -> int:
 def _check_schema(inspection: "Inspection", report: Report) -> Finding:
     from ticketbox.store.file.migrate import find_newest_number
 
-    found, newest = inspection.schema(), find_newest_number()
-    report.schema, report.newest_schema = found, newest
-    if found == newest:
-        return Finding(Severity.OK, "schema", f"schema {found:04}, this version's newest")
-    if found < newest:
-        words = f"schema {found:04} is older than this version's {newest:04}"
+    current, newest = inspection.schema(), find_newest_number()
+    report.schema, report.newest_schema = current, newest
+    if current == newest:
+        return Finding(Severity.OK, "schema", f"schema {current:04}, this version's newest")
+    if current < newest:
+        words = f"schema {current:04} is older than this version's {newest:04}"
         return Finding(
             Severity.NOTE, "schema", words, "nothing: the next `ticketbox serve` copies the file and migrates it"
         )
-    words = f"schema {found:04} is newer than this version's {newest:04}"
+    words = f"schema {current:04} is newer than this version's {newest:04}"
     return Finding(Severity.PROBLEM, "schema", words, "use the newer ticketbox that wrote it")
 
 

@@ -23,7 +23,7 @@ def run_operation(db: Path, name: str, arguments: dict[str, Any], *, create: boo
 async def _run_operation(db: Path, name: str, arguments: dict[str, Any]) -> Any:
     from ticketbox.domain.core.clock import Clock
     from ticketbox.domain.core.limits import RateLimiter
-    from ticketbox.operations.catalogue import registry
+    from ticketbox.operations.catalogue import load_registry
     from ticketbox.operations.core.context import RequestContext
     from ticketbox.operations.core.dispatch import Dispatcher
     from ticketbox.operations.core.services import Services
@@ -38,7 +38,7 @@ async def _run_operation(db: Path, name: str, arguments: dict[str, Any]) -> Any:
     database = await Database.open(db, clock, readers=1, checkpoints=False)
     services = Services(database, RateLimiter(clock.monotonic), "")
     try:
-        return await Dispatcher(services).dispatch(registry()[name], arguments, RequestContext(operator=True))
+        return await Dispatcher(services).dispatch(load_registry()[name], arguments, RequestContext(operator=True))
     finally:
         services.close()
         await database.close()

@@ -8,7 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.accounts.oauth import OAuthError
 from ticketbox.domain.core.problems import InvalidField, NotFound, Problem, Unauthorized
-from ticketbox.edge.asgi import query
+from ticketbox.edge.asgi import parse_query
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
 from ticketbox.http.oauth.requests import build_runner, get_parts, select_known_fields
@@ -29,7 +29,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
         """Show the sign-in page, the consent page or an error (RFC 6749, 3.1)."""
         scope, _, context = get_parts(request)
         try:
-            fields = {name: value for name, value in query(scope).items() if value}
+            fields = {name: value for name, value in parse_query(scope).items() if value}
             consent: Consent | SignInFirst = await run_operation(
                 "authorize", select_known_fields(fields, registry["authorize"]), context
             )

@@ -9,8 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.accounts.oauth import OAuthError
 from ticketbox.domain.core.problems import InvalidRequest, Problem, RateLimited, UnsupportedMediaType
-from ticketbox.edge.asgi import Receive, Scope, header, whole_body
-from ticketbox.edge.responses import Answer, json_answer
+from ticketbox.edge.asgi import Receive, Scope, get_header, read_body
+from ticketbox.edge.responses import Answer, build_json_answer
 from ticketbox.http.oauth.requests import build_runner, get_parts, select_known_fields
 from ticketbox.http.pages.rendering import read_form
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -31,7 +31,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher) -> list[HTTPRouteHa
 
         async def respond() -> Answer:
             fields = await _read_registration(scope, receive, registry["register_client"])
-            return json_answer(await run_operation("register_client", fields, context), 201)
+            return build_json_answer(await run_operation("register_client", fields, context), 201)
 
         return await _convert_problems(respond(), "invalid_client_metadata")
 
@@ -47,7 +47,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher) -> list[HTTPRouteHa
             )
             if name is None:
                 raise OAuthError("unsupported_grant_type", "grant_type must be authorization_code or refresh_token")
-            return json_answer(await run_operation(name, select_known_fields(form, registry[name]), context))
+            return build_json_answer(await run_operation(name, select_known_fields(form, registry[name]), context))
 
         return await _convert_problems(respond())
 
@@ -68,10 +68,10 @@ def build_routes(registry: Registry, dispatcher: Dispatcher) -> list[HTTPRouteHa
 
 async def _read_registration(scope: Scope, receive: Receive, operation: Operation) -> dict[str, Any]:
     """Read a registration; ignore unknown metadata, and treat null as missing (RFC 7591, 2)."""
-    kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
+    kind = (get_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/json":
         raise UnsupportedMediaType("send the registration as application/json", valid=["application/json"])
-    body = await whole_body(scope, receive, MAX_REGISTRATION, BODY_SECONDS)
+    body = await read_body(scope, receive, MAX_REGISTRATION, BODY_SECONDS)
     try:
         fields = msgspec.json.decode(body, type=dict[str, Any])
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
@@ -104,6 +104,6 @@ async def _convert_problems(response: Awaitable[Answer], invalid_code: str = "in
         elif any(each.field.startswith("redirect_uris") for each in problem.extra.get("errors", ())):
             error = "invalid_redirect_uri"
         words = problem.detail.translate({34: "'", 92: "/"}).encode("ascii", "replace").decode()
-        answer = json_answer({"error": error, "error_description": words}, problem.status)
+        answer = build_json_answer({"error": error, "error_description": words}, problem.status)
     answer.headers = headers
     return answer

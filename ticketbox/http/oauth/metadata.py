@@ -8,7 +8,7 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.accounts.oauth import Audience
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.edge.edge import METADATA, Site
-from ticketbox.edge.responses import Answer, json_answer
+from ticketbox.edge.responses import Answer, build_json_answer
 
 
 def build_routes(site: Site) -> list[HTTPRouteHandler]:
@@ -63,6 +63,6 @@ def _describe_resource(url: str, audience: Audience) -> dict[str, Any]:
 
 
 def _render_metadata(value: dict[str, Any]) -> Answer:
-    answer = json_answer(value)
+    answer = build_json_answer(value)
     answer.headers = [(b"cache-control", b"max-age=300")]
     return answer

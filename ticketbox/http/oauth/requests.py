@@ -29,7 +29,7 @@ def build_runner(registry: Registry, dispatcher: Dispatcher) -> RunOperation:
 def get_parts(request: Request[Any, Any, Any]) -> RequestParts:
     """Return the ASGI parts of a request, and its context."""
     scope = typing.cast(Scope, request.scope)
-    return scope, typing.cast(Receive, request.receive), scope["call"]
+    return scope, typing.cast(Receive, request.receive), scope["context"]
 
 
 def select_known_fields(fields: dict[str, Any], operation: Operation) -> dict[str, Any]:

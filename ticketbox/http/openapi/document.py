@@ -40,7 +40,7 @@ class ProblemDocument(msgspec.Struct):
 
 def build_document(registry: Registry, public_url: str) -> Json:
     """Build the whole document for a server at this address."""
-    routes = list(registry.routes())
+    routes = list(registry.list_routes())
     shapes: list[Any] = [ProblemDocument]
     for _, operation in routes:
         shapes.append(operation.arguments)

@@ -22,7 +22,7 @@ def build_links(registry: Registry, creator: Operation, result: type[msgspec.Str
             "operationId": operation.name,
             "parameters": {name: f"$response.body#/{fields[name]}" for name in route.parameters},
         }
-        for route, operation in registry.routes()
+        for route, operation in registry.list_routes()
         if required & set(route.parameters) and fields.keys() >= set(route.parameters)
     }
 

@@ -62,7 +62,7 @@ def build_answers(registry: Registry, problem: Json) -> Json:
 
     `problem` is the schema of every problem document.
     """
-    names = {name for route, operation in registry.routes() for _, name in group_by_status(route, operation)}
+    names = {name for route, operation in registry.list_routes() for _, name in group_by_status(route, operation)}
     return {name: _build_answer(name.split("-or-"), problem) for name in sorted(names)}
 
 

@@ -7,7 +7,7 @@ from urllib.parse import parse_qsl
 
 from ticketbox import __version__
 from ticketbox.domain.core.problems import Forbidden, InvalidRequest, Problem, UnsupportedMediaType
-from ticketbox.edge.asgi import Receive, Scope, header, whole_body
+from ticketbox.edge.asgi import Receive, Scope, get_header, read_body
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
 
@@ -65,7 +65,7 @@ def render_sign_in_page(
 def refuse_cross_site_form(scope: Scope, site: Site) -> None:
     """Refuse a form that another site sends, with or without a session. Raises Forbidden."""
     # Fetch Metadata goes first, because browsers send `Origin: null` from pages without a referrer.
-    fetch_site, origin = header(scope, b"sec-fetch-site"), header(scope, b"origin")
+    fetch_site, origin = get_header(scope, b"sec-fetch-site"), get_header(scope, b"origin")
     if fetch_site not in {None, "same-origin", "none"} or (
         fetch_site is None and origin not in {None, site.public_url}
     ):
@@ -73,13 +73,13 @@ def refuse_cross_site_form(scope: Scope, site: Site) -> None:
 
 
 async def read_form(scope: Scope, receive: Receive, most_fields: int = 20) -> list[tuple[str, str]]:
-    """Read a form's names and values, in order. Raises UnsupportedMediaType, InvalidRequest and as `whole_body`."""
-    kind = (header(scope, b"content-type") or "").partition(";")[0].strip().lower()
+    """Read a form's names and values, in order. Raises UnsupportedMediaType, InvalidRequest and as `read_body`."""
+    kind = (get_header(scope, b"content-type") or "").partition(";")[0].strip().lower()
     if kind != "application/x-www-form-urlencoded":
         raise UnsupportedMediaType(
             "send the form as application/x-www-form-urlencoded", valid=["application/x-www-form-urlencoded"]
         )
-    body = await whole_body(scope, receive, MAX_FORM, FORM_SECONDS)
+    body = await read_body(scope, receive, MAX_FORM, FORM_SECONDS)
     try:
         return parse_qsl(body.decode("ascii"), keep_blank_values=True, errors="strict", max_num_fields=most_fields)
     except ValueError:

@@ -8,8 +8,8 @@ from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import Problem
-from ticketbox.edge.asgi import Receive, Scope, query
-from ticketbox.edge.edge import Site, slow_down
+from ticketbox.edge.asgi import Receive, Scope, parse_query
+from ticketbox.edge.edge import Site, limit_bad_credentials
 from ticketbox.edge.responses import Answer, build_session_cookie
 from ticketbox.http.pages.rendering import (
     keep_local_path,
@@ -30,7 +30,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
     @get("/signin")
     async def show_sign_in(request: Request[Any, Any, Any]) -> Answer:
         """Show the sign-in page; `next` is the page to open afterwards."""
-        return render_sign_in_page(query(typing.cast(Scope, request.scope)).get("next", "/"))
+        return render_sign_in_page(parse_query(typing.cast(Scope, request.scope)).get("next", "/"))
 
     @post("/signin", status_code=303)
     async def submit_sign_in(request: Request[Any, Any, Any]) -> Answer:
@@ -46,7 +46,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             session: WithSession[SignedIn] = await dispatcher.dispatch(registry["create_session"], credentials, context)
         except Problem as problem:
             return render_sign_in_page(
-                then, credentials["email"], slow_down(dispatcher.services.limiter, problem, context)
+                then, credentials["email"], limit_bad_credentials(dispatcher.services.limiter, problem, context)
             )
         cookie = build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)
         return Answer(303, b"", "text/plain", [(b"location", then.encode()), cookie])

@@ -80,32 +80,34 @@ class EmailSender:
         own_name = urlsplit(self._services.public_url).hostname or "localhost"
         async with SMTPConnection(self._relay, own_name) as connection:
             for index, key in enumerate(due):
-                letter = await database.write(lambda tx, key=key: email_outbox.begin_attempt(tx, key))
-                if letter is None:
+                email = await database.write(lambda tx, key=key: email_outbox.begin_attempt(tx, key))
+                if email is None:
                     continue
                 try:
-                    await self._send_one(connection, letter)
+                    await self._send_email(connection, email)
                 except ServerUnreachable as unreachable:
                     return await self._record_failure(key, unreachable, due[index + 1 :])
                 except SendError as error:
                     await self._record_failure(key, error)
                 else:
-                    self._services.mailed["sent"] += 1
+                    self._services.email_outcomes["sent"] += 1
                     await database.write(
-                        lambda tx, key=key, last=letter.last: email_outbox.record_success(tx, key, last)
+                        lambda tx, key=key, last=email.last: email_outbox.record_success(tx, key, last)
                     )
         return None
 
-    async def _send_one(self, connection: "SMTPConnection", letter: MessageToSend) -> None:
-        from ticketbox.jobs.email.message import compose
+    async def _send_email(self, connection: "SMTPConnection", email: MessageToSend) -> None:
+        from ticketbox.jobs.email.message import compose_message
         from ticketbox.jobs.email.smtp import SendError
 
         try:
-            message = compose(letter, self._relay, self._services.public_url, self._services.database.clock.now())
+            message = compose_message(
+                email, self._relay, self._services.public_url, self._services.database.clock.now()
+            )
         except Exception:  # the library raises many kinds of errors for a bad address
             log.exception("an email couldn't be composed")
             raise SendError("the email couldn't be composed for this address", lasting=True) from None
-        await connection.send(message, letter.address)
+        await connection.send(message, email.address)
 
     async def _record_failure(self, key: int, error: "SendError", others: Sequence[int] = ()) -> None:
         """Record a failed attempt, also for `others`, which an unreachable server would refuse too."""
@@ -115,8 +117,8 @@ class EmailSender:
             return Counter(email_outbox.record_failure(tx, each, str(error), lasting=error.lasting) for each in tried)
 
         again = await self._services.database.write(record)
-        self._services.mailed["failed"] += again.total()
-        self._services.mailed["given_up"] += again[False]
+        self._services.email_outcomes["failed"] += again.total()
+        self._services.email_outcomes["given_up"] += again[False]
         if again[True]:
             log.warning("sending failed, %d emails will be retried: %s", again[True], error)
         if again[False]:

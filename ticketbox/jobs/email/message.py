@@ -15,20 +15,20 @@ from ticketbox.store.events.email_outbox import MailedNotification, MessageToSen
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-MOST_CHARACTERS = 4_000
-_MOST_IN_HEADER = 200
+MAX_TEXT_CHARACTERS = 4_000
+_MAX_HEADER_CHARACTERS = 200
 
 
-def compose(letter: MessageToSend, relay: EmailServer, public_url: str, now: int) -> EmailMessage:
+def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, now: int) -> EmailMessage:
     """Compose an email; `now` is epoch milliseconds. Raises ValueError for an address that no header can hold."""
     message = EmailMessage(policy=SMTP)
     domain = relay.address.rpartition("@")[2]
-    preferences = f"{public_url}/mail/{letter.key}"
+    preferences = f"{public_url}/mail/{email.key}"
     message["From"] = Address(to_header_text(relay.name), addr_spec=relay.address)
-    message["To"] = Address(to_header_text(letter.name), addr_spec=letter.address)
+    message["To"] = Address(to_header_text(email.name), addr_spec=email.address)
     message["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
     message["Auto-Submitted"] = "auto-generated"
-    if letter.ticket_id is None:
+    if email.ticket_id is None:
         message["Subject"] = "Confirm email notifications"
         message["Message-ID"] = make_msgid(domain=domain)
         values = {"public_url": public_url, "preferences": preferences}
@@ -36,19 +36,19 @@ def compose(letter: MessageToSend, relay: EmailServer, public_url: str, now: int
         message.add_alternative(_render("confirm_address.html", **values), subtype="html")
         return message
     # A repeated email has the same id; all emails of a ticket reply to an id that is never sent, so clients group them.
-    thread = f"<{letter.ticket_id}@{domain}>"
-    message["Subject"] = to_header_text(f"[{letter.project}] {letter.title} ({letter.ticket_id})")
-    message["Message-ID"] = f"<{letter.ticket_id}.{letter.last}@{domain}>"
+    thread = f"<{email.ticket_id}@{domain}>"
+    message["Subject"] = to_header_text(f"[{email.project}] {email.title} ({email.ticket_id})")
+    message["Message-ID"] = f"<{email.ticket_id}.{email.last}@{domain}>"
     message["In-Reply-To"] = message["References"] = thread
     message["List-Unsubscribe"] = f"<{preferences}>"
     message["List-Unsubscribe-Post"] = "List-Unsubscribe=One-Click"
-    entries = _list_entries(letter.notifications)
+    entries = _list_entries(email.notifications)
     values = {
-        "title": letter.title,
-        "project": letter.project,
+        "title": email.title,
+        "project": email.project,
         "entries": entries,
-        "more": letter.more,
-        "address": f"{public_url}/tickets/{letter.ticket_id}",
+        "more": email.more,
+        "address": f"{public_url}/tickets/{email.ticket_id}",
         "settings": f"{public_url}/settings/profile",
         "preferences": preferences,
     }
@@ -63,31 +63,31 @@ def to_header_text(text: str) -> str:
     Also breaks encoded words (RFC 2047), which the standard library would decode, including line ends in them.
     """
     plain = "".join(char if char.isprintable() else " " for char in text).replace("=?", "= ?")
-    return " ".join(plain.split())[:_MOST_IN_HEADER]
+    return " ".join(plain.split())[:_MAX_HEADER_CHARACTERS]
 
 
-def _list_entries(told: tuple[MailedNotification, ...]) -> list[tuple[str, str]]:
+def _list_entries(notifications: tuple[MailedNotification, ...]) -> list[tuple[str, str]]:
     """Return who did what, with the text of each; the same text isn't repeated."""
     entries: list[tuple[str, str]] = []
     seen: set[str] = set()
-    for each in told:
+    for each in notifications:
         text = "" if each.text in seen else each.text
         seen.add(each.text)
-        cut = f"{text[:MOST_CHARACTERS].rstrip()} …" if len(text) > MOST_CHARACTERS else text
+        cut = f"{text[:MAX_TEXT_CHARACTERS].rstrip()} …" if len(text) > MAX_TEXT_CHARACTERS else text
         entries.append((_describe_entry(each), cut))
     return entries
 
 
-def _describe_entry(told: MailedNotification) -> str:
-    by = told.event.by
+def _describe_entry(notification: MailedNotification) -> str:
+    by = notification.event.by
     who = to_header_text(by.user.name)
     if by.token_label is not None:
         who += f" ({to_header_text(by.token_label)}, via {by.via.value})"
-    if told.reason is Reason.ASSIGNMENT:
+    if notification.reason is Reason.ASSIGNMENT:
         return f"{who} assigned you"
-    if told.reason is Reason.REPLY:
+    if notification.reason is Reason.REPLY:
         return f"{who} commented"
-    where = "a comment" if told.event.type.startswith("comment.") else "the description"
+    where = "a comment" if notification.event.type.startswith("comment.") else "the description"
     return f"{who} mentioned you in {where}"
 
 

@@ -66,11 +66,11 @@ class RevokeIssuedToken(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
 @operation("revoke_issued_token", scope=Access.OPERATOR, budget=Budget.NONE)
 def revoke_issued_token(tx: Write, actor: Actor, args: RevokeIssuedToken) -> None:
     """Revoke a token of any account, or a grant to an app."""
-    found = credentials.find_credential(tx, args.token_id)
-    if found is None or found[2] is Kind.SESSION:
+    credential = credentials.find_credential(tx, args.token_id)
+    if credential is None or credential[2] is Kind.SESSION:
         raise NotFound("token")
-    owner = actors.load_user_as_actor(tx, found[1], Via.CLI)
-    if found[2] is Kind.OAUTH:
+    owner = actors.load_user_as_actor(tx, credential[1], Via.CLI)
+    if credential[2] is Kind.OAUTH:
         revoke_app_grant(tx, owner, args.token_id)
     else:
         revoke_api_token(tx, owner, args.token_id)

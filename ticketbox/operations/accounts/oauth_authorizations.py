@@ -121,17 +121,17 @@ async def raise_if_rejected(
 
 
 @operation("authorize", scope=Access.PUBLIC, budget=Budget.NONE, prepare=look_up_client, finish=raise_if_rejected)
-def authorize(tx: Write, actor: Actor, args: Authorize, looked: ClientLookup) -> Consent | SignInFirst | Rejection:
+def authorize(tx: Write, actor: Actor, args: Authorize, lookup: ClientLookup) -> Consent | SignInFirst | Rejection:
     """Check an authorization request, and return what to ask the person. Only a web session can answer it.
 
     Raises OAuthError. An error without a `redirect_uri` is shown to the person, because the address isn't known to be
     the client's. Nobody is redirected before they sign in, which makes the address useless for phishing (RFC 9700,
     4.11.2).
     """
-    if looked.document is not None:
-        store_document(tx, looked.document)
+    if lookup.document is not None:
+        store_document(tx, lookup.document)
     try:
-        return _answer_request(tx, actor, args, looked.public_url)
+        return _answer_request(tx, actor, args, lookup.public_url)
     except OAuthError as error:
         return Rejection(error)
 
@@ -149,19 +149,19 @@ def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -
     redirect_uri = _resolve_redirect_uri(client, args.redirect_uri)
     if not signed_in:
         return SignInFirst(redirect_uri)
-    asked = _check_request(actor, client, redirect_uri, args, public_url)
+    request = _check_request(actor, client, redirect_uri, args, public_url)
     handle = oauth.generate_code()
-    oauth_authorizations.insert_request(tx, asked, secrets.hash_secret(handle), tx.now + CONSENT_LIFETIME)
-    return _build_consent(tx, actor, asked, handle)
+    oauth_authorizations.insert_request(tx, request, secrets.hash_secret(handle), tx.now + CONSENT_LIFETIME)
+    return _build_consent(tx, actor, request, handle)
 
 
-def _resolve_redirect_uri(client: OAuthClient, given: str | None) -> str:
+def _resolve_redirect_uri(client: OAuthClient, requested: str | None) -> str:
     """Return the redirect URI of a request. It is optional if the client registered only one. Raises OAuthError."""
-    if given is None and len(client.redirect_uris) == 1:
+    if requested is None and len(client.redirect_uris) == 1:
         return client.redirect_uris[0]
-    if given is None or not any(oauth.matches_redirect(known, given) for known in client.redirect_uris):
+    if requested is None or not any(oauth.matches_redirect(known, requested) for known in client.redirect_uris):
         raise OAuthError("invalid_request", f"{client.name} sent a redirect_uri that isn't registered for it")
-    return given
+    return requested
 
 
 def _check_request(
@@ -196,8 +196,8 @@ def parse_audience(resource: str | None, public_url: str) -> Audience | None:
     return next((each for each in Audience if resource == f"{public_url}/{each.value}"), None)
 
 
-def _build_consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: str) -> Consent:
-    client = oauth_clients.load_client(tx, asked.client)
+def _build_consent(tx: Read, actor: Actor, request: AuthorizationRequest, handle: str) -> Consent:
+    client = oauth_clients.load_client(tx, request.client)
     listed = [project for _, project in projects.list_projects(tx, actor.viewer, None, 0, MAX_PROJECTS)]
     companies = [
         CompanyChoice(
@@ -214,8 +214,8 @@ def _build_consent(tx: Read, actor: Actor, asked: AuthorizationRequest, handle: 
         handle=handle,
         client_name=client.name,
         client_host=None if client.fetched_at is None else oauth.format_host(client.client_id),
-        redirect_uri=asked.redirect_uri,
-        scopes=[Scope(scope) for scope in asked.scopes],
+        redirect_uri=request.redirect_uri,
+        scopes=[Scope(scope) for scope in request.scopes],
         companies=companies,
         name=actor.name,
         email=actor.email,
@@ -235,10 +235,10 @@ def show_consent(tx: Read, actor: Actor, args: ConsentHandle) -> Consent:
 
 
 def _find_open_request(tx: Read, actor: Actor, handle: str) -> AuthorizationRequest:
-    asked = oauth_authorizations.find_open_request(tx, secrets.hash_secret(handle), actor.user)
-    if asked is None:
+    request = oauth_authorizations.find_open_request(tx, secrets.hash_secret(handle), actor.user)
+    if request is None:
         raise NotFound("request", "this request was already answered, has expired, or belongs to another account")
-    return asked
+    return request
 
 
 class ApproveRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -265,26 +265,26 @@ def approve_request(tx: Write, actor: Actor, args: ApproveRequest) -> ConsentAns
 
     Raises NotFound for a handle that isn't pending for the caller, and what `resolve_restriction` raises.
     """
-    asked = _find_open_request(tx, actor, args.handle)
-    if not set(args.scopes) <= set(asked.scopes):
+    request = _find_open_request(tx, actor, args.handle)
+    if not set(args.scopes) <= set(request.scopes):
         raise InvalidField("scopes", "the app didn't ask for all of these scopes")
     resolve_restriction(tx, actor, args.company_id, args.project_ids)
     code = oauth.generate_code()
-    scopes: list[Any] = [scope for scope in asked.scopes if scope in args.scopes]
+    scopes: list[Any] = [scope for scope in request.scopes if scope in args.scopes]
     end = tx.now + CODE_LIFETIME
     oauth_authorizations.grant_request(
-        tx, asked.key, secrets.hash_secret(code), scopes, args.company_id, args.project_ids, end
+        tx, request.key, secrets.hash_secret(code), scopes, args.company_id, args.project_ids, end
     )
-    return _build_answer(tx, asked, code)
+    return _build_answer(tx, request, code)
 
 
 @operation("deny_request", scope=Access.SESSION, budget=Budget.NONE)
 def deny_request(tx: Write, actor: Actor, args: ConsentHandle) -> ConsentAnswer:
     """Deny a request. Raises NotFound."""
-    asked = _find_open_request(tx, actor, args.handle)
-    oauth_authorizations.delete_request(tx, asked.key)
-    return _build_answer(tx, asked, None)
+    request = _find_open_request(tx, actor, args.handle)
+    oauth_authorizations.delete_request(tx, request.key)
+    return _build_answer(tx, request, None)
 
 
-def _build_answer(tx: Read, asked: AuthorizationRequest, code: str | None) -> ConsentAnswer:
-    return ConsentAnswer(asked.redirect_uri, asked.state, code, oauth_clients.load_client(tx, asked.client).name)
+def _build_answer(tx: Read, request: AuthorizationRequest, code: str | None) -> ConsentAnswer:
+    return ConsentAnswer(request.redirect_uri, request.state, code, oauth_clients.load_client(tx, request.client).name)

@@ -220,10 +220,10 @@ def _revoke_grant(tx: Write, credential: int, user: int, why: str) -> None:
 
 def revoke_app_grant(tx: Write, actor: Actor, token_id: str, **more: str) -> bool:
     """Revoke one of the actor's grants and record it. Returns False if there is no such active grant."""
-    found = credentials.revoke_credential(tx, actor.user, token_id, Kind.OAUTH)
-    if found is None:
+    revoked = credentials.revoke_credential(tx, actor.user, token_id, Kind.OAUTH)
+    if revoked is None:
         return False
-    key, label, company = found
+    key, label, company = revoked
     data = {"token_id": token_id, "label": label, "user_id": actor.user_id, "kind": Kind.OAUTH.value, **more}
     record_token_event(tx, actor, "token.revoked", key, company, data)
     return True

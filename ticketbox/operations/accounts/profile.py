@@ -101,7 +101,7 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
 
 async def sends_mail(services: Services, actor: Actor, args: msgspec.Struct, context: RequestContext) -> bool:
     """Whether the operator set a mail server."""
-    return services.mails
+    return services.sends_email
 
 
 @operation("get_profile", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile", prepare=sends_mail)
@@ -186,8 +186,10 @@ async def hash_new_password(
     services.limit(actor.user, "password", 10, "too many attempts to change the password")
     account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user))
     stored = None if account is None else account.password_hash
-    is_right = await services.work(passwords.verify_password, stored, args.current_password)
-    return NewPassword(is_right, await services.work(passwords.hash_password, args.new_password) if is_right else "")
+    is_right = await services.run_in_worker(passwords.verify_password, stored, args.current_password)
+    return NewPassword(
+        is_right, await services.run_in_worker(passwords.hash_password, args.new_password) if is_right else ""
+    )
 
 
 @operation(

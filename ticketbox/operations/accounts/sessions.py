@@ -68,7 +68,7 @@ async def check_password(services: Services, actor: Actor, args: SignIn, context
     if not known:
         services.limit(email, "sign-in-strangers", 20, wait)
     stored = None if account is None or account.disabled else account.password_hash
-    is_right = await services.work(passwords.verify_password, stored, args.password)
+    is_right = await services.run_in_worker(passwords.verify_password, stored, args.password)
     return SignInAttempt(account if is_right else None, context.address, context.user_agent)
 
 

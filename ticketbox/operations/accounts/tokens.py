@@ -132,11 +132,11 @@ def resolve_restriction(
 
 def _find_projects(tx: Read, actor: Actor, project_ids: list[str]) -> dict[int, int]:
     """Return the keys of projects, each with its company's key. Raises NotFound and InvalidRequest."""
-    found = {project_id: find_visible_row(tx, actor.viewer, "project", project_id) for project_id in project_ids}
-    if len(found) < len(project_ids):
+    rows = {project_id: find_visible_row(tx, actor.viewer, "project", project_id) for project_id in project_ids}
+    if len(rows) < len(project_ids):
         raise InvalidField("project_ids", "duplicate project in the list")
     keys: dict[int, int] = {}
-    for project in found.values():
+    for project in rows.values():
         if project is None:
             raise NotFound("project")
         keys[project.key] = project.company
@@ -179,10 +179,10 @@ def revoke_token(tx: Write, actor: Actor, args: RevokeToken) -> None:
 
 def revoke_api_token(tx: Write, actor: Actor, token_id: str) -> None:
     """Revoke one of the actor's tokens. Raises NotFound."""
-    found = credentials.revoke_credential(tx, actor.user, token_id, Kind.API)
-    if found is None:
+    revoked = credentials.revoke_credential(tx, actor.user, token_id, Kind.API)
+    if revoked is None:
         raise NotFound("token")
-    key, label, company = found
+    key, label, company = revoked
     data = {"token_id": token_id, "label": label, "user_id": actor.user_id}
     record_token_event(tx, actor, "token.revoked", key, company, data)
 

@@ -94,24 +94,24 @@ async def burn_redactions(
     if not new:
         return None
     data = await services.read(lambda tx: blobs.load_content(tx, blob))
-    picture = await services.work(processing.burn, data, new)
-    packed = await services.work(lambda: blobs.pack_content(picture.data, compress=False))
+    picture = await services.run_in_worker(processing.burn, data, new)
+    packed = await services.run_in_worker(lambda: blobs.pack_content(picture.data, compress=False))
     return RedactedImage(blob, packed, picture.media_type, picture.width, picture.height)
 
 
 def _load_image(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int, int, set[str]]:
-    found = _find_image(tx, actor, args.asset_id)
-    blob, asset = assets.load_asset(tx, found.key)
+    row = _find_image(tx, actor, args.asset_id)
+    blob, asset = assets.load_asset(tx, row.key)
     if asset.width is None or asset.height is None:
         raise InvalidField("asset_id", "only images can be annotated")
-    return blob, asset.width, asset.height, assets.list_burnt_geometries(tx, found.key)
+    return blob, asset.width, asset.height, assets.list_burnt_geometries(tx, row.key)
 
 
 def _find_image(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:
-    found = find_writable(tx, actor, "asset", asset_id)
-    if tickets.load_state(tx, assets.load_ticket_key(tx, found.key)).status is Status.ARCHIVED:
+    row = find_writable(tx, actor, "asset", asset_id)
+    if tickets.load_state(tx, assets.load_ticket_key(tx, row.key)).status is Status.ARCHIVED:
         raise TicketArchived
-    return found
+    return row
 
 
 @operation(
@@ -129,19 +129,19 @@ def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Reda
 
     A new redaction destroys the pixels under it in the stored image; deleting it later doesn't restore them.
     """
-    found = _find_image(tx, actor, args.asset_id)
-    _require_known_ids(tx, found.key, args.annotations)
+    row = _find_image(tx, actor, args.asset_id)
+    _require_known_ids(tx, row.key, args.annotations)
     if burnt is not None:
-        if assets.load_asset(tx, found.key)[0] != burnt.origin:
+        if assets.load_asset(tx, row.key)[0] != burnt.origin:
             raise Conflict("somebody else redacted this image at the same time; try again")
-        assets.replace_content(tx, found.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
-    assets.save_annotations(tx, found.key, args.annotations, bylines.ensure_byline(tx, actor))
-    ticket = VisibleRow(assets.load_ticket_key(tx, found.key), found.project, found.company, found.role, within=True)
+        assets.replace_content(tx, row.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
+    assets.save_annotations(tx, row.key, args.annotations, bylines.ensure_byline(tx, actor))
+    ticket = VisibleRow(assets.load_ticket_key(tx, row.key), row.project, row.company, row.role, within=True)
     record_ticket_event(
         tx, actor, ticket, "annotations.saved",
         asset_id=args.asset_id, count=len(args.annotations), redacted=burnt is not None,
     )  # fmt: skip
-    return Annotations(assets.list_annotations(tx, found.key), None)
+    return Annotations(assets.list_annotations(tx, row.key), None)
 
 
 def _require_known_ids(tx: Read, asset: int, marks: list[AnnotationInput]) -> None:

@@ -87,7 +87,7 @@ async def prepare_attachment(
     services: Services, actor: Actor, args: AddAttachment, context: RequestContext
 ) -> NewAsset:
     """Detect a file's type, and hash it."""
-    return await services.work(prepare_upload, args.file)
+    return await services.run_in_worker(prepare_upload, args.file)
 
 
 @operation(
@@ -96,12 +96,12 @@ async def prepare_attachment(
 )  # fmt: skip
 def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:
     """Attach a file to a ticket. The server detects its type and ignores the type in the request."""
-    found, _ = find_writable_ticket(tx, actor, args.ticket_id)
-    if len(assets.list_attachments(tx, found.key)) >= MAX_ATTACHMENTS_PER_TICKET:
+    row, _ = find_writable_ticket(tx, actor, args.ticket_id)
+    if len(assets.list_attachments(tx, row.key)) >= MAX_ATTACHMENTS_PER_TICKET:
         raise Conflict(f"a ticket can have at most {MAX_ATTACHMENTS_PER_TICKET} attachments")
-    key, _ = assets.insert_asset(tx, found.key, None, new, bylines.ensure_byline(tx, actor))
+    key, _ = assets.insert_asset(tx, row.key, None, new, bylines.ensure_byline(tx, actor))
     _, asset = assets.load_asset(tx, key)
-    record_ticket_event(tx, actor, found, "attachment.added", asset_id=asset.id, name=asset.name)
+    record_ticket_event(tx, actor, row, "attachment.added", asset_id=asset.id, name=asset.name)
     return asset
 
 
@@ -142,11 +142,11 @@ async def _render(services: Services, args: GetScreenshot, shot: StoredScreensho
     if shot.ready:
         return content
     if shot.marks:
-        content = _build_content(await services.work(processing.draw, content.data, shot.marks))
+        content = _build_content(await services.run_in_worker(processing.draw, content.data, shot.marks))
     if args.max_side is not None and not _fits(content, args.max_side):
-        content = _build_content(await services.work(processing.scale, content.data, args.max_side))
+        content = _build_content(await services.run_in_worker(processing.scale, content.data, args.max_side))
     if _is_for_models(args) and content is not shot.content:
-        packed = await services.work(partial(blobs.pack_content, content.data, compress=False))
+        packed = await services.run_in_worker(partial(blobs.pack_content, content.data, compress=False))
         preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
         with contextlib.suppress(Problem):  # a full disk: the next call renders the image again
             await services.database.write(lambda tx: previews.save_preview(tx, shot.asset, shot.blob, preview))
@@ -188,8 +188,8 @@ def _build_content(picture: processing.Picture) -> Content:
 )
 def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:
     """Download the screenshot of a ticket's newest capture, with or without annotations, at the requested size."""
-    found = find_readable_ticket(tx, actor, args.ticket_id)
-    key = assets.find_screenshot(tx, found.key)
+    row = find_readable_ticket(tx, actor, args.ticket_id)
+    key = assets.find_screenshot(tx, row.key)
     if key is None:
         raise NotFound("screenshot")
     blob, asset = assets.load_asset(tx, key)

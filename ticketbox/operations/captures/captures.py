@@ -67,15 +67,15 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
         return RepeatedReceipt(known.ticket_id, known.public_id, f"{public_url}/tickets/{known.ticket_id}")
     if isinstance(prepared, str):
         raise InvalidRequest("the capture was deleted during this request; send it again")
-    found, public_id = _find_or_create_ticket(tx, actor, args.capture, prepared)
+    row, public_id = _find_or_create_ticket(tx, actor, args.capture, prepared)
     byline = bylines.ensure_byline(tx, actor)
-    key = captures.insert_capture(tx, actor.user, found.key, prepared.capture, byline)
-    similar.insert_fingerprints(tx, found.key, prepared.fingerprints)
+    key = captures.insert_capture(tx, actor.user, row.key, prepared.capture, byline)
+    similar.insert_fingerprints(tx, row.key, prepared.fingerprints)
     screenshot_id = None
     if prepared.screenshot is not None:
-        _, screenshot_id = assets.insert_asset(tx, found.key, key, prepared.screenshot, byline)
+        _, screenshot_id = assets.insert_asset(tx, row.key, key, prepared.screenshot, byline)
     for each in prepared.attachments:
-        assets.insert_asset(tx, found.key, None, each, byline)
+        assets.insert_asset(tx, row.key, None, each, byline)
     summary = CaptureSummary(
         id=prepared.capture.public_id,
         captured_at=format_rfc3339(prepared.capture.captured_at),
@@ -83,12 +83,12 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
         health_summary=describe_health(prepared.capture.health),
         screenshot_id=screenshot_id,
     )
-    captures.set_newest_capture(tx, found.key, key, summary)
+    captures.set_newest_capture(tx, row.key, key, summary)
     details = {"capture_id": prepared.capture.public_id, "attachments": len(prepared.attachments)}
     if args.capture.ticket_id is None:
-        record_ticket_event(tx, actor, found, "capture.attached", **details)
+        record_ticket_event(tx, actor, row, "capture.attached", **details)
     else:
-        record_change(tx, actor, found, public_id, "capture.attached", **details)
+        record_change(tx, actor, row, public_id, "capture.attached", **details)
     return Receipt(public_id, prepared.capture.public_id, f"{prepared.public_url}/tickets/{public_id}")
 
 
@@ -97,11 +97,11 @@ def _find_or_create_ticket(
 ) -> tuple[VisibleRow, str]:
     """Find the capture's ticket, or create it."""
     if envelope.ticket_id is not None:
-        found, state = find_writable_ticket(tx, actor, envelope.ticket_id)
-        return found, state.id
-    found, column = resolve_target(tx, actor, prepared.project_id, envelope.column_id)
+        row, state = find_writable_ticket(tx, actor, envelope.ticket_id)
+        return row, state.id
+    row, column = resolve_target(tx, actor, prepared.project_id, envelope.column_id)
     new = NewTicket(
-        project=found.project,
+        project=row.project,
         column=column,
         position=positions.find_end_position(tx, column),
         title=prepared.title,
@@ -110,5 +110,5 @@ def _find_or_create_ticket(
         labels=normalize_labels(prepared.labels),
         source_url=prepared.capture.page.url,
     )
-    at, ticket = insert_ticket(tx, actor, found, new)
-    return at, ticket.id
+    ticket_row, ticket = insert_ticket(tx, actor, row, new)
+    return ticket_row, ticket.id

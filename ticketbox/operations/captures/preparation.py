@@ -118,7 +118,7 @@ async def prepare_capture(
     if await services.read(lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id)):
         return services.public_url
     project_id, policy = await services.read(lambda tx: _find_project(tx, actor, args.capture))
-    return await services.work(process_capture, args, project_id, policy, services.public_url)
+    return await services.run_in_worker(process_capture, args, project_id, policy, services.public_url)
 
 
 def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | None, CapturePolicy]:
@@ -127,15 +127,15 @@ def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | Non
     if envelope.ticket_id is not None:
         if project_id is not None or envelope.column_id is not None:
             raise InvalidField("capture.ticket_id", "send ticket_id, or project_id and column_id, not both")
-        found, _ = find_writable_ticket(tx, actor, envelope.ticket_id)
+        row, _ = find_writable_ticket(tx, actor, envelope.ticket_id)
     elif envelope.column_id is not None:
-        found, _ = resolve_target(tx, actor, project_id, envelope.column_id)
+        row, _ = resolve_target(tx, actor, project_id, envelope.column_id)
     else:
         project_id = project_id or choose_best_match(projects.list_url_patterns(tx, actor.viewer), envelope.page.url)
         if project_id is None:
             raise InvalidField("capture.project_id", "this page matches no project's URL patterns; send project_id")
-        found = find_writable(tx, actor, "project", project_id)
-    return project_id, projects.load_project(tx, actor.viewer, found.project).capture_policy
+        row = find_writable(tx, actor, "project", project_id)
+    return project_id, projects.load_project(tx, actor.viewer, row.project).capture_policy
 
 
 def _remove_control_characters(page: Page) -> Page:

@@ -227,11 +227,11 @@ def _build_page(
     matches: list[tuple[int, T]],
 ) -> StreamPage[T]:
     (after,) = decode_cursor(actor, args) or (-1,)
-    found = build_page(actor, args, streams.slice_page(matches, after, args.limit + 1)[0])
+    page = build_page(actor, args, streams.slice_page(matches, after, args.limit + 1)[0])
     health = stored.capture.health
     return StreamPage(
-        found.items,
-        found.next_cursor,
+        page.items,
+        page.next_cursor,
         total,
         len(matches),
         get_stream_health(health, stream),

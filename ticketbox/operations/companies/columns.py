@@ -46,8 +46,8 @@ class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_columns(tx: Read, actor: Actor, args: ListColumns) -> Page[Column]:
     """List a project's columns from left to right."""
-    found = find_readable(tx, actor, "project", args.project_id)
-    return Page([column for _, column in columns.list_columns(tx, found.project)], None)
+    row = find_readable(tx, actor, "project", args.project_id)
+    return Page([column for _, column in columns.list_columns(tx, row.project)], None)
 
 
 class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -65,13 +65,11 @@ class CreateColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def create_column(tx: Write, actor: Actor, args: CreateColumn) -> Column:
     """Add a column to a board. Requires the role admin."""
-    found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
-    if len(columns.list_columns(tx, found.key)) >= MAX_COLUMNS:
+    row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    if len(columns.list_columns(tx, row.key)) >= MAX_COLUMNS:
         raise Conflict(f"a board has at most {MAX_COLUMNS} columns")
-    column = columns.load_column(tx, columns.insert_column(tx, found.key, args.name.strip(), args.position))
-    record_company_event(
-        tx, actor, "column.created", found.company, found.project, column_id=column.id, name=column.name
-    )
+    column = columns.load_column(tx, columns.insert_column(tx, row.key, args.name.strip(), args.position))
+    record_company_event(tx, actor, "column.created", row.company, row.project, column_id=column.id, name=column.name)
     return column
 
 
@@ -91,13 +89,13 @@ def update_column(tx: Write, actor: Actor, args: UpdateColumn) -> Column:
     """Rename or move a column. Requires the role admin."""
     if args.name is UNSET and args.position is UNSET:
         raise InvalidRequest("nothing to change: send name or position")
-    found = find_writable(tx, actor, "column", args.column_id, Role.ADMIN)
+    row = find_writable(tx, actor, "column", args.column_id, Role.ADMIN)
     name = None if args.name is UNSET else args.name.strip()
     position = None if args.position is UNSET else args.position
-    columns.update_column(tx, found.key, found.project, name, position)
-    column = columns.load_column(tx, found.key)
+    columns.update_column(tx, row.key, row.project, name, position)
+    column = columns.load_column(tx, row.key)
     record_company_event(
-        tx, actor, "column.changed", found.company, found.project,
+        tx, actor, "column.changed", row.company, row.project,
         column_id=column.id, name=column.name, position=column.position,
     )  # fmt: skip
     return column
@@ -117,16 +115,16 @@ class DeleteColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def delete_column(tx: Write, actor: Actor, args: DeleteColumn) -> None:
     """Delete a column. Requires the role admin. A board must have at least one column."""
-    found = find_writable(tx, actor, "column", args.column_id, Role.ADMIN)
-    if len(columns.list_columns(tx, found.project)) == 1:
+    row = find_writable(tx, actor, "column", args.column_id, Role.ADMIN)
+    if len(columns.list_columns(tx, row.project)) == 1:
         raise Conflict("a board must have at least one column")
-    keys = columns.list_active_tickets(tx, found.key)
+    keys = columns.list_active_tickets(tx, row.key)
     if keys and args.move_to is None:
         raise Conflict(f"the column has {len(keys)} tickets; send move_to, the column to move them to")
     if args.move_to is not None:
-        _move_tickets(tx, actor, found, keys, args.move_to)
-    columns.delete_column(tx, found.key, found.project)
-    record_company_event(tx, actor, "column.removed", found.company, found.project, column_id=args.column_id)
+        _move_tickets(tx, actor, row, keys, args.move_to)
+    columns.delete_column(tx, row.key, row.project)
+    record_company_event(tx, actor, "column.removed", row.company, row.project, column_id=args.column_id)
 
 
 def _move_tickets(tx: Write, actor: Actor, column: VisibleRow, keys: list[int], move_to: str) -> None:

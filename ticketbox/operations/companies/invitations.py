@@ -176,7 +176,7 @@ async def prepare_acceptance(
     await services.read(lambda tx: _find_invitation(tx, args.secret))
     hashed = None
     if args.password is not None and actor.kind is not Kind.SESSION:
-        hashed = await services.work(passwords.hash_password, args.password)
+        hashed = await services.run_in_worker(passwords.hash_password, args.password)
     return PreparedAcceptance(hashed, context.address, context.user_agent)
 
 

@@ -52,10 +52,10 @@ def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:
     key = find_membership(actor, args.company_id).company
     project = None
     if args.project_id is not None:
-        found = find_readable(tx, actor, "project", args.project_id)
-        if found.company != key:
+        row = find_readable(tx, actor, "project", args.project_id)
+        if row.company != key:
             raise NotFound("project")
-        project = found.project
+        project = row.project
     (after,) = decode_cursor(actor, args) or (0,)
     return build_page(actor, args, members.list_members(tx, key, project, after, args.limit + 1))
 
@@ -83,10 +83,10 @@ def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
     require_may_grant(actor, key, max(place.role, role))
     _require_another_owner(tx, key, place, role)
     if args.project_ids is UNSET:
-        kept = None if place.member.project_ids is None else members.list_project_keys(tx, place.key)
+        project_keys = None if place.member.project_ids is None else members.list_project_keys(tx, place.key)
     else:
-        kept = find_project_keys(tx, key, args.project_ids)
-    members.update_member(tx, place.key, role, kept)
+        project_keys = find_project_keys(tx, key, args.project_ids)
+    members.update_member(tx, place.key, role, project_keys)
     after = _find_member(tx, key, args.user_id).member
     record_company_event(
         tx, actor, "member.changed", key,

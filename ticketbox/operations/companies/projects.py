@@ -49,7 +49,7 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         ),
     ] = []
 
-    def policy(self) -> CapturePolicy:
+    def build_policy(self) -> CapturePolicy:
         """Return the policy as it is stored and shown."""
         return CapturePolicy(self.bodies, list(self.extra_redactions))
 
@@ -98,7 +98,7 @@ class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
     """Create a project in a company. Requires the role admin."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
-    return insert_project(tx, actor, key, args.name.strip(), args.url_patterns, args.capture_policy.policy())
+    return insert_project(tx, actor, key, args.name.strip(), args.url_patterns, args.capture_policy.build_policy())
 
 
 def insert_project(
@@ -127,19 +127,19 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
     """Change a project's name, address patterns or capture policy. Requires the role admin."""
-    given = [name for name in ("name", "url_patterns", "capture_policy") if getattr(args, name) is not UNSET]
-    if not given:
+    fields = [name for name in ("name", "url_patterns", "capture_policy") if getattr(args, name) is not UNSET]
+    if not fields:
         raise InvalidRequest("nothing to change: send name, url_patterns or capture_policy")
-    found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     projects.update_project(
         tx,
-        found.key,
+        row.key,
         name=UNSET if args.name is UNSET else args.name.strip(),
         patterns=args.url_patterns,
-        policy=UNSET if args.capture_policy is UNSET else args.capture_policy.policy(),
+        policy=UNSET if args.capture_policy is UNSET else args.capture_policy.build_policy(),
     )
-    record_company_event(tx, actor, "project.changed", found.company, found.key, fields=given)
-    return projects.load_project(tx, actor.viewer, found.key)
+    record_company_event(tx, actor, "project.changed", row.company, row.key, fields=fields)
+    return projects.load_project(tx, actor.viewer, row.key)
 
 
 class DeleteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -154,9 +154,9 @@ class DeleteProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("delete_project", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /projects/{project_id}")
 def delete_project(tx: Write, actor: Actor, args: DeleteProject) -> None:
     """Delete a project with its board, tickets and captures. Requires the role admin."""
-    found = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
-    project = projects.load_project(tx, actor.viewer, found.key)
+    row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    project = projects.load_project(tx, actor.viewer, row.key)
     if args.confirm_name not in {None, project.name}:
         raise InvalidRequest("confirm_name isn't the project's name; nothing was deleted")
-    projects.delete_project(tx, found.key)
-    record_company_event(tx, actor, "project.removed", found.company, project_id=project.id, name=project.name)
+    projects.delete_project(tx, row.key)
+    record_company_event(tx, actor, "project.removed", row.company, project_id=project.id, name=project.name)

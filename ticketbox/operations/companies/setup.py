@@ -59,7 +59,7 @@ class ColumnName(msgspec.Struct, frozen=True):
 async def hash_owner_password(services: Services, actor: Actor, args: SetUp, context: RequestContext) -> PreparedOwner:
     """Hash the owner's password."""
     return PreparedOwner(
-        await services.work(passwords.hash_password, args.password), context.address, context.user_agent
+        await services.run_in_worker(passwords.hash_password, args.password), context.address, context.user_agent
     )
 
 

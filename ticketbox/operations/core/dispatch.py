@@ -131,10 +131,10 @@ class Dispatcher:
     def _admit(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
         actor = ANONYMOUS
         if context.secret_hash is not None:
-            found = actors.resolve_actor(tx, context.secret_hash, context.via)
-            if found is not None and (found.kind is Kind.SESSION) == context.cookie:
-                actor = found
-                self.services.used[actor.credential] = tx.now
+            resolved = actors.resolve_actor(tx, context.secret_hash, context.via)
+            if resolved is not None and (resolved.kind is Kind.SESSION) == context.cookie:
+                actor = resolved
+                self.services.credential_last_used[actor.credential] = tx.now
             elif operation.scope is not Access.PUBLIC:
                 raise Unauthorized("the session has ended; sign in again") if context.cookie else InvalidToken()
         context.actor = actor
@@ -159,7 +159,7 @@ class Dispatcher:
         if key is None:
             return None
         if operation.body is Body.MULTIPART:
-            return IdempotencyMark(key, await self.services.work(_fingerprint_input, operation, args))
+            return IdempotencyMark(key, await self.services.run_in_worker(_fingerprint_input, operation, args))
         return IdempotencyMark(key, _fingerprint_input(operation, args))
 
     def _perform(

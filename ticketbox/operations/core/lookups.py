@@ -50,21 +50,21 @@ Key = Annotated[
 
 def find_readable(tx: Read, actor: Actor, noun: str, public_id: str) -> VisibleRow:
     """Find a row that the caller may read. Raises NotFound."""
-    found = find_visible_row(tx, actor.viewer, noun, public_id)
-    if found is None or not found.within:
+    row = find_visible_row(tx, actor.viewer, noun, public_id)
+    if row is None or not row.within:
         raise NotFound(noun)
-    return found
+    return row
 
 
 def find_writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Role.MEMBER) -> VisibleRow:
     """Find a row that the caller may write. Raises NotFound or Forbidden."""
-    found = find_visible_row(tx, actor.viewer, noun, public_id)
-    if found is None:
+    row = find_visible_row(tx, actor.viewer, noun, public_id)
+    if row is None:
         raise NotFound(noun)
-    if not found.within:
+    if not row.within:
         raise Forbidden(f"this token's restriction doesn't include the {noun}")
-    require_role(found.role, least)
-    return found
+    require_role(row.role, least)
+    return row
 
 
 def find_readable_ticket(tx: Read, actor: Actor, text: str) -> VisibleRow:

@@ -74,26 +74,26 @@ def decode_cursor(actor: Actor, args: PageRequest, width: int = 1) -> tuple[int,
     if cursor is None:
         return None
     try:
-        found = _decoder.decode(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
+        decoded = _decoder.decode(base64.b64decode(cursor + "=" * (-len(cursor) % 4), b"-_", validate=True))
     except (binascii.Error, ValueError, msgspec.DecodeError):
-        found = None
-    if found is None or found.query_digest != _digest_query(actor, args) or len(found.place) != width:
+        decoded = None
+    if decoded is None or decoded.query_digest != _digest_query(actor, args) or len(decoded.place) != width:
         raise InvalidField("cursor", "this cursor belongs to a different query; start again without a cursor")
-    if any(abs(value) >= 2**63 for value in found.place):
+    if any(abs(value) >= 2**63 for value in decoded.place):
         raise InvalidField("cursor", "this cursor is damaged; start again without a cursor")
-    return found.place
+    return decoded.place
 
 
-def build_page(actor: Actor, args: PageRequest, found: Sequence[tuple[Position, T]]) -> Page[T]:
+def build_page(actor: Actor, args: PageRequest, entries: Sequence[tuple[Position, T]]) -> Page[T]:
     """Build a page of at most `limit` items from positions and items. The caller must have queried one item more."""
     limit = args.limit
-    kept = found[:limit]
-    if len(found) <= limit:
-        return Page([item for _, item in kept], None)
-    last = kept[-1][0]
+    shown = entries[:limit]
+    if len(entries) <= limit:
+        return Page([item for _, item in shown], None)
+    last = shown[-1][0]
     place = (last,) if isinstance(last, int) else last
     packed = msgspec.msgpack.encode(_CursorPosition(_digest_query(actor, args), place))
-    return Page([item for _, item in kept], base64.urlsafe_b64encode(packed).rstrip(b"=").decode())
+    return Page([item for _, item in shown], base64.urlsafe_b64encode(packed).rstrip(b"=").decode())
 
 
 def _digest_query(actor: Actor, args: PageRequest) -> bytes:

@@ -162,7 +162,7 @@ def operation(
             finish=finish,
             writes=hints[parameters[0]] is Write,
             metered=hints[parameters[-1]] is Meter,
-            brief=brief if callable(brief) else _always if brief else _never,
+            brief=brief if callable(brief) else _is_always_brief if brief else _is_never_brief,
             creates=creates,
             live=live,
             body=kind,
@@ -177,11 +177,11 @@ def operation(
     return declare
 
 
-def _always(_: Any) -> bool:
+def _is_always_brief(_: Any) -> bool:
     return True
 
 
-def _never(_: Any) -> bool:
+def _is_never_brief(_: Any) -> bool:
     return False
 
 
@@ -200,7 +200,7 @@ class Registry:
     def __len__(self) -> int:
         return len(self._operations)
 
-    def routes(self) -> Iterator[tuple[Route, Operation]]:
+    def list_routes(self) -> Iterator[tuple[Route, Operation]]:
         """Yield each REST route with its operation."""
         for declared in self:
             for route in declared.routes:

@@ -16,8 +16,8 @@ Json = dict[str, Any]
 
 def build_schemas(shapes: Iterable[Any], template: str) -> tuple[list[Json], Json]:
     """Return the schema of each type, and by name the schemas they refer to. `template` formats a reference."""
-    found, components = msgspec.json.schema_components(shapes, ref_template=template)
-    return [_with_portable_patterns(each) for each in found], _with_portable_patterns(components)
+    schemas, components = msgspec.json.schema_components(shapes, ref_template=template)
+    return [_with_portable_patterns(each) for each in schemas], _with_portable_patterns(components)
 
 
 def _with_portable_patterns(node: Any) -> Any:

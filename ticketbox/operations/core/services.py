@@ -66,22 +66,22 @@ class Services:
         listeners: Listeners | None = None,
         *,
         allow_private: bool = False,
-        mails: bool = False,
+        sends_email: bool = False,
     ) -> None:
         self.database = database
         self.limiter = limiter
         self.public_url = public_url
         self.fetch = fetch
         self.allow_private = allow_private
-        self.mails = mails
+        self.sends_email = sends_email
         self.listeners = Listeners() if listeners is None else listeners
-        self.used: dict[int, int] = {}
+        self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
         self.last_backup: float | None = None
-        self.mailed: Counter[str] = Counter()
+        self.email_outcomes: Counter[str] = Counter()
         # Two threads: each password hash or image needs a whole core and tens of megabytes.
         self._workers = ThreadPoolExecutor(2, thread_name_prefix="work")
 
-    async def work(self, function: Callable[..., T], *arguments: Any) -> T:
+    async def run_in_worker(self, function: Callable[..., T], *arguments: Any) -> T:
         """Run a slow function on a worker thread."""
         return await asyncio.get_running_loop().run_in_executor(self._workers, function, *arguments)
 

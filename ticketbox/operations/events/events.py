@@ -85,9 +85,9 @@ class TicketHistory(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def get_ticket_history(tx: Read, actor: Actor, args: TicketHistory) -> Page[Event]:
     """List a ticket's events, oldest first."""
-    found = find_readable_ticket(tx, actor, args.ticket_id)
+    ticket = find_readable_ticket(tx, actor, args.ticket_id)
     (after,) = decode_cursor(actor, args) or (0,)
-    return build_page(actor, args, events.list_history(tx, found.key, after, args.limit + 1))
+    return build_page(actor, args, events.list_history(tx, ticket.key, after, args.limit + 1))
 
 
 After = Annotated[Id, Meta(description="The id of the last event that the caller has.")]
@@ -132,10 +132,10 @@ def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> EventBatch:
         after = _decode_event_id("Last-Event-ID", args.last_event)
     elif args.after is not None:
         after = _decode_event_id("after", args.after)
-    found = events.list_visible_events(tx, actor.viewer, min(after, newest), _parse_types(args.types), BATCH)
-    more = len(found) == BATCH
-    last = found[-1][0] if more else newest
-    return EventBatch([event for _, event in found], events.encode_event_id(last), more, reset=after > newest)
+    newer = events.list_visible_events(tx, actor.viewer, min(after, newest), _parse_types(args.types), BATCH)
+    more = len(newer) == BATCH
+    last = newer[-1][0] if more else newest
+    return EventBatch([event for _, event in newer], events.encode_event_id(last), more, reset=after > newest)
 
 
 def _decode_event_id(field: str, event_id: str) -> int:
@@ -173,24 +173,24 @@ def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[Event] | Content:
     """List a company's audit log, newest first. Requires the role admin. `X-Next-Cursor` has a CSV's next cursor."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     (before,) = decode_cursor(actor, args) or (NEWEST,)
-    found = build_page(actor, args, events.list_audit_log(tx, key, before, args.limit + 1))
-    return found if args.format is AuditFormat.JSON else _to_csv(found)
+    page = build_page(actor, args, events.list_audit_log(tx, key, before, args.limit + 1))
+    return page if args.format is AuditFormat.JSON else _to_csv(page)
 
 
-def _to_csv(found: Page[Event]) -> Content:
+def _to_csv(page: Page[Event]) -> Content:
     text = io.StringIO(newline="")
     rows = csv.writer(text)
     rows.writerow(
         ["id", "at", "type", "user_id", "user", "token_id", "token", "via", "project_id", "ticket_id", "data"]
     )
-    for event in found.items:
+    for event in page.items:
         by = event.by
         row = [
             event.id, event.at, event.type, by.user.id, by.user.name, by.token_id, by.token_label, by.via,
             event.project_id, event.ticket_id, msgspec.json.encode(event.data).decode(),
         ]  # fmt: skip
         rows.writerow([_neutralize_cell(cell) for cell in row])
-    return Content("text/csv; charset=utf-8", text.getvalue().encode(), "audit.csv", next_cursor=found.next_cursor)
+    return Content("text/csv; charset=utf-8", text.getvalue().encode(), "audit.csv", next_cursor=page.next_cursor)
 
 
 def _neutralize_cell(cell: str | None) -> str:

@@ -10,30 +10,30 @@ from ticketbox.store.events import email_outbox, notifications
 from ticketbox.store.file.database import Write
 
 
-def notify_mentioned(tx: Write, actor: Actor, found: VisibleRow, text: str, before: str = "") -> None:
+def notify_mentioned(tx: Write, actor: Actor, row: VisibleRow, text: str, before: str = "") -> None:
     """Notify the people whom a text mentions and its earlier version didn't."""
     if "@" in text:
-        names = notifications.list_audience(tx, found, actor.user)
-        _notify(tx, found, find_mentions(text, names) - find_mentions(before, names), Reason.MENTION)
+        names = notifications.list_audience(tx, row, actor.user)
+        _notify(tx, row, find_mentions(text, names) - find_mentions(before, names), Reason.MENTION)
 
 
-def notify_of_comment(tx: Write, actor: Actor, found: VisibleRow, body: str) -> None:
+def notify_of_comment(tx: Write, actor: Actor, row: VisibleRow, body: str) -> None:
     """Notify the people whom a new comment mentions, and the ticket's other participants."""
-    names = notifications.list_audience(tx, found, actor.user)
+    names = notifications.list_audience(tx, row, actor.user)
     if names:
-        _notify(tx, found, find_mentions(body, names), Reason.MENTION)
-        _notify(tx, found, notifications.list_participants(tx, found.key) & names.keys(), Reason.REPLY)
+        _notify(tx, row, find_mentions(body, names), Reason.MENTION)
+        _notify(tx, row, notifications.list_participants(tx, row.key) & names.keys(), Reason.REPLY)
 
 
-def notify_assigned(tx: Write, actor: Actor, found: VisibleRow, users: Iterable[int]) -> None:
+def notify_assigned(tx: Write, actor: Actor, row: VisibleRow, users: Iterable[int]) -> None:
     """Notify the people who were assigned."""
     others = set(users) - {actor.user}
     if others:
-        names = notifications.list_audience(tx, found, actor.user)
-        _notify(tx, found, others & names.keys(), Reason.ASSIGNMENT)
+        names = notifications.list_audience(tx, row, actor.user)
+        _notify(tx, row, others & names.keys(), Reason.ASSIGNMENT)
 
 
-def _notify(tx: Write, found: VisibleRow, users: Iterable[int], reason: Reason) -> None:
+def _notify(tx: Write, row: VisibleRow, users: Iterable[int], reason: Reason) -> None:
     event = tx.events[-1].id
-    notifications.insert_notifications(tx, users, event, found.key, reason)
+    notifications.insert_notifications(tx, users, event, row.key, reason)
     email_outbox.queue_notifications(tx, event)

@@ -148,10 +148,10 @@ def create_webhook(tx: Write, actor: Actor, args: CreateWebhook, _: None) -> New
 )  # fmt: skip
 def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Webhook:
     """Change, disable or enable a webhook. Requires the role admin."""
-    found = _find_webhook(tx, actor, args.webhook_id)
-    given = {name: value for name, value in msgspec.structs.asdict(args).items() if value is not UNSET}
-    del given["webhook_id"]
-    if not given:
+    webhook = _find_webhook(tx, actor, args.webhook_id)
+    fields = {name: value for name, value in msgspec.structs.asdict(args).items() if value is not UNSET}
+    del fields["webhook_id"]
+    if not fields:
         raise InvalidRequest("nothing to change: send url, name, types, format or enabled")
     changes = webhooks.WebhookChanges(
         name=UNSET if args.name is UNSET else args.name.strip(),
@@ -159,17 +159,17 @@ def update_webhook(tx: Write, actor: Actor, args: UpdateWebhook, _: None) -> Web
         format=args.format,
         types=args.types if args.types is UNSET or args.types is None else [each.value for each in args.types],
     )
-    webhooks.update_webhook(tx, found.key, changes)
-    if args.enabled is True and not found.enabled:
-        webhooks.enable_webhook(tx, found.key)
-    elif args.enabled is False and found.enabled:
-        webhooks.disable_webhook(tx, found.key, f"{actor.name} disabled it")
+    webhooks.update_webhook(tx, webhook.key, changes)
+    if args.enabled is True and not webhook.enabled:
+        webhooks.enable_webhook(tx, webhook.key)
+    elif args.enabled is False and webhook.enabled:
+        webhooks.disable_webhook(tx, webhook.key, f"{actor.name} disabled it")
     host = {} if args.url is UNSET else {"host": _get_host(args.url)}
     record_company_event(
-        tx, actor, "webhook.changed", found.company, None, None,
-        webhook_id=args.webhook_id, fields=sorted(given), **host,
+        tx, actor, "webhook.changed", webhook.company, None, None,
+        webhook_id=args.webhook_id, fields=sorted(fields), **host,
     )  # fmt: skip
-    return webhooks.load_webhook(tx, found.key)
+    return webhooks.load_webhook(tx, webhook.key)
 
 
 class RotateSecret(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -186,13 +186,13 @@ def rotate_webhook_secret(tx: Write, actor: Actor, args: RotateSecret) -> NewWeb
 
     `secret` is shown only in this response.
     """
-    found = _find_webhook(tx, actor, args.webhook_id)
+    webhook = _find_webhook(tx, actor, args.webhook_id)
     secret = webhook_signature.generate_key()
-    webhooks.rotate_secret(tx, found.key, secret)
+    webhooks.rotate_secret(tx, webhook.key, secret)
     record_company_event(
-        tx, actor, "webhook.changed", found.company, webhook_id=args.webhook_id, fields=["secret"]
+        tx, actor, "webhook.changed", webhook.company, webhook_id=args.webhook_id, fields=["secret"]
     )  # fmt: skip
-    return NewWebhook(webhooks.load_webhook(tx, found.key), webhook_signature.format_key(secret))
+    return NewWebhook(webhooks.load_webhook(tx, webhook.key), webhook_signature.format_key(secret))
 
 
 class DeleteWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -204,9 +204,9 @@ class DeleteWebhook(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 @operation("delete_webhook", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /webhooks/{webhook_id}")
 def delete_webhook(tx: Write, actor: Actor, args: DeleteWebhook) -> None:
     """Delete a webhook. Requires the role admin."""
-    found = _find_webhook(tx, actor, args.webhook_id)
-    webhooks.delete_webhook(tx, found.key)
-    record_company_event(tx, actor, "webhook.removed", found.company, webhook_id=args.webhook_id)
+    webhook = _find_webhook(tx, actor, args.webhook_id)
+    webhooks.delete_webhook(tx, webhook.key)
+    record_company_event(tx, actor, "webhook.removed", webhook.company, webhook_id=args.webhook_id)
 
 
 class ListDeliveries(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -222,9 +222,9 @@ class ListDeliveries(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def list_deliveries(tx: Read, actor: Actor, args: ListDeliveries) -> Page[Delivery]:
     """List a webhook's deliveries, sent and waiting, newest first. Requires the role admin."""
-    found = _find_webhook(tx, actor, args.webhook_id)
+    webhook = _find_webhook(tx, actor, args.webhook_id)
     (before,) = decode_cursor(actor, args) or (NEWEST,)
-    return build_page(actor, args, webhook_deliveries.list_deliveries(tx, found.key, before, args.limit + 1))
+    return build_page(actor, args, webhook_deliveries.list_deliveries(tx, webhook.key, before, args.limit + 1))
 
 
 class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -240,12 +240,12 @@ class ReplayDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def replay_delivery(tx: Write, actor: Actor, args: ReplayDelivery) -> Delivery:
     """Deliver an event again, with the same `webhook-id`. Requires the role admin."""
-    found, webhook = _find_delivery(tx, actor, args.delivery_id)
-    if found.state is DeliveryState.PENDING:
+    delivery, webhook = _find_delivery(tx, actor, args.delivery_id)
+    if delivery.state is DeliveryState.PENDING:
         raise Conflict("this delivery is still pending")
     if not webhook.enabled:
         raise Conflict("the webhook is disabled; enable it first")
-    return webhook_deliveries.replay_delivery(tx, found)
+    return webhook_deliveries.replay_delivery(tx, delivery)
 
 
 class ListAttempts(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -265,24 +265,24 @@ class Attempts(msgspec.Struct, frozen=True):
 )  # fmt: skip
 def list_attempts(tx: Read, actor: Actor, args: ListAttempts) -> Attempts:
     """List the attempts of a delivery, oldest first. Requires the role admin."""
-    found, _ = _find_delivery(tx, actor, args.delivery_id)
-    return Attempts(webhook_deliveries.list_attempts(tx, found))
+    delivery, _ = _find_delivery(tx, actor, args.delivery_id)
+    return Attempts(webhook_deliveries.list_attempts(tx, delivery))
 
 
 def _find_delivery(tx: Read, actor: Actor, public_id: str) -> tuple[DeliveryKeys, WebhookKeys]:
     """Find a delivery of a company where the caller is an admin, and its webhook. Raises NotFound and Forbidden."""
-    found = webhook_deliveries.find_delivery(tx, public_id)
-    if found is not None and _is_reachable(actor, webhook := webhook_deliveries.load_webhook_keys(tx, found)):
-        return found, webhook
+    delivery = webhook_deliveries.find_delivery(tx, public_id)
+    if delivery is not None and _is_reachable(actor, webhook := webhook_deliveries.load_webhook_keys(tx, delivery)):
+        return delivery, webhook
     raise NotFound("delivery")
 
 
 def _find_webhook(tx: Read, actor: Actor, public_id: str) -> WebhookKeys:
     """Find a webhook of a company where the caller is an admin. Raises NotFound and Forbidden."""
-    found = webhooks.find_webhook(tx, public_id)
-    if found is None or not _is_reachable(actor, found):
+    webhook = webhooks.find_webhook(tx, public_id)
+    if webhook is None or not _is_reachable(actor, webhook):
         raise NotFound("webhook")
-    return found
+    return webhook
 
 
 def _is_reachable(actor: Actor, webhook: WebhookKeys) -> bool:

@@ -46,11 +46,11 @@ class ArchivedOrRestored(Ticket, frozen=True):
 )
 def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRestored:
     """Remove a ticket from its board. After that, lists and reads return it only with status `archived` or `all`."""
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ARCHIVED:
         return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already archived")
-    tickets.archive_ticket(tx, found.key, bylines.ensure_byline(tx, actor))
-    ticket = record_change(tx, actor, found, state.id, "ticket.archived")
+    tickets.archive_ticket(tx, row.key, bylines.ensure_byline(tx, actor))
+    ticket = record_change(tx, actor, row, state.id, "ticket.archived")
     return _build_answer(ticket, changed=True, note="the ticket is archived")
 
 
@@ -78,7 +78,7 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
 
     If the column was deleted, the ticket is added at the end of the project's first column.
     """
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ACTIVE:
         return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already active")
     column, position = state.column, state.position
@@ -87,8 +87,8 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
         if column is None:
             raise NotFound("column")
         position = positions.find_end_position(tx, column)
-    tickets.restore_ticket(tx, found.key, column, position)
-    ticket = record_change(tx, actor, found, state.id, "ticket.restored")
+    tickets.restore_ticket(tx, row.key, column, position)
+    ticket = record_change(tx, actor, row, state.id, "ticket.restored")
     return _build_answer(ticket, changed=True, note="the ticket is back on its board")
 
 

@@ -50,9 +50,9 @@ class AssignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def assign_ticket(tx: Write, actor: Actor, args: AssignTicket) -> Ticket:
     """Assign a ticket to a member. If the member is already assigned, this changes nothing."""
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    user = _find_member(tx, actor, found, args.user_id)
-    return _change_assignees(tx, actor, found, state, [user], [])
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    user = _find_member(tx, actor, row, args.user_id)
+    return _change_assignees(tx, actor, row, state, [user], [])
 
 
 class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -78,9 +78,9 @@ class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def unassign_ticket(tx: Write, actor: Actor, args: UnassignTicket) -> Ticket:
     """Remove a member from a ticket's assignees."""
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    user = _find_member(tx, actor, found, args.user_id)
-    return _change_assignees(tx, actor, found, state, [], [user])
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    user = _find_member(tx, actor, row, args.user_id)
+    return _change_assignees(tx, actor, row, state, [], [user])
 
 
 class Mode(StrEnum):
@@ -119,39 +119,37 @@ def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter:
         raise InvalidField("user_ids", "add at least one user, or use mode replace")
 
     def assign(public_id: str) -> Ticket:
-        found, state = find_writable_ticket(tx, actor, public_id)
-        users = [_find_member(tx, actor, found, user_id) for user_id in args.user_ids]
+        row, state = find_writable_ticket(tx, actor, public_id)
+        users = [_find_member(tx, actor, row, user_id) for user_id in args.user_ids]
         if args.mode is Mode.REMOVE:
-            return _change_assignees(tx, actor, found, state, [], users)
-        present = assignments.list_assignees(tx, found.key)
+            return _change_assignees(tx, actor, row, state, [], users)
+        present = assignments.list_assignees(tx, row.key)
         surplus = [key for key in present if key not in users] if args.mode is Mode.REPLACE else []
-        return _change_assignees(tx, actor, found, state, users, surplus)
+        return _change_assignees(tx, actor, row, state, users, surplus)
 
     return apply_to_each(tx, meter, args.ticket_ids, assign)
 
 
-def _find_member(tx: Write, actor: Actor, found: VisibleRow, user_id: str) -> int:
+def _find_member(tx: Write, actor: Actor, row: VisibleRow, user_id: str) -> int:
     """Return the key of a member who can see the ticket's project. Raises NotFound."""
     public_id = actor.user_id if user_id == "me" else user_id
-    user = members.find_user_who_sees(tx, found.project, public_id)
+    user = members.find_user_who_sees(tx, row.project, public_id)
     if user is None:
         raise NotFound("member")
     return user
 
 
 def _change_assignees(
-    tx: Write, actor: Actor, found: VisibleRow, state: TicketState, wanted: list[int], unwanted: list[int]
+    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, wanted: list[int], unwanted: list[int]
 ) -> Ticket:
-    before = assignments.list_assignees(tx, found.key)
-    added = [user for user in wanted if assignments.assign_user(tx, found.key, user)]
-    removed = [user for user in unwanted if assignments.unassign_user(tx, found.key, user)]
-    people = before | assignments.list_assignees(tx, found.key)
+    before = assignments.list_assignees(tx, row.key)
+    added = [user for user in wanted if assignments.assign_user(tx, row.key, user)]
+    removed = [user for user in unwanted if assignments.unassign_user(tx, row.key, user)]
+    people = before | assignments.list_assignees(tx, row.key)
     ticket = load_ticket(tx, actor, state.id)
     if added:
-        ticket = record_change(tx, actor, found, state.id, "ticket.assigned", users=[people[user] for user in added])
-        notify_assigned(tx, actor, found, added)
+        ticket = record_change(tx, actor, row, state.id, "ticket.assigned", users=[people[user] for user in added])
+        notify_assigned(tx, actor, row, added)
     if removed:
-        ticket = record_change(
-            tx, actor, found, state.id, "ticket.unassigned", users=[people[user] for user in removed]
-        )
+        ticket = record_change(tx, actor, row, state.id, "ticket.unassigned", users=[people[user] for user in removed])
     return ticket

@@ -42,9 +42,9 @@ class ListComments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_comments(tx: Read, actor: Actor, args: ListComments) -> Page[Comment]:
     """List a ticket's comments, oldest first."""
-    found = find_readable_ticket(tx, actor, args.ticket_id)
+    row = find_readable_ticket(tx, actor, args.ticket_id)
     (after,) = decode_cursor(actor, args) or (0,)
-    return build_page(actor, args, comments.list_comments(tx, found.key, after, args.limit + 1))
+    return build_page(actor, args, comments.list_comments(tx, row.key, after, args.limit + 1))
 
 
 class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -70,11 +70,11 @@ class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:
     """Add a comment to a ticket."""
-    found, _ = find_writable_ticket(tx, actor, args.ticket_id)
-    key = comments.insert_comment(tx, found.key, args.body, bylines.ensure_byline(tx, actor))
+    row, _ = find_writable_ticket(tx, actor, args.ticket_id)
+    key = comments.insert_comment(tx, row.key, args.body, bylines.ensure_byline(tx, actor))
     comment = comments.load_comment(tx, key)
-    record_ticket_event(tx, actor, found, "comment.created", comment_id=comment.id)
-    notify_of_comment(tx, actor, found, args.body)
+    record_ticket_event(tx, actor, row, "comment.created", comment_id=comment.id)
+    notify_of_comment(tx, actor, row, args.body)
     return comment
 
 
@@ -91,12 +91,12 @@ class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
     """Replace the text of one of your comments."""
-    found, ticket = _find_own_comment(tx, actor, args.comment_id)
-    before = comments.load_comment(tx, found.key).body
-    comments.update_comment(tx, found.key, args.body)
+    row, ticket = _find_own_comment(tx, actor, args.comment_id)
+    before = comments.load_comment(tx, row.key).body
+    comments.update_comment(tx, row.key, args.body)
     record_ticket_event(tx, actor, ticket, "comment.updated", comment_id=args.comment_id)
     notify_mentioned(tx, actor, ticket, args.body, before)
-    return comments.load_comment(tx, found.key)
+    return comments.load_comment(tx, row.key)
 
 
 class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -114,17 +114,17 @@ class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def delete_comment(tx: Write, actor: Actor, args: DeleteComment) -> None:
     """Delete one of your comments. The ticket's history keeps a record of it, without the text."""
-    found, ticket = _find_own_comment(tx, actor, args.comment_id)
-    comments.delete_comment(tx, found.key, ticket.key)
+    row, ticket = _find_own_comment(tx, actor, args.comment_id)
+    comments.delete_comment(tx, row.key, ticket.key)
     record_ticket_event(tx, actor, ticket, "comment.deleted", comment_id=args.comment_id)
 
 
 def _find_own_comment(tx: Write, actor: Actor, comment_id: str) -> tuple[VisibleRow, VisibleRow]:
     """Find a comment of the caller, and its ticket. Raises Forbidden if somebody else wrote it."""
-    found = find_writable(tx, actor, "comment", comment_id)
-    keys = comments.load_comment_keys(tx, found.key)
+    row = find_writable(tx, actor, "comment", comment_id)
+    keys = comments.load_comment_keys(tx, row.key)
     if keys.user != actor.user:
         raise Forbidden("only its author can edit or delete a comment")
     if tickets.load_state(tx, keys.ticket).status is Status.ARCHIVED:
         raise TicketArchived
-    return found, VisibleRow(keys.ticket, found.project, found.company, found.role, found.within)
+    return row, VisibleRow(keys.ticket, row.project, row.company, row.role, row.within)

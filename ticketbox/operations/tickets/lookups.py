@@ -19,8 +19,8 @@ def find_writable_ticket(
     Raises NotFound, Forbidden, TicketArchived unless `archived` is true, and VersionConflict with the current ticket
     if `version` is given and differs.
     """
-    found = find_writable(tx, actor, "ticket", parse_ticket_id(text) or "")
-    state = tickets.load_state(tx, found.key)
+    row = find_writable(tx, actor, "ticket", parse_ticket_id(text) or "")
+    state = tickets.load_state(tx, row.key)
     if state.status is Status.ARCHIVED and not archived:
         raise TicketArchived
     if version is not None and version != state.version:
@@ -28,12 +28,12 @@ def find_writable_ticket(
             f"the ticket has version {state.version}, not {version}; read it again before you change it",
             current=load_ticket(tx, actor, state.id),
         )
-    return found, state
+    return row, state
 
 
 def load_ticket(tx: Read, actor: Actor, public_id: str) -> Ticket:
     """Load a ticket of any status. Raises NotFound."""
-    found = tickets.find_ticket(tx, actor.viewer, public_id, None)
-    if found is None:
+    row = tickets.find_ticket(tx, actor.viewer, public_id, None)
+    if row is None:
         raise NotFound("ticket")
-    return found[1]
+    return row[1]

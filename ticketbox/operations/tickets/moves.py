@@ -57,10 +57,10 @@ def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
     """Move a ticket to a column of any project in the same company, or within its column."""
     if args.before is not None and args.after is not None:
         raise InvalidField("after", "use before or after, not both")
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    column = _find_column(tx, actor, found, args.column_id)
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    column = _find_column(tx, actor, row, args.column_id)
     position = _choose_position(tx, column.key, state, args.before, args.after)
-    return _move(tx, actor, found, state, column, position)
+    return _move(tx, actor, row, state, column, position)
 
 
 def _find_column(tx: Write, actor: Actor, ticket: VisibleRow, column_id: str) -> VisibleRow:
@@ -84,10 +84,10 @@ def _choose_position(tx: Write, column: int, state: TicketState, before: str | N
     return positions.allocate_position(tx, column, neighbour, state.key, after=before is None)
 
 
-def _move(tx: Write, actor: Actor, found: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
+def _move(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
     origin = None if state.column is None else columns.load_column_id(tx, state.column)
-    positions.place_ticket(tx, found.key, column.project, column.key, position)
-    moved = VisibleRow(found.key, column.project, column.company, column.role, within=True)
+    positions.place_ticket(tx, row.key, column.project, column.key, position)
+    moved = VisibleRow(row.key, column.project, column.company, column.role, within=True)
     change = {"from": {"column_id": origin}, "to": {"column_id": columns.load_column_id(tx, column.key)}}
     return record_change(tx, actor, moved, state.id, "ticket.moved", **change)
 
@@ -174,8 +174,8 @@ def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMoveTickets, meter: Met
         raise NotFound("column")
 
     def move(public_id: str) -> Ticket:
-        found, state = find_writable_ticket(tx, actor, public_id)
-        column = _find_column(tx, actor, found, args.column_id)
-        return _move(tx, actor, found, state, column, positions.find_end_position(tx, column.key))
+        row, state = find_writable_ticket(tx, actor, public_id)
+        column = _find_column(tx, actor, row, args.column_id)
+        return _move(tx, actor, row, state, column, positions.find_end_position(tx, column.key))
 
     return apply_to_each(tx, meter, args.ticket_ids, move)

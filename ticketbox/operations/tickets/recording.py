@@ -12,13 +12,13 @@ from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import tickets
 
 
-def record_ticket_event(tx: Write, actor: Actor, found: VisibleRow, type_: str, **data: Any) -> None:
+def record_ticket_event(tx: Write, actor: Actor, row: VisibleRow, type_: str, **data: Any) -> None:
     """Record an event about a ticket that doesn't change the ticket itself, such as a new comment."""
-    events.record_event(tx, type_, bylines.ensure_byline(tx, actor), found.company, found.project, found.key, **data)
+    events.record_event(tx, type_, bylines.ensure_byline(tx, actor), row.company, row.project, row.key, **data)
 
 
-def record_change(tx: Write, actor: Actor, found: VisibleRow, public_id: str, type_: str, **data: Any) -> Ticket:
+def record_change(tx: Write, actor: Actor, row: VisibleRow, public_id: str, type_: str, **data: Any) -> Ticket:
     """Increase a ticket's version, record the event, and return the changed ticket."""
-    tickets.mark_updated(tx, found.key, bylines.ensure_byline(tx, actor))
-    record_ticket_event(tx, actor, found, type_, **data)
+    tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
+    record_ticket_event(tx, actor, row, type_, **data)
     return load_ticket(tx, actor, public_id)

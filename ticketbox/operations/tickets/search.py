@@ -76,14 +76,14 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
     id_ = parse_ticket_id(args.q)
     query = parse_query(args.q if id_ is None else f'"{id_}"', tx.now, typing=args.typing)
     index_query = _build_index_query(tx, actor, args, query)
-    found, complete = index.find_matches(tx, actor.viewer, index_query, decode_cursor(actor, args, 3), args.limit + 1)
-    records = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in found])
+    matches, complete = index.find_matches(tx, actor.viewer, index_query, decode_cursor(actor, args, 3), args.limit + 1)
+    records = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in matches])
     page = build_page(
         actor,
         args,
         [
             (each.place, Hit(**msgspec.structs.asdict(ticket), highlights=each.highlights))
-            for each, ticket in zip(found, records, strict=True)
+            for each, ticket in zip(matches, records, strict=True)
         ],
     )
     return Found(page.items, page.next_cursor, bounded=not complete)
@@ -135,14 +135,14 @@ def _has_name(home: VisibleProject, name: str) -> bool:
 def _find_people(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
     if name == "none":
         return ()
-    found = (actor.user,) if name == "me" else search_scope.find_users_by_name(tx, actor.viewer, name)
-    if not found:
+    users = (actor.user,) if name == "me" else search_scope.find_users_by_name(tx, actor.viewer, name)
+    if not users:
         raise build_term_error(choice.span, f"there is no user named {name}")
-    return found
+    return users
 
 
 def _find_columns(tx: Read, actor: Actor, choice: FacetTerm, name: str) -> tuple[int, ...]:
-    found = search_scope.find_columns_by_name(tx, actor.viewer, name)
-    if not found:
+    columns = search_scope.find_columns_by_name(tx, actor.viewer, name)
+    if not columns:
         raise build_term_error(choice.span, f"there is no column named {name}")
-    return found
+    return columns

@@ -59,9 +59,9 @@ def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> Si
 
     Numbers, ids and hashes are ignored in the comparison.
     """
-    key, prints = _collect_fingerprints(tx, actor, args)
-    found, complete = similar.find_similar(tx, actor.viewer, prints, args.status.statuses, key)
-    best = found[: args.limit]
+    key, fingerprints = _collect_fingerprints(tx, actor, args)
+    matches, complete = similar.find_similar(tx, actor.viewer, fingerprints, args.status.statuses, key)
+    best = matches[: args.limit]
     records = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in best])
     items = [
         SimilarTicket(**msgspec.structs.asdict(ticket), reasons=_list_reasons(each))
@@ -79,14 +79,14 @@ def _collect_fingerprints(tx: Read, actor: Actor, args: FindSimilarTickets) -> t
         return key, similar.list_fingerprints(tx, key)
     if args.url is None and args.error is None:
         raise InvalidField("url", "url or error is required")
-    prints: list[Fingerprint] = []
+    fingerprints: list[Fingerprint] = []
     for field, text, fingerprint in (("error", args.error, fingerprint_message), ("url", args.url, fingerprint_page)):
-        found = None if text is None else fingerprint(text)
-        if found is not None:
-            prints.append(found)
+        fingerprint_of_text = None if text is None else fingerprint(text)
+        if fingerprint_of_text is not None:
+            fingerprints.append(fingerprint_of_text)
         elif text is not None:
             raise InvalidField(field, "this has no words to compare")
-    return 0, prints
+    return 0, fingerprints
 
 
 def _list_reasons(alike: SimilarMatch) -> list[Resemblance]:

@@ -110,10 +110,10 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     """Read a ticket with its newest capture, shortened to the most important entries."""
     status = None if args.status is StatusFilter.ALL else Status(args.status.value)
-    found = tickets.find_ticket(tx, actor.viewer, parse_ticket_id(args.ticket_id) or "", status)
-    if found is None:
+    row = tickets.find_ticket(tx, actor.viewer, parse_ticket_id(args.ticket_id) or "", status)
+    if row is None:
         raise NotFound("ticket")
-    key, ticket = found
+    key, ticket = row
     fields = msgspec.structs.asdict(ticket)
     fields["capture"] = None if ticket.capture is None else _load_capture(tx, key, args)
     return TicketDetail(

@@ -129,9 +129,9 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
     """Create a ticket at the end of a column."""
-    found, column = resolve_target(tx, actor, args.project_id, args.column_id)
+    row, column = resolve_target(tx, actor, args.project_id, args.column_id)
     new = NewTicket(
-        project=found.project,
+        project=row.project,
         column=column,
         position=positions.find_end_position(tx, column),
         title=args.title.strip(),
@@ -141,7 +141,7 @@ def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
         source_url=args.source_url,
         branch=args.branch,
     )
-    return insert_ticket(tx, actor, found, new)[1]
+    return insert_ticket(tx, actor, row, new)[1]
 
 
 def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: str | None) -> tuple[VisibleRow, int]:
@@ -152,26 +152,26 @@ def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: st
     if column_id is None and project_id is None:
         raise InvalidField("project_id", "project_id or column_id is required")
     if column_id is None:
-        found = find_writable(tx, actor, "project", project_id or "")
-        first = columns.find_first_column(tx, found.project)
+        row = find_writable(tx, actor, "project", project_id or "")
+        first = columns.find_first_column(tx, row.project)
         if first is None:
             raise NotFound("column")
-        return found, first
-    found = find_writable(tx, actor, "column", column_id)
-    if project_id is not None and find_writable(tx, actor, "project", project_id).project != found.project:
+        return row, first
+    row = find_writable(tx, actor, "column", column_id)
+    if project_id is not None and find_writable(tx, actor, "project", project_id).project != row.project:
         raise InvalidField("column_id", "the column belongs to another project")
-    return found, found.key
+    return row, row.key
 
 
-def insert_ticket(tx: Write, actor: Actor, found: VisibleRow, new: NewTicket) -> tuple[VisibleRow, Ticket]:
+def insert_ticket(tx: Write, actor: Actor, row: VisibleRow, new: NewTicket) -> tuple[VisibleRow, Ticket]:
     """Store a new ticket and its event. Returns the ticket's row and the ticket."""
     key, public_id = tickets.insert_ticket(tx, new, bylines.ensure_byline(tx, actor))
     if new.source_url is not None:
         similar.insert_fingerprints(tx, key, filter(None, [fingerprint_page(new.source_url)]))
-    row = VisibleRow(key, found.project, found.company, found.role, within=True)
-    record_ticket_event(tx, actor, row, "ticket.created", title=new.title)
-    notify_mentioned(tx, actor, row, new.description)
-    return row, load_ticket(tx, actor, public_id)
+    ticket_row = VisibleRow(key, row.project, row.company, row.role, within=True)
+    record_ticket_event(tx, actor, ticket_row, "ticket.created", title=new.title)
+    notify_mentioned(tx, actor, ticket_row, new.description)
+    return ticket_row, load_ticket(tx, actor, public_id)
 
 
 class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -201,29 +201,29 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     """Change a ticket's title, description, priority or labels, or mark it resolved or unresolved."""
-    given = {
+    fields = {
         name: value
         for name in ("title", "description", "priority", "labels", "resolved")
         if (value := getattr(args, name)) is not UNSET
     }
-    if not given:
+    if not fields:
         raise InvalidRequest("nothing to change; send title, description, priority, labels or resolved")
-    if "title" in given:
-        given["title"] = given["title"].strip()
-    if "labels" in given:
-        given["labels"] = normalize_labels(given["labels"])
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    if "title" in fields:
+        fields["title"] = fields["title"].strip()
+    if "labels" in fields:
+        fields["labels"] = normalize_labels(fields["labels"])
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     before = load_ticket(tx, actor, state.id)
-    changes = {name: value for name, value in given.items() if getattr(before, name) != value}
+    changes = {name: value for name, value in fields.items() if getattr(before, name) != value}
     if not changes:
         return before
     plain = {name: value for name, value in changes.items() if name != "labels"}
-    tickets.update_ticket(tx, found.key, tickets.TicketChanges(**plain))
+    tickets.update_ticket(tx, row.key, tickets.TicketChanges(**plain))
     if "labels" in changes:
-        tickets.set_labels(tx, found.key, changes["labels"])
+        tickets.set_labels(tx, row.key, changes["labels"])
     logged = {
         name: {"from": getattr(before, name), "to": value} for name, value in changes.items() if name != "description"
     }
-    ticket = record_change(tx, actor, found, before.id, "ticket.updated", fields=sorted(changes), changes=logged)
-    notify_mentioned(tx, actor, found, changes.get("description", ""), before.description)
+    ticket = record_change(tx, actor, row, before.id, "ticket.updated", fields=sorted(changes), changes=logged)
+    notify_mentioned(tx, actor, row, changes.get("description", ""), before.description)
     return ticket

@@ -66,8 +66,8 @@ def take_over(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
     if account is None:
         raise NotFound("account")
     owner = actors.load_user_as_actor(tx, account.key, Via.CLI)
-    found, first = resolve_target(tx, owner, args.project_id, None)
-    board = columns.list_columns(tx, found.project)
+    row, first = resolve_target(tx, owner, args.project_id, None)
+    board = columns.list_columns(tx, row.project)
     column_by_name = {column.name.casefold(): key for key, column in board}
     names = {key: column.name for key, column in board}
     imported = read_tickets(args.tracker, args.data)
@@ -77,11 +77,11 @@ def take_over(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
 
     states: dict[tuple[str, int, bool], int] = {}
     for ticket in imported:
-        at = (ticket.state, choose_column(ticket), ticket.resolved)
-        states[at] = states.get(at, 0) + 1
+        state = (ticket.state, choose_column(ticket), ticket.resolved)
+        states[state] = states.get(state, 0) + 1
     if not args.dry_run:
         for ticket in imported:
-            _import_ticket(tx, owner, found, choose_column(ticket), ticket)
+            _import_ticket(tx, owner, row, choose_column(ticket), ticket)
     return ImportedTickets(
         tickets=len(imported),
         comments=sum(len(ticket.comments) for ticket in imported),
@@ -92,9 +92,9 @@ def take_over(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
     )
 
 
-def _import_ticket(tx: Write, owner: Actor, found: VisibleRow, column: int, ticket: ImportedTicket) -> None:
+def _import_ticket(tx: Write, owner: Actor, row: VisibleRow, column: int, ticket: ImportedTicket) -> None:
     new = NewTicket(
-        project=found.project,
+        project=row.project,
         column=column,
         position=positions.find_end_position(tx, column),
         title=ticket.title,
@@ -103,10 +103,10 @@ def _import_ticket(tx: Write, owner: Actor, found: VisibleRow, column: int, tick
         labels=ticket.labels,
         source_url=ticket.url,
     )
-    at, _ = insert_ticket(tx, owner, found, new)
+    ticket_row, _ = insert_ticket(tx, owner, row, new)
     byline = bylines.ensure_byline(tx, owner)
     if ticket.resolved:
-        tickets.update_ticket(tx, at.key, tickets.TicketChanges(resolved=True))
+        tickets.update_ticket(tx, ticket_row.key, tickets.TicketChanges(resolved=True))
     for body in ticket.comments:
-        key = comments.insert_comment(tx, at.key, body, byline)
-        record_ticket_event(tx, owner, at, "comment.created", comment_id=comments.load_comment(tx, key).id)
+        key = comments.insert_comment(tx, ticket_row.key, body, byline)
+        record_ticket_event(tx, owner, ticket_row, "comment.created", comment_id=comments.load_comment(tx, key).id)

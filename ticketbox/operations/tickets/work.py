@@ -51,13 +51,13 @@ class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def start_work(tx: Write, actor: Actor, args: StartWork) -> Ticket:
     """Claim a ticket for a limited time and record its branch. Others can't start work until the claim ends."""
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     if _is_claimed(tx, state) and not _is_held_by(state, actor):
         raise _build_claim_error(tx, actor, state)
     branch = args.branch or state.branch or f"{state.id}-{slugify(state.title)}"
     until = tx.now + args.lease_minutes * MINUTE
-    tickets.claim_ticket(tx, found.key, bylines.ensure_byline(tx, actor), until, branch)
-    return record_change(tx, actor, found, state.id, "ticket.work_started", branch=branch, until=format_rfc3339(until))
+    tickets.claim_ticket(tx, row.key, bylines.ensure_byline(tx, actor), until, branch)
+    return record_change(tx, actor, row, state.id, "ticket.work_started", branch=branch, until=format_rfc3339(until))
 
 
 class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -83,13 +83,13 @@ class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
     """Release the claim on a ticket. An admin can release the claims of others."""
-    found, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     if not _is_claimed(tx, state):
         return load_ticket(tx, actor, state.id)
-    if state.claimed_user != actor.user and found.role < Role.ADMIN:
+    if state.claimed_user != actor.user and row.role < Role.ADMIN:
         raise _build_claim_error(tx, actor, state)
-    tickets.release_claim(tx, found.key)
-    return record_change(tx, actor, found, state.id, "ticket.work_stopped")
+    tickets.release_claim(tx, row.key)
+    return record_change(tx, actor, row, state.id, "ticket.work_stopped")
 
 
 def slugify(title: str) -> str:
