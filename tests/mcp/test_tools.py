@@ -174,7 +174,7 @@ def test_text_and_object_of_a_refusal_have_the_same_content(world: World, mode: 
 
 def test_tools_whose_results_have_pictures_declare_no_output_schema() -> None:
     """Their results have no structured part, because clients that prefer it drop the picture."""
-    cards = tools.get_tool_cards(registry())
+    cards = tools.get_tool_cards(load_registry())
     assert {name for name, card in cards.items() if card.output_schema is None} == {"get_ticket", "get_screenshot"}
 
 
