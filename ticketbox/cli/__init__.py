@@ -14,6 +14,8 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "demo": "ticketbox.cli.demo:demo",
         "user": "ticketbox.cli.users:user",
         "token": "ticketbox.cli.tokens:token",
+        "ticket": "ticketbox.cli.client.groups:ticket",
+        "capture": "ticketbox.cli.client.groups:capture",
         "backup": "ticketbox.cli.backup:backup",
         "restore": "ticketbox.cli.backup:restore",
         "export": "ticketbox.cli.export_import:export",

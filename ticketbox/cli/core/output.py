@@ -3,7 +3,7 @@
 import functools
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, NoReturn, TypeVar
 
 import click
 import msgspec
@@ -37,10 +37,10 @@ def exit_on_problem(function: F) -> F:
     return run  # type: ignore[return-value]
 
 
-def exit_with_error(message: str) -> Any:
-    """Print an error message on standard error and exit with status 1."""
+def exit_with_error(message: str, status: int = 1) -> NoReturn:
+    """Print an error message on standard error and exit."""
     click.echo(f"ticketbox: {message}", err=True)
-    sys.exit(1)
+    sys.exit(status)
 
 
 def print_json(value: object) -> None:

@@ -1,0 +1,285 @@
+"""`ticketbox ticket` and `ticketbox capture`, against a real server."""
+
+import json
+import os
+import pty
+import re
+import select
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pytest
+from click.testing import Result
+
+from tests.support.cli import run
+from tests.support.operation_cases import make_capture
+from tests.support.server import World, ok
+from ticketbox.cli.client import terminal
+
+HOSTILE = "Hello\x1b[31m \u202egnp.exe\u202c \x9b2J"
+
+
+def call(world: World, *arguments: str | Path, token: str | None = None, stdin: str | None = None) -> Result:
+    """Run a command with the world's token."""
+    secret = world.api.headers["Authorization"].removeprefix("Bearer ") if token is None else token
+    return run(*arguments, stdin=stdin, SERVICE_API_TOKEN=secret, TICKETBOX_URL=world.box.url)
+
+
+def read(world: World, *arguments: str | Path, stdin: str | None = None) -> str:
+    """The output of a command that must succeed."""
+    result = call(world, *arguments, stdin=stdin)
+    assert result.exit_code == 0, result.stderr
+    return result.stdout
+
+
+def as_json(world: World, *arguments: str | Path) -> Any:
+    """The JSON that a command prints."""
+    return json.loads(read(world, *arguments, "--json"))
+
+
+def expect_failure(result: Result, status: int, *words: str) -> None:
+    """Expect an exit status, nothing on standard output, and one message that contains these words."""
+    assert (result.exit_code, result.stdout) == (status, ""), result.stderr
+    assert result.stderr.startswith("ticketbox: ")
+    assert all(word in result.stderr for word in words), result.stderr
+
+
+def test_ticket_goes_from_creation_to_the_last_column_on_the_command_line(world: World) -> None:
+    made = as_json(world, "ticket", "create", "The cart stays empty", "--project", world.project, "--priority", "high",
+                   "--label", "cart", "--label", "shop")  # fmt: skip
+    assert (made["title"], made["priority"], made["labels"]) == ("The cart stays empty", "high", ["cart", "shop"])
+    ticket = made["id"]
+    read(world, "ticket", "comment", ticket, "It is the **cache**.")
+    assert "Moved" in read(world, "ticket", "move", ticket, world.columns[2])
+    assert "Claimed" in read(world, "ticket", "claim", ticket, "--branch", "fix/cart")
+    found = ok(world.api.get(f"/tickets/{ticket}"))
+    assert (found["column_id"], found["branch"], found["comment_count"]) == (world.columns[2], "fix/cart", 1)
+    shown = read(world, "ticket", "show", ticket)
+    for words in ("The cart stays empty", "high priority", "cart, shop", "branch fix/cart", "It is the **cache**."):
+        assert words in shown
+
+
+def test_text_is_read_from_standard_input_for_a_dash(world: World) -> None:
+    text = "First line\n\n- a list\n"
+    made = read(world, "ticket", "create", "A", "--project", world.project, "--description", "-", "--json", stdin=text)
+    ticket = json.loads(made)
+    assert ticket["description"] == "First line\n\n- a list"
+    read(world, "ticket", "comment", ticket["id"], "-", stdin="From a pipe\n")
+    (comment,) = ok(world.api.get(f"/tickets/{ticket['id']}/comments"))["items"]
+    assert comment["body"] == "From a pipe"
+
+
+def test_list_accepts_the_filters_of_the_operation(world: World) -> None:
+    world.ticket("Low", priority="low")
+    high = world.ticket("High", priority="high", labels=["checkout"])
+    listed = as_json(world, "ticket", "list", "--project", world.project, "--priority", "high", "--label", "checkout")
+    assert [each["id"] for each in listed["items"]] == [high["id"]]
+    assert as_json(world, "ticket", "list", "--project", world.project, "--resolved")["items"] == []
+    unresolved = as_json(world, "ticket", "list", "--project", world.project, "--no-resolved", "--sort", "created")
+    assert [each["title"] for each in unresolved["items"]] == ["Low", "High"]
+
+
+def test_table_is_aligned_and_wide_characters_fill_two_cells(world: World) -> None:
+    for title in ("Short", "カートが空です", "e\u0301te\u0301"):
+        world.ticket(title, priority="low")
+    head, *rows = read(world, "ticket", "list", "--project", world.project).splitlines()
+    assert head.split() == ["TICKET", "TITLE", *(["COLUMN"] if "COLUMN" in head else []), "PRIORITY", "UPDATED"]
+    starts = {terminal.measure_width(row[: row.index(" low ") + 1]) for row in rows}
+    assert starts == {head.index("PRIORITY")}
+
+
+def test_next_page_is_offered_on_standard_error(world: World) -> None:
+    for number in range(3):
+        world.ticket(f"Ticket {number}")
+    first = call(world, "ticket", "list", "--project", world.project, "--limit", "2")
+    assert len(first.stdout.splitlines()) == 3
+    match = re.search(r"--cursor (\S+)", first.stderr)
+    assert match is not None
+    second = call(world, "ticket", "list", "--project", world.project, "--limit", "2", "--cursor", match[1])
+    assert (len(second.stdout.splitlines()), second.stderr) == (2, "")
+
+
+def test_empty_list_prints_nothing_on_standard_output(world: World) -> None:
+    result = call(world, "ticket", "list", "--project", world.project)
+    assert (result.exit_code, result.stdout) == (0, "")
+    assert result.stderr
+
+
+def test_control_and_bidirectional_characters_are_printed_as_escapes(world: World) -> None:
+    ticket = world.ticket("Title \u202egnp.exe", description=HOSTILE)
+    ok(world.api.post(f"/tickets/{ticket['id']}/comments", json={"body": HOSTILE}))
+    for command in (["list", "--project", world.project], ["show", ticket["id"]]):
+        for flags in ([], ["--json"]):
+            printed = read(world, "ticket", *command, *flags)
+            assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]", printed), command
+    assert r"Hello\x1b[31m \u202egnp.exe\u202c \x9b2J" in read(world, "ticket", "show", ticket["id"])
+    assert as_json(world, "ticket", "show", ticket["id"])["description"] == HOSTILE
+
+
+def test_colours_appear_only_in_a_terminal(world: World) -> None:
+    world.ticket("A" * 200)
+    command = [sys.executable, "-m", "ticketbox", "ticket", "list", "--project", world.project]
+    secret = world.api.headers["Authorization"].removeprefix("Bearer ")
+    environment = {**os.environ, "SERVICE_API_TOKEN": secret, "TICKETBOX_URL": world.box.url, "COLUMNS": "60"}
+    environment.pop("NO_COLOR", None)
+    environment["TERM"] = "xterm"
+    piped = subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+    assert "\x1b" not in piped
+    assert "A" * 200 in piped
+    shown = run_in_terminal(command, environment)
+    assert "\x1b[" in shown
+    plain = [re.sub(r"\x1b\[\d*m", "", line) for line in shown.splitlines()]
+    assert all(len(line) <= 60 for line in plain)
+    assert "A…" in plain[1]
+    assert "\x1b" not in run_in_terminal(command, {**environment, "NO_COLOR": "1"})
+
+
+def run_in_terminal(command: list[str], environment: dict[str, str]) -> str:
+    """What a command prints to a pseudo-terminal."""
+    leader, follower = pty.openpty()
+    with subprocess.Popen(command, env=environment, stdout=follower, stderr=subprocess.PIPE) as process:
+        os.close(follower)
+        printed = b""
+        while select.select([leader], [], [], 30)[0]:
+            try:
+                part = os.read(leader, 65_536)
+            except OSError:  # Linux reports the end of a terminal so
+                break
+            if not part:
+                break
+            printed += part
+        assert process.wait(30) == 0
+    os.close(leader)
+    return printed.decode()
+
+
+def test_errors_have_the_detail_of_the_server_and_an_exit_status(world: World) -> None:
+    expect_failure(call(world, "ticket", "show", "t-00000000"), 1, "not found")
+    expect_failure(call(world, "ticket", "create", "A"), 1, "project_id")
+    expect_failure(call(world, "ticket", "list", token="tok_" + "0" * 36), 4, "credential")
+    expect_failure(call(world, "ticket", "list", token=""), 4, "SERVICE_API_TOKEN")
+    expect_failure(call(world, "ticket", "list", token="tok_\nX"), 4, "SERVICE_API_TOKEN")
+    reader = world.owner.token("read")
+    expect_failure(call(world, "ticket", "create", "A", "--project", world.project, token=reader), 1, "tickets:write")
+    assert call(world, "ticket", "list", "--priority", "critical").exit_code == 2
+
+
+def test_conflict_has_its_own_exit_status(world: World) -> None:
+    ticket = world.ticket()["id"]
+    read(world, "ticket", "claim", ticket)
+    other = world.owner.token("tickets:write")
+    expect_failure(call(world, "ticket", "claim", ticket, token=other), 6, "is working on this ticket")
+
+
+def test_unreachable_server_is_named(world: World) -> None:
+    gone = run("ticket", "list", SERVICE_API_TOKEN="tok_x", TICKETBOX_URL="http://localhost:1")
+    expect_failure(gone, 5, "http://localhost:1", "ConnectError")
+    expect_failure(run("ticket", "list", SERVICE_API_TOKEN="tok_x", TICKETBOX_URL="localhost"), 1, "address")
+
+
+@pytest.mark.parametrize("path", ["/", "/mcp", "/mcp/", "/api/v1"])
+def test_address_of_the_endpoint_is_accepted_as_the_server(world: World, path: str) -> None:
+    ticket = world.ticket()
+    secret = world.api.headers["Authorization"].removeprefix("Bearer ")
+    shown = run("ticket", "show", ticket["id"], "--json", "--url", world.box.url + path, SERVICE_API_TOKEN=secret)
+    assert json.loads(shown.stdout)["id"] == ticket["id"]
+
+
+def test_ticket_is_found_by_its_web_address_on_this_server_only(world: World) -> None:
+    ticket = world.ticket()
+    assert as_json(world, "ticket", "show", f"{world.box.url}/tickets/{ticket['id']}?tab=x#c")["id"] == ticket["id"]
+    expect_failure(
+        call(world, "ticket", "show", f"http://evil.example/tickets/{ticket['id']}"), 1, "evil.example", "TICKETBOX_URL"
+    )
+
+
+def test_token_never_goes_to_another_path_than_the_operations(world: World) -> None:
+    expect_failure(call(world, "ticket", "show", "../me"), 1, "not found")
+    expect_failure(call(world, "ticket", "show", "?status=all"), 1, "not found")
+
+
+def test_capture_is_shown_with_its_failures_first(world: World) -> None:
+    made = make_capture(world)
+    ticket, capture = made["ticket_id"], made["capture_id"]
+    shown = read(world, "capture", "show", ticket)
+    assert capture in shown
+    lines = [line.split() for line in shown.splitlines()]
+    order = [[words[0], words[-1]] for words in lines if words[:1] in (["error"], ["request"], ["console"])]
+    assert order == [["error", "cart"], ["request", "https://shop.example/api/cart"], ["console", "empty"]]
+    expect_failure(call(world, "capture", "show", world.ticket()["id"]), 3, "no capture")
+
+
+def test_requests_and_picture_are_saved_next_to_each_other(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_capture(world)
+    ticket, capture = made["ticket_id"], made["capture_id"]
+    monkeypatch.chdir(tmp_path)
+    read(world, "capture", "har", ticket)
+    read(world, "capture", "har", capture, "--output", "again.har")
+    assert json.loads((tmp_path / f"{capture}.har").read_text())["log"]["version"] == "1.2"
+    assert (tmp_path / "again.har").read_bytes() == (tmp_path / f"{capture}.har").read_bytes()
+    read(world, "capture", "screenshot", ticket, "--max-side", "64")
+    (picture,) = tmp_path.glob(f"{ticket}.*")
+    assert picture.read_bytes() == ok_bytes(world, ticket)
+    before = picture.read_bytes()
+    expect_failure(call(world, "capture", "screenshot", ticket), 1, "exists", "--output")
+    assert picture.read_bytes() == before
+    expect_failure(call(world, "capture", "har", ticket, "-o", tmp_path / "no" / "such.har"), 1, "can't write")
+    expect_failure(call(world, "capture", "har", world.ticket()["id"]), 3, "no capture")
+    assert json.loads(read(world, "capture", "har", ticket, "-o", "-"))["log"]
+
+
+def ok_bytes(world: World, ticket: str) -> bytes:
+    """The picture as the API returns it."""
+    answer = world.api.get(f"/tickets/{ticket}/screenshot", params={"max_side": 64})
+    assert answer.status_code == 200
+    return answer.content
+
+
+class LimitedServer(BaseHTTPRequestHandler):
+    """Refuses the first call with 429, which the budgets of a real server do only after hundreds of calls."""
+
+    keys: ClassVar[list[str | None]] = []
+
+    def do_POST(self) -> None:
+        """Answer 429, then 201."""
+        self.rfile.read(int(self.headers["content-length"]))
+        self.keys.append(self.headers["idempotency-key"])
+        status, body = (429, b"{}") if len(self.keys) == 1 else (201, b'{"id": "cmt_1"}')
+        self.send_response(status)
+        self.send_header("retry-after", "0")
+        self.send_header("content-length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *args: Any, **more: Any) -> None:
+        """Print nothing."""
+
+
+def test_call_that_exceeds_a_budget_is_repeated_with_its_key() -> None:
+    with HTTPServer(("127.0.0.1", 0), LimitedServer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        result = run("ticket", "comment", "t-000000", "Hello", SERVICE_API_TOKEN="tok_x", TICKETBOX_URL=url)
+        server.shutdown()
+        thread.join()
+    assert (result.exit_code, result.stdout) == (0, "Added comment cmt_1\n")
+    assert len(LimitedServer.keys) == 2
+    assert LimitedServer.keys[0] == LimitedServer.keys[1]
+
+
+def test_server_that_is_not_ticketbox_is_named() -> None:
+    with HTTPServer(("127.0.0.1", 0), LimitedServer) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        url = f"http://127.0.0.1:{server.server_port}"
+        result = run("ticket", "show", "t-000000", SERVICE_API_TOKEN="tok_x", TICKETBOX_URL=url)
+        server.shutdown()
+        thread.join()
+    expect_failure(result, 1, f"{url} answered 501; is it a ticketbox server?")

@@ -1,0 +1,123 @@
+"""The commands of `ticketbox capture` (docs/use/command-line.md)."""
+
+import re
+import sys
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx2
+
+from ticketbox.cli.client.commands import build_command
+from ticketbox.cli.client.connection import ExitStatus, Server, decode_body
+from ticketbox.cli.client.terminal import escape_line, escape_text, format_age, format_count, print_line, style
+from ticketbox.cli.core.output import exit_with_error, format_bytes
+
+Json = dict[str, Any]
+
+_NO_CAPTURE = "this ticket has no capture"
+_ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "application/json": "har"}
+
+
+def print_capture(found: Json, ticket: str) -> None:
+    """Print a capture with the errors, failed requests and console entries of its excerpt."""
+    page, counts = found["page"], found["counts"]
+    print_line(f"{style('Capture', bold=True)} {escape_line(found['id'])}, {format_age(found['captured_at'])}")
+    print_line(f"  {escape_line(page['url'])}")
+    environment = found["environment"]
+    names = [environment.get("browser"), environment.get("os"), _format_size(environment.get("viewport"))]
+    if any(names):
+        print_line(style("  " + escape_line(" · ".join(filter(None, names))), dim=True))
+    numbers = [
+        format_count(counts["errors"], "error"),
+        f"{counts['failed_requests']:,} of {format_count(counts['network'], 'request')} failed",
+        format_count(counts["console"], "console line"),
+    ]
+    print_line(f"  {', '.join(numbers)}")
+    print_line(style(f"  {escape_line(found['health_summary'])}", dim=True))
+    for entry in _list_items(found, "errors"):
+        times = f" ({entry['count']} times)" if entry.get("count", 1) > 1 else ""
+        print_line(f"  {style('error', fg='red')}    {_shorten(entry['message'])}{times}")
+        if entry.get("source"):
+            print_line(style(f"           {_shorten(entry['source'])}", dim=True))
+    for entry in _list_items(found, "network"):
+        if entry.get("error") or (entry.get("status") or 0) >= 400:
+            outcome = entry.get("status") or entry.get("error")
+            print_line(
+                f"  {style('request', fg='yellow')}  {escape_line(str(outcome))} {escape_line(entry['method'])} "
+                f"{_shorten(entry['url'])}"
+            )
+    for entry in _list_items(found, "console"):
+        if entry["level"] in {"error", "assert", "warn"}:
+            print_line(f"  {style('console', fg='magenta')}  {_shorten(' '.join(entry['args']))}")
+    print_line(style(f"  ticketbox capture screenshot {ticket}; ticketbox capture har {ticket}", dim=True))
+
+
+def _list_items(found: Json, stream: str) -> list[Json]:
+    part: Json | None = found.get(stream)
+    return [] if part is None else part["items"]
+
+
+def _format_size(size: Json | None) -> str:
+    return f"{size['width']} × {size['height']}" if size else ""
+
+
+def _shorten(text: str) -> str:
+    line = escape_line(text.strip().split("\n", 1)[0])
+    return line if len(line) <= 300 else line[:299] + "…"
+
+
+def _read_capture(server: Server, given: Json, _: Json) -> httpx2.Response:
+    return server.call("get_ticket", {"include": ["capture"], "status": "all", **given})
+
+
+def _print_capture(response: httpx2.Response, _: Json) -> None:
+    found = decode_body(response)
+    if found["capture"] is None:
+        exit_with_error(_NO_CAPTURE, ExitStatus.NOTHING)
+    print_capture(found["capture"], escape_line(found.get("key") or found["id"]))
+
+
+def _read_har(server: Server, given: Json, _: Json) -> httpx2.Response:
+    """Download the requests of a capture, or of the newest capture of a ticket."""
+    wanted = given["capture_id"]
+    if not wanted.startswith("cap_"):
+        found = decode_body(_read_capture(server, {"ticket_id": wanted, "include": []}, {}))
+        if found["capture"] is None:
+            exit_with_error(_NO_CAPTURE, ExitStatus.NOTHING)
+        wanted = found["capture"]["id"]
+    return server.call("get_har", {"capture_id": wanted})
+
+
+def _save(response: httpx2.Response, settings: Json) -> None:
+    """Write the response to a file, by default in the current folder, or to standard output for `-`."""
+    target: str | None = settings["output"]
+    if target == "-":
+        sys.stdout.buffer.write(response.content)
+        return
+    path = Path(target) if target is not None else Path(_name_file(response))
+    if target is None and path.exists():
+        exit_with_error(f"{escape_line(str(path))}: the file exists; name another one with --output")
+    try:
+        path.write_bytes(response.content)
+    except OSError as error:
+        exit_with_error(f"can't write {escape_line(str(path))}: {error.strerror}")
+    click.echo(f"{escape_text(str(path))}: {format_bytes(len(response.content))}", err=True)
+
+
+def _name_file(response: httpx2.Response) -> str:
+    """Name a file after the ticket in the response's address; a server can't choose where it is written."""
+    parts = [part for part in response.request.url.path.split("/") if re.fullmatch(r"[\w-]+", part)]
+    kind = response.headers.get("content-type", "").partition(";")[0]
+    return f"{parts[-2]}.{_ENDINGS.get(kind, 'bin')}"
+
+
+_OUTPUT = click.Option(
+    ["--output", "-o"], metavar="FILE", help="The file to write; `-` is standard output.  [default: named by its id]"
+)
+
+show = build_command("show", "get_ticket", _print_capture, hidden=("include", "detail", "status"), call=_read_capture)
+har = build_command(
+    "har", "get_har", _save, arguments=("capture_id",), options=[_OUTPUT], call=_read_har, as_json=False
+)
+screenshot = build_command("screenshot", "get_screenshot", _save, options=[_OUTPUT], as_json=False)

@@ -1,0 +1,155 @@
+"""Calls of the REST API of any server, as the registry describes them (docs/use/command-line.md)."""
+
+import os
+import re
+import time
+from enum import IntEnum
+from typing import Any, NoReturn, Self, cast
+from urllib.parse import quote, urlsplit
+
+import httpx2
+import msgspec
+
+from ticketbox.cli.client.terminal import escape_line
+from ticketbox.cli.core.output import exit_with_error
+from ticketbox.http.header_arguments import HEADER_ARGUMENTS
+from ticketbox.operations.catalogue import registry
+from ticketbox.operations.core.registry import Body, Operation
+
+DEFAULT_URL = "http://localhost:8420"
+PREFIX = "/api/v1"
+TIMEOUT_SECONDS = 60.0
+RETRIES = 3
+LONGEST_RETRY = 15  # seconds
+
+
+class ExitStatus(IntEnum):
+    """The exit statuses of commands that call a server; click exits with 2 for wrong usage."""
+
+    FAILED = 1
+    NOTHING = 3
+    UNAUTHORIZED = 4
+    UNREACHABLE = 5
+    CONFLICT = 6
+
+
+_STATUSES = {401: ExitStatus.UNAUTHORIZED, 409: ExitStatus.CONFLICT, 503: ExitStatus.UNREACHABLE}
+
+
+class Server:
+    """A server's REST API, called with one token; closes its connections at the end of a `with` block."""
+
+    def __init__(self, url: str, token: str) -> None:
+        self.url = url
+        self._http = httpx2.Client(
+            headers={"Authorization": f"Bearer {token}", "User-Agent": "ticketbox-cli"}, timeout=TIMEOUT_SECONDS
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._http.close()
+
+    def call(self, name: str, arguments: dict[str, Any]) -> httpx2.Response:
+        """Call an operation and return its response. Exits with a message if it is refused or doesn't arrive."""
+        operation = registry()[name]
+        request = self._build_request(operation, arguments)
+        response = self._send(request)
+        for _ in range(RETRIES):
+            wait = _read_retry_after(response)
+            if response.status_code != 429 or wait > LONGEST_RETRY:
+                break
+            time.sleep(wait)  # a call that is refused with 429 did nothing, so every call can be repeated
+            response = self._send(request)
+        if not response.is_success:
+            _exit_with_problem(self.url, response)
+        return response
+
+    def _send(self, request: httpx2.Request) -> httpx2.Response:
+        try:
+            return self._http.send(request)
+        except httpx2.TransportError as error:
+            exit_with_error(
+                f"can't reach {self.url} ({type(error).__name__}); start the server, or set TICKETBOX_URL",
+                ExitStatus.UNREACHABLE,
+            )
+
+    def _build_request(self, operation: Operation, arguments: dict[str, Any]) -> httpx2.Request:
+        given = dict(arguments)
+        route = next(each for each in operation.routes if given.keys() >= set(each.parameters))
+        parameters = {name: self._shorten_address(str(given.pop(name))) for name in route.parameters}
+        path = route.path.format_map({name: quote(value, safe="") for name, value in parameters.items()})
+        headers: dict[str, str] = {}
+        for name in HEADER_ARGUMENTS.keys() & given.keys():
+            value = given.pop(name)
+            headers[HEADER_ARGUMENTS[name].name] = f'"{value}"' if name == "expected_version" else str(value)
+        address = f"{self.url}{PREFIX}{path}"
+        timeout = TIMEOUT_SECONDS + float(given.get("wait_seconds", 0))
+        if operation.body is Body.NONE:
+            query = {name: _format_query_value(value) for name, value in given.items()}
+            return self._http.build_request(route.method, address, params=query, headers=headers, timeout=timeout)
+        return self._http.build_request(route.method, address, json=given, headers=headers, timeout=timeout)
+
+    def _shorten_address(self, value: str) -> str:
+        """Return the last part of a ticket's web address on this server; a path can't contain slashes."""
+        if match := re.fullmatch(r"(https?://\S+)/tickets/([^/?#\s]+)\S*", value.strip()):
+            if match[1].lower() != self.url.lower():
+                exit_with_error(f"{escape_line(value)} isn't on {self.url}; set TICKETBOX_URL to its server")
+            return match[2]
+        return value
+
+
+def connect(url: str | None) -> Server:
+    """Return the server for an address, or the default one, with the token from the environment."""
+    address = parse_server_url(url or DEFAULT_URL)
+    token = os.environ.get("SERVICE_API_TOKEN", "").strip()
+    if not token:
+        exit_with_error("SERVICE_API_TOKEN isn't set; set it to an API token", ExitStatus.UNAUTHORIZED)
+    if not re.fullmatch(r"[\x21-\x7e]+", token):
+        exit_with_error("SERVICE_API_TOKEN isn't a token", ExitStatus.UNAUTHORIZED)
+    return Server(address, token)
+
+
+def parse_server_url(text: str) -> str:
+    """Return a server's address without a slash at the end, and without the path of its MCP endpoint or API.
+
+    Exits with a message for anything that isn't an http or https address.
+    """
+    text = text.strip()
+    parts = urlsplit(text)
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.username is not None:
+        exit_with_error(f"{escape_line(text)} isn't a server's address, such as https://tickets.example.org")
+    path = re.sub(r"(/mcp|/api(/v1)?)?/*$", "", parts.path)
+    return f"{parts.scheme}://{parts.netloc}".lower() + path
+
+
+def decode_body(response: httpx2.Response) -> Any:
+    """Decode the JSON of a successful response; None for an empty one."""
+    return msgspec.json.decode(response.content) if response.content else None
+
+
+def _format_query_value(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, cast(list[Any], value))) if isinstance(value, list) else str(value)
+
+
+def _read_retry_after(response: httpx2.Response) -> int:
+    text = response.headers.get("retry-after", "")
+    return int(text) if text.isdecimal() else 1
+
+
+def _exit_with_problem(url: str, response: httpx2.Response) -> NoReturn:
+    status = _STATUSES.get(response.status_code, ExitStatus.FAILED)
+    try:
+        problem = msgspec.json.decode(response.content, type=dict[str, Any])
+        message = str(problem["detail"])
+    except (msgspec.DecodeError, KeyError):
+        exit_with_error(f"{url} answered {response.status_code}; is it a ticketbox server?", status)
+    lines = [message]
+    for each in problem.get("errors", []):
+        if isinstance(each, dict) and len(problem["errors"]) > 1:
+            error = cast(dict[str, Any], each)
+            lines.append(f"  {error.get('field')}: {error.get('message')}")
+    exit_with_error("\n".join(escape_line(line) if line == message else line for line in lines), status)

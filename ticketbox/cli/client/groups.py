@@ -1,0 +1,39 @@
+"""`ticketbox ticket` and `ticketbox capture`. Their commands load the registry, so each loads when it is called."""
+
+import click
+
+from ticketbox.cli.core.lazy_group import LazyGroup
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "list": "ticketbox.cli.client.tickets:list_",
+        "show": "ticketbox.cli.client.tickets:show",
+        "create": "ticketbox.cli.client.tickets:create",
+        "comment": "ticketbox.cli.client.tickets:comment",
+        "move": "ticketbox.cli.client.tickets:move",
+        "claim": "ticketbox.cli.client.tickets:claim",
+    },
+)
+def ticket() -> None:
+    """List, create and work on tickets of a server.
+
+    Uses the API token in SERVICE_API_TOKEN and the server in TICKETBOX_URL. Exit status: 0 done, 1 refused, 2 wrong
+    usage, 3 nothing there, 4 no valid token, 5 server not reachable, 6 conflict, such as a claim by another.
+    """
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "show": "ticketbox.cli.client.captures:show",
+        "har": "ticketbox.cli.client.captures:har",
+        "screenshot": "ticketbox.cli.client.captures:screenshot",
+    },
+)
+def capture() -> None:
+    """Show the capture of a ticket, and save its requests and its picture.
+
+    Uses the API token in SERVICE_API_TOKEN and the server in TICKETBOX_URL. Exit status: as for `ticketbox ticket`.
+    """

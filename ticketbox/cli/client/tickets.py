@@ -1,0 +1,138 @@
+"""The commands of `ticketbox ticket` (docs/use/command-line.md)."""
+
+from typing import Any
+
+import click
+import httpx2
+
+from ticketbox.cli.client.captures import print_capture
+from ticketbox.cli.client.commands import build_command
+from ticketbox.cli.client.connection import Server, decode_body
+from ticketbox.cli.client.terminal import (
+    Style,
+    escape_line,
+    escape_text,
+    format_age,
+    print_line,
+    print_table,
+    style,
+)
+
+Json = dict[str, Any]
+
+_COLUMNS = ("TICKET", "TITLE", "COLUMN", "PRIORITY", "ASSIGNEES", "LABELS", "UPDATED")
+_STYLES: tuple[Style, ...] = ({"fg": "cyan"}, {}, {}, {}, {}, {"dim": True}, {"dim": True})
+
+
+def get_name(ticket: Json) -> str:
+    """Return how people name a ticket: its key, or its id."""
+    return escape_line(ticket.get("key") or ticket["id"])
+
+
+def _print_tickets(response: httpx2.Response, _: Json) -> None:
+    page: Json = decode_body(response)
+    if not page["items"]:
+        click.echo(escape_line(page.get("note") or "No tickets."), err=True)
+        return
+    rows = [
+        [
+            get_name(each),
+            each["title"],
+            each.get("column") or "",
+            "" if each["priority"] == "none" else each["priority"],
+            ", ".join(person["name"] for person in each["assignees"]),
+            ", ".join(each["labels"]),
+            format_age(each["updated"]["at"]),
+        ]
+        for each in page["items"]
+    ]
+    print_table(_COLUMNS, rows, flexible=1, styles=_STYLES)
+    if page["next_cursor"]:
+        click.echo(f"There are more: add --cursor {page['next_cursor']}", err=True)
+
+
+def _read_ticket(server: Server, given: Json, _: Json) -> httpx2.Response:
+    return server.call("get_ticket", {"include": ["capture", "comments"], **given})
+
+
+def _print_ticket(response: httpx2.Response, _: Json) -> None:
+    found: Json = decode_body(response)
+    print_line(f"{style(get_name(found), fg='cyan')}  {style(escape_line(found['title']), bold=True)}")
+    print_line(escape_line(" · ".join(_list_properties(found))))
+    print_line(style(escape_line(" · ".join(_list_authors(found))), dim=True))
+    if found.get("url"):
+        print_line(style(escape_line(found["url"]), dim=True))
+    if found["description"].strip():
+        print_line(f"\n{escape_text(found['description'].strip())}")
+    if found["capture"] is not None:
+        print_line()
+        print_capture(found["capture"], get_name(found))
+    for comment in found.get("comments", []):
+        author = f"{comment['by']['user']['name']}, {format_age(comment['by']['at'])}"
+        print_line(f"\n{style(escape_line(author), bold=True)}")
+        print_line(escape_text(comment["body"].strip()))
+
+
+def _list_properties(found: Json) -> list[str]:
+    claim = found["claim"]
+    return list(
+        filter(
+            None,
+            [
+                found.get("project"),
+                found.get("column"),
+                "archived" if found["status"] == "archived" else "",
+                "resolved" if found["resolved"] else "unresolved",
+                f"{found['priority']} priority" if found["priority"] != "none" else "",
+                ", ".join(found["labels"]),
+                "assigned to " + ", ".join(each["name"] for each in found["assignees"]) if found["assignees"] else "",
+                f"claimed by {_format_author(claim['by'])}, ends {format_age(claim['until'])}" if claim else "",
+                f"branch {found['branch']}" if found["branch"] else "",
+            ],
+        )
+    )
+
+
+def _list_authors(found: Json) -> list[str]:
+    return [
+        f"{verb} {format_age(found[part]['at'])} by {_format_author(found[part])}"
+        for verb, part in (("created", "created"), ("updated", "updated"))
+    ]
+
+
+def _format_author(by: Json) -> str:
+    label = f" ({by['token_label']})" if by.get("token_label") else ""
+    return by["user"]["name"] + label
+
+
+def _print_created(response: httpx2.Response, _: Json) -> None:
+    _print_done("Created", decode_body(response))
+
+
+def _print_moved(response: httpx2.Response, _: Json) -> None:
+    found = decode_body(response)
+    _print_done(f"Moved to {found['column']}:" if found.get("column") else "Moved", found)
+
+
+def _print_claimed(response: httpx2.Response, _: Json) -> None:
+    found = decode_body(response)
+    _print_done("Claimed", found)
+    print_line(escape_line(f"branch {found['branch']}, until {found['claim']['until']}"))
+
+
+def _print_done(verb: str, found: Json) -> None:
+    print_line(f"{escape_line(verb)} {style(get_name(found), fg='cyan')}  {escape_line(found['title'])}")
+    if found.get("url"):
+        print_line(style(escape_line(found["url"]), dim=True))
+
+
+def _print_commented(response: httpx2.Response, _: Json) -> None:
+    print_line(f"Added comment {escape_line(decode_body(response)['id'])}")
+
+
+list_ = build_command("list", "list_tickets", _print_tickets, arguments=())
+show = build_command("show", "get_ticket", _print_ticket, hidden=("include", "detail"), call=_read_ticket)
+create = build_command("create", "create_ticket", _print_created, arguments=("title",))
+comment = build_command("comment", "add_comment", _print_commented, arguments=("ticket_id", "body"))
+move = build_command("move", "move_ticket", _print_moved, arguments=("ticket_id", "column_id"))
+claim = build_command("claim", "start_work", _print_claimed)
