@@ -104,7 +104,7 @@ def _load_image(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int
     blob, asset = assets.load_asset(tx, row.key)
     if asset.width is None or asset.height is None:
         raise InvalidField("asset_id", "only images can be annotated")
-    return blob, asset.width, asset.height, assets.list_burnt_geometries(tx, row.key)
+    return blob, asset.width, asset.height, assets.list_redacted_geometries(tx, row.key)
 
 
 def _find_image(tx: Read, actor: Actor, asset_id: str) -> VisibleRow:

@@ -178,7 +178,10 @@ FROM credential c LEFT JOIN company co ON co.id = c.company_id WHERE c.id = ?
 def load_restriction(tx: Read, key: int) -> tuple[str | None, list[str]]:
     """Load the public ids of the company and the projects that a credential is restricted to."""
     row = tx.fetch_one(SELECT_RESTRICTION, (key,))
-    return (None, []) if row is None else (row[0], msgspec.json.decode(row[1], type=list[str]))
+    if row is None:
+        return None, []
+    company_id, project_ids = row
+    return company_id, msgspec.json.decode(project_ids, type=list[str])
 
 
 REVOKE_IN_COMPANY = """
@@ -197,7 +200,10 @@ SELECT_CREDENTIAL = "SELECT c.id, c.user_id, c.kind FROM credential c WHERE c.pu
 def find_credential(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
     """Find a credential that isn't revoked: its key, its user's key and its kind."""
     row = tx.fetch_one(SELECT_CREDENTIAL, (public_id,))
-    return None if row is None else (row[0], row[1], Kind(row[2]))
+    if row is None:
+        return None
+    key, user, kind = row
+    return key, user, Kind(kind)
 
 
 def load_credential_id(tx: Read, key: int) -> str:

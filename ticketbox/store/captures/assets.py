@@ -1,5 +1,7 @@
 """Assets: the stored files of tickets, and the annotations on them."""
 
+from typing import NamedTuple
+
 import msgspec
 
 from ticketbox.domain.captures.images.annotations import Annotation, AnnotationInput, AnnotationKind, build_annotation
@@ -47,16 +49,37 @@ SELECT a.id, a.public_id, t.public_id, k.public_id, a.kind, a.media_type, a.widt
 FROM asset a JOIN ticket t ON t.id = a.ticket_id JOIN blob b ON b.id = a.blob_id
 LEFT JOIN capture k ON k.id = a.capture_id
 """
+
+
+class _AssetRow(NamedTuple):
+    """A row of `_SELECT_ASSET`."""
+
+    key: int
+    id: str
+    ticket_id: str
+    capture_id: str | None
+    kind: str
+    media_type: str
+    width: int | None
+    height: int | None
+    size: int
+    sha256: bytes
+    name: str
+    created_at: int
+    created_by: int
+    blob: int
+
+
 SELECT_ASSET = f"{_SELECT_ASSET} WHERE a.id = ?"
 SELECT_ASSETS_OF_CAPTURE = f"{_SELECT_ASSET} WHERE a.capture_id = ? ORDER BY a.id"
 SELECT_ATTACHMENTS = f"{_SELECT_ASSET} WHERE a.ticket_id = ? AND a.kind = 'attachment' ORDER BY a.id LIMIT 200"
 
 
 def load_asset(tx: Read, key: int) -> tuple[int, Asset]:
-    """Return the key of an asset's blob, and the asset."""
+    """Load an asset that exists; return the key of its blob, and the asset."""
     row = tx.fetch_one(SELECT_ASSET, (key,))
     assert row is not None
-    return row[13], _build_assets(tx, [row])[0]
+    return _AssetRow._make(row).blob, _build_assets(tx, [row])[0]
 
 
 def list_assets_of_capture(tx: Read, capture: int) -> list[Asset]:
@@ -69,21 +92,22 @@ def list_attachments(tx: Read, ticket: int) -> list[Asset]:
     return _build_assets(tx, tx.fetch_all(SELECT_ATTACHMENTS, (ticket,)))
 
 
-def _build_assets(tx: Read, rows: list[Row]) -> list[Asset]:
-    bylines = Bylines(tx, [row[12] for row in rows])
+def _build_assets(tx: Read, records: list[Row]) -> list[Asset]:
+    rows = [_AssetRow._make(record) for record in records]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         Asset(
-            id=row[1],
-            ticket_id=row[2],
-            capture_id=row[3],
-            kind=AssetKind(row[4]),
-            media_type=row[5],
-            width=row[6],
-            height=row[7],
-            bytes=row[8],
-            sha256=row[9].hex(),
-            name=row[10],
-            created=bylines.build(row[12], row[11]),
+            id=row.id,
+            ticket_id=row.ticket_id,
+            capture_id=row.capture_id,
+            kind=AssetKind(row.kind),
+            media_type=row.media_type,
+            width=row.width,
+            height=row.height,
+            bytes=row.size,
+            sha256=row.sha256.hex(),
+            name=row.name,
+            created=bylines.build(row.created_by, row.created_at),
         )
         for row in rows
     ]
@@ -124,19 +148,32 @@ FROM annotation n JOIN asset a ON a.id = n.asset_id WHERE n.asset_id = ? ORDER B
 """
 
 
+class _AnnotationRow(NamedTuple):
+    """A row of SELECT_ANNOTATIONS."""
+
+    id: str
+    asset_id: str
+    kind: str
+    geometry: str
+    color: str
+    text: str
+    created_at: int
+    created_by: int
+
+
 def list_annotations(tx: Read, asset: int) -> list[Annotation]:
     """List the annotations of an image, from the bottom to the top."""
-    rows = tx.fetch_all(SELECT_ANNOTATIONS, (asset,))
-    bylines = Bylines(tx, [row[7] for row in rows])
+    rows = [_AnnotationRow._make(row) for row in tx.fetch_all(SELECT_ANNOTATIONS, (asset,))]
+    bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         build_annotation(
-            row[2],
-            row[3].encode(),
-            id=row[0],
-            asset_id=row[1],
-            color=row[4],
-            text=row[5],
-            by=bylines.build(row[7], row[6]),
+            row.kind,
+            row.geometry.encode(),
+            id=row.id,
+            asset_id=row.asset_id,
+            color=row.color,
+            text=row.text,
+            by=bylines.build(row.created_by, row.created_at),
         )
         for row in rows
     ]
@@ -146,33 +183,34 @@ INSERT_ANNOTATION = """
 INSERT INTO annotation (public_id, asset_id, place, kind, geometry, color, text, created_at, created_by)
 VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
-SELECT_EARLIER_ANNOTATIONS = (
+SELECT_ANNOTATION_BYLINES = (
     "SELECT public_id, kind, geometry, color, text, created_at, created_by FROM annotation WHERE asset_id = ?"
 )
 
 
 def save_annotations(tx: Write, asset: int, marks: list[AnnotationInput], byline: int) -> None:
     """Replace all annotations of an image. One that is sent back unchanged keeps its byline."""
-    before = {row[0]: row for row in tx.fetch_all(SELECT_EARLIER_ANNOTATIONS, (asset,))}
+    rows = tx.fetch_all(SELECT_ANNOTATION_BYLINES, (asset,))
+    bylines = {(id_, *content): (at, by) for id_, *content, at, by in rows}
     tx.execute("DELETE FROM annotation WHERE asset_id = ?", (asset,))
-    rows: list[Row] = []
+    inserts: list[Row] = []
     for place, mark in enumerate(marks):
         content = (mark.kind.value, msgspec.json.encode(mark.geometry).decode(), mark.color, mark.text)
-        old = before.get(mark.id or "")
-        same = old is not None and tuple(old[1:5]) == content
-        at, by = (old[5], old[6]) if same and old is not None else (tx.now, byline)
-        rows.append((mark.id or generate_id(Prefix.ANNOTATION), asset, place, *content, at, by))
-    tx.execute_many(INSERT_ANNOTATION, rows)
+        at, by = bylines.get((mark.id, *content), (tx.now, byline))
+        inserts.append((mark.id or generate_id(Prefix.ANNOTATION), asset, place, *content, at, by))
+    tx.execute_many(INSERT_ANNOTATION, inserts)
 
 
 def list_annotation_ids(tx: Read, asset: int) -> set[str]:
     """List the ids of an image's annotations."""
-    return {row[0] for row in tx.fetch_all("SELECT public_id FROM annotation WHERE asset_id = ?", (asset,))}
+    rows = tx.fetch_all("SELECT public_id FROM annotation WHERE asset_id = ?", (asset,))
+    return {public_id for (public_id,) in rows}
 
 
-SELECT_BURNT = "SELECT geometry FROM annotation WHERE asset_id = ? AND kind = ?"
+SELECT_REDACTED_GEOMETRIES = "SELECT geometry FROM annotation WHERE asset_id = ? AND kind = ?"
 
 
-def list_burnt_geometries(tx: Read, asset: int) -> set[str]:
+def list_redacted_geometries(tx: Read, asset: int) -> set[str]:
     """List the geometries, as JSON, of the boxes that are already redacted in an image."""
-    return {row[0] for row in tx.fetch_all(SELECT_BURNT, (asset, AnnotationKind.REDACT.value))}
+    rows = tx.fetch_all(SELECT_REDACTED_GEOMETRIES, (asset, AnnotationKind.REDACT.value))
+    return {geometry for (geometry,) in rows}

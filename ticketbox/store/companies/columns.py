@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from ticketbox.domain.companies.records import Column
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.store.file.database import Read, Row, Write
+from ticketbox.store.file.database import Read, Write
 
 _SELECT_COLUMN = """
 SELECT c.id, c.public_id, p.public_id, c.name, c.position
@@ -28,18 +28,17 @@ SELECT_COLUMN = f"{_SELECT_COLUMN} WHERE c.id = ?"
 
 def list_columns(tx: Read, project: int) -> list[tuple[int, Column]]:
     """List a project's columns from left to right, each with its key."""
-    return [(row[0], _build_column(row)) for row in tx.fetch_all(SELECT_COLUMNS, (project,))]
+    return [(row.key, _build_column(row)) for row in map(_ColumnRow._make, tx.fetch_all(SELECT_COLUMNS, (project,)))]
 
 
 def load_column(tx: Read, key: int) -> Column:
     """Load a column that exists."""
     row = tx.fetch_one(SELECT_COLUMN, (key,))
     assert row is not None
-    return _build_column(row)
+    return _build_column(_ColumnRow._make(row))
 
 
-def _build_column(found: Row) -> Column:
-    row = _ColumnRow._make(found)
+def _build_column(row: _ColumnRow) -> Column:
     return Column(id=row.id, project_id=row.project_id, name=row.name, position=row.position)
 
 

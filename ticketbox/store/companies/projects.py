@@ -134,7 +134,8 @@ WHERE v.within AND p.url_patterns <> '[]' ORDER BY p.id
 
 def list_url_patterns(tx: Read, viewer: Viewer) -> list[tuple[str, list[str]]]:
     """List the URL patterns of the projects that the viewer sees, oldest project first."""
-    return [(row[0], _strings.decode(row[1])) for row in tx.fetch_all(SELECT_URL_PATTERNS, viewer)]
+    rows = tx.fetch_all(SELECT_URL_PATTERNS, viewer)
+    return [(public_id, _strings.decode(patterns)) for public_id, patterns in rows]
 
 
 def _encode_json(value: object) -> str:

@@ -47,7 +47,8 @@ def load_content(tx: Read, key: int) -> bytes:
     """Load a blob and return its original bytes."""
     row = tx.fetch_one("SELECT encoding, data FROM blob WHERE id = ?", (key,))
     assert row is not None
-    return unpack_content(row[0], row[1])
+    encoding, data = row
+    return unpack_content(encoding, data)
 
 
 def unpack_content(encoding: str, data: bytes) -> bytes:

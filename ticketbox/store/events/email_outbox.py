@@ -195,9 +195,10 @@ def record_failure(tx: Write, key: int, error: str, *, lasting: bool) -> bool:
     row = tx.fetch_one(SELECT_ATTEMPTS, (key,))
     if row is None:
         return True
-    again = None if lasting else compute_next_attempt(row[0], row[1], tx.now)
-    tx.execute(RECORD_FAILURE, {"key": key, "due": again, "error": error})
-    return again is not None
+    attempts, first_at = row
+    next_at = None if lasting else compute_next_attempt(attempts, first_at, tx.now)
+    tx.execute(RECORD_FAILURE, {"key": key, "due": next_at, "error": error})
+    return next_at is not None
 
 
 GIVE_UP_STALE = """

@@ -101,7 +101,8 @@ def load_webhook_keys(tx: Read, delivery: DeliveryKeys) -> webhooks.WebhookKeys:
     """Load the webhook of a delivery."""
     row = tx.fetch_one(SELECT_WEBHOOK_KEYS, (delivery.webhook,))
     assert row is not None
-    return webhooks.WebhookKeys(row[0], row[1], bool(row[2]))
+    key, company, enabled = row
+    return webhooks.WebhookKeys(key, company, bool(enabled))
 
 
 def replay_delivery(tx: Write, delivery: DeliveryKeys) -> Delivery:

@@ -31,7 +31,10 @@ SELECT_WEBHOOK_KEYS = "SELECT id, company_id, enabled FROM webhook WHERE public_
 def find_webhook(tx: Read, public_id: str) -> WebhookKeys | None:
     """Find a webhook by its public id."""
     row = tx.fetch_one(SELECT_WEBHOOK_KEYS, (public_id,))
-    return None if row is None else WebhookKeys(row[0], row[1], bool(row[2]))
+    if row is None:
+        return None
+    key, company, enabled = row
+    return WebhookKeys(key, company, bool(enabled))
 
 
 _SELECT_WEBHOOK = """

@@ -77,13 +77,13 @@ class TableShape(msgspec.Struct, frozen=True):
 
 def read_shape(connection: sqlite3.Connection, table: str) -> TableShape:
     """Read which columns of a table are exported."""
-    every = [row[1] for row in connection.execute(f'PRAGMA table_info("{table}")')]
+    every = [name for (name,) in connection.execute("SELECT name FROM pragma_table_info(?)", (table,))]
     columns = tuple(
         name
         for name in every
         if name in _EXPORTED_COLUMNS.get(table, every) and name not in _SECRET_COLUMNS.get(table, ())
     )
-    refs = {row[3]: row[2] for row in connection.execute(f'PRAGMA foreign_key_list("{table}")')}
+    refs = dict(connection.execute('SELECT "from", "table" FROM pragma_foreign_key_list(?)', (table,)).fetchall())
     return TableShape(columns, {name: refs[name] for name in columns if name in refs})
 
 

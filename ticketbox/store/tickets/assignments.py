@@ -23,7 +23,8 @@ SELECT u.id, u.public_id, u.name FROM ticket_assignee a JOIN user u ON u.id = a.
 
 def list_assignees(tx: Read, key: int) -> dict[int, Person]:
     """List the assignees of a ticket, by key."""
-    return {row[0]: Person(row[1], row[2]) for row in tx.fetch_all(SELECT_ASSIGNEES, (key,))}
+    rows = tx.fetch_all(SELECT_ASSIGNEES, (key,))
+    return {user: Person(user_id, name) for user, user_id, name in rows}
 
 
 SELECT_ASSIGNEES_OF_TICKETS = """

@@ -152,20 +152,23 @@ def find_matches(
     Of the 200 newest matches, those with all words in their titles come first, then the others; then older matches.
     Each group is sorted newest first.
     """
-    found: list[SearchMatch] = []
+    matches: list[SearchMatch] = []
     if not question.scope:
-        return found, True
+        return matches, True
     asking = _TimedSearch(tx, viewer, question, time.monotonic() + TIME_LIMIT_SECONDS)
     floor, tier, before = after or (asking.find_floor() if question.loose else NO_UPPER_BOUND, 0, NO_UPPER_BOUND)
     steps = ((True, floor, NO_UPPER_BOUND), (False, floor, NO_UPPER_BOUND), (None, 0, floor))
     for number, (titled, least, most) in enumerate(steps):
         if number < tier or least >= most:
             continue
-        rows = asking.select_rows(titled, least, before if number == tier else most, limit - len(found))
-        found += [SearchMatch(row[0], (floor, number, row[0]), _build_highlights(row)) for row in rows]
-        if asking.late or len(found) >= limit:
+        rows = asking.select_rows(titled, least, before if number == tier else most, limit - len(matches))
+        matches += [
+            SearchMatch(key, (floor, number, key), _build_highlights(*marked) if marked else Highlights([], None))
+            for key, *marked in rows
+        ]
+        if asking.late or len(matches) >= limit:
             break
-    return found, not asking.late
+    return matches, not asking.late
 
 
 class _TimedSearch:
@@ -211,12 +214,10 @@ def _encode_json(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _build_highlights(row: Row) -> Highlights:
-    if len(row) == 1:
-        return Highlights([], None)
-    field, _, text = (row[2] or "").partition(":")
+def _build_highlights(title: str, snippet: str | None) -> Highlights:
+    field, _, text = (snippet or "").partition(":")
     excerpt = Excerpt(field, _split_pieces(text)) if field else None
-    return Highlights(_split_pieces(row[1]) if _OPEN in row[1] else [], excerpt)
+    return Highlights(_split_pieces(title) if _OPEN in title else [], excerpt)
 
 
 def _split_pieces(text: str) -> list[Piece]:

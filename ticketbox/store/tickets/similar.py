@@ -31,7 +31,8 @@ SELECT_FINGERPRINTS = "SELECT likeness, value, label FROM fingerprint WHERE tick
 
 def list_fingerprints(tx: Read, ticket: int) -> list[Fingerprint]:
     """List a ticket's fingerprints."""
-    return [Fingerprint(Likeness(row[0]), row[1], row[2]) for row in tx.fetch_all(SELECT_FINGERPRINTS, (ticket,))]
+    rows = tx.fetch_all(SELECT_FINGERPRINTS, (ticket,))
+    return [Fingerprint(Likeness(likeness), value, label) for likeness, value, label in rows]
 
 
 class SimilarMatch(msgspec.Struct, frozen=True):
