@@ -55,7 +55,7 @@ def bucket_limit(function: Callable[..., Any] | ModuleType, name: str) -> int:
 
 
 def test_tokens_page_lists_scopes() -> None:
-    expected = [[f"`{scope}`", *scope.describe] for scope in Scope]
+    expected = [[f"`{scope}`", *scope.description] for scope in Scope]
     assert table(TOKENS, "Scopes") == expected
 
 

@@ -24,7 +24,7 @@ def without_system_fonts(monkeypatch: pytest.MonkeyPatch) -> None:
 def draw_text(text: str) -> bytes:
     """The pixels of a picture with a text on it."""
     mark = {"kind": "text", "geometry": {"x": 10, "y": 10, "size": 24}, "text": text}
-    picture = processing.draw(pictures.png(300, 60), [msgspec.convert(mark, type=AnnotationInput)])
+    picture = processing.draw_annotations(pictures.png(300, 60), [msgspec.convert(mark, type=AnnotationInput)])
     return Image.open(BytesIO(picture.data)).tobytes()
 
 
@@ -79,7 +79,7 @@ def test_each_system_font_is_opened_once_for_new_characters(monkeypatch: pytest.
     opened = list[Path]()
     monkeypatch.setattr(fonts, "_system_choice", {})
     monkeypatch.setattr(fonts, "_list_system_fonts", lambda: (Path("one"), Path("two")))
-    monkeypatch.setattr(fonts, "_find_drawable", lambda path, characters: opened.append(path) or set())
+    monkeypatch.setattr(fonts, "_find_drawable_characters", lambda path, characters: opened.append(path) or set())
     for _ in range(2):
         fonts.split_by_font("日本語")
     assert opened == [Path("one"), Path("two")]

@@ -118,7 +118,7 @@ def test_each_scope_shows_what_it_grants_and_excludes(chromium: Chromium, world:
 
     text = chromium.visit(visit)
     for scope in Scope:
-        grants, denies = scope.describe
+        grants, denies = scope.description
         assert grants in text
         assert f"Excludes: {denies}" in text
 

@@ -83,7 +83,7 @@ def address(data: bytes) -> None:
     if oauth.find_redirect_problem(text) is None:
         oauth.format_host(text)
         oauth.build_form_source(text)
-        oauth.add_answer(text, code="tok_", state=text)
+        oauth.add_response_parameters(text, code="tok_", state=text)
         assert oauth.matches_redirect(text, text)
 
 

@@ -1,4 +1,4 @@
-"""Whatever the bytes: a Problem or a sound answer, and `scale` keeps what it promises."""
+"""Whatever the bytes: a Problem or a sound answer, and `scale_image` keeps what it promises."""
 
 from io import BytesIO
 
@@ -9,7 +9,7 @@ from PIL import Image
 from tests.support import pictures
 from ticketbox.domain.captures.images import media_types
 from ticketbox.domain.captures.images.geometry import BoxGeometry
-from ticketbox.domain.captures.images.processing import Picture, burn, inspect, scale
+from ticketbox.domain.captures.images.processing import Picture, inspect_image, redact_boxes, scale_image
 from ticketbox.domain.core.problems import Problem
 
 VALID = [
@@ -66,19 +66,19 @@ def repair_checksums(data: bytes) -> bytes:
 
 def check(data: bytes) -> None:
     try:
-        inspect(data)
+        inspect_image(data)
     except Problem:
         return
     # What was accepted is never rejected later.
-    assert_sound(scale(data, max_side=20, max_bytes=2000))
-    assert_sound(burn(data, [BoxGeometry(1, 1, 5, 5)]))
+    assert_sound(scale_image(data, max_side=20, max_bytes=2000))
+    assert_sound(redact_boxes(data, [BoxGeometry(1, 1, 5, 5)]))
 
 
 def assert_sound(picture: Picture) -> None:
     with Image.open(BytesIO(picture.data)) as image:
         image.load()
         assert image.size == (picture.width, picture.height)
-        assert media_types.sniff(picture.data) == picture.media_type == f"image/{str(image.format).lower()}"
+        assert media_types.detect_media_type(picture.data) == picture.media_type == f"image/{str(image.format).lower()}"
 
 
 @given(st.sampled_from(MAGIC), st.binary(max_size=400))
@@ -108,7 +108,7 @@ def test_scale_keeps_its_guarantees(
 ) -> None:
     picture = pictures.noise(width, height) if noisy else pictures.image(width, height)
     data = pictures.encode(picture, form)
-    scaled = scale(data, max_side=max_side, max_bytes=max_bytes)
+    scaled = scale_image(data, max_side=max_side, max_bytes=max_bytes)
     assert_sound(scaled)
     assert max(scaled.width, scaled.height) <= max_side
     assert len(scaled.data) < max_bytes
@@ -123,14 +123,14 @@ def test_scale_keeps_its_guarantees(
 @given(st.text(max_size=300))
 @settings(max_examples=150, deadline=None)
 def test_names(name: str) -> None:
-    safe = media_types.safe_name(name)
+    safe = media_types.sanitize_file_name(name)
     assert 1 <= len(safe) <= media_types.MAX_NAME
     assert safe.isprintable()
     assert not {"/", "\\"} & set(safe)
-    assert media_types.safe_name(safe) == safe
-    media_types.content_disposition(name, inline=False).encode("ascii")
+    assert media_types.sanitize_file_name(safe) == safe
+    media_types.format_content_disposition(name, inline=False).encode("ascii")
 
 
 @given(st.binary(max_size=200))
 def test_sniffing_returns_only_supported_types(head: bytes) -> None:
-    assert media_types.sniff(head).startswith(("image/", "application/", "video/", "text/"))
+    assert media_types.detect_media_type(head).startswith(("image/", "application/", "video/", "text/"))

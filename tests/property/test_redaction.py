@@ -93,7 +93,7 @@ def plant_secret(text: str) -> list[tuple[str, Any, list[Any]]]:
 def assert_gone(text: str, secret: str) -> None:
     for stream, redactor, entries in plant_secret(text):
         assert secret.encode() in encode_stream(entries)
-        getattr(redactor, stream)(entries)
+        getattr(redactor, f"redact_{stream}")(entries)
         assert secret.encode() not in encode_stream(entries)
         assert redactor.counts.total > 0
 

@@ -23,16 +23,16 @@ def backup(dest: Path, db: Path, as_json: bool, force: bool) -> None:
 
     The server can keep running. DEST appears when the copy is complete.
     """
-    from ticketbox.store.file.backup import back_up, make_backup_name
+    from ticketbox.store.file.backup import back_up, build_backup_name
     from ticketbox.store.file.migrate import UnusableFile
 
     if not db.exists():
         exit_with_error(f"{db}: no such file")
     if dest.is_dir():
-        dest /= make_backup_name(db)
+        dest /= build_backup_name(db)
     try:
         with Progress(quiet=as_json) as progress:
-            copy = back_up(db, dest, replace=force, tell=progress)
+            copy = back_up(db, dest, replace=force, report=progress)
     except UnusableFile as error:
         exit_with_error(str(error))
     else:
@@ -57,7 +57,7 @@ def restore(src: Path, db: Path, as_json: bool, force: bool) -> None:
         exit_with_error(f"{src}: no such file")
     try:
         with lock_file(db), Progress(quiet=as_json) as progress:
-            copy = store.restore_backup(src, db, force=force, tell=progress)
+            copy = store.restore_backup(src, db, force=force, report=progress)
     except UnusableFile as error:
         exit_with_error(str(error))
     else:

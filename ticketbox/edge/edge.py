@@ -170,7 +170,7 @@ class Edge:
             raise RateLimited(level.retry_after, "too many requests without a credential from this address")
 
     def _charge_address(self, context: RequestContext, cost: int) -> BucketState:
-        return self._limiter.draw(
+        return self._limiter.consume(
             ("address", _get_client_network(context.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost
         )
 
@@ -300,7 +300,7 @@ def limit_bad_credentials(limiter: RateLimiter, problem: Problem, context: Reque
     if not isinstance(problem, Unauthorized):
         return problem
     key = ("bad-credential", _get_client_network(context.address))
-    level = context.level = limiter.draw(key, "bad-credentials", BAD_CREDENTIALS_PER_MINUTE)
+    level = context.level = limiter.consume(key, "bad-credentials", BAD_CREDENTIALS_PER_MINUTE)
     if level.retry_after:
         return RateLimited(level.retry_after, "too many bad credentials from this address")
     return problem

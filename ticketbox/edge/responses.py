@@ -71,7 +71,7 @@ def build_problem_answer(problem: Problem, metadata: str | None = None) -> Answe
         headers.append((b"www-authenticate", _build_challenge(problem, metadata).encode()))
     elif problem.status == 405:
         headers.append((b"allow", ", ".join(problem.extra["valid"]).encode()))
-    body = {"type": f"urn:ticketbox:problem:{problem.code}", **problem.body()}
+    body = {"type": f"urn:ticketbox:problem:{problem.code}", **problem.build_body()}
     text = _SECRET.sub(b"tok_\xe2\x80\xa6", _encoder.encode(body))  # a token in the wrong place isn't repeated
     return Answer(problem.status, text, "application/problem+json", headers)
 

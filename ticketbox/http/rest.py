@@ -13,7 +13,7 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.captures.images.media_types import content_disposition
+from ticketbox.domain.captures.images.media_types import format_content_disposition
 from ticketbox.domain.core import scopes
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType
 from ticketbox.edge.asgi import (
@@ -226,7 +226,7 @@ def _build_answer(operation: Operation, result: Any, scope: Scope, site: Site) -
 
 def _build_content_answer(content: Content, scope: Scope) -> Answer:
     headers = [
-        (b"content-disposition", content_disposition(content.name, content.inline).encode("latin-1")),
+        (b"content-disposition", format_content_disposition(content.name, content.inline).encode("latin-1")),
         (b"content-security-policy", b"default-src 'none'; sandbox; frame-ancestors 'none'"),
     ]
     if content.next_cursor is not None:

@@ -88,7 +88,7 @@ def _build_document_route(registry: Registry, site: Site) -> HTTPRouteHandler:
 def _build_health_route(dispatcher: Dispatcher) -> HTTPRouteHandler:
     @get("/healthz")
     async def handle() -> Answer:
-        await dispatcher.services.database.ping()
+        await dispatcher.services.database.check_reads()
         return Answer(200, b"ok\n", "text/plain; charset=utf-8")
 
     return handle

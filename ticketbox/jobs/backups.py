@@ -12,7 +12,7 @@ import msgspec
 
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
-from ticketbox.store.file.backup import NAME_FORMAT, FinishedCopy, OperationCancelled, back_up, make_backup_name
+from ticketbox.store.file.backup import NAME_FORMAT, FinishedCopy, OperationCancelled, back_up, build_backup_name
 from ticketbox.store.file.migrate import UnusableFile
 
 log = logging.getLogger("ticketbox.jobs")
@@ -56,7 +56,7 @@ def create_backup(plan: BackupPlan, stopping: asyncio.Event) -> FinishedCopy:
     for left in plan.folder.glob(f"{plan.db.stem}-*.db.part"):  # left by a killed process
         if left.stat().st_mtime < time.time() - STALE_SECONDS:
             left.unlink()
-    copy = back_up(plan.db, plan.folder / make_backup_name(plan.db), halted=stopping.is_set)
+    copy = back_up(plan.db, plan.folder / build_backup_name(plan.db), is_cancelled=stopping.is_set)
     for old in list_backups(plan)[: -plan.keep]:
         old.unlink()
     return copy

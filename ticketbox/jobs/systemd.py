@@ -36,7 +36,7 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
         return
     while not stopping.is_set():
         with contextlib.suppress(Problem):
-            await services.database.pulse()
+            await services.database.check_writes()
         notify("WATCHDOG=1")
         await wait_for_stop(stopping, interval / 3)
 

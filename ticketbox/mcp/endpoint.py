@@ -149,7 +149,7 @@ class Endpoint:
     def _build_error_answer(self, problem: Problem, message: dict[str, Any]) -> Answer:
         """Return a JSON-RPC error with the problem's HTTP status."""
         answer = build_problem_answer(problem, self._site.build_metadata_url("/mcp"))
-        error = {"code": -32001, "message": problem.detail, "data": problem.body()}
+        error = {"code": -32001, "message": problem.detail, "data": problem.build_body()}
         document = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}
         answer.body, answer.media_type = msgspec.json.encode(document), "application/json"
         return answer

@@ -197,7 +197,7 @@ class Handlers:
                 self._registry[operation], arguments, _get_request_context(server_context)
             )
         except Problem as problem:
-            raise MCPError(types.INVALID_PARAMS, problem.detail, {**problem.body(), "uri": uri}) from None
+            raise MCPError(types.INVALID_PARAMS, problem.detail, {**problem.build_body(), "uri": uri}) from None
         if isinstance(result, Content) and not result.media_type.startswith("application/json"):
             blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encode_picture(result))
             return types.ReadResourceResult(contents=[blob])
@@ -236,7 +236,7 @@ def build_refusal_result(problem: Problem) -> ToolResult:
 
     The text begins with the sentences, `detail` and what to do next, and ends with the other members as JSON.
     """
-    body = cast(dict[str, Any], msgspec.to_builtins(problem.body()))
+    body = cast(dict[str, Any], msgspec.to_builtins(problem.build_body()))
     advice = prompts.NEXT.get(problem.code)
     sentences = problem.detail if advice is None else f"{problem.detail.removesuffix('.')}. {advice}"
     rest = {name: value for name, value in body.items() if name not in {"title", "detail"}}

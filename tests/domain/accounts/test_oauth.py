@@ -3,7 +3,7 @@
 import pytest
 
 from ticketbox.domain.accounts.oauth import (
-    add_answer,
+    add_response_parameters,
     build_form_source,
     find_redirect_problem,
     format_host,
@@ -117,7 +117,9 @@ def test_redirect_target_in_words_and_in_the_policy() -> None:
     }
     for address, expected in shown.items():
         assert (format_host(address), build_form_source(address), is_on_this_machine(address)) == expected
-    assert add_answer("https://a.example/?b=1", code="x y", state=None) == "https://a.example/?b=1&code=x+y"
+    assert (
+        add_response_parameters("https://a.example/?b=1", code="x y", state=None) == "https://a.example/?b=1&code=x+y"
+    )
 
 
 def test_document_url() -> None:

@@ -3,7 +3,13 @@ from urllib.parse import unquote
 import pytest
 
 from tests.support import pictures
-from ticketbox.domain.captures.images.media_types import INLINE, MAX_NAME, content_disposition, safe_name, sniff
+from ticketbox.domain.captures.images.media_types import (
+    INLINE,
+    MAX_NAME,
+    detect_media_type,
+    format_content_disposition,
+    sanitize_file_name,
+)
 
 
 @pytest.mark.parametrize(
@@ -43,7 +49,7 @@ from ticketbox.domain.captures.images.media_types import INLINE, MAX_NAME, conte
     ],
 )
 def test_types_are_sniffed(head: bytes, media_type: str) -> None:
-    assert sniff(head) == media_type
+    assert detect_media_type(head) == media_type
 
 
 def test_only_raster_images_are_inline() -> None:
@@ -71,7 +77,7 @@ def test_only_raster_images_are_inline() -> None:
     ],
 )
 def test_names_are_sanitized(given: str, safe: str) -> None:
-    assert safe_name(given) == safe
+    assert sanitize_file_name(given) == safe
     assert len(safe) <= MAX_NAME
 
 
@@ -87,10 +93,10 @@ def test_names_are_sanitized(given: str, safe: str) -> None:
     ],
 )
 def test_content_disposition(name: str, inline: bool, field: str) -> None:
-    assert content_disposition(name, inline) == field
+    assert format_content_disposition(name, inline) == field
     field.encode("ascii")
 
 
 def test_name_round_trips_through_the_extended_field() -> None:
     name = "Übung; „1“ (ß)'s.txt"
-    assert unquote(content_disposition(name, inline=False).split("filename*=UTF-8''")[1]) == name
+    assert unquote(format_content_disposition(name, inline=False).split("filename*=UTF-8''")[1]) == name

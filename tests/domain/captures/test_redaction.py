@@ -131,28 +131,28 @@ def test_ordinary_text_is_unchanged(text: str):
 class TestExtraRules:
     def test_key_is_matched_in_any_spelling(self):
         redactor = Redactor(["customer_ref"])
-        assert redactor.text(f'{{"customerRef":"{S}"}}') == '{"customerRef":"[redacted]"}'
-        assert redactor.url(f"/?Customer-Ref={S}&a=1") == "/?Customer-Ref=[redacted]&a=1"
-        assert redactor.text("the customer_ref field") == "the customer_ref field"
+        assert redactor.redact_text(f'{{"customerRef":"{S}"}}') == '{"customerRef":"[redacted]"}'
+        assert redactor.redact_url(f"/?Customer-Ref={S}&a=1") == "/?Customer-Ref=[redacted]&a=1"
+        assert redactor.redact_text("the customer_ref field") == "the customer_ref field"
         assert redactor.counts == Redaction(extra=2)
 
     def test_literal_is_removed_everywhere(self):
         redactor = Redactor(["text:ACME-1", "text:acme_*"])
-        assert redactor.text("id ACME-12, acme_abc.def!") == "id [redacted]2, [redacted]"
-        assert redactor.text("acme-1") == "acme-1"
+        assert redactor.redact_text("id ACME-12, acme_abc.def!") == "id [redacted]2, [redacted]"
+        assert redactor.redact_text("acme-1") == "acme-1"
 
     @pytest.mark.parametrize("rule", ["text:(a+)+$", "text:.*", "(a+)+", "[", "text:", "text:*", "", "  ", "*", "\\"])
     def test_rule_is_never_a_regular_expression(self, rule: str):
         text = "a" * 200 + "! [ \\ plain"
-        assert Redactor([rule]).text(text) == text
+        assert Redactor([rule]).redact_text(text) == text
 
     def test_literal_is_matched_exactly(self):
         text = "abc a.c " + "a" * 40 + "! (a+)+$"
-        assert Redactor(["text:a.c", "text:(a+)+$"]).text(text) == f"abc [redacted] {'a' * 40}! [redacted]"
+        assert Redactor(["text:a.c", "text:(a+)+$"]).redact_text(text) == f"abc [redacted] {'a' * 40}! [redacted]"
 
     def test_number_of_rules_is_bounded(self):
         rules = [f"text:word{n}." for n in range(101)]
-        assert Redactor(rules).text("word99. word100.") == "[redacted] word100."
+        assert Redactor(rules).redact_text("word99. word100.") == "[redacted] word100."
 
 
 @pytest.mark.parametrize(
@@ -182,7 +182,7 @@ class TestHeaders:
             "X-Api-Key": S, "X-Unknown": "plain", "X-Empty": "",
             "Content-Type": "text/html", "Referer": f"https://h/?token={S}", "sec-ch-ua": "x",
         }  # fmt: skip
-        assert redactor.headers(headers) == {
+        assert redactor.redact_headers(headers) == {
             "X-Api-Key": "[redacted]", "X-Unknown": "[redacted]", "X-Empty": "",
             "Content-Type": "text/html", "Referer": "https://h/?token=[redacted]", "sec-ch-ua": "x",
         }  # fmt: skip
@@ -190,7 +190,7 @@ class TestHeaders:
 
     def test_redactions_by_the_browser_are_not_counted_again(self):
         redactor = Redactor()
-        assert redactor.headers({"X-Api-Key": "[redacted]"}) == {"X-Api-Key": "[redacted]"}
+        assert redactor.redact_headers({"X-Api-Key": "[redacted]"}) == {"X-Api-Key": "[redacted]"}
         assert redactor.counts.total == 0
 
 
@@ -218,7 +218,7 @@ def full_entries(text: str) -> dict[Stream, list[Any]]:
 
 def redact(stream: Stream, entries: list[Any]) -> Redaction:
     redactor = Redactor()
-    getattr(redactor, stream)(entries)
+    getattr(redactor, f"redact_{stream}")(entries)
     return redactor.counts
 
 
@@ -245,13 +245,13 @@ def test_lengthened_text_keeps_its_bounds(stream: Stream):
 
 def test_page_is_redacted():
     page = Page(url=f"https://h/?sid={S}", title=f"Bearer {S}", referrer=f"https://a:{S}@h/")
-    Redactor().page(page)
+    Redactor().redact_page(page)
     assert page == Page(url="https://h/?sid=[redacted]", title="Bearer [redacted]", referrer="https://h/")
 
 
 def test_environment_is_redacted():
     said = Environment(browser=f"Chrome Bearer {S}", os=f"password={S}", language=f"x-token={S}", timezone=f"sid={S}")
-    Redactor().environment(said)
+    Redactor().redact_environment(said)
     assert S not in repr(said)
     assert said.browser == "Chrome Bearer [redacted]"
 

@@ -30,9 +30,9 @@ from ticketbox.domain.captures.streams import (
     cut_stream,
     decode_stream,
     encode_stream,
-    find_console,
-    find_errors,
-    find_network,
+    filter_console,
+    filter_errors,
+    filter_network,
     is_failure,
     shorten_bodies,
     slice_page,
@@ -256,7 +256,7 @@ class TestFilters:
         ],
     )
     def test_console(self, filters: dict[str, Any], found: list[int]):
-        assert [index for index, _ in find_console(self.LINES, **filters)] == found
+        assert [index for index, _ in filter_console(self.LINES, **filters)] == found
 
     @pytest.mark.parametrize(
         ("filters", "found"),
@@ -276,21 +276,21 @@ class TestFilters:
         ],
     )
     def test_network(self, filters: dict[str, Any], found: list[int]):
-        assert [index for index, _ in find_network(self.REQUESTS, **filters)] == found
+        assert [index for index, _ in filter_network(self.REQUESTS, **filters)] == found
 
     @pytest.mark.parametrize("status", ["", "4", "999", "4x", "x", "40٤", "404 ", "-1"])
     def test_invalid_status_is_rejected(self, status: str):
         with pytest.raises(InvalidRequest, match="status"):
-            find_network(self.REQUESTS, status=status)
+            filter_network(self.REQUESTS, status=status)
 
     def test_errors(self):
         faults = [
             ErrorEntry(seq=0, ts=0, kind=ErrorKind.ERROR, name="TypeError", message="x is undefined"),
             ErrorEntry(seq=1, ts=9_000, kind=ErrorKind.RESOURCE, message="", source="https://h/a.css"),
         ]
-        assert [index for index, _ in find_errors(faults, contains="typeerror")] == [0]
-        assert [index for index, _ in find_errors(faults, contains="a.css")] == [1]
-        assert [index for index, _ in find_errors(faults, around=8_000)] == [1]
+        assert [index for index, _ in filter_errors(faults, contains="typeerror")] == [0]
+        assert [index for index, _ in filter_errors(faults, contains="a.css")] == [1]
+        assert [index for index, _ in filter_errors(faults, around=8_000)] == [1]
 
     def test_pages_follow_without_gap_or_repeat(self):
         found = [(index, line(index)) for index in range(1, 24, 2)]
@@ -346,7 +346,7 @@ class TestHealth:
 def test_redaction_counts_add_up():
     one = Redaction(headers=1, query=2, keys=3, patterns=4, extra=5)
     assert one.total == 15
-    assert one.plus(one).total == 30
+    assert one.add(one).total == 30
 
 
 def test_bodies_are_cut_to_what_is_kept() -> None:

@@ -174,7 +174,7 @@ def smaller(declared: Operation) -> list[tuple[str, ...]]:
     """The scopes that don't do, each alone and all of them together."""
     if not isinstance(declared.scope, Scope):
         return []
-    short = [each.value for each in Scope if declared.scope not in each.grants]
+    short = [each.value for each in Scope if declared.scope not in each.included_scopes]
     return [(each,) for each in short] + ([tuple(short)] if len(short) > 1 else [])
 
 

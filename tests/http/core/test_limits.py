@@ -281,45 +281,45 @@ class Time:
 def test_bucket_holds_one_minute_of_calls_and_refills_continuously() -> None:
     time = Time()
     limiter = RateLimiter(time)
-    assert all(limiter.draw("k", "reads", 60).retry_after == 0 for _ in range(60))
-    refusal = limiter.draw("k", "reads", 60)
+    assert all(limiter.consume("k", "reads", 60).retry_after == 0 for _ in range(60))
+    refusal = limiter.consume("k", "reads", 60)
     assert (refusal.remaining, refusal.retry_after) == (0, 1)
     time.now += 0.5
-    assert limiter.draw("k", "reads", 60).retry_after == 1
+    assert limiter.consume("k", "reads", 60).retry_after == 1
     time.now += 0.5
-    assert limiter.draw("k", "reads", 60).retry_after == 0
+    assert limiter.consume("k", "reads", 60).retry_after == 0
     time.now += 3600
-    assert limiter.draw("k", "reads", 60, cost=0).remaining == 60
+    assert limiter.consume("k", "reads", 60, cost=0).remaining == 60
 
 
 def test_retry_after_is_long_enough() -> None:
     for per_minute in (1, 7, 59, 60, 600, 1_000_000):
         time = Time()
         limiter = RateLimiter(time)
-        limiter.draw("k", "x", per_minute, cost=per_minute)
-        wait = limiter.draw("k", "x", per_minute).retry_after
+        limiter.consume("k", "x", per_minute, cost=per_minute)
+        wait = limiter.consume("k", "x", per_minute).retry_after
         assert wait == math.ceil(60 / per_minute)
         time.now += wait
-        assert limiter.draw("k", "x", per_minute).retry_after == 0
+        assert limiter.consume("k", "x", per_minute).retry_after == 0
 
 
 def test_draw_beyond_the_budget_uses_nothing() -> None:
     limiter = RateLimiter(Time())
-    assert limiter.draw("k", "x", 10, cost=11).retry_after > 0
-    assert limiter.draw("k", "x", 10, cost=10).retry_after == 0
+    assert limiter.consume("k", "x", 10, cost=11).retry_after > 0
+    assert limiter.consume("k", "x", 10, cost=10).retry_after == 0
 
 
 def test_lowered_limit_applies_immediately() -> None:
     limiter = RateLimiter(Time())
-    assert limiter.draw("k", "x", 600).remaining == 599
-    assert limiter.draw("k", "x", 5).remaining == 4
+    assert limiter.consume("k", "x", 600).remaining == 599
+    assert limiter.consume("k", "x", 5).remaining == 4
 
 
 def test_number_of_buckets_is_bounded_and_the_oldest_is_dropped() -> None:
     limiter = RateLimiter(Time(), most=100)
-    limiter.draw("kept", "x", 10, cost=10)
+    limiter.consume("kept", "x", 10, cost=10)
     for number in range(10_000):
-        limiter.draw(("address", number), "x", 10)
+        limiter.consume(("address", number), "x", 10)
         if number % 50 == 0:
-            assert limiter.draw("kept", "x", 10).retry_after > 0  # used again and again, so it stays
+            assert limiter.consume("kept", "x", 10).retry_after > 0  # used again and again, so it stays
     assert len(limiter) == 100

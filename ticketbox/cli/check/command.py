@@ -122,8 +122,8 @@ def _compact(db: Path, progress: Progress) -> int:
             try:
                 stack.enter_context(lock_file(db))
             except UnusableFile:
-                return compact_file(db, checkpoints=False, tell=progress)
-            return compact_file(db, checkpoints=True, tell=progress)
+                return compact_file(db, checkpoints=False, report=progress)
+            return compact_file(db, checkpoints=True, report=progress)
     except UnusableFile as error:
         return exit_with_error(str(error))
 

@@ -70,10 +70,10 @@ def matches_challenge(verifier: str, challenge: str) -> bool:
     return hmac.compare_digest(digest, challenge.encode())
 
 
-def sanitize_name(text: str | None, otherwise: str) -> str:
+def sanitize_name(text: str | None, fallback: str) -> str:
     """Make a client's name safe to show: one line, no control or direction characters, at most 100 characters."""
     shown = "".join(letter if unicodedata.category(letter)[0] not in "CZ" else " " for letter in text or "")
-    return " ".join(shown.split())[:MAX_NAME].strip() or otherwise[:MAX_NAME]
+    return " ".join(shown.split())[:MAX_NAME].strip() or fallback[:MAX_NAME]
 
 
 def find_redirect_problem(address: str) -> str | None:
@@ -98,12 +98,12 @@ def find_redirect_problem(address: str) -> str | None:
     return f"{parts.scheme}: can't be an app's own scheme" if _RESERVED_SCHEMES.fullmatch(parts.scheme) else None
 
 
-def matches_redirect(registered: str, asked: str) -> bool:
+def matches_redirect(registered: str, requested: str) -> bool:
     """Whether an address is the registered one; on loopback the port may differ (RFC 8252, 7.3)."""
-    if registered == asked:
+    if registered == requested:
         return True
-    ours, theirs = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(asked)
-    if ours is None or theirs is None or find_redirect_problem(asked) is not None:
+    ours, theirs = _LOOPBACK.fullmatch(registered), _LOOPBACK.fullmatch(requested)
+    if ours is None or theirs is None or find_redirect_problem(requested) is not None:
         return False
     return ours.groups() == theirs.groups()
 
@@ -132,10 +132,10 @@ def build_form_source(redirect_uri: str) -> str:
     return f"{parts.scheme}://{parts.netloc}"
 
 
-def add_answer(redirect_uri: str, **values: str | None) -> str:
-    """Add an answer to a redirect_uri's query (RFC 6749, 4.1.2)."""
-    given = urlencode({name: value for name, value in values.items() if value is not None})
-    return f"{redirect_uri}{'&' if '?' in redirect_uri else '?'}{given}"
+def add_response_parameters(redirect_uri: str, **values: str | None) -> str:
+    """Add the parameters of a response to a redirect_uri's query (RFC 6749, 4.1.2)."""
+    query = urlencode({name: value for name, value in values.items() if value is not None})
+    return f"{redirect_uri}{'&' if '?' in redirect_uri else '?'}{query}"
 
 
 def is_metadata_address(client_id: str) -> bool:

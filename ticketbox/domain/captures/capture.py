@@ -272,8 +272,8 @@ class Redaction(Struct, forbid_unknown_fields=True):
         """The sum of all counts."""
         return self.headers + self.query + self.keys + self.patterns + self.extra
 
-    def plus(self, other: "Redaction") -> "Redaction":
-        """Add another count, as when the browser and the server both redacted."""
+    def add(self, other: "Redaction") -> "Redaction":
+        """Return the sum with another count, as when the browser and the server both redacted."""
         return Redaction(
             headers=self.headers + other.headers,
             query=self.query + other.query,

@@ -57,33 +57,33 @@ def build_excerpt(
     requests lose their headers and all but the start of their bodies. A part counts such entries in `shortened`,
     and a console line also has `truncated`. The entries that are passed in aren't changed.
     """
-    purse = _Budget(max(0, budget_tokens * BYTES_PER_TOKEN - _ENVELOPE))
+    budget = _Budget(max(0, budget_tokens * BYTES_PER_TOKEN - _ENVELOPE))
     lines, requests, faults = _Selection(console), _Selection(network), _Selection(errors)
 
     moment = _find_first_failure(console, network, errors)
     near_lines, near_requests = _order_by_distance(console, moment), _order_by_distance(network, moment)
     around = [i for i in near_lines if moment is not None and abs(console[i].ts - moment) <= AROUND_MS]
-    grave = [i for i in near_lines if is_failure(console[i])]
-    failed = [i for i in near_requests if is_failure(network[i])]
+    failed_lines = [i for i in near_lines if is_failure(console[i])]
+    failed_requests = [i for i in near_requests if is_failure(network[i])]
 
-    faults.take(range(len(errors)), purse, up_to=0.45)
-    requests.take(failed, purse, up_to=0.7)
-    lines.take(around, purse, up_to=0.9)
-    faults.take(range(len(errors)), purse)
-    requests.take(failed, purse)
-    lines.take(grave, purse)
-    requests.take(near_requests, purse)
-    lines.take(near_lines, purse)
+    faults.select(range(len(errors)), budget, up_to=0.45)
+    requests.select(failed_requests, budget, up_to=0.7)
+    lines.select(around, budget, up_to=0.9)
+    faults.select(range(len(errors)), budget)
+    requests.select(failed_requests, budget)
+    lines.select(failed_lines, budget)
+    requests.select(near_requests, budget)
+    lines.select(near_lines, budget)
     return CaptureExcerpt(
-        console=lines.part(Stream.CONSOLE, capture_id),
-        network=requests.part(Stream.NETWORK, capture_id),
-        errors=faults.part(Stream.ERRORS, capture_id),
+        console=lines.build_part(Stream.CONSOLE, capture_id),
+        network=requests.build_part(Stream.NETWORK, capture_id),
+        errors=faults.build_part(Stream.ERRORS, capture_id),
     )
 
 
 class _Budget:
-    def __init__(self, budget: int) -> None:
-        self.budget = budget
+    def __init__(self, total: int) -> None:
+        self.total = total
         self.spent = 0
 
 
@@ -94,14 +94,14 @@ class _Selection(Generic[E]):
         self.entries = entries
         self.chosen: dict[int, E] = {}
 
-    def take(self, indexes: Iterable[int], purse: _Budget, up_to: float = 1.0) -> None:
+    def select(self, indexes: Iterable[int], budget: _Budget, up_to: float = 1.0) -> None:
         """Select entries in this order until that share of the budget is spent, or too many didn't fit."""
         misses = 0
         for index in indexes:
             if index in self.chosen:
                 continue
-            left = int(purse.budget * up_to) - purse.spent
-            fitting = _fit_entry(self.entries[index], left, purse.budget)
+            left = int(budget.total * up_to) - budget.spent
+            fitting = _fit_entry(self.entries[index], left, budget.total)
             if fitting is None:
                 misses += 1
                 if misses == _MAX_MISSES:
@@ -109,9 +109,9 @@ class _Selection(Generic[E]):
             else:
                 misses = 0
                 self.chosen[index], cost = fitting
-                purse.spent += cost
+                budget.spent += cost
 
-    def part(self, stream: Stream, capture_id: str) -> Part[E]:
+    def build_part(self, stream: Stream, capture_id: str) -> Part[E]:
         """Build the stream's part of the excerpt."""
         items = [self.chosen[index] for index in sorted(self.chosen)]
         shortened = sum(item is not self.entries[index] for index, item in self.chosen.items())
@@ -197,5 +197,5 @@ def _clip(text: str, longest: int) -> str:
     """Clip a text to a length that includes the mark, so that the field's limit holds too."""
     if len(text) <= longest:
         return text
-    kept = longest - len(_CLIP_MARK) - len(f"{len(text):,}")
-    return text[:kept] + _CLIP_MARK.format(len(text) - kept)
+    length = longest - len(_CLIP_MARK) - len(f"{len(text):,}")
+    return text[:length] + _CLIP_MARK.format(len(text) - length)

@@ -39,7 +39,7 @@ class Fingerprint(msgspec.Struct, frozen=True, array_like=True):
 
 def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
     """Fingerprint a capture's first 20 different errors: each message, and each message with its frames."""
-    found: dict[tuple[Likeness, int], Fingerprint] = {}
+    fingerprints: dict[tuple[Likeness, int], Fingerprint] = {}
     for entry in entries:
         message = fingerprint_message(_format_error(entry))
         frames = [_normalize_frame(frame.url, frame.function) for frame in entry.frames[:FRAMES]] or [
@@ -48,12 +48,14 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
         if message is None:
             continue
         if any(frames):
-            print_ = Fingerprint(Likeness.ERROR, _hash(_normalize_text(_format_error(entry)), *frames), message.label)
-            found.setdefault((print_.likeness, print_.value), print_)
-        found.setdefault((message.likeness, message.value), message)
-        if len(found) >= 2 * MAX_ERRORS:
+            fingerprint = Fingerprint(
+                Likeness.ERROR, _hash(_normalize_text(_format_error(entry)), *frames), message.label
+            )
+            fingerprints.setdefault((fingerprint.likeness, fingerprint.value), fingerprint)
+        fingerprints.setdefault((message.likeness, message.value), message)
+        if len(fingerprints) >= 2 * MAX_ERRORS:
             break
-    return list(found.values())
+    return list(fingerprints.values())
 
 
 def fingerprint_message(text: str) -> Fingerprint | None:

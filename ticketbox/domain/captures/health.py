@@ -38,12 +38,12 @@ def describe_health(health: Health) -> str:
             entries = "entry was" if count == 1 else "entries were"
             sentences.append(f"{_capitalize(_NAMES[stream])}: {count:,} {entries} left out to keep the limits.")
     sentences.append(_describe_late_start(health))
-    told = [sentence for sentence in sentences if sentence]
-    if not told:
-        told.append("Console, network and errors were collected in full.")
+    sentences = [sentence for sentence in sentences if sentence]
+    if not sentences:
+        sentences.append("Console, network and errors were collected in full.")
     elif any(status is not HealthStatus.OK for status, _ in groups):
-        told.append(_UNAFFECTED)
-    return " ".join(told + _describe_screenshot(health))
+        sentences.append(_UNAFFECTED)
+    return " ".join(sentences + _describe_screenshot(health))
 
 
 def get_stream_health(health: Health, stream: Stream) -> StreamHealth:

@@ -20,13 +20,13 @@ def collect_console_words(entries: Iterable[ConsoleEntry]) -> str:
 
 
 def _join_lines(texts: Iterable[str]) -> str:
-    kept: dict[str, None] = {}
+    lines: dict[str, None] = {}
     room = MAX_CHARACTERS
     for text in texts:
         line = " ".join(text[:room].split())
-        if line and line not in kept:
-            kept[line] = None
+        if line and line not in lines:
+            lines[line] = None
             room -= len(line) + 1
         if room <= 0:
             break
-    return "\n".join(kept)[:MAX_CHARACTERS]
+    return "\n".join(lines)[:MAX_CHARACTERS]

@@ -121,12 +121,12 @@ def cut_stream(
     middle = range(EDGE_ENTRIES, max(EDGE_ENTRIES, count - EDGE_ENTRIES))
     ordinary = [index for index in middle if not is_failure(entries[index])]
     failures = [index for index in middle if is_failure(entries[index])]
-    hopeless = [index for index, size in enumerate(sizes) if size > max_bytes]
+    oversized = [index for index, size in enumerate(sizes) if size > max_bytes]
     edges = [index for index in range(count) if index not in middle]
     edges_ordinary = [index for index in edges if not is_failure(entries[index])]
     edges_failures = [index for index in edges if is_failure(entries[index])]
     dropped: set[int] = set()
-    for group in (hopeless, ordinary, failures, edges_ordinary, edges_failures):
+    for group in (oversized, ordinary, failures, edges_ordinary, edges_failures):
         for index in _iterate_from_middle(group):
             if count <= max_entries and total <= max_bytes:
                 break
@@ -138,24 +138,24 @@ def cut_stream(
     return [entry for index, entry in enumerate(entries) if index not in dropped], len(dropped)
 
 
-def find_console(
+def filter_console(
     entries: Sequence[ConsoleEntry],
     *,
     level: Level | None = None,
     contains: str | None = None,
     around: float | None = None,
 ) -> list[tuple[int, ConsoleEntry]]:
-    """Find console lines with their positions: of a level or higher, with a text, near a time."""
+    """Filter console lines; return them with their positions: of a level or higher, with a text, near a time."""
     levels = _LEVELS[_LEVELS.index(level) :] if level else _LEVELS
-    holds = _make_text_filter(contains)
+    matches = _make_text_filter(contains)
     return [
         (index, entry)
         for index, entry in _filter_by_time(entries, around)
-        if entry.level in levels and holds((*entry.args, entry.source, entry.stack))
+        if entry.level in levels and matches((*entry.args, entry.source, entry.stack))
     ]
 
 
-def find_network(
+def filter_network(
     entries: Sequence[NetworkEntry],
     *,
     contains: str | None = None,
@@ -165,7 +165,7 @@ def find_network(
     host: str | None = None,
     around: float | None = None,
 ) -> list[tuple[int, NetworkEntry]]:
-    """Find requests with their positions.
+    """Filter requests; return them with their positions.
 
     `contains` searches the URL, the error and the bodies. `status` is exact (`404`) or a class
     (`4xx`). `host` is compared with and without its port. Raises InvalidRequest for another status.
@@ -173,7 +173,7 @@ def find_network(
     if status is not None and not _STATUS.fullmatch(status.lower()):
         raise InvalidField("status", "expected a status such as 404, or a class such as 4xx")
     wanted = status.lower().rstrip("x") if status else ""
-    holds = _make_text_filter(contains)
+    matches = _make_text_filter(contains)
     return [
         (index, entry)
         for index, entry in _filter_by_time(entries, around)
@@ -181,29 +181,29 @@ def find_network(
         and (not wanted or (entry.status is not None and str(entry.status).startswith(wanted)))
         and (method is None or entry.method.lower() == method.lower())
         and (host is None or host.lower() in _list_hosts(entry.url))
-        and holds((entry.url, entry.error, entry.request.body, entry.response.body))
+        and matches((entry.url, entry.error, entry.request.body, entry.response.body))
     ]
 
 
-def find_errors(
+def filter_errors(
     entries: Sequence[ErrorEntry], *, contains: str | None = None, around: float | None = None
 ) -> list[tuple[int, ErrorEntry]]:
-    """Find errors with their positions: with a text in name, message, source or stack, near a time."""
-    holds = _make_text_filter(contains)
+    """Filter errors; return them with their positions: with a text in name, message, source or stack, near a time."""
+    matches = _make_text_filter(contains)
     return [
         (index, entry)
         for index, entry in _filter_by_time(entries, around)
-        if holds((entry.name, entry.message, entry.source, entry.stack))
+        if matches((entry.name, entry.message, entry.source, entry.stack))
     ]
 
 
 def slice_page(
-    found: Sequence[tuple[int, E]], after: int = -1, limit: int = 50
+    entries: Sequence[tuple[int, E]], after: int = -1, limit: int = 50
 ) -> tuple[list[tuple[int, E]], int | None]:
     """Return the entries after a position, and the position to continue after, or None at the end."""
-    start = bisect_right(found, after, key=lambda item: item[0])
-    items = list(found[start : start + limit])
-    more = bool(items) and start + limit < len(found)
+    start = bisect_right(entries, after, key=lambda item: item[0])
+    items = list(entries[start : start + limit])
+    more = bool(items) and start + limit < len(entries)
     return items, items[-1][0] if more else None
 
 

@@ -10,10 +10,10 @@ def matches_pattern(pattern: str, text: str) -> bool:
         return False
     at = len(first)
     for part in rest[:-1]:
-        found = text.find(part, at)
-        if found < 0:
+        start = text.find(part, at)
+        if start < 0:
             return False
-        at = found + len(part)
+        at = start + len(part)
     return len(text) - len(rest[-1]) >= at and text.endswith(rest[-1])
 
 

@@ -20,7 +20,7 @@ MAX_BUCKETS = 20_000
 
 
 class Budget(Enum):
-    """Which of a credential's two buckets an operation draws on."""
+    """Which of a credential's two buckets an operation consumes from."""
 
     READ = "reads"
     WRITE = "writes"
@@ -28,10 +28,10 @@ class Budget(Enum):
 
 
 class BucketState(msgspec.Struct, frozen=True):
-    """A bucket's state after a draw.
+    """A bucket's state after calls were consumed.
 
     `limit` calls a minute, `remaining` whole calls now, and `retry_after` whole seconds until the
-    draw can succeed (0 if it did).
+    calls can be consumed (0 if it did).
     """
 
     name: str
@@ -52,10 +52,10 @@ class BucketState(msgspec.Struct, frozen=True):
 
 
 class RateLimiter:
-    """All buckets, bounded in number; draws may come from any thread.
+    """All buckets, bounded in number; any thread may use it.
 
-    Above the limit, the least recently used bucket is dropped: after a minute without draws it is full, like a
-    new one. `refusals` counts refused draws by the bucket's name.
+    Above the limit, the least recently used bucket is dropped: after a minute without calls it is full, like a
+    new one. `refusals` counts refusals by the bucket's name.
     """
 
     def __init__(self, monotonic: Callable[[], float], most: int = MAX_BUCKETS) -> None:
@@ -68,23 +68,23 @@ class RateLimiter:
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def draw(self, key: Hashable, name: str, per_minute: int, cost: int = 1) -> BucketState:
-        """Take `cost` calls from the bucket, or none if it holds fewer.
+    def consume(self, key: Hashable, name: str, per_minute: int, cost: int = 1) -> BucketState:
+        """Consume `cost` calls from the bucket, or none if it holds fewer.
 
         A cost of 0 only reads the state.
         """
         now = self._monotonic()
         with self._lock:
-            held, at = self._buckets.get(key, (float(per_minute), now))
-            held = min(float(per_minute), held + (now - at) * per_minute / 60)
-            short = cost - held
-            if short <= 0:
-                held -= cost
+            available, at = self._buckets.get(key, (float(per_minute), now))
+            available = min(float(per_minute), available + (now - at) * per_minute / 60)
+            missing = cost - available
+            if missing <= 0:
+                available -= cost
             else:
                 self.refusals[name] += 1
-            self._buckets[key] = (held, now)
+            self._buckets[key] = (available, now)
             self._buckets.move_to_end(key)
             if len(self._buckets) > self._most:
                 self._buckets.popitem(last=False)
-        wait = math.ceil(short * 60 / per_minute) if short > 0 else 0
-        return BucketState(name, per_minute, int(held), wait)
+        wait = math.ceil(missing * 60 / per_minute) if missing > 0 else 0
+        return BucketState(name, per_minute, int(available), wait)

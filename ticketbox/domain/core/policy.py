@@ -71,15 +71,15 @@ class Actor(msgspec.Struct, frozen=True):
         }
 
     @property
-    def within(self) -> tuple[Membership, ...]:
+    def permitted_memberships(self) -> tuple[Membership, ...]:
         """The memberships that the credential's restriction includes."""
         return tuple(m for m in self.memberships if self.company is None or m.company == self.company)
 
-    def membership(self, company: int) -> Membership | None:
+    def find_membership(self, company: int) -> Membership | None:
         """Find the owner's membership in a company, regardless of the credential's restriction."""
         return next((m for m in self.memberships if m.company == company), None)
 
-    def per_minute(self, budget: Budget) -> int:
+    def get_rate_limit(self, budget: Budget) -> int:
         """Return the credential's limit of calls per minute.
 
         A token for one company has that company's limit; a token for all has the lowest limit of its companies; a
@@ -89,7 +89,7 @@ class Actor(msgspec.Struct, frozen=True):
         default = DEFAULT_READS if reading else DEFAULT_WRITES
         if self.kind is Kind.SESSION:
             return default * SESSION_FACTOR
-        figures = [m.reads_per_minute if reading else m.writes_per_minute for m in self.within]
+        figures = [m.reads_per_minute if reading else m.writes_per_minute for m in self.permitted_memberships]
         return min((default if figure is None else figure for figure in figures), default=default)
 
 

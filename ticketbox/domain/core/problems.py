@@ -28,7 +28,7 @@ class Problem(Exception):
         self.detail = detail
         self.extra = extra
 
-    def body(self) -> dict[str, Any]:
+    def build_body(self) -> dict[str, Any]:
         """Return the members of the problem document, without `type`, in a fixed order."""
         return {
             "title": self.title,
@@ -85,9 +85,9 @@ class NotFound(Problem):
         super().__init__(detail or f"{noun} not found")
         self.noun = noun
 
-    def body(self) -> dict[str, Any]:
+    def build_body(self) -> dict[str, Any]:
         """Return the members with the noun in the title: "ticket not found"."""
-        return {**super().body(), "title": f"{self.noun} not found"}
+        return {**super().build_body(), "title": f"{self.noun} not found"}
 
 
 class MethodNotAllowed(Problem):

@@ -4,7 +4,7 @@ from enum import Enum, IntEnum, StrEnum
 
 
 class Scope(StrEnum):
-    """A permission of a token. `describe` is the text that people read."""
+    """A permission of a token. `description` is the text that people read."""
 
     READ = "read"
     COMMENTS = "comments"
@@ -12,12 +12,12 @@ class Scope(StrEnum):
     TICKETS_ASSIGN = "tickets:assign"
 
     @property
-    def grants(self) -> frozenset["Scope"]:
+    def included_scopes(self) -> frozenset["Scope"]:
         """This scope and all that it includes."""
         return _INCLUDED_SCOPES[self]
 
     @property
-    def describe(self) -> tuple[str, str]:
+    def description(self) -> tuple[str, str]:
         """What it grants, and what it does not."""
         return _DESCRIPTIONS[self]
 
@@ -90,4 +90,4 @@ class RoleName(StrEnum):
 
 def expand_scopes(scopes: frozenset[Scope]) -> frozenset[Scope]:
     """Expand a set of scopes to all that they include."""
-    return frozenset(each for scope in scopes for each in scope.grants)
+    return frozenset(each for scope in scopes for each in scope.included_scopes)

@@ -36,7 +36,7 @@ class EmailServer(msgspec.Struct, frozen=True):
     address: str
 
     def __repr__(self) -> str:
-        return f"Relay({self.host}:{self.port})"  # a traceback or a log line may show it
+        return f"EmailServer({self.host}:{self.port})"  # a traceback or a log line may show it
 
 
 def parse_email_server(url: str, sender: str) -> EmailServer:
@@ -48,7 +48,7 @@ def parse_email_server(url: str, sender: str) -> EmailServer:
     try:
         parts = urlsplit(url.strip())
         port = parts.port or PORTS.get(parts.scheme, 25)
-        asked = parse_qs(parts.query, strict_parsing=True) if parts.query else {}
+        options = parse_qs(parts.query, strict_parsing=True) if parts.query else {}
     except ValueError:
         raise InvalidField("smtp-url", _URL_HINT) from None
     host = parts.hostname or ""
@@ -60,7 +60,7 @@ def parse_email_server(url: str, sender: str) -> EmailServer:
     return EmailServer(
         host=host,
         port=port,
-        security=_choose_security(parts, host, asked),
+        security=_choose_security(parts, host, options),
         user=None if parts.username is None else unquote(parts.username),
         password=None if parts.password is None else unquote(parts.password),
         name=mailbox.display_name,
@@ -68,11 +68,11 @@ def parse_email_server(url: str, sender: str) -> EmailServer:
     )
 
 
-def _choose_security(parts: SplitResult, host: str, asked: dict[str, list[str]]) -> Security:
-    if parts.scheme == "smtps" and not asked:
+def _choose_security(parts: SplitResult, host: str, options: dict[str, list[str]]) -> Security:
+    if parts.scheme == "smtps" and not options:
         return Security.TLS
-    wanted = asked.pop("starttls", ["never" if host in LOCAL else "always"])
-    if parts.scheme == "smtps" or asked or wanted not in (["always"], ["never"]):
+    wanted = options.pop("starttls", ["never" if host in LOCAL else "always"])
+    if parts.scheme == "smtps" or options or wanted not in (["always"], ["never"]):
         raise InvalidField(
             "smtp-url", "after the ?, smtp:// accepts starttls=always or starttls=never, and smtps:// nothing"
         )

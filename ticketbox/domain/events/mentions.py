@@ -22,13 +22,13 @@ def find_mentions(text: str, names: Mapping[int, str]) -> set[int]:
             known.setdefault(spelling, set()).add(key)
     longest = sorted(known, key=len, reverse=True)
     plain = _CODE.sub(" ", text)
-    found: set[int] = set()
+    mentioned: set[int] = set()
     for count, match in enumerate(_MENTION.finditer(plain)):
         if count == MAX_MENTIONS:
             break
         rest = plain[match.end() : match.end() + 201].casefold()
         for name in longest:
             if rest.startswith(name) and not rest[len(name) : len(name) + 1].isalnum():
-                found |= known[name]
+                mentioned |= known[name]
                 break
-    return found
+    return mentioned

@@ -64,7 +64,7 @@ class SearchQuery(msgspec.Struct, frozen=True):
     choices: tuple[FacetTerm, ...]
     periods: tuple[TimeTerm, ...]
 
-    def names(self, *facets: Facet) -> bool:
+    def has_facet(self, *facets: Facet) -> bool:
         """Whether a term has one of the facets."""
         return any(choice.facet in facets for choice in self.choices)
 
@@ -106,26 +106,26 @@ def parse_query(text: str, now: int, *, typing: bool = False) -> SearchQuery:
         term = _TermReader(match)
         count += 1
         if count > MAX_TERMS:
-            raise term.wrong(f"a query can have at most {MAX_TERMS} terms")
+            raise term.build_error(f"a query can have at most {MAX_TERMS} terms")
         match term.key:
             case None:
                 last = typing and match.end() == len(text) and not match[0].endswith('"')
-                found = term.text(TextField.ANYWHERE, typing=last)
+                text_term = term.read_text(TextField.ANYWHERE, typing=last)
             case key if key in _TEXT_FIELDS:
-                found = term.text(_TEXT_FIELDS[key], typing=False)
-                if found is None:
-                    raise term.wrong("there is nothing to search for")
+                text_term = term.read_text(_TEXT_FIELDS[key], typing=False)
+                if text_term is None:
+                    raise term.build_error("there is nothing to search for")
             case "created" | "updated":
-                periods.append(term.period(now))
+                periods.append(term.read_period(now))
                 continue
             case _:
-                choices.append(term.choice())
+                choices.append(term.read_facet())
                 continue
-        if found is not None:
-            texts.append(found)
-            tokens += _count_words(found.text)
+        if text_term is not None:
+            texts.append(text_term)
+            tokens += _count_words(text_term.text)
             if tokens > MAX_TOKENS:
-                raise term.wrong(f"a query can have at most {MAX_TOKENS} words")
+                raise term.build_error(f"a query can have at most {MAX_TOKENS} words")
     if not (texts or choices or periods):
         raise InvalidField("q", "there is nothing to search for: enter a word, or a filter such as label:bug")
     return SearchQuery(tuple(texts), tuple(choices), tuple(periods))
@@ -150,17 +150,17 @@ class _TermReader:
         if self.key is not None and self.key not in KEYS:
             near = difflib.get_close_matches(self.key, KEYS, 1, 0.75)
             if near and not self.value.startswith("//"):
-                raise self.wrong(
+                raise self.build_error(
                     f"there is no filter {self.key}:, did you mean {near[0]}:? In quotes it is searched as text",
                     KEYS,
                 )
             self.value, self.key = f"{self.key}:{self.value}", None
 
-    def wrong(self, message: str, valid: tuple[str, ...] = ()) -> InvalidRequest:
+    def build_error(self, message: str, valid: tuple[str, ...] = ()) -> InvalidRequest:
         """Build the error of this term."""
         return build_term_error(self.span, message, **({"valid": list(valid)} if valid else {}))
 
-    def text(self, place: TextField, *, typing: bool) -> TextTerm | None:
+    def read_text(self, place: TextField, *, typing: bool) -> TextTerm | None:
         """Read words to search for; None without a letter or digit."""
         text, prefix = self.value, self.star
         if not self.quoted and text.endswith("*"):
@@ -170,32 +170,32 @@ class _TermReader:
             return None
         long_enough = len(text) >= MIN_PREFIX and _is_token(text[-1]) and _is_token(text[-2])
         if prefix and not long_enough:
-            raise self.wrong(f"enter at least {MIN_PREFIX} letters before the *")
+            raise self.build_error(f"enter at least {MIN_PREFIX} letters before the *")
         return TextTerm(text, place, prefix or (typing and long_enough), self.negated)
 
-    def choice(self) -> FacetTerm:
+    def read_facet(self) -> FacetTerm:
         """Read a facet with its values; check those of a fixed set."""
         facet = Facet(self.key or "")
         values = (self.value,) if self.quoted else tuple(self.value.split(","))
         if not all(value.strip() for value in values):
-            raise self.wrong("a value is empty")
+            raise self.build_error("a value is empty")
         known = _VALID_VALUES.get(facet)
         if known is not None:
             folded = [value.casefold() for value in values]
             if any(value not in known for value in folded):
                 valid = tuple(dict.fromkeys(known.values()))
-                raise self.wrong(f"{facet} must be one of {', '.join(valid)}", valid)
+                raise self.build_error(f"{facet} must be one of {', '.join(valid)}", valid)
             values = tuple(known[value] for value in folded)
         if facet is Facet.IS:
-            return self._state(*values)
+            return self._translate_state(*values)
         if facet is Facet.STATUS and self.negated:
-            raise self.wrong("name the status that it should have instead")
+            raise self.build_error("name the status that it should have instead")
         return FacetTerm(facet, tuple(value.strip() for value in values), self.negated, self.span)
 
-    def _state(self, value: str, *others: str) -> FacetTerm:
+    def _translate_state(self, value: str, *others: str) -> FacetTerm:
         """Translate `is:` to the other facets."""
         if others:
-            raise self.wrong("only one value is allowed")
+            raise self.build_error("only one value is allowed")
         match value:
             case "open" | "resolved" as state:
                 return FacetTerm(Facet.IS, ("resolved",), self.negated != (state == "open"), self.span)
@@ -205,15 +205,15 @@ class _TermReader:
                 archived = self.negated != (state == "archived")
                 return FacetTerm(Facet.STATUS, ("archived" if archived else "active",), False, self.span)
 
-    def period(self, now: int) -> TimeTerm:
+    def read_period(self, now: int) -> TimeTerm:
         """Read a time as a half-open range."""
         first, dots, last = self.value.partition("..")
         if dots:
-            least, most = self._moment(first, now)[0], self._moment(last, now)[1]
+            least, most = self._parse_time(first, now)[0], self._parse_time(last, now)[1]
         else:
             compared = _COMPARED.fullmatch(self.value)
             assert compared is not None
-            begin, end = self._moment(compared[2], now)
+            begin, end = self._parse_time(compared[2], now)
             match compared[1]:
                 case ">":
                     least, most = end, None
@@ -226,10 +226,10 @@ class _TermReader:
                 case _:
                     least, most = begin, None if _AGO.fullmatch(compared[2]) else end
         if least is not None and most is not None and least >= most:
-            raise self.wrong("it ends before it begins")
+            raise self.build_error("it ends before it begins")
         return TimeTerm(TimeField(self.key or ""), least, most, self.negated)
 
-    def _moment(self, text: str, now: int) -> tuple[int, int]:
+    def _parse_time(self, text: str, now: int) -> tuple[int, int]:
         """Parse a time: its first millisecond, and the first one after it."""
         today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         try:
@@ -247,7 +247,7 @@ class _TermReader:
             begin = int(day.timestamp() * 1000)
             return begin, begin + 86_400_000
         except (ValueError, OverflowError):
-            raise self.wrong(
+            raise self.build_error(
                 "a time is a day such as 2026-01-31, an RFC 3339 time, today, yesterday, or 7d for seven days ago"
             ) from None
 

@@ -76,12 +76,12 @@ def read_tickets(tracker: Tracker, data: bytes) -> list[ImportedTicket]:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise InvalidField("file", f"must be UTF-8 (invalid at byte {error.start})") from None
-    found = _read_github(text) if tracker is Tracker.GITHUB else _read_csv(tracker, text)
-    if not found:
+    tickets = _read_github(text) if tracker is Tracker.GITHUB else _read_csv(tracker, text)
+    if not tickets:
         raise InvalidField("file", "contains no tickets")
-    if len(found) > MAX_TICKETS:
+    if len(tickets) > MAX_TICKETS:
         raise InvalidField("file", f"must have at most {MAX_TICKETS:,} tickets")
-    return found
+    return tickets
 
 
 def _read_github(text: str) -> list[ImportedTicket]:
@@ -129,7 +129,7 @@ def _read_csv(tracker: Tracker, text: str) -> list[ImportedTicket]:
     missing = [name for name in _REQUIRED_COLUMNS[tracker] if name not in head]
     if missing:
         raise InvalidField("file", f"this isn't {tracker.capitalize()}'s CSV: there is no column {missing[0]}")
-    found: list[ImportedTicket] = []
+    tickets: list[ImportedTicket] = []
     for number, row in enumerate(rows[1:], 2):
         if not any(cell.strip() for cell in row):
             continue
@@ -139,8 +139,8 @@ def _read_csv(tracker: Tracker, text: str) -> list[ImportedTicket]:
         for name, cell in zip(head, row, strict=True):
             if cell.strip():
                 cells.setdefault(name, []).append(cell.strip())
-        found.append(_read_jira_row(cells) if tracker is Tracker.JIRA else _read_linear_row(cells))
-    return found
+        tickets.append(_read_jira_row(cells) if tracker is Tracker.JIRA else _read_linear_row(cells))
+    return tickets
 
 
 def _read_jira_row(cells: dict[str, list[str]]) -> ImportedTicket:

@@ -117,7 +117,7 @@ def _redirect(redirect_uri: str, site: Site, **values: str | None) -> Answer:
 
     A custom URL scheme opens an app and leaves the tab open, so this shows a page that says so.
     """
-    address = oauth.add_answer(redirect_uri, **values, iss=site.public_url)
+    address = oauth.add_response_parameters(redirect_uri, **values, iss=site.public_url)
     if not redirect_uri.startswith(("http://", "https://")):
         title = "App connected" if values.get("code") else "App not connected"
         return render_page("done.html", 200, title=title, detail="", address=address)

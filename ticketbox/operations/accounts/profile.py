@@ -94,7 +94,9 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
             project_ids=projects if actor.restricted else None,
             expires_at=None if actor.expires_at is None else format_rfc3339(actor.expires_at),
         ),
-        companies=[MyCompany(m.company_id, m.company_name, RoleName(m.role.label)) for m in actor.within],
+        companies=[
+            MyCompany(m.company_id, m.company_name, RoleName(m.role.label)) for m in actor.permitted_memberships
+        ],
         budgets=Budgets(Allowance(reads.limit, reads.remaining), Allowance(writes.limit, writes.remaining)),
     )
 

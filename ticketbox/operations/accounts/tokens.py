@@ -158,7 +158,7 @@ def _find_company(actor: Actor, company_id: str | None, projects: dict[int, int]
     if len(owners) > 1:
         raise InvalidField("project_ids", "all projects must belong to the same company")
     (company,) = owners
-    membership = actor.membership(company)
+    membership = actor.find_membership(company)
     if membership is None:
         raise NotFound("company")
     require_role(membership.role, Role.MEMBER)

@@ -94,7 +94,7 @@ async def burn_redactions(
     if not new:
         return None
     data = await services.read(lambda tx: blobs.load_content(tx, blob))
-    picture = await services.run_in_worker(processing.burn, data, new)
+    picture = await services.run_in_worker(processing.redact_boxes, data, new)
     packed = await services.run_in_worker(lambda: blobs.pack_content(picture.data, compress=False))
     return RedactedImage(blob, packed, picture.media_type, picture.width, picture.height)
 

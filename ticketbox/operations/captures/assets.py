@@ -142,9 +142,9 @@ async def _render(services: Services, args: GetScreenshot, shot: StoredScreensho
     if shot.ready:
         return content
     if shot.marks:
-        content = _build_content(await services.run_in_worker(processing.draw, content.data, shot.marks))
+        content = _build_content(await services.run_in_worker(processing.draw_annotations, content.data, shot.marks))
     if args.max_side is not None and not _fits(content, args.max_side):
-        content = _build_content(await services.run_in_worker(processing.scale, content.data, args.max_side))
+        content = _build_content(await services.run_in_worker(processing.scale_image, content.data, args.max_side))
     if _is_for_models(args) and content is not shot.content:
         packed = await services.run_in_worker(partial(blobs.pack_content, content.data, compress=False))
         preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)

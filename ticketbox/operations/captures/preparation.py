@@ -155,20 +155,20 @@ def process_capture(
     redactor = Redactor(policy.extra_redactions)
     # Redaction can lengthen a text, so every cut comes after it.
     console = streams.decode_stream(Stream.CONSOLE, args.console)
-    redactor.console(console)
+    redactor.redact_console(console)
     console, console_dropped = streams.cut_stream(console)
     network = streams.decode_stream(Stream.NETWORK, args.network)
     if policy.bodies is Bodies.OFF:
         streams.remove_bodies(network)
-    redactor.network(network)
+    redactor.redact_network(network)
     streams.shorten_bodies(network)
     network, network_dropped = streams.cut_stream(network)
     errors = streams.decode_stream(Stream.ERRORS, args.errors)
-    redactor.errors(errors)
+    redactor.redact_errors(errors)
     errors, errors_dropped = streams.cut_stream(errors)
     page = _remove_control_characters(envelope.page)
-    redactor.page(page)
-    redactor.environment(envelope.environment)
+    redactor.redact_page(page)
+    redactor.redact_environment(envelope.environment)
     health = envelope.health
     dropped = {
         Stream.CONSOLE: console_dropped,
@@ -184,9 +184,9 @@ def process_capture(
         errors=len(errors),
         failed_requests=sum(1 for entry in network if streams.is_failure(entry)),
     )
-    title = redactor.text(envelope.title or page.title.strip() or page.url)
-    description = redactor.text(envelope.description, MAX_MARKDOWN)
-    labels = [redactor.text(label, MAX_LABEL) for label in envelope.labels]
+    title = redactor.redact_text(envelope.title or page.title.strip() or page.url)
+    description = redactor.redact_text(envelope.description, MAX_MARKDOWN)
+    labels = [redactor.redact_text(label, MAX_LABEL) for label in envelope.labels]
     return PreparedCapture(
         capture=NewCapture(
             public_id=public_id,
@@ -195,7 +195,7 @@ def process_capture(
             page=page,
             environment=envelope.environment,
             health=health,
-            redaction=envelope.redaction.plus(redactor.counts),
+            redaction=envelope.redaction.add(redactor.counts),
             streams={
                 Stream.CONSOLE: blobs.pack_content(streams.encode_stream(console), compress=True),
                 Stream.NETWORK: blobs.pack_content(streams.encode_stream(network), compress=True),
@@ -222,7 +222,7 @@ def process_capture(
 def _prepare_screenshot(data: bytes) -> NewAsset:
     if len(data) > processing.MAX_SCREENSHOT_BYTES:
         raise PayloadTooLarge("screenshot: more than 10 MB")
-    info = processing.inspect(data)
+    info = processing.inspect_image(data)
     name = "screenshot." + info.media_type.rpartition("/")[2]
     packed = blobs.pack_content(data, compress=False)
     return NewAsset(AssetKind.SCREENSHOT, packed, info.media_type, info.width, info.height, name)
@@ -232,10 +232,10 @@ def prepare_upload(part: Upload) -> NewAsset:
     """Prepare a file for storage: detect its type, make its name safe, and measure it in pixels if it is an image."""
     if not part.data:
         raise InvalidRequest("the attached file is empty")
-    kind = media_types.sniff(part.data)
+    kind = media_types.detect_media_type(part.data)
     width = height = None
     if kind in {media_types.PNG, media_types.JPEG, media_types.WEBP}:
-        info = processing.inspect(part.data)
+        info = processing.inspect_image(part.data)
         width, height = info.width, info.height
     packed = blobs.pack_content(part.data, compress=False)
-    return NewAsset(AssetKind.ATTACHMENT, packed, kind, width, height, media_types.safe_name(part.name))
+    return NewAsset(AssetKind.ATTACHMENT, packed, kind, width, height, media_types.sanitize_file_name(part.name))

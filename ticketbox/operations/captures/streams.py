@@ -81,7 +81,7 @@ class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def get_console(tx: Read, actor: Actor, args: GetConsole) -> StreamPage[ConsoleEntry]:
     """Read a capture's console, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.CONSOLE, ConsoleEntry)
-    matches = streams.find_console(entries, level=args.level, contains=args.contains, around=args.around)
+    matches = streams.filter_console(entries, level=args.level, contains=args.contains, around=args.around)
     return _build_page(actor, args, stored, Stream.CONSOLE, len(entries), matches)
 
 
@@ -127,7 +127,7 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkEntry]:
     """Read a capture's network requests, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
-    matches = streams.find_network(
+    matches = streams.filter_network(
         entries,
         contains=args.contains,
         failures_only=args.failures_only,
@@ -163,7 +163,7 @@ class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def get_errors(tx: Read, actor: Actor, args: GetErrors) -> StreamPage[ErrorEntry]:
     """Read a capture's errors, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.ERRORS, ErrorEntry)
-    matches = streams.find_errors(entries, contains=args.contains, around=args.around)
+    matches = streams.filter_errors(entries, contains=args.contains, around=args.around)
     return _build_page(actor, args, stored, Stream.ERRORS, len(entries), matches)
 
 

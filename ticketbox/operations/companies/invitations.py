@@ -108,7 +108,7 @@ class DeleteInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def delete_invitation(tx: Write, actor: Actor, args: DeleteInvitation) -> None:
     """Withdraw an invitation. Its link stops working. Requires the role admin."""
     offer = invitations.find_invitation_by_id(tx, args.invitation_id)
-    if offer is None or actor.membership(offer.company) is None:
+    if offer is None or actor.find_membership(offer.company) is None:
         raise NotFound("invitation")
     require_may_grant(actor, offer.company, Role.ADMIN)
     invitations.delete_invitation(tx, offer.key)

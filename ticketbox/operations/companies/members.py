@@ -125,7 +125,7 @@ def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
 
 def require_may_grant(actor: Actor, company: int, role: Role) -> None:
     """Raise Forbidden unless the actor may grant a role: admins can, except for owner, which only owners can."""
-    membership = actor.membership(company)
+    membership = actor.find_membership(company)
     if membership is None:
         raise NotFound("company")
     require_role(membership.role, Role.ADMIN)

@@ -130,4 +130,4 @@ class Listeners:
 
 def collect_company_keys(actor: Actor) -> frozenset[int]:
     """Return the keys of the companies whose events an actor receives."""
-    return frozenset(membership.company for membership in actor.within)
+    return frozenset(membership.company for membership in actor.permitted_memberships)

@@ -74,7 +74,7 @@ def find_readable_ticket(tx: Read, actor: Actor, text: str) -> VisibleRow:
 
 def find_membership(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:
     """Find the caller's membership in a company. Raises NotFound, or Forbidden if the role is below `least`."""
-    for membership in actor.within:
+    for membership in actor.permitted_memberships:
         if membership.company_id == public_id:
             require_role(membership.role, least)
             return membership

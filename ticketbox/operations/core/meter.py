@@ -33,4 +33,4 @@ class Meter(msgspec.Struct):
 
     def _draw(self, budget: Budget, cost: int) -> BucketState:
         key = (self.actor.credential, budget)
-        return self.limiter.draw(key, budget.value, self.actor.per_minute(budget), cost)
+        return self.limiter.consume(key, budget.value, self.actor.get_rate_limit(budget), cost)

@@ -91,7 +91,7 @@ class Services:
 
     def limit(self, key: object, name: str, per_minute: int, what: str) -> None:
         """Charge a rate limit that isn't a credential's budget. Raises RateLimited if it is used up."""
-        level = self.limiter.draw((name, key), name, per_minute)
+        level = self.limiter.consume((name, key), name, per_minute)
         if level.retry_after:
             raise RateLimited(level.retry_after, what)
 

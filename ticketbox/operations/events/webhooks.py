@@ -286,7 +286,7 @@ def _find_webhook(tx: Read, actor: Actor, public_id: str) -> WebhookKeys:
 
 
 def _is_reachable(actor: Actor, webhook: WebhookKeys) -> bool:
-    membership = actor.membership(webhook.company)
+    membership = actor.find_membership(webhook.company)
     if membership is not None:
         require_role(membership.role, Role.ADMIN)
     return membership is not None

@@ -90,7 +90,7 @@ def _throttle(halted: Callable[[], bool]) -> Callable[[], bool]:
     return check_after_rest
 
 
-def make_backup_name(db: Path) -> str:
+def build_backup_name(db: Path) -> str:
     """Return the name of a backup made now: `ticketbox-20261121T093000Z.db`, in UTC."""
     return f"{db.stem}-{time.strftime(NAME_FORMAT, time.gmtime())}.db"
 

@@ -51,7 +51,7 @@ class BlobCheck(msgspec.Struct, frozen=True):
     sound: bool
 
 
-class MailFailures(msgspec.Struct, frozen=True):
+class EmailFailures(msgspec.Struct, frozen=True):
     """Emails that will be retried, emails that were given up, and the newest error (None: nothing failed)."""
 
     failing: int
@@ -103,9 +103,9 @@ class Inspection:
         """Return the time of the newest event in epoch milliseconds; 0 if there is none."""
         return self._value("SELECT ifnull((SELECT at FROM event WHERE id = (SELECT max(id) FROM event)), 0)")
 
-    def mail(self) -> MailFailures:
+    def mail(self) -> EmailFailures:
         """Return the email failures so far. The file must have this version's schema."""
-        return MailFailures(*self._rows(MAIL)[0])
+        return EmailFailures(*self._rows(MAIL)[0])
 
     def free_bytes(self) -> int:
         """Return the unused bytes in the file that compacting frees (`ticketbox check --compact`)."""

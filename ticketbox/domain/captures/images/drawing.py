@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from PIL import Image
     from PIL.ImageDraw import ImageDraw
 
-VERSION = 2  # increase it when `draw` draws anything differently, so that stored previews are drawn again
+VERSION = 2  # increase it when `draw_annotations` draws anything differently, so that stored previews are drawn again
 
 _HIGHLIGHT_ALPHA = 90
 _MIN_LETTER_WIDTH = 0.2  # the width of an "i", relative to the letter height
@@ -28,7 +28,7 @@ _LINE_HEIGHT = 1.2
 _BLACK, _WHITE = (0, 0, 0), (255, 255, 255)
 
 
-def flatten(image: "Image.Image") -> "Image.Image":
+def flatten_transparency(image: "Image.Image") -> "Image.Image":
     """Return the image as RGB, with transparency replaced by white."""
     from PIL import Image
 
@@ -41,7 +41,7 @@ def flatten(image: "Image.Image") -> "Image.Image":
     return background
 
 
-def draw(image: "Image.Image", annotations: Sequence[AnnotationInput | Annotation]) -> None:
+def draw_annotations(image: "Image.Image", annotations: Sequence[AnnotationInput | Annotation]) -> None:
     """Draw annotations, in their order, onto an RGB image. Redacted boxes are black and opaque."""
     from PIL import ImageDraw
 
@@ -107,7 +107,7 @@ def _draw_text(pen: "ImageDraw", text: str, at: tuple[float, float], size: float
     outline = max(1, size / 14)
     baseline = at[1] + fonts.load_font(fonts.find_bundled_font(), size).getmetrics()[0]
     # Pillow draws a whole text before it crops it to the image, so text outside is dropped first.
-    for line in fonts.printable(text).split("\n")[: math.ceil(height / size)]:
+    for line in fonts.remove_unprintable(text).split("\n")[: math.ceil(height / size)]:
         left = at[0]
         for run, path in fonts.split_by_font(line[: math.ceil(width / (size * _MIN_LETTER_WIDTH))]):
             font = fonts.load_font(path, size)

@@ -31,7 +31,7 @@ def find_bundled_font() -> Path:
     return Path(str(resources.files("ticketbox") / "fonts" / "dejavu-sans.woff"))
 
 
-def printable(text: str) -> str:
+def remove_unprintable(text: str) -> str:
     """Compose characters, expand tabs, and remove control characters except line breaks."""
     composed = unicodedata.normalize("NFC", text.expandtabs(4))
     return "".join(c for c in composed if c == "\n" or not unicodedata.category(c).startswith("C"))
@@ -68,10 +68,10 @@ def load_font(path: Path, size: float) -> "FreeTypeFont":
 
 @lru_cache(maxsize=10_000)
 def _has_glyph(path: Path, character: str) -> bool:
-    return _draws(load_font(path, _PROBE_SIZE), character)
+    return _is_drawable(load_font(path, _PROBE_SIZE), character)
 
 
-def _draws(font: "FreeTypeFont", character: str) -> bool:
+def _is_drawable(font: "FreeTypeFont", character: str) -> bool:
     """Whether a font draws a character as something other than its glyph for missing characters."""
     glyph, missing = cast(Any, font.getmask(character)), cast(Any, font.getmask(_UNASSIGNED))
     return bytes(glyph) != bytes(missing)
@@ -86,18 +86,18 @@ def _find_system_fonts(characters: frozenset[str]) -> dict[str, Path | None]:
             for path in _list_system_fonts():
                 if not wanted:
                     break
-                for character in _find_drawable(path, wanted):
+                for character in _find_drawable_characters(path, wanted):
                     _system_choice[character] = path
                     wanted.discard(character)
         return {character: _system_choice[character] for character in characters}
 
 
-def _find_drawable(path: Path, characters: set[str]) -> set[str]:
+def _find_drawable_characters(path: Path, characters: set[str]) -> set[str]:
     from PIL import ImageFont
 
     try:
         font = ImageFont.truetype(str(path), _PROBE_SIZE)
-        return {character for character in characters if _draws(font, character)}
+        return {character for character in characters if _is_drawable(font, character)}
     except (OSError, ValueError):  # damaged, or a bitmap font of other sizes
         return set()
 

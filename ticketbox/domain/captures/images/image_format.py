@@ -24,7 +24,7 @@ def parse_image(data: bytes) -> Raster:
     Raises UnsupportedMediaType for anything but PNG, JPEG and WebP, PayloadTooLarge for too many
     pixels, and InvalidRequest for animations and for truncated or corrupt files.
     """
-    media_type = media_types.sniff(data[:4096])
+    media_type = media_types.detect_media_type(data[:4096])
     parse = _PARSERS.get(media_type)
     if parse is None:
         kind = media_type.partition(";")[0]

@@ -22,7 +22,7 @@ INLINE = frozenset({PNG, JPEG, WEBP, GIF})
 """Types that a browser may display; everything else is sent as a download."""
 
 MAX_NAME = 200
-NAMELESS = "file"
+DEFAULT_NAME = "file"
 
 _MAGIC = (
     (b"\x89PNG\r\n\x1a\n", PNG),
@@ -47,7 +47,7 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b\x0e-\x1f\x7f-\x9f]")
 _NOT_QUOTABLE = re.compile(r'[^ -~]|["\\%]')
 
 
-def sniff(head: bytes) -> str:
+def detect_media_type(head: bytes) -> str:
     """Detect the media type of a file by its first bytes (a few kilobytes are enough).
 
     HTML and SVG are detected anywhere in these bytes, so that neither is taken for plain text. Unknown types are
@@ -62,10 +62,10 @@ def sniff(head: bytes) -> str:
         return "video/mp4"
     if _WEBM.match(head):
         return "video/webm"
-    return _sniff_text(head)
+    return _detect_text_type(head)
 
 
-def _sniff_text(head: bytes) -> str:
+def _detect_text_type(head: bytes) -> str:
     try:
         # The first bytes may end inside a character; an incremental decoder waits for the rest.
         text = codecs.getincrementaldecoder("utf-8-sig")().decode(head)
@@ -81,7 +81,7 @@ def _sniff_text(head: bytes) -> str:
     return JSON if _JSON.match(text) else TEXT
 
 
-def safe_name(name: str) -> str:
+def sanitize_file_name(name: str) -> str:
     """Make an uploaded file's name safe to display and to send back.
 
     Keeps its last path segment, without control, format, direction and unknown characters, without dots and
@@ -95,15 +95,15 @@ def safe_name(name: str) -> str:
         stem, dot, extension = name.rpartition(".")
         ending = dot + extension if stem and len(extension) <= 16 else ""
         name = name[: MAX_NAME - len(ending)].rstrip(". ") + ending
-    return name.strip() or NAMELESS
+    return name.strip() or DEFAULT_NAME
 
 
-def content_disposition(name: str, inline: bool) -> str:
+def format_content_disposition(name: str, inline: bool) -> str:
     """Build the Content-Disposition of a file (RFC 6266), with its name in UTF-8 (RFC 8187).
 
     Programs that don't support `filename*` use the name in ASCII.
     """
-    name = safe_name(name)
+    name = sanitize_file_name(name)
     plain = _NOT_QUOTABLE.sub("_", name)
     field = f'{"inline" if inline else "attachment"}; filename="{plain}"'
     if plain == name:

@@ -55,7 +55,7 @@ class Picture(msgspec.Struct, frozen=True):
     height: int
 
 
-def inspect(data: bytes) -> ImageInfo:
+def inspect_image(data: bytes) -> ImageInfo:
     """Check that a file is a complete image of an accepted format, by decoding it.
 
     Raises UnsupportedMediaType unless its bytes are PNG, JPEG or WebP, PayloadTooLarge for too many
@@ -63,7 +63,7 @@ def inspect(data: bytes) -> ImageInfo:
     number of bytes.
     """
     source = image_format.parse_image(data)
-    with _decoding(source):
+    with _reserve_decoding_slot(source):
         image = _open(source)
         if source.media_type == media_types.JPEG:
             # This reads the whole file, but decodes only a 64th of the pixels.
@@ -73,7 +73,7 @@ def inspect(data: bytes) -> ImageInfo:
     return ImageInfo(source.media_type, *_get_display_size(source))
 
 
-def scale(data: bytes, max_side: int = MODEL_SIDE, max_bytes: int = MODEL_BYTES) -> Picture:
+def scale_image(data: bytes, max_side: int = MODEL_SIDE, max_bytes: int = MODEL_BYTES) -> Picture:
     """Scale an image down to sides of at most `max_side` pixels and fewer than `max_bytes` bytes.
 
     An image that is small enough is returned unchanged. Otherwise the result is a PNG if the source is lossless and
@@ -85,27 +85,27 @@ def scale(data: bytes, max_side: int = MODEL_SIDE, max_bytes: int = MODEL_BYTES)
     width, height = _get_display_size(source)
     if max(width, height) <= max_side and len(data) < max_bytes and source.orientation == 1:
         return Picture(data, source.media_type, width, height)
-    with _decoding(source):
+    with _reserve_decoding_slot(source):
         image = _apply_orientation(_decode_scaled(source, max_side), source.orientation)
         shrinkage = image.width * image.height / (width * height)
         # Scaling blurs edges, which costs a PNG at least twice the bytes, so most attempts can be skipped.
         if source.lossless and 2 * len(data) * shrinkage < max_bytes:
-            encoded = _save(image, "PNG", compress_level=6)
+            encoded = _encode(image, "PNG", compress_level=6)
             if len(encoded) < max_bytes:
                 return Picture(encoded, media_types.PNG, *image.size)
-        return _encode_jpeg(drawing.flatten(image), max_bytes)
+        return _encode_jpeg(drawing.flatten_transparency(image), max_bytes)
 
 
-def draw(data: bytes, annotations: Sequence[AnnotationInput | Annotation]) -> Picture:
+def draw_annotations(data: bytes, annotations: Sequence[AnnotationInput | Annotation]) -> Picture:
     """Draw annotations onto an image, at full size and in the same format."""
     source = image_format.parse_image(data)
-    with _decoding(source):
-        image = drawing.flatten(_decode(source))
-        drawing.draw(image, annotations)
+    with _reserve_decoding_slot(source):
+        image = drawing.flatten_transparency(_decode(source))
+        drawing.draw_annotations(image, annotations)
         return _encode_like(image, source, compress_level=1)
 
 
-def burn(data: bytes, rectangles: Sequence[BoxGeometry]) -> Picture:
+def redact_boxes(data: bytes, rectangles: Sequence[BoxGeometry]) -> Picture:
     """Replace the pixels of rectangles by black, and remove everything else that could show them.
 
     The result is a new file in the same format (JPEG at quality 92) without metadata. Rectangles are extended to whole
@@ -114,7 +114,7 @@ def burn(data: bytes, rectangles: Sequence[BoxGeometry]) -> Picture:
     """
     source = image_format.parse_image(data)
     boxes = [_align_box(number, box, source) for number, box in enumerate(rectangles)]
-    with _decoding(source):
+    with _reserve_decoding_slot(source):
         image = _decode(source)
         black = {"L": 0, "RGB": (0, 0, 0), "RGBA": (0, 0, 0, 255)}[image.mode]
         for box in boxes:
@@ -123,7 +123,7 @@ def burn(data: bytes, rectangles: Sequence[BoxGeometry]) -> Picture:
 
 
 @contextmanager
-def _decoding(source: Raster) -> Generator[None]:
+def _reserve_decoding_slot(source: Raster) -> Generator[None]:
     """Wait for a free slot, and raise errors of the image library as Problems."""
     large = source.width * source.height > _LARGE_PIXELS
     with _large_slot if large else nullcontext(), _slots:
@@ -230,7 +230,7 @@ def _encode_jpeg(image: "Image.Image", max_bytes: int) -> Picture:
         for quality in _QUALITIES:
             # Full chroma, because colored letters on a colored background become unreadable with half of it.
             # No `optimize`, which fails for noise that takes more than a byte per pixel.
-            encoded = _save(smaller, "JPEG", quality=quality, subsampling=0)
+            encoded = _encode(smaller, "JPEG", quality=quality, subsampling=0)
             if len(encoded) < max_bytes:
                 return Picture(encoded, media_types.JPEG, *smaller.size)
         share *= 0.75
@@ -243,11 +243,11 @@ def _encode_like(image: "Image.Image", source: Raster, compress_level: int) -> P
         media_types.JPEG: {"quality": 92, "subsampling": 0},
         media_types.WEBP: {"lossless": True, "quality": 50} if source.lossless else {"quality": 92},
     }
-    encoded = _save(image, _FORMATS[source.media_type], **options[source.media_type])
+    encoded = _encode(image, _FORMATS[source.media_type], **options[source.media_type])
     return Picture(encoded, source.media_type, *image.size)
 
 
-def _save(image: "Image.Image", format_: str, **options: Any) -> bytes:
+def _encode(image: "Image.Image", format_: str, **options: Any) -> bytes:
     out = BytesIO()
     image.save(out, format_, **options)
     return out.getvalue()

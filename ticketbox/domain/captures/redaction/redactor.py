@@ -35,95 +35,92 @@ class Redactor:
 
     def __init__(self, extra: Sequence[str] = ()) -> None:
         self.counts = Redaction()
-        self._scrubber = SecretScanner(extra)
+        self._scanner = SecretScanner(extra)
         self._clean: set[str] = set()
 
-    def text(self, text: str, limit: int = TEXT) -> str:
+    def redact_text(self, text: str, limit: int = TEXT) -> str:
         """Redact any text, and cut it to the limit."""
         if text in self._clean:
             return text
-        clean = self._scrubber.scrub(text, self.counts)
+        clean = self._scanner.scrub(text, self.counts)
         if clean is text and len(text) <= _MAX_CLEAN_LENGTH and len(self._clean) < _MAX_CLEAN_TEXTS:
             self._clean.add(text)
         return clean[:limit]
 
-    def url(self, url: str) -> str:
+    def redact_url(self, url: str) -> str:
         """Redact the login and the values of secret-looking parameters in a URL."""
-        return self.text(url, URL)
+        return self.redact_text(url, URL)
 
-    def body(self, body: str) -> str:
+    def redact_body(self, body: str) -> str:
         """Redact the values of secret keys in a body (JSON, a form, XML or other text, whole or cut)."""
-        return self.text(body, BODY)
+        return self.redact_text(body, BODY)
 
-    def headers(self, headers: dict[str, str]) -> dict[str, str]:
+    def redact_headers(self, headers: dict[str, str]) -> dict[str, str]:
         """Remove headers that identify somebody; keep the values of harmless ones only."""
+        removed = {name for name in headers if name.strip().lower() in REMOVED_HEADERS}
+        self.counts.headers += len(removed)
         return {
-            self.text(name, 256): self._header(name.strip().lower(), value)
+            self.redact_text(name, 256): self._redact_header(name.strip().lower(), value)
             for name, value in headers.items()
-            if not self._removes(name)
+            if name not in removed
         }
 
-    def page(self, page: Page) -> None:
+    def redact_page(self, page: Page) -> None:
         """Redact the page's addresses and title."""
-        page.url = self.url(page.url)
-        page.title = self.text(page.title, LINE)
-        page.referrer = self._maybe(page.referrer, URL)
+        page.url = self.redact_url(page.url)
+        page.title = self.redact_text(page.title, LINE)
+        page.referrer = self._redact_optional(page.referrer, URL)
 
-    def environment(self, environment: Environment) -> None:
+    def redact_environment(self, environment: Environment) -> None:
         """Redact the description of the client's browser."""
-        environment.browser = self._maybe(environment.browser, LINE)
-        environment.os = self._maybe(environment.os, LINE)
-        environment.language = self._maybe(environment.language, LINE)
-        environment.timezone = self._maybe(environment.timezone, LINE)
+        environment.browser = self._redact_optional(environment.browser, LINE)
+        environment.os = self._redact_optional(environment.os, LINE)
+        environment.language = self._redact_optional(environment.language, LINE)
+        environment.timezone = self._redact_optional(environment.timezone, LINE)
 
-    def console(self, entries: Sequence[ConsoleEntry]) -> None:
+    def redact_console(self, entries: Sequence[ConsoleEntry]) -> None:
         """Redact console lines."""
         for entry in entries:
-            entry.args = [self.text(arg) for arg in entry.args]
-            entry.stack = self._maybe(entry.stack, TEXT)
-            entry.source = self._maybe(entry.source, URL)
-            entry.frame = self._maybe(entry.frame, URL)
+            entry.args = [self.redact_text(arg) for arg in entry.args]
+            entry.stack = self._redact_optional(entry.stack, TEXT)
+            entry.source = self._redact_optional(entry.source, URL)
+            entry.frame = self._redact_optional(entry.frame, URL)
 
-    def network(self, entries: Sequence[NetworkEntry]) -> None:
+    def redact_network(self, entries: Sequence[NetworkEntry]) -> None:
         """Redact requests and responses."""
         for entry in entries:
-            entry.id = self.text(entry.id, 64)
-            entry.url = self.url(entry.url)
-            entry.method = self.text(entry.method, 32)
-            entry.type = self.text(entry.type, 32)
-            entry.status_text = self.text(entry.status_text, LINE)
-            entry.initiator = self._maybe(entry.initiator, URL)
-            entry.error = self._maybe(entry.error, LINE)
-            entry.frame = self._maybe(entry.frame, URL)
+            entry.id = self.redact_text(entry.id, 64)
+            entry.url = self.redact_url(entry.url)
+            entry.method = self.redact_text(entry.method, 32)
+            entry.type = self.redact_text(entry.type, 32)
+            entry.status_text = self.redact_text(entry.status_text, LINE)
+            entry.initiator = self._redact_optional(entry.initiator, URL)
+            entry.error = self._redact_optional(entry.error, LINE)
+            entry.frame = self._redact_optional(entry.frame, URL)
             for part in (entry.request, entry.response):
-                part.headers = self.headers(part.headers)
-                part.body = self._maybe(part.body, BODY)
-            entry.response.mime = self._maybe(entry.response.mime, LINE)
+                part.headers = self.redact_headers(part.headers)
+                part.body = self._redact_optional(part.body, BODY)
+            entry.response.mime = self._redact_optional(entry.response.mime, LINE)
 
-    def errors(self, entries: Sequence[ErrorEntry]) -> None:
+    def redact_errors(self, entries: Sequence[ErrorEntry]) -> None:
         """Redact errors and their stacks."""
         for entry in entries:
-            entry.name = self.text(entry.name, LINE)
-            entry.message = self.text(entry.message)
-            entry.stack = self._maybe(entry.stack, TEXT)
-            entry.source = self._maybe(entry.source, URL)
-            entry.fingerprint = self.text(entry.fingerprint, 128)
-            entry.frame = self._maybe(entry.frame, URL)
+            entry.name = self.redact_text(entry.name, LINE)
+            entry.message = self.redact_text(entry.message)
+            entry.stack = self._redact_optional(entry.stack, TEXT)
+            entry.source = self._redact_optional(entry.source, URL)
+            entry.fingerprint = self.redact_text(entry.fingerprint, 128)
+            entry.frame = self._redact_optional(entry.frame, URL)
             for frame in entry.frames:
-                frame.url = self.url(frame.url)
-                frame.function = self._maybe(frame.function, LINE)
+                frame.url = self.redact_url(frame.url)
+                frame.function = self._redact_optional(frame.function, LINE)
 
-    def _maybe(self, text: str | None, limit: int) -> str | None:
-        return None if text is None else self.text(text, limit)
+    def _redact_optional(self, text: str | None, limit: int) -> str | None:
+        return None if text is None else self.redact_text(text, limit)
 
-    def _removes(self, name: str) -> bool:
-        removes = name.strip().lower() in REMOVED_HEADERS
-        self.counts.headers += removes
-        return removes
-
-    def _header(self, name: str, value: str) -> str:
+    def _redact_header(self, name: str, value: str) -> str:
         if is_harmless_header(name):
-            return self.text(value, HEADER_VALUE)
+            return self.redact_text(value, HEADER_VALUE)
         self.counts.headers += value not in ("", REDACTED)
         return value and REDACTED
 

@@ -56,12 +56,12 @@ def normalize_name(name: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def is_secret_key(key: str, *, asked: bool) -> bool:
-    """Whether a key's name says that its value is secret; `asked` means a query parameter."""
+def is_secret_key(key: str, *, in_query: bool) -> bool:
+    """Whether a key's name says that its value is secret; `in_query` if it is the name of a query parameter."""
     parts = [part.lower() for part in _WORDS.findall(key)]
     whole = "".join(parts)
     if any(part in whole for part in _CONTAINS):
         return True
     while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] == "value"):
         parts.pop()
-    return bool(parts) and (parts[-1] in _LAST or (asked and whole in _QUERY_NAMES))
+    return bool(parts) and (parts[-1] in _LAST or (in_query and whole in _QUERY_NAMES))

@@ -108,10 +108,10 @@ class SecretScanner:
             clean = _SCHEMES.sub(lambda match: _redact_credential(match, counts), clean)
         if ("@" in clean or "%" in clean) and _LOGIN.search(clean):
             clean = _LOGIN.sub(lambda match: _redact_login(match, counts), clean)
-        clean = self._values(clean, lowered if clean is seen else _lower(clean), counts)
+        clean = self._redact_values(clean, lowered if clean is seen else _lower(clean), counts)
         return clean if counts.total > before else text
 
-    def _values(self, text: str, lowered: str, counts: Redaction) -> str:
+    def _redact_values(self, text: str, lowered: str, counts: Redaction) -> str:
         """Redact the values of secret keys."""
         parts: list[str] = []
         done = position = 0
@@ -121,9 +121,9 @@ class SecretScanner:
             quote, sign = match["quote"] or "", match["sign"]
             key = _SEPARATOR.sub(" ", text[key_start : match.start("quote" if quote else "sign")])
             before = text[key_start - 1] if key_start else ""
-            asked = not quote and (before in ("?", "&", "#", ";") or key[:1] == " " or (sign == "=" and not before))
+            in_query = not quote and (before in ("?", "&", "#", ";") or key[:1] == " " or (sign == "=" and not before))
             own = bool(self._names) and normalize_name(_SEGMENTS.split(key.strip(" .[]"))[-1]) in self._names
-            if not own and not is_secret_key(key, asked=asked):
+            if not own and not is_secret_key(key, in_query=in_query):
                 continue
             if not _is_sign(sign, quote, text, key_start):
                 continue
@@ -133,8 +133,8 @@ class SecretScanner:
             parts += text[done : span[0]], span[2]
             done = position = span[1]
             counts.extra += own
-            counts.query += asked and not own
-            counts.keys += not asked and not own
+            counts.query += in_query and not own
+            counts.keys += not in_query and not own
         return "".join((*parts, text[done:])) if done else text
 
 
@@ -197,13 +197,13 @@ def _find_value(text: str, start: int, key: str, quote: str, sign: str) -> tuple
     bare = plain.match(text, start)
     if not bare:
         return None
-    found = bare[0].strip().lower()
-    count = found.isdigit() and (len(found) < 3 or name.endswith("tokens"))
-    if count or found in _HARMLESS or (name == "code" and len(found) < 12):
+    value = bare[0].strip().lower()
+    is_count = value.isdigit() and (len(value) < 3 or name.endswith("tokens"))
+    if is_count or value in _HARMLESS or (name == "code" and len(value) < 12):
         return None
     # "token: expired" is a message about a token, not a token
-    word = spaced and len(found) <= 16 and found.isalpha() and found.isascii()
-    if word and not quote and not any(part in name for part in _STRONG):
+    is_prose = spaced and len(value) <= 16 and value.isalpha() and value.isascii()
+    if is_prose and not quote and not any(part in name for part in _STRONG):
         return None
     return start, bare.end(), replacement
 
