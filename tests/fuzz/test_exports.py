@@ -56,7 +56,7 @@ class ExportSample:
         self.bytes = source.read_bytes()
         reader = ArchiveReader(source, find_newest_number())
         self.manifest = reader.manifest
-        self.rows: Rows = {table: list(reader.records(table)) for table in sorted(reader.tables())}
+        self.rows: Rows = {table: list(reader.read_records(table)) for table in sorted(reader.list_tables())}
         self.filled = [table for table, rows in self.rows.items() if rows]
         self.changed = folder / "changed.zip"
         self.target = folder / "target.db"
@@ -68,7 +68,7 @@ class ExportSample:
         with self.changed.open("wb") as file:
             writer = ArchiveWriter(file, self.manifest.version, self.manifest.schema, self.manifest.company)
             for table, held in rows.items():
-                writer.records(table, held)
+                writer.write_records(table, held)
             writer.close()
 
     def load(self) -> None:

@@ -56,7 +56,7 @@ def test_any_text_is_a_valid_index_query_or_rejected(index: sqlite3.Connection, 
     question = IndexQuery(scope, (1,), search.expand_prefixes(tx, query.texts), query.periods, ())
     found, whole = search.find_matches(tx, VIEWER, question, None, 10)
     assert (found, whole) == ([], True)  # there is no such project to be seen
-    for titled in (None, True, False) if question.loose else (None,):
+    for titled in (None, True, False) if question.words_in_any_field else (None,):
         index.execute("SELECT rowid FROM search(?)", (search.compose_expression(question, titled=titled),)).fetchall()
 
 

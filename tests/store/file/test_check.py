@@ -196,9 +196,9 @@ def test_corrupt_frame_that_claims_a_huge_size_uses_little_memory() -> None:
 
 def test_contents_are_read_one_by_one(db: Path) -> None:
     with open_inspection(db) as inspection:
-        blobs = list(inspection.blobs())
-        assert len(blobs) == inspection.counts()["blob"]
-        assert sum(blob.stored for blob in blobs) == inspection.blob_bytes()
+        blobs = list(inspection.check_blobs())
+        assert len(blobs) == inspection.count_rows()["blob"]
+        assert sum(blob.stored for blob in blobs) == inspection.measure_blob_bytes()
         assert all(blob.sound for blob in blobs)
 
 

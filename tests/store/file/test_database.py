@@ -130,7 +130,7 @@ def test_waiting_units_are_committed_together_and_answered_after_the_commit(path
             )
             gate = threading.Event()
             first = asyncio.create_task(db.write(lambda tx: gate.wait(10)))
-            while db.backlog or db._draining is None:
+            while db.backlog or db._drain_task is None:
                 await asyncio.sleep(0)
             rest = [asyncio.create_task(db.write(adding(key))) for key in range(300)]
             async with asyncio.timeout(10):
@@ -188,7 +188,7 @@ def test_unit_cancelled_while_waiting_is_not_started(path: Path) -> None:
         async with open_database(path) as db:
             gate = threading.Event()
             first = asyncio.create_task(db.write(lambda tx: gate.wait(10)))
-            while db.backlog or db._draining is None:
+            while db.backlog or db._drain_task is None:
                 await asyncio.sleep(0)
             waiting = asyncio.create_task(db.write(adding(1)))
             await asyncio.sleep(0)

@@ -206,7 +206,7 @@ WALKS = {
     "email_outbox.SELECT_NEXT_DUE": {"mail"},  # its first entry
     "check.MAIL": {"mail"},
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
-    "check.blob_bytes": {"blob"},
+    "check.measure_blob_bytes": {"blob"},
     "migrate._check_existing": {"user"},  # once at the start
     "oauth_clients.DELETE_SURPLUS_CLIENTS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
 }

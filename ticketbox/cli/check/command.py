@@ -83,7 +83,7 @@ def _check_file(db: Path, report: Report, public_url: str | None) -> Iterator[Fi
     try:
         report.bytes = db.stat().st_size
         with open_inspection(db) as inspection:
-            if not inspection.is_ours():
+            if not inspection.is_ticketbox_file():
                 words = "not a ticketbox file"
                 advice = f"choose another file with --db; if ticketbox created this one, {restore}"
                 yield Finding(Severity.PROBLEM, "file", words, advice)
@@ -131,7 +131,7 @@ def _compact(db: Path, progress: Progress) -> int:
 def _check_schema(inspection: "Inspection", report: Report) -> Finding:
     from ticketbox.store.file.migrate import find_newest_number
 
-    current, newest = inspection.schema(), find_newest_number()
+    current, newest = inspection.read_schema_number(), find_newest_number()
     report.schema, report.newest_schema = current, newest
     if current == newest:
         return Finding(Severity.OK, "schema", f"schema {current:04}, this version's newest")
@@ -146,35 +146,35 @@ def _check_schema(inspection: "Inspection", report: Report) -> Finding:
 
 def _check_contents(inspection: "Inspection", db: Path, report: Report, restore: str) -> Iterator[Finding]:
     _print_step(f"reading every page of {format_bytes(report.bytes)}")
-    faults = inspection.pages()
+    faults = inspection.list_page_faults()
     if faults:
         yield Finding(Severity.PROBLEM, "pages", f"the file is damaged: {_list_first(faults)}", restore)
     else:
         yield Finding(Severity.OK, "pages", "pages, indexes and constraints OK")
     _print_step("checking foreign keys")
-    lost = inspection.references()
+    lost = inspection.list_broken_references()
     if lost:
         yield Finding(Severity.PROBLEM, "references", f"broken foreign keys: {_list_first(lost)}", restore)
     else:
         yield Finding(Severity.OK, "references", "foreign keys OK")
-    report.rows = inspection.counts()
-    report.newest_change = inspection.newest_moment()
+    report.rows = inspection.count_rows()
+    report.newest_change = inspection.find_newest_change()
     yield Finding(Severity.OK, "rows", format_counts(report.rows))
     yield _check_hashes(inspection, restore)
     if report.schema == report.newest_schema:
         yield from _check_email(inspection)
-    orphans = inspection.orphans()
+    orphans = inspection.measure_orphans()
     if orphans.count:
         words = f"unused blobs: {orphans.count:,} ({format_bytes(orphans.bytes)})"
         yield Finding(Severity.NOTE, "orphans", words, "nothing: the server deletes them within minutes")
-    empty = inspection.free_bytes()
+    empty = inspection.measure_free_bytes()
     if empty > MIN_FREE_BYTES and empty > report.bytes // 4:
         words = f"{format_bytes(empty)} of the file are free; new rows will use this space"
         yield Finding(Severity.NOTE, "empty", words, f"to shrink the file: ticketbox check --db {db} --compact")
 
 
 def _check_email(inspection: "Inspection") -> Iterator[Finding]:
-    mail = inspection.mail()
+    mail = inspection.load_email_failures()
     if mail.failing:
         words = f"emails that failed and will be retried: {mail.failing:,}; last error: {mail.error}"
         yield Finding(Severity.WARNING, "mail", words, "fix --smtp-url, --smtp-from or the email server")
@@ -184,12 +184,12 @@ def _check_email(inspection: "Inspection") -> Iterator[Finding]:
 
 
 def _check_hashes(inspection: "Inspection", restore: str) -> Finding:
-    total = inspection.blob_bytes()
+    total = inspection.measure_blob_bytes()
     wrong: list[str] = []
     count = 0
     hidden = not sys.stderr.isatty()
     with click.progressbar(length=total, label="pictures, files and streams", file=sys.stderr, hidden=hidden) as bar:
-        for blob in inspection.blobs():
+        for blob in inspection.check_blobs():
             count += 1
             bar.update(blob.stored)
             if not blob.sound:

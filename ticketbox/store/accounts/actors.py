@@ -58,11 +58,11 @@ SELECT_ACTOR_BY_ACCESS_TOKEN = (
 
 def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
     """Resolve a secret's hash to an actor; None if it is unknown, expired or revoked, or its user is disabled."""
-    asked = {"hash": secret_hash, "now": tx.now, "audience": "mcp" if via is Via.MCP else "api"}
-    found = tx.fetch_one(SELECT_ACTOR, asked) or tx.fetch_one(SELECT_ACTOR_BY_ACCESS_TOKEN, asked)
-    if found is None:
+    parameters = {"hash": secret_hash, "now": tx.now, "audience": "mcp" if via is Via.MCP else "api"}
+    record = tx.fetch_one(SELECT_ACTOR, parameters) or tx.fetch_one(SELECT_ACTOR_BY_ACCESS_TOKEN, parameters)
+    if record is None:
         return None
-    row = _ActorRow._make(found)
+    row = _ActorRow._make(record)
     if not hmac.compare_digest(row.secret_hash, secret_hash):
         return None
     kind = Kind(row.kind)

@@ -41,14 +41,16 @@ DELETE FROM oauth_request WHERE id IN (
 """
 
 
-def insert_request(tx: Write, asked: AuthorizationRequest, handle_hash: bytes, expires_at: int) -> None:
+def insert_request(tx: Write, request: AuthorizationRequest, handle_hash: bytes, expires_at: int) -> None:
     """Insert a request that waits for its user's decision; a user has up to 20."""
     tx.execute(
         INSERT_REQUEST,
-        (handle_hash, asked.user, asked.client, asked.redirect_uri, asked.state, asked.challenge, asked.audience.value,
-         " ".join(asked.scopes), expires_at),
+        (
+            handle_hash, request.user, request.client, request.redirect_uri, request.state, request.challenge,
+            request.audience.value, " ".join(request.scopes), expires_at,
+        ),
     )  # fmt: skip
-    tx.execute(DELETE_SURPLUS_REQUESTS, (asked.user, MAX_OPEN_REQUESTS))
+    tx.execute(DELETE_SURPLUS_REQUESTS, (request.user, MAX_OPEN_REQUESTS))
 
 
 _SELECT_REQUEST = """
@@ -89,10 +91,10 @@ def find_request_by_code(tx: Read, code_hash: bytes) -> AuthorizationRequest | N
     return _build_request(tx.fetch_one(SELECT_REQUEST_BY_CODE, (code_hash,)))
 
 
-def _build_request(found: Row | None) -> AuthorizationRequest | None:
-    if found is None:
+def _build_request(record: Row | None) -> AuthorizationRequest | None:
+    if record is None:
         return None
-    row = _RequestRow._make(found)
+    row = _RequestRow._make(record)
     return AuthorizationRequest(
         user=row.user,
         client=row.client,

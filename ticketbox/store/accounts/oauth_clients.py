@@ -30,9 +30,9 @@ def find_client(tx: Read, client_id: str) -> OAuthClient | None:
 
 def load_client(tx: Read, key: int) -> OAuthClient:
     """Load a client that exists."""
-    found = _build_client(tx.fetch_one(f"{_SELECT_CLIENT} WHERE id = ?", (key,)))
-    assert found is not None
-    return found
+    client = _build_client(tx.fetch_one(f"{_SELECT_CLIENT} WHERE id = ?", (key,)))
+    assert client is not None
+    return client
 
 
 def _build_client(row: Row | None) -> OAuthClient | None:

@@ -110,9 +110,9 @@ class _CaptureRow(NamedTuple):
 
 def load_capture(tx: Read, key: int) -> StoredCapture:
     """Load a capture that exists."""
-    found = tx.fetch_one(SELECT_CAPTURE, (key,))
-    assert found is not None
-    row = _CaptureRow._make(found)
+    record = tx.fetch_one(SELECT_CAPTURE, (key,))
+    assert record is not None
+    row = _CaptureRow._make(record)
     summary = msgspec.json.decode(row.summary, type=CaptureSummary)
     capture = Capture(
         id=row.id,

@@ -43,8 +43,8 @@ def load_company(tx: Read, viewer: Viewer, key: int) -> Company:
     return _build_companies(tx, tx.fetch_all(SELECT_COMPANY, {**viewer, "key": key}))[0][1]
 
 
-def _build_companies(tx: Read, found: list[Row]) -> list[tuple[int, Company]]:
-    rows = [_CompanyRow._make(row) for row in found]
+def _build_companies(tx: Read, records: list[Row]) -> list[tuple[int, Company]]:
+    rows = [_CompanyRow._make(row) for row in records]
     bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (

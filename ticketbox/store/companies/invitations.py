@@ -73,24 +73,24 @@ def find_invitation_by_id(tx: Read, public_id: str) -> OpenInvitation | None:
     return _build_open_invitation(tx, tx.fetch_one(SELECT_BY_ID, (public_id, tx.now)))
 
 
-def _build_open_invitation(tx: Read, found: Row | None) -> OpenInvitation | None:
-    if found is None:
+def _build_open_invitation(tx: Read, record: Row | None) -> OpenInvitation | None:
+    if record is None:
         return None
-    row = _InvitationRow._make(found)
-    kept = tx.fetch_all("SELECT project_id FROM invitation_project WHERE invitation_id = ?", (row.key,))
+    row = _InvitationRow._make(record)
+    projects = tx.fetch_all("SELECT project_id FROM invitation_project WHERE invitation_id = ?", (row.key,))
     return OpenInvitation(
         key=row.key,
         company=row.company,
         company_name=row.company_name,
         role=Role(row.role),
-        projects=None if row.all_projects else [project for (project,) in kept],
+        projects=None if row.all_projects else [project for (project,) in projects],
         invited_by=row.created_by,
         invitation=_build_invitations(tx, [row])[0][1],
     )
 
 
-def _build_invitations(tx: Read, found: list[Row]) -> list[tuple[int, Invitation]]:
-    rows = [_InvitationRow._make(row) for row in found]
+def _build_invitations(tx: Read, records: list[Row]) -> list[tuple[int, Invitation]]:
+    rows = [_InvitationRow._make(row) for row in records]
     bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (

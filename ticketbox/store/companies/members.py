@@ -57,10 +57,10 @@ SELECT_MEMBER = f"{_SELECT_MEMBER} WHERE m.company_id = ? AND u.public_id = ?"
 
 def find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys | None:
     """Find a company's member by the user's public id."""
-    found = tx.fetch_one(SELECT_MEMBER, (company, user_id))
-    if found is None:
+    record = tx.fetch_one(SELECT_MEMBER, (company, user_id))
+    if record is None:
         return None
-    row = _MemberRow._make(found)
+    row = _MemberRow._make(record)
     return MemberWithKeys(row.key, row.user, Role(row.role), _build_member(row))
 
 

@@ -56,8 +56,8 @@ def load_project(tx: Read, viewer: Viewer, key: int) -> Project:
     return _build_projects(tx, tx.fetch_all(SELECT_PROJECT, {**viewer, "key": key}))[0][1]
 
 
-def _build_projects(tx: Read, found: list[Row]) -> list[tuple[int, Project]]:
-    rows = [_ProjectRow._make(row) for row in found]
+def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
+    rows = [_ProjectRow._make(row) for row in records]
     bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (

@@ -49,10 +49,10 @@ def _find_mailbox(tx: Read, sql: str, of: object) -> Mailbox | None:
 
 def compute_retry_after(tx: Read, user: int) -> int:
     """Compute the seconds until another confirmation request may be sent to this person; 0 means now."""
-    found = find_mailbox(tx, user)
-    if found is None or found.asks < MAX_CONFIRMATIONS:
+    mailbox = find_mailbox(tx, user)
+    if mailbox is None or mailbox.asks < MAX_CONFIRMATIONS:
         return 0
-    return max(0, -(-(found.asked_at + DAY - tx.now) // 1000))
+    return max(0, -(-(mailbox.asked_at + DAY - tx.now) // 1000))
 
 
 UPSERT_MAILBOX = """

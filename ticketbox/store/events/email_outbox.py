@@ -129,8 +129,8 @@ def compose_message(tx: Read, key: int) -> MessageToSend | None:
     subject = tx.fetch_one(SELECT_TICKET, {**viewer, "ticket": ticket})
     if subject is None or state != "on":
         return None
-    found = tx.fetch_all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
-    unread = [_UnreadRow._make(row) for row in found]
+    rows = tx.fetch_all(SELECT_UNREAD, {"user": user, "first": first, "ticket": ticket})
+    unread = [_UnreadRow._make(row) for row in rows]
     # A comment that was deleted since has no text: nothing to report.
     rows = [row for row in unread if row.comment is not None or not row.event_type.startswith("comment.")]
     if not rows:
@@ -158,15 +158,15 @@ def begin_attempt(tx: Write, key: int) -> MessageToSend | None:
 
     The attempt is recorded before it is made, so that a mail whose outcome can't be recorded isn't sent endlessly.
     """
-    found = compose_message(tx, key)
-    if found is None:
+    message = compose_message(tx, key)
+    if message is None:
         tx.execute(DELETE_MAIL, (key,))
         return None
     attempts, first_at = tx.fetch_one(SELECT_ATTEMPTS, (key,)) or (0, None)
     begun = tx.now if first_at is None else first_at
     again = compute_next_attempt(attempts + 1, begun, tx.now) or tx.now + LONGEST_MS
     tx.execute(RECORD_ATTEMPT, {"key": key, "now": tx.now, "due": again})
-    return found
+    return message
 
 
 REQUEUE_FOR_NEWER = """

@@ -156,8 +156,8 @@ def list_audit_log(tx: Read, company: int, before: int, limit: int) -> list[tupl
     return _build_events(tx, tx.fetch_all(SELECT_AUDIT_LOG, (company, before, limit)))
 
 
-def _build_events(tx: Read, found: list[Row]) -> list[tuple[int, Event]]:
-    rows = [_EventRow._make(row) for row in found]
+def _build_events(tx: Read, records: list[Row]) -> list[tuple[int, Event]]:
+    rows = [_EventRow._make(row) for row in records]
     bylines = Bylines(tx, [row.byline for row in rows])
     return [
         (

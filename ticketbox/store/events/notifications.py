@@ -37,10 +37,10 @@ VALUES (?, ?, ?, ?, ?, ?)
 """
 
 
-def list_audience(tx: Read, found: VisibleRow, but: int) -> dict[int, str]:
+def list_audience(tx: Read, ticket: VisibleRow, but: int) -> dict[int, str]:
     """List the names of those who may be notified about a ticket, by their keys."""
-    asked = {"company": found.company, "project": found.project, "ticket": found.key, "but": but}
-    return dict(tx.fetch_all(SELECT_AUDIENCE, asked))
+    parameters = {"company": ticket.company, "project": ticket.project, "ticket": ticket.key, "but": but}
+    return dict(tx.fetch_all(SELECT_AUDIENCE, parameters))
 
 
 def list_participants(tx: Read, ticket: int) -> set[int]:

@@ -45,8 +45,8 @@ def list_deliveries(tx: Read, webhook: int, before: int, limit: int) -> list[tup
     return [_build_delivery(row) for row in tx.fetch_all(SELECT_DELIVERIES, (webhook, before, limit))]
 
 
-def _build_delivery(found: Row) -> tuple[int, Delivery]:
-    row = _DeliveryRow._make(found)
+def _build_delivery(record: Row) -> tuple[int, Delivery]:
+    row = _DeliveryRow._make(record)
     return row.key, Delivery(
         id=row.id,
         webhook_id=row.webhook_id,

@@ -78,8 +78,8 @@ def load_webhook(tx: Read, key: int) -> Webhook:
     return _build_webhooks(tx, tx.fetch_all(SELECT_WEBHOOK, (key,)))[0][1]
 
 
-def _build_webhooks(tx: Read, found: list[Row]) -> list[tuple[int, Webhook]]:
-    rows = [_WebhookRow._make(row) for row in found]
+def _build_webhooks(tx: Read, records: list[Row]) -> list[tuple[int, Webhook]]:
+    rows = [_WebhookRow._make(row) for row in records]
     bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (

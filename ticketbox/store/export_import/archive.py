@@ -61,7 +61,7 @@ class ArchiveWriter:
         self._about = (version, schema, company)
         self._entries: dict[str, ArchiveEntry] = {}
 
-    def records(self, table: str, rows: Iterable[dict[str, Any]]) -> int:
+    def write_records(self, table: str, rows: Iterable[dict[str, Any]]) -> int:
         """Write a table's records, a line of JSON each; return their number."""
         name = f"records/{table}.ndjson"
         hashed, size, count = hashlib.sha256(), 0, 0
@@ -75,7 +75,7 @@ class ArchiveWriter:
         self._entries[name] = ArchiveEntry(hashed.hexdigest(), size, count)
         return count
 
-    def content(self, sha256: str, data: bytes, *, compress: bool) -> None:
+    def write_content(self, sha256: str, data: bytes, *, compress: bool) -> None:
         """Write a stored content under its hash."""
         name = f"contents/{sha256}"
         self._zip.writestr(_build_zip_info(name, zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED), data)
@@ -113,12 +113,12 @@ class ArchiveReader:
             raise InvalidArchive("the export is damaged: it has a duplicate entry")
         if MANIFEST not in names:
             raise InvalidArchive("this isn't an export of ticketbox: it has no manifest")
-        data = self._bytes(MANIFEST, self._zip.getinfo(MANIFEST).file_size, MAX_MANIFEST)
+        data = self._read_entry(MANIFEST, self._zip.getinfo(MANIFEST).file_size, MAX_MANIFEST)
         try:
-            found = msgspec.json.decode(data, type=_FormatHeader).format
-            if found > FORMAT:
+            format_ = msgspec.json.decode(data, type=_FormatHeader).format
+            if format_ > FORMAT:
                 raise InvalidArchive(
-                    f"the export has format {found} and this version supports up to {FORMAT}; use a newer one"
+                    f"the export has format {format_} and this version supports up to {FORMAT}; use a newer one"
                 )
             manifest = msgspec.json.decode(data, type=Manifest)
         except (msgspec.MsgspecError, RecursionError) as error:
@@ -140,22 +140,22 @@ class ArchiveReader:
                 raise InvalidArchive(f"{name} would unpack to more than {MAX_RATIO} times its size")
         return manifest
 
-    def tables(self) -> set[str]:
+    def list_tables(self) -> set[str]:
         """List the tables with records."""
         return {name[8:-7] for name in self.manifest.entries if name.startswith("records/")}
 
-    def contents(self) -> list[str]:
+    def list_contents(self) -> list[str]:
         """List the hashes of the contents."""
         return [name[9:] for name in self.manifest.entries if name.startswith("contents/")]
 
-    def records(self, table: str) -> Iterator[dict[str, Any]]:
+    def read_records(self, table: str) -> Iterator[dict[str, Any]]:
         """Read a table's records, each a map of columns."""
         name = f"records/{table}.ndjson"
         if name not in self.manifest.entries:
             return
         expected = self.manifest.entries[name]
         hashed, size, count = hashlib.sha256(), 0, 0
-        for line in self._lines(name):
+        for line in self._read_lines(name):
             hashed.update(line)
             size += len(line)
             count += 1
@@ -168,18 +168,18 @@ class ArchiveReader:
         if (hashed.hexdigest(), size, count) != (expected.sha256, expected.bytes, expected.records):
             raise InvalidArchive(f"the export is damaged: {name} doesn't match its manifest")
 
-    def content(self, sha256: str) -> bytes:
+    def read_content(self, sha256: str) -> bytes:
         """Read a stored content."""
         name = f"contents/{sha256}"
         expected = self.manifest.entries.get(name)
         if expected is None:
             raise InvalidArchive(f"the export is damaged: the content {sha256} is missing")
-        data = self._bytes(name, expected.bytes, MAX_BLOB)
+        data = self._read_entry(name, expected.bytes, MAX_BLOB)
         if hashlib.sha256(data).hexdigest() != sha256:
             raise InvalidArchive(f"the export is damaged: the content {sha256} has another hash")
         return data
 
-    def _lines(self, name: str) -> Iterator[bytes]:
+    def _read_lines(self, name: str) -> Iterator[bytes]:
         try:
             with self._zip.open(name) as entry:
                 while line := entry.readline(MAX_LINE):
@@ -189,7 +189,7 @@ class ArchiveReader:
         except ZIP_ERRORS as error:
             raise InvalidArchive(f"the export is damaged: {name} can't be unpacked ({error})") from error
 
-    def _bytes(self, name: str, size: int, most: int) -> bytes:
+    def _read_entry(self, name: str, size: int, most: int) -> bytes:
         if size > most:
             raise InvalidArchive(f"{name}: more than {most >> 20} MiB")
         try:

@@ -99,17 +99,17 @@ def export_records(
         if table not in _REFERENCED_TABLES:
             where = "" if company is None else f" WHERE {condition}"
             rows = _read_rows(connection, table, where, {"company": company}, wanted)
-            writer.records(table, _report_progress(rows, f"writing {table}", say))
+            writer.write_records(table, _report_progress(rows, f"writing {table}", say))
     for table in _REFERENCED_TABLES:
         every = company is None and table != "blob"  # unused contents aren't exported
         where = "" if every else " WHERE id IN (SELECT value FROM json_each(:keys))"
         keys = {"keys": msgspec.json.encode(sorted(wanted[table])).decode()}
-        writer.records(
+        writer.write_records(
             table, _report_progress(_read_rows(connection, table, where, keys, wanted), f"writing {table}", say)
         )
     for count, key in enumerate(sorted(wanted["blob"]), 1):
         sha256, encoding, data = connection.execute(SELECT_CONTENT, (key,)).fetchone()
-        writer.content(sha256.hex(), blobs.unpack_content(encoding, data), compress=encoding != "identity")
+        writer.write_content(sha256.hex(), blobs.unpack_content(encoding, data), compress=encoding != "identity")
         say("writing contents", count)
     return writer.close()
 
@@ -117,13 +117,13 @@ def export_records(
 def _read_rows(
     connection: sqlite3.Connection, table: str, where: str, given: dict[str, Any], wanted: dict[str, set[int]]
 ) -> Iterator[dict[str, Any]]:
-    found = read_shape(connection, table)
-    order = "id" if "id" in found.columns else ", ".join(found.columns[:3])
-    gathered = [(name, wanted[other]) for name, other in found.keys.items() if other in wanted]
-    names = ", ".join(f'"{name}"' for name in found.columns)
+    shape = read_shape(connection, table)
+    order = "id" if "id" in shape.columns else ", ".join(shape.columns[:3])
+    collected = [(name, wanted[other]) for name, other in shape.keys.items() if other in wanted]
+    names = ", ".join(f'"{name}"' for name in shape.columns)
     for row in connection.execute(f'SELECT {names} FROM "{table}"{where} ORDER BY {order}', given):
-        record = dict(zip(found.columns, row, strict=True))
-        for name, keys in gathered:
+        record = dict(zip(shape.columns, row, strict=True))
+        for name, keys in collected:
             if record[name] is not None:
                 keys.add(record[name])
         if table == "blob":
@@ -147,15 +147,15 @@ def import_records(connection: sqlite3.Connection, reader: ArchiveReader, say: R
     Raises BadArchive if a record is invalid; the caller then rolls back.
     """
     connection.execute("PRAGMA defer_foreign_keys = ON")
-    strangers = reader.tables() - TABLES.keys()
-    if strangers:
-        raise InvalidArchive(f"the export contains records of an unknown kind: {min(strangers)}")
-    loading = _Import(connection, reader)
+    unknown = reader.list_tables() - TABLES.keys()
+    if unknown:
+        raise InvalidArchive(f"the export contains records of an unknown kind: {min(unknown)}")
+    importer = _Importer(connection, reader)
     counts: dict[str, int] = {}
     for table in TABLES:
-        counts[table] = loading.table(table, say)
+        counts[table] = importer.import_table(table, say)
     say("indexing words", 0)
-    first = loading.offsets["ticket"]
+    first = importer.offsets["ticket"]
     connection.execute(INSERT_LABELS, (first,))
     connection.execute(DELETE_INDEXED, (first,))
     connection.execute(INSERT_INDEXED, (first,))
@@ -184,24 +184,24 @@ _SELECT_EXISTING = {
 }
 
 
-class _Import:
+class _Importer:
     def __init__(self, connection: sqlite3.Connection, reader: ArchiveReader) -> None:
         self._connection, self._reader = connection, reader
         self.offsets: dict[str, int] = {}
-        self._moved: dict[str, dict[int, int]] = {name: {} for name in _REFERENCED_TABLES}
+        self._keys: dict[str, dict[int, int]] = {name: {} for name in _REFERENCED_TABLES}
 
-    def table(self, table: str, say: ReportCount) -> int:
-        found = read_shape(self._connection, table)
-        if "id" in found.columns:
+    def import_table(self, table: str, say: ReportCount) -> int:
+        shape = read_shape(self._connection, table)
+        if "id" in shape.columns:
             self.offsets[table] = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{table}"').fetchone()[0]
-        for other in found.keys.values():  # a ticket names its capture, which comes after it
+        for other in shape.keys.values():  # a ticket names its capture, which comes after it
             if other not in self.offsets:
-                held = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{other}"').fetchone()[0]
-                self.offsets[other] = held
+                newest = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{other}"').fetchone()[0]
+                self.offsets[other] = newest
         count = 0
-        for count, record in enumerate(_report_progress(self._reader.records(table), f"reading {table}", say), 1):
+        for count, record in enumerate(_report_progress(self._reader.read_records(table), f"reading {table}", say), 1):
             try:
-                self._add(table, found, record)
+                self._insert_record(table, shape, record)
             except (
                 sqlite3.IntegrityError,
                 sqlite3.InterfaceError,
@@ -215,18 +215,18 @@ class _Import:
                 raise InvalidArchive(f"{table}, record {count}: {_describe_error(error)}") from error
         return count
 
-    def _add(self, table: str, found: TableShape, record: dict[str, Any]) -> None:
-        if strangers := record.keys() - set(found.columns):
-            raise ValueError(f"the field {min(strangers)} is unknown")
+    def _insert_record(self, table: str, shape: TableShape, record: dict[str, Any]) -> None:
+        if unknown := record.keys() - set(shape.columns):
+            raise ValueError(f"the field {min(unknown)} is unknown")
         row = dict(record)
         for name, kind in _JSON_COLUMNS.items():
             if name[0] == table and row.get(name[1]):
                 msgspec.json.decode(row[name[1]], type=kind)
-        for name, other in found.keys.items():
+        for name, other in shape.keys.items():
             if row.get(name) is not None:
-                row[name] = self._key(other, row[name])
+                row[name] = self._map_key(other, row[name])
         key = row.get("id")
-        if "id" in found.columns:
+        if "id" in shape.columns:
             if not isinstance(key, int) or isinstance(key, bool) or not 0 < key < 2**53:
                 raise ValueError("it has no key")
             row["id"] = key + self.offsets[table]
@@ -234,24 +234,24 @@ class _Import:
             self._add_content(row)
         if table in _SELECT_EXISTING:
             known = self._connection.execute(_SELECT_EXISTING[table], {"token_id": None, **row}).fetchone()
-            self._moved[table][key or 0] = row["id"] if known is None else known[0]
+            self._keys[table][key or 0] = row["id"] if known is None else known[0]
             if known is not None:
                 return
         names = ", ".join(f'"{name}"' for name in row)
         marks = ", ".join(f":{name}" for name in row)
         self._connection.execute(f'INSERT INTO "{table}" ({names}) VALUES ({marks})', row)
 
-    def _key(self, table: str, key: Any) -> int:
+    def _map_key(self, table: str, key: Any) -> int:
         if not isinstance(key, int) or isinstance(key, bool) or not 0 < key < 2**53:
             raise ValueError(f"a key of {table} isn't a number")
-        if table in self._moved:
-            if key not in self._moved[table]:
+        if table in self._keys:
+            if key not in self._keys[table]:
                 raise ValueError(f"{table} {key} isn't in the export")
-            return self._moved[table][key]
+            return self._keys[table][key]
         return key + self.offsets[table]
 
     def _add_content(self, row: dict[str, Any]) -> None:
-        data = self._reader.content(str(row["sha256"]))
+        data = self._reader.read_content(str(row["sha256"]))
         packed = blobs.pack_content(data, compress=row["encoding"] == "zstd")
         if packed.size != row["bytes"]:
             raise ValueError("the content has another length")

@@ -19,7 +19,7 @@ class CompanyNotFound(Exception):
 def export_file(db: Path, target: Path, company: str | None, say: records.ReportCount) -> Manifest:
     """Write an export, also beside a running server. Its name ends in `.part` until it is complete.
 
-    Raises NoSuchCompany, and OSError if the target can't be written.
+    Raises CompanyNotFound, and OSError if the target can't be written.
     """
     part = target.with_name(target.name + ".part")
     with contextlib.closing(connect(db, writes=False)) as connection:
@@ -47,7 +47,7 @@ def export_file(db: Path, target: Path, company: str | None, say: records.Report
 def import_file(db: Path, source: Path, say: records.ReportCount) -> dict[str, int]:
     """Import an export into a file, in one transaction; create the file if it is missing and the import succeeds.
 
-    Returns how many records of each kind there were. Raises BadArchive; the file is then unchanged.
+    Returns how many records of each kind there were. Raises InvalidArchive; the file is then unchanged.
     """
     reader = ArchiveReader(source, find_newest_number())
     if db.exists():

@@ -59,8 +59,8 @@ def back_up(
     to: Path,
     *,
     replace: bool = False,
-    tell: ReportProgress = lambda doing, share: None,
-    halted: Callable[[], bool] = lambda: False,
+    report: ReportProgress = lambda doing, share: None,
+    is_cancelled: Callable[[], bool] = lambda: False,
 ) -> FinishedCopy:
     """Copy `db` to the file `to`, also beside a running server, and verify the copy.
 
@@ -68,26 +68,26 @@ def back_up(
     can't be written, and OperationCancelled.
     """
     _check_target(db, to, replace=replace)
-    with _make_verified_copy(db, to, tell, _throttle(halted)) as (part, copy):
+    with _make_verified_copy(db, to, report, _throttle(is_cancelled)) as (part, copy):
         part.replace(to)
         _flush_folder(to.parent)
     return copy
 
 
-def _throttle(halted: Callable[[], bool]) -> Callable[[], bool]:
+def _throttle(is_cancelled: Callable[[], bool]) -> Callable[[], bool]:
     """Wrap the check for cancellation so that it sleeps as long as was worked since its last call.
 
     It is called often, so that a server beside a backup has the disk and the cores half of the time.
     """
     since = time.monotonic()
 
-    def check_after_rest() -> bool:
+    def check_after_pause() -> bool:
         nonlocal since
         time.sleep(min(time.monotonic() - since, _MAX_REST_SECONDS))
         since = time.monotonic()
-        return halted()
+        return is_cancelled()
 
-    return check_after_rest
+    return check_after_pause
 
 
 def build_backup_name(db: Path) -> str:
@@ -100,8 +100,8 @@ def restore_backup(
     db: Path,
     *,
     force: bool = False,
-    tell: ReportProgress = lambda doing, share: None,
-    halted: Callable[[], bool] = lambda: False,
+    report: ReportProgress = lambda doing, share: None,
+    is_cancelled: Callable[[], bool] = lambda: False,
 ) -> FinishedCopy:
     """Replace `db` by a verified copy of `source`. The old file is kept beside it.
 
@@ -112,12 +112,12 @@ def restore_backup(
         raise UnusableFile(f"{db}: the file already exists; --force replaces it, and keeps the old one beside it")
     if db.exists() and db.samefile(source):
         raise UnusableFile(f"{source}: this is the file that would be replaced")
-    with _make_verified_copy(source, db, tell, halted) as (part, copy):
+    with _make_verified_copy(source, db, report, is_cancelled) as (part, copy):
         _give_to_owner(part, db)
-        kept = _set_aside(db)
+        old_copy = _set_aside(db)
         part.replace(db)
         _flush_folder(db.parent)
-    return msgspec.structs.replace(copy, kept=str(kept) if kept else None)
+    return msgspec.structs.replace(copy, kept=str(old_copy) if old_copy else None)
 
 
 def _check_target(db: Path, to: Path, *, replace: bool) -> None:
@@ -136,7 +136,7 @@ def _check_target(db: Path, to: Path, *, replace: bool) -> None:
 
 @contextlib.contextmanager
 def _make_verified_copy(
-    source: Path, to: Path, tell: ReportProgress, halted: Callable[[], bool]
+    source: Path, to: Path, report: ReportProgress, is_cancelled: Callable[[], bool]
 ) -> Generator[tuple[Path, FinishedCopy]]:
     """Make a verified copy beside its final place; it is deleted afterwards unless it was moved."""
     started = time.monotonic()
@@ -148,8 +148,8 @@ def _make_verified_copy(
         _check_free_space(source, to.parent)
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)
-        schema, rows = _copy_pages(source, part, tell, halted)
-        _verify(source, part, rows, tell, halted)
+        schema, rows = _copy_pages(source, part, report, is_cancelled)
+        _verify(source, part, rows, report, is_cancelled)
         yield part, FinishedCopy(str(to), part.stat().st_size, schema, rows, time.monotonic() - started)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
@@ -169,13 +169,13 @@ def _check_free_space(source: Path, folder: Path) -> None:
 
 
 def _copy_pages(
-    source: Path, part: Path, tell: ReportProgress, halted: Callable[[], bool]
+    source: Path, part: Path, report: ReportProgress, is_cancelled: Callable[[], bool]
 ) -> tuple[int, dict[str, int]]:
     with (
         _report_damage(source),
         contextlib.closing(open_read_only(source, alone=not _get_log_paths(source)[0].exists())) as reader,
         contextlib.closing(sqlite3.connect(part, isolation_level=None)) as writer,
-        part.open("rb+") as written,
+        part.open("rb+") as file,
     ):
         # An incomplete copy is worthless, so it needs no journal.
         writer.execute("PRAGMA journal_mode = OFF")
@@ -183,9 +183,9 @@ def _copy_pages(
         writer.execute(f"PRAGMA cache_size = -{_CACHE_KIB}")
         reader.execute("BEGIN")
         inspection = Inspection(reader)
-        if not inspection.is_ours():
+        if not inspection.is_ticketbox_file():
             raise UnusableFile(f"{source}: this isn't a file of ticketbox")
-        schema = inspection.schema()
+        schema = inspection.read_schema_number()
         if schema > find_newest_number():
             raise UnusableFile(
                 f"{source}: the file has schema {schema:04} and this version supports up to {find_newest_number():04}; "
@@ -196,37 +196,39 @@ def _copy_pages(
         def on_step(_: int, left: int, total: int) -> None:
             nonlocal steps
             steps += 1
-            if halted():
+            if is_cancelled():
                 raise OperationCancelled
             if steps * STEP_PAGES % _FLUSH_PAGES == 0:
-                os.fsync(written.fileno())
-            tell("copying", 1 - left / total if total else 1.0)
+                os.fsync(file.fileno())
+            report("copying", 1 - left / total if total else 1.0)
 
         reader.backup(writer, pages=STEP_PAGES, progress=on_step)
-        os.fsync(written.fileno())
-        return schema, inspection.counts()
+        os.fsync(file.fileno())
+        return schema, inspection.count_rows()
 
 
-def _verify(source: Path, part: Path, rows: dict[str, int], tell: ReportProgress, halted: Callable[[], bool]) -> None:
+def _verify(
+    source: Path, part: Path, rows: dict[str, int], report: ReportProgress, is_cancelled: Callable[[], bool]
+) -> None:
     """Verify a copy: pages, foreign keys, rows, contents. A fault in it is a fault in its source.
 
     Raises UnusableFile, and OperationCancelled.
     """
     with _report_damage(source), open_inspection(part, alone=True) as copy:
-        copy.halt_when(halted, _PROGRESS_STEPS)
-        tell("verifying", None)
-        if faults := copy.pages() or copy.references():
+        copy.interrupt_when(is_cancelled, _PROGRESS_STEPS)
+        report("verifying", None)
+        if faults := copy.list_page_faults() or copy.list_broken_references():
             raise UnusableFile(faults[0])
-        if copy.counts() != rows:
+        if copy.count_rows() != rows:
             raise UnusableFile("rows are missing in the copy")
-        done, total = 0, copy.blob_bytes()
-        for blob in copy.blobs():
-            if halted():
+        done, total = 0, copy.measure_blob_bytes()
+        for blob in copy.check_blobs():
+            if is_cancelled():
                 raise OperationCancelled
             if not blob.sound:
                 raise UnusableFile(f"the content {blob.key} doesn't match its hash")
             done += blob.stored
-            tell("comparing contents with their hashes", done / total)
+            report("comparing contents with their hashes", done / total)
 
 
 @contextlib.contextmanager
@@ -245,8 +247,8 @@ def _report_damage(path: Path) -> Generator[None]:
 def _give_to_owner(part: Path, db: Path) -> None:
     """When run by root, give the file to the owner of the old file or its folder."""
     if os.name == "posix" and os.geteuid() == 0:
-        there = (db if db.exists() else db.parent).stat()
-        os.chown(part, there.st_uid, there.st_gid)
+        old = (db if db.exists() else db.parent).stat()
+        os.chown(part, old.st_uid, old.st_gid)
 
 
 def _set_aside(db: Path) -> Path | None:
@@ -254,20 +256,20 @@ def _set_aside(db: Path) -> Path | None:
 
     Its write-ahead log must be moved too: SQLite would apply it to the new file.
     """
-    kept = db.with_name(f"{db.name}.before-restore-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
+    old_copy = db.with_name(f"{db.name}.before-restore-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
     if db.exists() and db.stat().st_size:
         _merge_log(db)
     log, shared = _get_log_paths(db)
     if log.exists():
-        log.rename(kept.with_name(f"{kept.name}-wal"))
+        log.rename(old_copy.with_name(f"{old_copy.name}-wal"))
     shared.unlink(missing_ok=True)
     if not db.exists():
         return None
     try:
-        os.link(db, kept)
+        os.link(db, old_copy)
     except OSError:  # a file system without links: for a moment there is no file
-        db.rename(kept)
-    return kept
+        db.rename(old_copy)
+    return old_copy
 
 
 def _merge_log(db: Path) -> None:

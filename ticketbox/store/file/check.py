@@ -65,65 +65,65 @@ class Inspection:
     def __init__(self, connection: sqlite3.Connection) -> None:
         self._connection = connection
 
-    def is_ours(self) -> bool:
+    def is_ticketbox_file(self) -> bool:
         """Whether the file was created by ticketbox."""
-        return self._value("PRAGMA application_id") == APPLICATION_ID
+        return self._fetch_value("PRAGMA application_id") == APPLICATION_ID
 
-    def schema(self) -> int:
+    def read_schema_number(self) -> int:
         """Return the number of the last migration that was applied to the file."""
         with _report_damage():
             return read_applied_number(self._connection)
 
-    def pages(self) -> list[str]:
+    def list_page_faults(self) -> list[str]:
         """List faults in pages, indexes and constraints that SQLite finds; empty for a sound file. Slow."""
-        return [line for (line,) in self._rows(f"PRAGMA integrity_check({MAX_FAULTS})") if line != "ok"]
+        return [line for (line,) in self._fetch_rows(f"PRAGMA integrity_check({MAX_FAULTS})") if line != "ok"]
 
-    def references(self) -> list[str]:
+    def list_broken_references(self) -> list[str]:
         """List broken foreign keys as `table row -> other table`; empty for a sound file."""
-        rows = self._rows("PRAGMA foreign_key_check")
+        rows = self._fetch_rows("PRAGMA foreign_key_check")
         return [f"{table} {row} -> {other}" for table, row, other, _ in rows[:MAX_FAULTS]]
 
-    def counts(self) -> dict[str, int]:
+    def count_rows(self) -> dict[str, int]:
         """Count the rows of each table."""
-        tables = self._rows(SELECT_TABLES)
-        return {name: self._value(f'SELECT count(*) FROM "{name}"') for (name,) in tables}
+        tables = self._fetch_rows(SELECT_TABLES)
+        return {name: self._fetch_value(f'SELECT count(*) FROM "{name}"') for (name,) in tables}
 
-    def orphans(self) -> UnusedContents:
+    def measure_orphans(self) -> UnusedContents:
         """Return the unused contents that the server's housekeeping will delete."""
-        return UnusedContents(*self._rows(ORPHANS)[0])
+        return UnusedContents(*self._fetch_rows(ORPHANS)[0])
 
-    def blobs(self) -> Iterator[BlobCheck]:
+    def check_blobs(self) -> Iterator[BlobCheck]:
         """Read every stored content, one at a time, and compare it with its hash. Slow."""
         after = -1
-        while row := next(iter(self._rows(SELECT_NEXT_BLOB, (after,))), None):
+        while row := next(iter(self._fetch_rows(SELECT_NEXT_BLOB, (after,))), None):
             after, sha256, encoding, size, data = row
             yield BlobCheck(after, len(data), _is_sound(sha256, encoding, size, data))
 
-    def newest_moment(self) -> int:
+    def find_newest_change(self) -> int:
         """Return the time of the newest event in epoch milliseconds; 0 if there is none."""
-        return self._value("SELECT ifnull((SELECT at FROM event WHERE id = (SELECT max(id) FROM event)), 0)")
+        return self._fetch_value("SELECT ifnull((SELECT at FROM event WHERE id = (SELECT max(id) FROM event)), 0)")
 
-    def mail(self) -> EmailFailures:
+    def load_email_failures(self) -> EmailFailures:
         """Return the email failures so far. The file must have this version's schema."""
-        return EmailFailures(*self._rows(MAIL)[0])
+        return EmailFailures(*self._fetch_rows(MAIL)[0])
 
-    def free_bytes(self) -> int:
+    def measure_free_bytes(self) -> int:
         """Return the unused bytes in the file that compacting frees (`ticketbox check --compact`)."""
-        return self._value("PRAGMA freelist_count") * self._value("PRAGMA page_size")
+        return self._fetch_value("PRAGMA freelist_count") * self._fetch_value("PRAGMA page_size")
 
-    def halt_when(self, halted: Callable[[], bool], steps: int) -> None:
-        """Interrupt queries when `halted` returns true. An interrupted query raises sqlite3.OperationalError."""
-        self._connection.set_progress_handler(halted, steps)
+    def interrupt_when(self, is_cancelled: Callable[[], bool], steps: int) -> None:
+        """Interrupt queries when `is_cancelled` returns true. An interrupted query raises sqlite3.OperationalError."""
+        self._connection.set_progress_handler(is_cancelled, steps)
 
-    def blob_bytes(self) -> int:
-        """Return the number of bytes that `blobs` will read."""
-        return self._value("SELECT ifnull(sum(length(data)), 0) FROM blob")
+    def measure_blob_bytes(self) -> int:
+        """Return the number of bytes that `check_blobs` will read."""
+        return self._fetch_value("SELECT ifnull(sum(length(data)), 0) FROM blob")
 
-    def _rows(self, sql: str, parameters: Row = ()) -> list[Row]:
+    def _fetch_rows(self, sql: str, parameters: Row = ()) -> list[Row]:
         with _report_damage():
             return self._connection.execute(sql, parameters).fetchall()
 
-    def _value(self, sql: str) -> int:
+    def _fetch_value(self, sql: str) -> int:
         with _report_damage():
             return self._connection.execute(sql).fetchone()[0]
 

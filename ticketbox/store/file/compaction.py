@@ -14,7 +14,7 @@ _REST_SECONDS = 0.005
 _MAX_WAIT_SECONDS = 180
 
 
-def compact_file(db: Path, *, checkpoints: bool, tell: ReportProgress = lambda doing, share: None) -> int:
+def compact_file(db: Path, *, checkpoints: bool, report: ReportProgress = lambda doing, share: None) -> int:
     """Move pages from the file's end into free ones; return the bytes that were freed.
 
     Each step is a transaction of milliseconds, so that no writer waits for long. Beside a server (`checkpoints`
@@ -25,7 +25,7 @@ def compact_file(db: Path, *, checkpoints: bool, tell: ReportProgress = lambda d
             before = left = _read_value(connection, "PRAGMA freelist_count")
             size = _read_value(connection, "PRAGMA page_size")
             while left:
-                tell("freeing empty pages", 1 - left / before if left <= before else None)
+                report("freeing empty pages", 1 - left / before if left <= before else None)
                 connection.execute("BEGIN IMMEDIATE")
                 connection.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
                 connection.execute("COMMIT")
@@ -35,7 +35,7 @@ def compact_file(db: Path, *, checkpoints: bool, tell: ReportProgress = lambda d
                 left = now
                 time.sleep(_REST_SECONDS)
                 if not checkpoints:
-                    _wait_for_server(db, tell)
+                    _wait_for_server(db, report)
             if checkpoints:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
             return max(before - left, 0) * size
@@ -45,12 +45,12 @@ def compact_file(db: Path, *, checkpoints: bool, tell: ReportProgress = lambda d
         ) from error
 
 
-def _wait_for_server(db: Path, tell: ReportProgress) -> None:
+def _wait_for_server(db: Path, report: ReportProgress) -> None:
     """Wait until the server empties its log, so that it doesn't grow too large."""
     log = db.with_name(f"{db.name}-wal")
     deadline = time.monotonic() + _MAX_WAIT_SECONDS
     while log.exists() and log.stat().st_size > MOST_LOG and time.monotonic() < deadline:
-        tell("waiting for the server to empty its log", None)
+        report("waiting for the server to empty its log", None)
         time.sleep(1)
 
 

@@ -77,14 +77,14 @@ class Database:
         self.clock = clock
         self._publish = publish
         self._readers: list[Connection] = []
-        self._idle: list[Connection] = []
-        self._vacant = asyncio.Semaphore(0)
-        self._here: sqlite3.Connection | None = None
+        self._idle_readers: list[Connection] = []
+        self._reader_slots = asyncio.Semaphore(0)
+        self._brief_reader: sqlite3.Connection | None = None
         self._strides = 0
         self._writer: Connection | None = None
         self._waiting: deque[UnitOfWork] = deque()
         self.written = self.commits = 0
-        self._draining: asyncio.Task[None] | None = None
+        self._drain_task: asyncio.Task[None] | None = None
 
     @classmethod
     async def open(
@@ -102,20 +102,20 @@ class Database:
         for _ in range(readers):
             reader = await Connection.open(partial(connect, path, writes=False))
             self._readers.append(reader)
-            self._idle.append(reader)
-            self._vacant.release()
-        self._here = connect(path, writes=False, wait=0)
-        self._here.set_progress_handler(self._step, SHORT_PROGRESS_STEPS)
+            self._idle_readers.append(reader)
+            self._reader_slots.release()
+        self._brief_reader = connect(path, writes=False, wait=0)
+        self._brief_reader.set_progress_handler(self._count_stride, SHORT_PROGRESS_STEPS)
         return self
 
     async def close(self) -> None:
         """Run the waiting units, then close every connection."""
-        while self._draining is not None:
-            await self._draining
+        while self._drain_task is not None:
+            await self._drain_task
         for reader in self._readers:
             await reader.close()
-        if self._here is not None:
-            self._here.close()
+        if self._brief_reader is not None:
+            self._brief_reader.close()
         if self._writer is not None:
             await self._writer.close()
 
@@ -124,7 +124,7 @@ class Database:
         """The number of units that wait for the writer."""
         return len(self._waiting)
 
-    def sizes(self) -> FileSizes:
+    def measure_sizes(self) -> FileSizes:
         """Measure the file on its disk."""
         log = self.path.with_name(f"{self.path.name}-wal")
         taken = log.stat().st_size if log.exists() else 0
@@ -138,55 +138,55 @@ class Database:
         Raises Unavailable if the unit exceeds the time limit for reads.
         """
         if brief:
-            assert self._here is not None
-            self._allow_brief()
+            assert self._brief_reader is not None
+            self._reset_strides()
             try:
-                return self._glance(work, self._here, self._allow_brief)
+                return self._read_snapshot(work, self._brief_reader, self._reset_strides)
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF not in _RETRY_ON_THREAD_CODES:
                     raise _translate_error(error) from error
-        async with self._vacant:
-            reader = self._idle.pop()
+        async with self._reader_slots:
+            reader = self._idle_readers.pop()
             try:
-                return await reader.run(partial(self._look, work))
+                return await reader.run(partial(self._read_with_deadline, work))
             except sqlite3.OperationalError as error:
                 raise _translate_error(error) from error
             finally:
-                self._idle.append(reader)
+                self._idle_readers.append(reader)
 
-    def _allow_brief(self) -> None:
+    def _reset_strides(self) -> None:
         self._strides = BRIEF_STRIDES
 
-    def _step(self) -> bool:
+    def _count_stride(self) -> bool:
         self._strides -= 1
         return self._strides < 0
 
-    def _look(self, work: Callable[[Read], T], connection: sqlite3.Connection) -> T:
+    def _read_with_deadline(self, work: Callable[[Read], T], connection: sqlite3.Connection) -> T:
         deadline = time.monotonic() + READ_SECONDS
         overdue = lambda: time.monotonic() > deadline  # noqa: E731
         connection.set_progress_handler(overdue, PROGRESS_STEPS)
-        return self._glance(work, connection, lambda: connection.set_progress_handler(None, 0), overdue)
+        return self._read_snapshot(work, connection, lambda: connection.set_progress_handler(None, 0), overdue)
 
-    def _glance(
+    def _read_snapshot(
         self,
         work: Callable[[Read], T],
         connection: sqlite3.Connection,
-        lift: Callable[[], None],
+        remove_limit: Callable[[], None],
         overdue: Callable[[], bool] = lambda: False,
     ) -> T:
-        """Run a unit within a limit, then `lift` the limit, which would interrupt COMMIT too."""
+        """Run a unit within a limit, then call `remove_limit`, because the limit would interrupt COMMIT too."""
         connection.execute("BEGIN")
         try:
             return work(Read(connection, self.clock.now(), overdue))
         finally:
-            lift()
+            remove_limit()
             connection.execute("COMMIT")
 
-    async def ping(self) -> None:
+    async def check_reads(self) -> None:
         """Check that the file can be read."""
         await self.read(lambda tx: tx.fetch_value("SELECT 1"))
 
-    async def pulse(self) -> None:
+    async def check_writes(self) -> None:
         """Check that the writer works. Raises what a write would."""
         await self.write(lambda _: None)
 
@@ -198,8 +198,8 @@ class Database:
         """
         unit = UnitOfWork(work, asyncio.get_running_loop().create_future())
         self._waiting.append(unit)
-        if self._draining is None:
-            self._draining = asyncio.create_task(self._drain())
+        if self._drain_task is None:
+            self._drain_task = asyncio.create_task(self._drain())
         return await unit.future
 
     async def _drain(self) -> None:
@@ -212,57 +212,57 @@ class Database:
                 if not units:
                     continue
                 try:
-                    outcomes = await self._writer.run(partial(self._commit, units))
+                    results = await self._writer.run(partial(self._commit, units))
                 except Exception as error:
                     problem = _translate_error(error)
                     known = isinstance(problem, Problem)
                     log.log(logging.WARNING if known else logging.ERROR, "a group of %d writes failed: %s", len(units),
                             error, exc_info=not known)  # fmt: skip
-                    outcomes = [UnitResult(error=problem) for _ in units]
+                    results = [UnitResult(error=problem) for _ in units]
                 self.written += len(units)
                 self.commits += 1
-                self._answer(units, outcomes)
+                self._deliver_results(units, results)
         finally:
-            self._draining = None
+            self._drain_task = None
 
     def _commit(self, units: list[UnitOfWork], connection: sqlite3.Connection) -> list[UnitResult]:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            outcomes = [self._attempt(unit, connection) for unit in units]
+            results = [self._run_unit(unit, connection) for unit in units]
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
-        return outcomes
+        return results
 
-    def _attempt(self, unit: UnitOfWork, connection: sqlite3.Connection) -> UnitResult:
+    def _run_unit(self, unit: UnitOfWork, connection: sqlite3.Connection) -> UnitResult:
         tx = Write(connection, self.clock.now())
         connection.execute("SAVEPOINT unit")
         try:
-            outcome = UnitResult(value=unit.work(tx), events=tx.events)
+            result = UnitResult(value=unit.work(tx), events=tx.events)
         except Exception as error:
             if not connection.in_transaction:  # SQLite rolled the whole group back, as on a full disk
                 raise
             connection.execute("ROLLBACK TO unit")
-            outcome = UnitResult(error=_translate_error(error))
+            result = UnitResult(error=_translate_error(error))
         connection.execute("RELEASE unit")
-        return outcome
+        return result
 
-    def _answer(self, units: list[UnitOfWork], outcomes: list[UnitResult]) -> None:
-        events = [event for outcome in outcomes for event in outcome.events]
+    def _deliver_results(self, units: list[UnitOfWork], results: list[UnitResult]) -> None:
+        events = [event for result in results for event in result.events]
         try:
             if events:
                 self._publish(events)
         except Exception:
             log.exception("publishing %d events failed; they are stored", len(events))
-        for unit, outcome in zip(units, outcomes, strict=True):
+        for unit, result in zip(units, results, strict=True):
             if unit.future.done():
                 continue
-            if outcome.error is not None:
-                unit.future.set_exception(outcome.error)
+            if result.error is not None:
+                unit.future.set_exception(result.error)
             else:
-                unit.future.set_result(outcome.value)
+                unit.future.set_result(result.value)
 
 
 def _translate_error(error: Exception) -> Exception:

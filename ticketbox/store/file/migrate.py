@@ -38,15 +38,15 @@ class Migration(msgspec.Struct, frozen=True):
 def list_migrations() -> list[Migration]:
     """List all migrations, oldest first. The list only grows."""
     folder = resources.files("ticketbox.store.file") / "migrations"
-    found: list[Migration] = []
+    migrations: list[Migration] = []
     for entry in folder.iterdir():
         match = re.fullmatch(r"(\d{4})_(\w+)\.sql", entry.name)
         if match:
-            found.append(Migration(int(match[1]), match[2], entry.read_text("utf-8")))
-    return sorted(found, key=lambda migration: migration.number)
+            migrations.append(Migration(int(match[1]), match[2], entry.read_text("utf-8")))
+    return sorted(migrations, key=lambda migration: migration.number)
 
 
-def prepare_file(path: Path, say: Callable[[str], None] = lambda _: None) -> None:
+def prepare_file(path: Path, report: Callable[[str], None] = lambda _: None) -> None:
     """Create the file if it is missing, and migrate it to the newest schema.
 
     Raises UnusableFile for a file that isn't ticketbox's, is damaged, or is of a newer version; such a file stays
@@ -58,23 +58,23 @@ def prepare_file(path: Path, say: Callable[[str], None] = lambda _: None) -> Non
         else:
             _check_existing(path)
         with contextlib.closing(connect(path, writes=True)) as connection:
-            _migrate(connection, path, say)
+            _migrate(connection, path, report)
     except sqlite3.DatabaseError as error:
         raise UnusableFile(_explain_unusable(path, error)) from error
     except OSError as error:
         raise UnusableFile(f"{path}: can't create or open the file: {error.strerror}") from error
 
 
-def _migrate(connection: sqlite3.Connection, path: Path, say: Callable[[str], None]) -> None:
+def _migrate(connection: sqlite3.Connection, path: Path, report: Callable[[str], None]) -> None:
     applied = read_applied_number(connection)
     connection.execute("PRAGMA journal_mode = WAL")  # a restored copy isn't in WAL mode
     pending = [migration for migration in list_migrations() if migration.number > applied]
     if pending and applied:
-        _copy_before_migrating(connection, path, applied, say)
-    register_functions(connection, say)
+        _copy_before_migrating(connection, path, applied, report)
+    register_functions(connection, report)
     for migration in pending:
         if applied:
-            say(f"applying migration {migration.number:04} {migration.name}")
+            report(f"applying migration {migration.number:04} {migration.name}")
         _apply_migration(connection, migration)
 
 
@@ -102,16 +102,16 @@ def _create_file(path: Path) -> None:
 def _check_existing(path: Path) -> None:
     """Check an existing file without changing it."""
     with contextlib.closing(sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)) as connection:
-        ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
+        is_ours = connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID
         applied = read_applied_number(connection)
-        if ours and applied:
+        if is_ours and applied:
             connection.execute("SELECT count(*) FROM user").fetchone()
             pages = connection.execute("PRAGMA page_count").fetchone()[0]
             size = connection.execute("PRAGMA page_size").fetchone()[0]
             if path.stat().st_size < pages * size and not _has_wal(path):
                 raise UnusableFile(_explain_damage(path, "the file is shorter than its header says"))
             _check_pages(connection, path)
-    if not ours:
+    if not is_ours:
         raise UnusableFile(f"{path}: this is an SQLite file of another program; choose another with --db")
     if applied > find_newest_number():
         raise UnusableFile(
@@ -160,7 +160,7 @@ def _explain_damage(path: Path, error: object) -> str:
 
 
 def _copy_before_migrating(
-    connection: sqlite3.Connection, path: Path, applied: int, say: Callable[[str], None]
+    connection: sqlite3.Connection, path: Path, applied: int, report: Callable[[str], None]
 ) -> None:
     """Copy the file beside itself. The copy's name ends in `.part` until it is complete."""
     copy = path.with_name(f"{path.name}.before-{applied + 1:04}-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
@@ -169,7 +169,7 @@ def _copy_before_migrating(
         guard.execute("BEGIN IMMEDIATE")  # prevents writes, and another command's copy
         if read_applied_number(guard) > applied:
             return
-        say(f"copying the file to {copy}")
+        report(f"copying the file to {copy}")
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)
         connection.execute("VACUUM INTO ?", (str(part),))

@@ -35,12 +35,12 @@ FROM json_each(?) k CROSS JOIN ticket_assignee a ON a.ticket_id = k.value JOIN u
 
 def list_assignees_of_tickets(tx: Read, keys: list[int]) -> dict[int, list[Person]]:
     """List the assignees of each ticket; tickets without any are left out."""
-    found: dict[int, list[Person]] = {}
+    assignees: dict[int, list[Person]] = {}
     for key, public_id, name in (
         tx.fetch_all(SELECT_ASSIGNEES_OF_TICKETS, (msgspec.json.encode(keys).decode(),)) if keys else []
     ):
-        found.setdefault(key, []).append(Person(public_id, name))
-    return found
+        assignees.setdefault(key, []).append(Person(public_id, name))
+    return assignees
 
 
 def unassign_from_company(tx: Write, company: int, user: int) -> None:

@@ -42,8 +42,8 @@ def load_comment(tx: Read, key: int) -> Comment:
     return _build_comments(tx, tx.fetch_all(SELECT_COMMENT, (key,)))[0][1]
 
 
-def _build_comments(tx: Read, found: list[Row]) -> list[tuple[int, Comment]]:
-    rows = [_CommentRow._make(row) for row in found]
+def _build_comments(tx: Read, records: list[Row]) -> list[tuple[int, Comment]]:
+    rows = [_CommentRow._make(row) for row in records]
     bylines = Bylines(tx, [row.created_by for row in rows])
     return [
         (

@@ -47,7 +47,7 @@ class IndexQuery(msgspec.Struct, frozen=True):
     columns: tuple[tuple[bool, tuple[int, ...]], ...]
 
     @property
-    def loose(self) -> list[TextTerm]:
+    def words_in_any_field(self) -> list[TextTerm]:
         """The words that may be in any field."""
         return [text for text in self.texts if text.place is TextField.ANYWHERE and not text.negated]
 
@@ -91,7 +91,7 @@ def compose_expression(question: IndexQuery, *, titled: bool | None = None) -> s
     ]
     without = [_compose_text(text, _COLUMNS_BY_FIELD[text.place]) for text in question.texts if text.negated]
     if titled is not None:
-        title = join_conditions([_compose_text(text, "ticket title") for text in question.loose], [])
+        title = join_conditions([_compose_text(text, "ticket title") for text in question.words_in_any_field], [])
         (parts if titled else without).append(title)
     return join_conditions(parts, without)
 
@@ -155,20 +155,24 @@ def find_matches(
     matches: list[SearchMatch] = []
     if not question.scope:
         return matches, True
-    asking = _TimedSearch(tx, viewer, question, time.monotonic() + TIME_LIMIT_SECONDS)
-    floor, tier, before = after or (asking.find_floor() if question.loose else NO_UPPER_BOUND, 0, NO_UPPER_BOUND)
+    search = _TimedSearch(tx, viewer, question, time.monotonic() + TIME_LIMIT_SECONDS)
+    floor, tier, before = after or (
+        search.find_lowest_ranked() if question.words_in_any_field else NO_UPPER_BOUND,
+        0,
+        NO_UPPER_BOUND,
+    )
     steps = ((True, floor, NO_UPPER_BOUND), (False, floor, NO_UPPER_BOUND), (None, 0, floor))
     for number, (titled, least, most) in enumerate(steps):
         if number < tier or least >= most:
             continue
-        rows = asking.select_rows(titled, least, before if number == tier else most, limit - len(matches))
+        rows = search.select_rows(titled, least, before if number == tier else most, limit - len(matches))
         matches += [
             SearchMatch(key, (floor, number, key), _build_highlights(*marked) if marked else Highlights([], None))
             for key, *marked in rows
         ]
-        if asking.late or len(matches) >= limit:
+        if search.timed_out or len(matches) >= limit:
             break
-    return matches, not asking.late
+    return matches, not search.timed_out
 
 
 class _TimedSearch:
@@ -177,26 +181,26 @@ class _TimedSearch:
     def __init__(self, tx: Read, viewer: Viewer, question: IndexQuery, deadline: float) -> None:
         self._tx, self._question, self._deadline = tx, question, deadline
         self._values = {**viewer, **_build_parameters(question)}
-        self.late = False
+        self.timed_out = False
 
-    def find_floor(self) -> int:
+    def find_lowest_ranked(self) -> int:
         """Find the key of the last match that is ranked; 0 if all are."""
-        keys = self._some(SELECT_LAST_RANKED, None, 0, NO_UPPER_BOUND, MAX_RANKED)
+        keys = self._fetch_in_time(SELECT_LAST_RANKED, None, 0, NO_UPPER_BOUND, MAX_RANKED)
         return keys[0][0] if keys else 0
 
     def select_rows(self, titled: bool | None, least: int, before: int, limit: int) -> list[Row]:
         """Select the matches in a range of keys, newest first."""
-        return self._some(compose_query(self._question), titled, least, before, limit)
+        return self._fetch_in_time(compose_query(self._question), titled, least, before, limit)
 
-    def _some(self, statement: str, titled: bool | None, least: int, before: int, limit: int) -> list[Row]:
-        asked = {
+    def _fetch_in_time(self, statement: str, titled: bool | None, least: int, before: int, limit: int) -> list[Row]:
+        parameters = {
             "match": compose_expression(self._question, titled=titled),
             "least": least,
             "before": before,
             "limit": limit,
         }
-        rows, whole = self._tx.fetch_until(statement, {**self._values, **asked}, self._deadline)
-        self.late = self.late or not whole
+        rows, finished = self._tx.fetch_until(statement, {**self._values, **parameters}, self._deadline)
+        self.timed_out = self.timed_out or not finished
         return rows
 
 
@@ -224,6 +228,6 @@ def _split_pieces(text: str) -> list[Piece]:
     parts: list[Piece] = []
     for number, piece in enumerate(text.split(_OPEN)):
         inside, close, outside = piece.partition(_CLOSE)
-        found = bool(number and close)
-        parts += [Piece(inside, match=found), Piece(outside.replace(_CLOSE, ""), match=False)]
+        is_match = bool(number and close)
+        parts += [Piece(inside, match=is_match), Piece(outside.replace(_CLOSE, ""), match=False)]
     return [part for part in parts if part.text]

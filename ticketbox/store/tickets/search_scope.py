@@ -86,7 +86,7 @@ def compose_scope(
         homes.setdefault(home.company, []).append(home)
     if not homes:
         return ""
-    parts = [[token for company, found in homes.items() for token in _list_project_tokens(company, found)]]
+    parts = [[token for company, projects in homes.items() for token in _list_project_tokens(company, projects)]]
     if len(statuses) == 1:
         parts.append([f"s{statuses[0].value}"])
     if any(text.place is TextField.ERROR and not text.negated for text in query.texts):
@@ -117,13 +117,13 @@ def list_month_tokens(period: TimeTerm, now: int) -> list[str]:
         for at in (period.least or 0, now + DAY if period.most is None else period.most)
     )
     first, last = least.year * 12 + least.month - 1, most.year * 12 + most.month - 1
-    found: list[str] = []
+    tokens: list[str] = []
     while first <= last:
         year, month = divmod(first, 12)
         whole = month == 0 and first + 11 <= last
-        found.append(f"d{year}" if whole else f"d{year}{month + 1:02}")
+        tokens.append(f"d{year}" if whole else f"d{year}{month + 1:02}")
         first += 12 if whole else 1
-    return found
+    return tokens
 
 
 def _list_term_tokens(choice: FacetTerm, names: KeysByTerm) -> Iterable[str]:
@@ -155,7 +155,7 @@ def quote(text: str) -> str:
 
 def join_conditions(parts: Sequence[str], without: Sequence[str]) -> str:
     """Join conditions: all of `parts` and none of `without`."""
-    found = " AND ".join(f"({part})" for part in parts)
+    expression = " AND ".join(f"({part})" for part in parts)
     for part in without:
-        found = f"({found}) NOT ({part})"
-    return found
+        expression = f"({expression}) NOT ({part})"
+    return expression

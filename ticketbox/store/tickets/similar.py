@@ -54,35 +54,35 @@ ORDER BY f.ticket_id DESC LIMIT :limit
 
 
 def find_similar(
-    tx: Read, viewer: Viewer, prints: Iterable[Fingerprint], statuses: Iterable[Status], besides: int = 0
+    tx: Read, viewer: Viewer, prints: Iterable[Fingerprint], statuses: Iterable[Status], exclude: int = 0
 ) -> tuple[list[SimilarMatch], bool]:
     """Find the newest visible tickets with these fingerprints, most similar first.
 
     Also return whether the search finished within its time limit.
     """
     deadline = time.monotonic() + TIME_LIMIT_SECONDS
-    given = {**viewer, "statuses": msgspec.json.encode(list(statuses)).decode(), "except": besides}
-    found: dict[int, list[Fingerprint]] = {}
-    whole = True
+    common = {**viewer, "statuses": msgspec.json.encode(list(statuses)).decode(), "except": exclude}
+    shared: dict[int, list[Fingerprint]] = {}
+    finished = True
     companies = tx.fetch_all(SELECT_VISIBLE_COMPANIES, viewer)
     for each in prints:
         for (company,) in companies:
-            asked = {
+            specific = {
                 "company": company,
                 "likeness": each.likeness.value,
                 "value": each.value,
                 "limit": MAX_PER_FINGERPRINT,
             }
-            rows, done = tx.fetch_until(SELECT_NEWEST_MATCHES, {**given, **asked}, deadline)
-            whole = whole and done
+            rows, done = tx.fetch_until(SELECT_NEWEST_MATCHES, {**common, **specific}, deadline)
+            finished = finished and done
             for key, label in rows:
-                found.setdefault(key, []).append(Fingerprint(each.likeness, each.value, label))
-    alikes = [SimilarMatch(key, kept) for key, kept in found.items()]
-    return sorted(alikes, key=lambda one: (_compute_weight(one), one.key), reverse=True), whole
+                shared.setdefault(key, []).append(Fingerprint(each.likeness, each.value, label))
+    matches = [SimilarMatch(key, prints) for key, prints in shared.items()]
+    return sorted(matches, key=lambda match: (_compute_weight(match), match.key), reverse=True), finished
 
 
 _WEIGHTS = {Likeness.ERROR: 4, Likeness.MESSAGE: 2, Likeness.PAGE: 1}
 
 
-def _compute_weight(alike: SimilarMatch) -> int:
-    return sum(_WEIGHTS[each.likeness] for each in alike.prints)
+def _compute_weight(match: SimilarMatch) -> int:
+    return sum(_WEIGHTS[each.likeness] for each in match.prints)
