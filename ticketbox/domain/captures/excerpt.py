@@ -1,4 +1,4 @@
-"""The excerpt of a capture for a small context: its most relevant entries within a budget.
+"""The excerpt of a capture for a small context window: its most relevant entries within a budget.
 
 Errors come first, then failed requests, then the console lines around the first error, then everything else that
 fits. The same input always results in the same excerpt.

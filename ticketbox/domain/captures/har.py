@@ -1,6 +1,6 @@
 """The network stream as HAR 1.2 (http://www.softwareishard.com/blog/har-12-spec/).
 
-What the capture doesn't know is -1 or empty, as the format requires. Custom fields begin with an underscore.
+What wasn't captured is -1 or empty, as the format requires. Custom fields begin with an underscore.
 Cookies are never captured, so their lists are empty.
 """
 

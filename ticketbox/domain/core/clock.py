@@ -1,4 +1,4 @@
-"""Time: the wall clock for records, the monotonic clock for rate limits and caches."""
+"""The wall clock for records, and the monotonic clock for rate limits and caches."""
 
 import time
 from collections.abc import Callable

@@ -150,7 +150,7 @@ DELETE FROM capture WHERE id > ? AND id <= ? AND EXISTS (
 def delete_captures_of_archived(tx: Write, before: int, after: int, limit: int = 200) -> int:
     """Delete, among the captures after a key, those of tickets that were archived before a time.
 
-    Their contents are then unused and swept later. Returns the key to continue after; 0 at the end, to start over.
+    Housekeeping deletes their unused contents later. Returns the key to continue after; 0 at the end, to start over.
     """
     last = tx.fetch_value(SELECT_WINDOW_END, (after, limit))
     if last is None:

@@ -1,4 +1,4 @@
-"""Who wants email and has confirmed their address (docs/use/notifications.md, "Email")."""
+"""Mailboxes: who receives email, and whether they confirmed their address (docs/use/notifications.md, "Email")."""
 
 import msgspec
 

@@ -35,7 +35,7 @@ INSERT_CONFIRMATION = (
 
 
 def queue_notifications(tx: Write, event: int) -> None:
-    """Queue a mail to everyone who was notified of an event and wants mail; later notifications join it."""
+    """Queue an email to everyone who was notified of an event and receives email; later ones are added to it."""
     tx.execute(INSERT_MAIL_FOR_EVENT, {"event": event, "now": tx.now, "delay": DELAY_MS})
 
 
@@ -69,7 +69,7 @@ class MailedNotification(msgspec.Struct, frozen=True):
 
 
 class MessageToSend(msgspec.Struct, frozen=True):
-    """The contents of a mail. Without a ticket it asks to confirm the address.
+    """The contents of an email. Without a ticket, it is a request to confirm the address.
 
     `more` counts notifications that aren't in `notifications`; `last` is the key of the last one that it covers.
     """

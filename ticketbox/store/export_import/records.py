@@ -91,7 +91,7 @@ SELECT_CONTENT = "SELECT sha256, encoding, data FROM blob WHERE id = ?"
 
 
 def export_records(
-    connection: sqlite3.Connection, writer: ArchiveWriter, company: int | None, say: ReportCount
+    connection: sqlite3.Connection, writer: ArchiveWriter, company: int | None, report: ReportCount
 ) -> Manifest:
     """Export a company, or everything, from one reading transaction."""
     wanted: dict[str, set[int]] = {name: set() for name in _REFERENCED_TABLES}
@@ -99,18 +99,18 @@ def export_records(
         if table not in _REFERENCED_TABLES:
             where = "" if company is None else f" WHERE {condition}"
             rows = _read_rows(connection, table, where, {"company": company}, wanted)
-            writer.write_records(table, _report_progress(rows, f"writing {table}", say))
+            writer.write_records(table, _report_progress(rows, f"writing {table}", report))
     for table in _REFERENCED_TABLES:
         every = company is None and table != "blob"  # unused contents aren't exported
         where = "" if every else " WHERE id IN (SELECT value FROM json_each(:keys))"
         keys = {"keys": msgspec.json.encode(sorted(wanted[table])).decode()}
         writer.write_records(
-            table, _report_progress(_read_rows(connection, table, where, keys, wanted), f"writing {table}", say)
+            table, _report_progress(_read_rows(connection, table, where, keys, wanted), f"writing {table}", report)
         )
     for count, key in enumerate(sorted(wanted["blob"]), 1):
         sha256, encoding, data = connection.execute(SELECT_CONTENT, (key,)).fetchone()
         writer.write_content(sha256.hex(), blobs.unpack_content(encoding, data), compress=encoding != "identity")
-        say("writing contents", count)
+        report("writing contents", count)
     return writer.close()
 
 
@@ -131,16 +131,16 @@ def _read_rows(
         yield record
 
 
-def _report_progress(records: Iterator[dict[str, Any]], doing: str, say: ReportCount) -> Iterator[dict[str, Any]]:
+def _report_progress(records: Iterator[dict[str, Any]], doing: str, report: ReportCount) -> Iterator[dict[str, Any]]:
     """Yield the same records and report progress now and then."""
-    say(doing, 0)
+    report(doing, 0)
     for count, record in enumerate(records, 1):
         yield record
         if count % REPORT_EVERY == 0:
-            say(doing, count)
+            report(doing, count)
 
 
-def import_records(connection: sqlite3.Connection, reader: ArchiveReader, say: ReportCount) -> dict[str, int]:
+def import_records(connection: sqlite3.Connection, reader: ArchiveReader, report: ReportCount) -> dict[str, int]:
     """Import an export inside the caller's transaction; return how many records each table had.
 
     Keys are shifted after those of the file; accounts are matched by id or email address, contents by hash.
@@ -153,13 +153,13 @@ def import_records(connection: sqlite3.Connection, reader: ArchiveReader, say: R
     importer = _Importer(connection, reader)
     counts: dict[str, int] = {}
     for table in TABLES:
-        counts[table] = importer.import_table(table, say)
-    say("indexing words", 0)
+        counts[table] = importer.import_table(table, report)
+    report("indexing words", 0)
     first = importer.offsets["ticket"]
     connection.execute(INSERT_LABELS, (first,))
     connection.execute(DELETE_INDEXED, (first,))
     connection.execute(INSERT_INDEXED, (first,))
-    say("checking foreign keys", 0)
+    report("checking foreign keys", 0)
     for table in TABLES:
         if connection.execute(f'PRAGMA foreign_key_check("{table}")').fetchone():
             raise InvalidArchive(f"the export is damaged: a record of {table} has an invalid reference")
@@ -190,7 +190,7 @@ class _Importer:
         self.offsets: dict[str, int] = {}
         self._keys: dict[str, dict[int, int]] = {name: {} for name in _REFERENCED_TABLES}
 
-    def import_table(self, table: str, say: ReportCount) -> int:
+    def import_table(self, table: str, report: ReportCount) -> int:
         shape = read_shape(self._connection, table)
         if "id" in shape.columns:
             self.offsets[table] = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{table}"').fetchone()[0]
@@ -199,7 +199,9 @@ class _Importer:
                 newest = self._connection.execute(f'SELECT ifnull(max(id), 0) FROM "{other}"').fetchone()[0]
                 self.offsets[other] = newest
         count = 0
-        for count, record in enumerate(_report_progress(self._reader.read_records(table), f"reading {table}", say), 1):
+        for count, record in enumerate(
+            _report_progress(self._reader.read_records(table), f"reading {table}", report), 1
+        ):
             try:
                 self._insert_record(table, shape, record)
             except (

@@ -16,7 +16,7 @@ class CompanyNotFound(Exception):
     """The file has no company with this id."""
 
 
-def export_file(db: Path, target: Path, company: str | None, say: records.ReportCount) -> Manifest:
+def export_file(db: Path, target: Path, company: str | None, report: records.ReportCount) -> Manifest:
     """Write an export, also beside a running server. Its name ends in `.part` until it is complete.
 
     Raises CompanyNotFound, and OSError if the target can't be written.
@@ -35,7 +35,7 @@ def export_file(db: Path, target: Path, company: str | None, say: records.Report
             part.touch(mode=0o600)
             with part.open("wb") as file:
                 writer = ArchiveWriter(file, __version__, read_applied_number(connection), company)
-                manifest = records.export_records(connection, writer, key, say)
+                manifest = records.export_records(connection, writer, key, report)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(target)
@@ -44,21 +44,21 @@ def export_file(db: Path, target: Path, company: str | None, say: records.Report
     return manifest
 
 
-def import_file(db: Path, source: Path, say: records.ReportCount) -> dict[str, int]:
+def import_file(db: Path, source: Path, report: records.ReportCount) -> dict[str, int]:
     """Import an export into a file, in one transaction; create the file if it is missing and the import succeeds.
 
     Returns how many records of each kind there were. Raises InvalidArchive; the file is then unchanged.
     """
     reader = ArchiveReader(source, find_newest_number())
     if db.exists():
-        return _import_records(db, reader, say, checkpoints=False)
+        return _import_records(db, reader, report, checkpoints=False)
     part = db.with_name(db.name + ".import.part")
     leftovers = [part, *(part.with_name(part.name + ending) for ending in ("-wal", "-shm"))]
     try:
         for leftover in leftovers:
             leftover.unlink(missing_ok=True)
         prepare_file(part)
-        counts = _import_records(part, reader, say, checkpoints=True)
+        counts = _import_records(part, reader, report, checkpoints=True)
         if db.exists():
             raise InvalidArchive(f"{db}: this file was created during the import")
         part.rename(db)
@@ -68,11 +68,13 @@ def import_file(db: Path, source: Path, say: records.ReportCount) -> dict[str, i
     return counts
 
 
-def _import_records(db: Path, reader: ArchiveReader, say: records.ReportCount, *, checkpoints: bool) -> dict[str, int]:
+def _import_records(
+    db: Path, reader: ArchiveReader, report: records.ReportCount, *, checkpoints: bool
+) -> dict[str, int]:
     with contextlib.closing(connect(db, writes=True, checkpoints=checkpoints)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            counts = records.import_records(connection, reader, say)
+            counts = records.import_records(connection, reader, report)
             connection.execute("COMMIT")
         except BaseException as error:
             if connection.in_transaction:

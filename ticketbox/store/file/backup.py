@@ -1,4 +1,4 @@
-"""Backups: copies that are made while others write, verified, and only then renamed to their final name.
+"""Backups: copies made while the server writes, verified, and only then renamed to their final name.
 
 A copy is a consistent snapshot: the source is read in one transaction, which blocks no writer and never checkpoints
 (docs/develop/architecture.md, "The writer").
@@ -37,7 +37,7 @@ class ReportProgress(Protocol):
 
 
 class OperationCancelled(Exception):
-    """The operation was cancelled; nothing is left of it."""
+    """The operation was cancelled, and its partial output deleted."""
 
 
 class FinishedCopy(msgspec.Struct, frozen=True):
@@ -64,8 +64,8 @@ def back_up(
 ) -> FinishedCopy:
     """Copy `db` to the file `to`, also beside a running server, and verify the copy.
 
-    Raises UnusableFile for a source that isn't sound, a target that is there already (unless `replace`) or
-    can't be written, and OperationCancelled.
+    Raises UnusableFile for a damaged source, for a target that already exists (unless `replace`) or can't
+    be written, and OperationCancelled.
     """
     _check_target(db, to, replace=replace)
     with _make_verified_copy(db, to, report, _throttle(is_cancelled)) as (part, copy):
@@ -75,7 +75,7 @@ def back_up(
 
 
 def _throttle(is_cancelled: Callable[[], bool]) -> Callable[[], bool]:
-    """Wrap the check for cancellation so that it sleeps as long as was worked since its last call.
+    """Wrap the check for cancellation so that it sleeps for as long as the work since its last call took.
 
     It is called often, so that a server beside a backup has the disk and the cores half of the time.
     """
@@ -233,7 +233,7 @@ def _verify(
 
 @contextlib.contextmanager
 def _report_damage(path: Path) -> Generator[None]:
-    """Report damage as UnusableFile; other errors pass."""
+    """Raise UnusableFile for damage; let other errors pass."""
     try:
         yield
     except UnusableFile as error:

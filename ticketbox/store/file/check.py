@@ -1,4 +1,4 @@
-"""Checks of a file without changing it, also beside a running server.
+"""Checks of a file that don't change it, also while a server is running.
 
 The connection only reads: it takes no lock that a writer waits for, and never checkpoints. Each
 check is a separate transaction, so that a long one doesn't prevent the server from emptying its
@@ -146,7 +146,7 @@ SELECT_NEXT_BLOB = "SELECT id, sha256, encoding, bytes, data FROM blob WHERE id 
 
 @contextlib.contextmanager
 def open_inspection(path: Path, *, alone: bool = False) -> Generator[Inspection]:
-    """Open a file to inspect it. With `alone`, nobody else may have it open, and no file is created beside it.
+    """Open a file to inspect it. With `alone`, no other process may have it open, and no file is created beside it.
 
     Raises UnusableFile when it can't be read as an SQLite file.
     """
@@ -168,7 +168,7 @@ def open_read_only(path: Path, *, alone: bool = False) -> sqlite3.Connection:
         log = path.with_name(path.name + "-wal")
         if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_CANTOPEN or (log.exists() and log.stat().st_size):
             raise
-        # A read-only folder, such as a mounted backup: nobody writes there, so immutable mode is safe.
+        # A read-only folder, such as a mounted backup: no process writes there, so immutable mode is safe.
         connection = _open_immutable(path)
     return connection
 

@@ -1,8 +1,8 @@
 """The SQLite file: one writing connection, a few reading ones, and the transactions on them.
 
 A unit of work is a plain function that runs completely on its connection's thread, so that nothing runs between
-its statements and a cancelled request leaves none half done. The writer takes all waiting units, runs each in a
-SAVEPOINT, commits them together, and only then answers (docs/develop/architecture.md, "The writer").
+its statements and a cancelled request never leaves a partial one. The writer takes all waiting units, runs each in a
+SAVEPOINT, commits them together, and only then returns their results (docs/develop/architecture.md, "The writer").
 """
 
 import asyncio
@@ -54,7 +54,7 @@ class UnitOfWork(msgspec.Struct):
 
 
 class UnitResult(msgspec.Struct):
-    """The result of a unit, before its caller gets it."""
+    """The result of a unit, until it is returned to the caller."""
 
     value: Any = None
     error: BaseException | None = None
@@ -187,7 +187,7 @@ class Database:
         await self.read(lambda tx: tx.fetch_value("SELECT 1"))
 
     async def check_writes(self) -> None:
-        """Check that the writer works. Raises what a write would."""
+        """Check that the file can be written. Raises the same errors as `write`."""
         await self.write(lambda _: None)
 
     async def write(self, work: Callable[[Write], T]) -> T:

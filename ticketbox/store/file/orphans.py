@@ -1,4 +1,4 @@
-"""When a stored blob is an orphan, for housekeeping, which deletes it, and `ticketbox check`, which counts it."""
+"""The condition for an unused blob. Housekeeping deletes such blobs, and `ticketbox check` counts them."""
 
 IS_ORPHAN = """
 NOT EXISTS (SELECT 1 FROM asset a WHERE a.blob_id = b.id)

@@ -1,4 +1,4 @@
-"""Transactions: what a unit of work reads and writes through, and the events that it leaves behind."""
+"""Transactions: how a unit of work reads and writes, and the events that are published after its commit."""
 
 import sqlite3
 import time
@@ -54,8 +54,8 @@ class Read:
         Not for brief units, whose limit is counted in steps.
         """
         rows: list[Row] = []
-        late = lambda: time.monotonic() > deadline or self._overdue()  # noqa: E731
-        self.connection.set_progress_handler(late, SHORT_PROGRESS_STEPS)
+        is_late = lambda: time.monotonic() > deadline or self._overdue()  # noqa: E731
+        self.connection.set_progress_handler(is_late, SHORT_PROGRESS_STEPS)
         try:
             rows.extend(self.connection.execute(sql, parameters))
         except sqlite3.OperationalError as error:
@@ -76,9 +76,8 @@ class Write(Read):
 
     def wake_jobs(self) -> None:
         """Wake the jobs after the commit, for work that has no event."""
-        self.events.append(
-            CommittedEvent(0, "work.waits", 0, None, None, None)
-        )  # without a company, so that streams ignore it
+        # Without a company, so that event streams ignore it.
+        self.events.append(CommittedEvent(0, "work.waits", 0, None, None, None))
 
     def execute(self, sql: str, parameters: Parameters = ()) -> int:
         """Run a statement and return the number of rows that it changed."""

@@ -1,6 +1,6 @@
-"""Redaction at ingest: no recognisable secret is stored, whatever a browser sends.
+"""Redaction of captures before they are stored, so that they contain no recognizable secret.
 
-The browser redacts too; the server repeats it for clients that don't (docs/operate/security.md). Removed secrets
+The extension redacts too; the server repeats it for clients that don't (docs/operate/security.md). Removed secrets
 are counted; what is already `[redacted]` stays.
 """
 

@@ -5,7 +5,7 @@ It finds tokens by their form, and the values of keys by the key's name
 URLs, through several layers of escaping. Every pattern here either fails within a fixed number of characters or
 consumes what it read, so hostile text can't make it slow.
 
-A name that resembles a secret's counts as one: a lost word costs less than a leaked password.
+A name that resembles a secret's counts as one: a word too many is better than a leaked password.
 """
 
 import base64
