@@ -10,7 +10,7 @@ import httpx2
 from ticketbox.cli.client.connection import DEFAULT_URL, Server, connect
 from ticketbox.cli.client.parameters import build_parameters, collect_arguments
 from ticketbox.cli.client.terminal import escape_json
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 
 Printer = Callable[[httpx2.Response, dict[str, Any]], None]
 Caller = Callable[[Server, dict[str, Any], dict[str, Any]], httpx2.Response]
@@ -34,7 +34,7 @@ def build_command(
     prints the response. `call` replaces the plain call, which sends the given arguments. Both also get the values of
     the command's own `options`.
     """
-    operation = registry()[operation_name]
+    operation = load_registry()[operation_name]
     own = [str(option.name) for option in options]
 
     def run(**given: Any) -> None:

@@ -13,7 +13,7 @@ import msgspec
 from ticketbox.cli.client.terminal import escape_line
 from ticketbox.cli.core.output import exit_with_error
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS
-from ticketbox.operations.catalogue import registry
+from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation
 
 DEFAULT_URL = "http://localhost:8420"
@@ -53,7 +53,7 @@ class Server:
 
     def call(self, name: str, arguments: dict[str, Any]) -> httpx2.Response:
         """Call an operation and return its response. Exits with a message if it is refused or doesn't arrive."""
-        operation = registry()[name]
+        operation = load_registry()[name]
         request = self._build_request(operation, arguments)
         response = self._send(request)
         for _ in range(RETRIES):
