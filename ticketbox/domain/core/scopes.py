@@ -4,7 +4,7 @@ from enum import Enum, IntEnum, StrEnum
 
 
 class Scope(StrEnum):
-    """A permission of a token. `description` is the text that people read."""
+    """A permission of a token."""
 
     READ = "read"
     COMMENTS = "comments"
