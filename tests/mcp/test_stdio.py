@@ -5,34 +5,15 @@ import os
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
 
 import pytest
 from mcp.client import Client
-from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp_types import TextResourceContents
 
+from tests.support.mcp_client import GENERATIONS, talk_over_stdio
 from tests.support.server import Box, World, ok, run_server
 from ticketbox.cli.core.operations import run_operation
-
-T = TypeVar("T")
-
-GENERATIONS = ["legacy", "2026-07-28"]
-
-
-def talk(mode: str, environment: dict[str, str], log: Path, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Start the server with this environment, and talk to it."""
-    given = {"PATH": os.environ["PATH"], "HOME": str(log.parent), **environment}
-    parameters = StdioServerParameters(command=sys.executable, args=["-m", "ticketbox", "mcp"], env=given)
-
-    async def run() -> T:
-        with log.open("a") as stderr:
-            async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
-                return await work(client)
-
-    return asyncio.run(run())
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
@@ -57,7 +38,7 @@ def test_hosted_tools_and_errors_are_relayed(world: World, mode: str, tmp_path: 
         assert isinstance(resource, TextResourceContents)
         assert made["id"] in resource.text
 
-    talk(mode, environment, tmp_path / "log", work)
+    talk_over_stdio(mode, environment, tmp_path / "log", work)
     said = ok(world.api.get(f"/tickets/{made['id']}/comments"))["items"][0]["by"]
     assert (said["via"], said["token_label"]) == ("mcp", "local")
     assert (tmp_path / "log").read_text() == ""
@@ -79,7 +60,7 @@ def test_without_a_valid_token_the_list_is_empty_and_stderr_says_why(
     async def count(client: Client) -> int:
         return len((await client.list_tools()).tools)
 
-    assert talk("legacy", given, tmp_path / "log", count) == 0
+    assert talk_over_stdio("legacy", given, tmp_path / "log", count) == 0
     assert reason in (tmp_path / "log").read_text()
     assert "tok_wrong" not in (tmp_path / "log").read_text()
 
@@ -93,7 +74,7 @@ def test_unresponsive_service_does_not_block_the_client(tmp_path: Path) -> None:
             async with asyncio.timeout(30):
                 return len((await client.list_tools()).tools)
 
-        assert talk("legacy", environment, tmp_path / "log", count) == 0
+        assert talk_over_stdio("legacy", environment, tmp_path / "log", count) == 0
     assert "can't be reached (TimeoutError)" in (tmp_path / "log").read_text()
 
 
@@ -114,7 +95,7 @@ def test_tools_appear_when_the_service_starts(tmp_path: Path) -> None:
             await asyncio.to_thread(box.stop)
         return before, after
 
-    before, after = talk("legacy", environment, tmp_path / "log", work)
+    before, after = talk_over_stdio("legacy", environment, tmp_path / "log", work)
     assert before == 0
     assert after > 10
 

@@ -2,12 +2,16 @@
 
 import asyncio
 import json
+import os
+import sys
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any, TypeVar
 
 import httpx
 import httpx2
 from mcp.client import Client
+from mcp.client.stdio import StdioServerParameters, stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 from tests.support.pictures import png
@@ -29,6 +33,19 @@ def talk(world: World, mode: str, work: Callable[[Client], Awaitable[T]], token:
         async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
             transport = streamable_http_client(f"{world.box.url}/mcp", http_client=http, terminate_on_close=False)
             async with Client(transport, mode=mode) as client:
+                return await work(client)
+
+    return asyncio.run(run())
+
+
+def talk_over_stdio(mode: str, environment: dict[str, str], log: Path, work: Callable[[Client], Awaitable[T]]) -> T:
+    """Start the local server with this environment, and talk to it."""
+    given = {"PATH": os.environ["PATH"], "HOME": str(log.parent), **environment}
+    parameters = StdioServerParameters(command=sys.executable, args=["-m", "ticketbox", "mcp"], env=given)
+
+    async def run() -> T:
+        with log.open("a") as stderr:
+            async with Client(stdio_client(parameters, errlog=stderr), mode=mode) as client:
                 return await work(client)
 
     return asyncio.run(run())

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -13,6 +13,7 @@ from ticketbox.domain.captures.images import processing
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Problem
 from ticketbox.mcp import prompts, tools
+from ticketbox.mcp.refusals import render_refusal
 from ticketbox.mcp.tools import ToolCard
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.context import RequestContext
@@ -232,13 +233,6 @@ def _get_request_context(server_context: Any) -> RequestContext:
 
 
 def build_refusal_result(problem: Problem) -> ToolResult:
-    """Return the tool result for a refused call; text and object have the same content.
-
-    The text begins with the sentences, `detail` and what to do next, and ends with the other members as JSON.
-    """
-    body = cast(dict[str, Any], msgspec.to_builtins(problem.build_body()))
-    advice = prompts.NEXT.get(problem.code)
-    sentences = problem.detail if advice is None else f"{problem.detail.removesuffix('.')}. {advice}"
-    rest = {name: value for name, value in body.items() if name not in {"title", "detail"}}
-    structured = body if advice is None else {**body, "next": advice}
-    return ToolResult(f"{sentences}\n{msgspec.json.encode(rest).decode()}", structured, is_error=True)
+    """Return the tool result for a refused call."""
+    text, structured = render_refusal(problem)
+    return ToolResult(text, structured, is_error=True)

@@ -1,0 +1,21 @@
+"""Refused calls as agents read them."""
+
+from typing import Any, cast
+
+import msgspec
+
+from ticketbox.domain.core.problems import Problem
+from ticketbox.mcp import prompts
+
+
+def render_refusal(problem: Problem) -> tuple[str, dict[str, Any]]:
+    """Return a refusal as text and as an object, with the same content.
+
+    The text begins with the sentences, `detail` and what to do next, and ends with the other members as JSON.
+    """
+    body = cast(dict[str, Any], msgspec.to_builtins(problem.build_body()))
+    advice = prompts.NEXT.get(body["code"])
+    sentences = problem.detail if advice is None else f"{problem.detail.removesuffix('.')}. {advice}"
+    rest = {name: value for name, value in body.items() if name not in {"title", "detail"}}
+    structured = body if advice is None else {**body, "next": advice}
+    return f"{sentences}\n{msgspec.json.encode(rest).decode()}", structured
