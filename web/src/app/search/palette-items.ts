@@ -1,0 +1,101 @@
+import CornerDownLeft from '@lucide/svelte/icons/corner-down-left';
+import Filter from '@lucide/svelte/icons/list-filter';
+import SearchIcon from '@lucide/svelte/icons/search';
+import SquareKanban from '@lucide/svelte/icons/square-kanban';
+import Terminal from '@lucide/svelte/icons/square-terminal';
+import type { Component } from 'svelte';
+import type { Hit, Piece, Project } from '../../../generated/api';
+import { router } from '../core/router.svelte';
+import { isMac, type Shortcut } from '../core/shortcuts.svelte';
+import { workspace } from '../core/workspace.svelte';
+import type { Completion } from './completion';
+
+export const GROUPS = ['Filters', 'Tickets', 'Projects', 'Commands'] as const;
+const TICKET_ID = /^t-?[0-9a-z]{6,12}$/i;
+
+/** An item of the palette: completes the query, or closes the palette and runs. */
+export type PaletteItem = {
+  key: string;
+  group: (typeof GROUPS)[number];
+  label: string;
+  icon: Component<{ size?: number }>;
+  ticket?: Hit;
+  /** The label with its matches. */
+  pieces?: Piece[];
+  faded?: boolean;
+  hint?: string;
+} & ({ completion: Completion } | { completion?: undefined; run: () => void });
+
+export function toFilterItem(completion: Completion): PaletteItem {
+  const { label, hint } = completion;
+  return { key: `filter ${label}`, group: 'Filters', label, icon: Filter, hint, completion };
+}
+
+/** The items for tickets: the ticket whose ID is the query, the results, and a link to all results. */
+export function toTicketItems(query: string, results: Hit[]): PaletteItem[] {
+  const id = query.toLowerCase();
+  const isId = TICKET_ID.test(id) && !results.some((each) => each.id === id);
+  return [
+    ...(isId ? [toIdItem(id)] : []),
+    ...results.map(toTicketItem),
+    ...(results.length > 0 ? [toAllResultsItem(query)] : []),
+  ];
+}
+
+function toIdItem(id: string): PaletteItem {
+  return {
+    key: `open ${id}`,
+    group: 'Tickets',
+    label: `Open ${id}`,
+    icon: CornerDownLeft,
+    run: () => router.go(`/tickets/${id}`),
+  };
+}
+
+function toTicketItem(ticket: Hit): PaletteItem {
+  const isArchived = ticket.status === 'archived';
+  return {
+    key: ticket.id,
+    group: 'Tickets',
+    label: ticket.title,
+    icon: SearchIcon,
+    ticket,
+    pieces: ticket.highlights.title.length > 0 ? ticket.highlights.title : undefined,
+    faded: isArchived || ticket.resolved,
+    hint: isArchived ? 'archived' : workspace.project(ticket.project_id)?.name,
+    run: () => router.go(`/tickets/${ticket.id}`),
+  };
+}
+
+function toAllResultsItem(query: string): PaletteItem {
+  return {
+    key: 'everything',
+    group: 'Tickets',
+    label: `All results for “${query}”`,
+    icon: SearchIcon,
+    faded: true,
+    run: () => router.go(`/search?q=${encodeURIComponent(query)}`),
+  };
+}
+
+export function toProjectItem(project: Project): PaletteItem {
+  return {
+    key: project.id,
+    group: 'Projects',
+    label: project.name,
+    icon: SquareKanban,
+    hint: workspace.company(project.company_id)?.name,
+    run: () => router.go(`/projects/${project.id}`),
+  };
+}
+
+export function toCommandItem({ keys, label, run }: Shortcut): PaletteItem {
+  return {
+    key: `do ${keys}`,
+    group: 'Commands',
+    label,
+    icon: Terminal,
+    hint: keys.replace('mod', isMac ? '⌘' : 'Ctrl'),
+    run,
+  };
+}

@@ -1,0 +1,79 @@
+import { describe, expect, test, vi } from 'vitest';
+import type { Hit } from '../../generated/api';
+import { toTicketItems, type PaletteItem } from '../../src/app/search/palette-items';
+
+const { go } = vi.hoisted(() => ({ go: vi.fn() }));
+vi.mock('../../src/app/core/router.svelte', () => ({ router: { go } }));
+vi.mock('../../src/app/core/shortcuts.svelte', () => ({ isMac: false }));
+vi.mock('../../src/app/core/workspace.svelte', () => ({
+  workspace: { project: (id: string) => ({ id, name: `Project ${id}` }) },
+}));
+
+function hit(id: string, fields: Partial<Hit> = {}): Hit {
+  const highlights = { title: [], excerpt: [] };
+  return {
+    id,
+    title: `Title of ${id}`,
+    status: 'active',
+    resolved: false,
+    project_id: '1',
+    highlights,
+    ...fields,
+  } as unknown as Hit;
+}
+
+function labels(items: PaletteItem[]): string[] {
+  return items.map(({ label }) => label);
+}
+
+/** The address that an item opens. */
+function address(item: PaletteItem): string {
+  if (!item.completion) item.run();
+  return go.mock.lastCall![0];
+}
+
+describe('tickets', () => {
+  test('results are followed by a link to all results', () => {
+    const items = toTicketItems('Cart & basket', [hit('t-aaaaaa'), hit('t-bbbbbb')]);
+    expect(labels(items)).toEqual([
+      'Title of t-aaaaaa',
+      'Title of t-bbbbbb',
+      'All results for “Cart & basket”',
+    ]);
+    expect(items.map(address)).toEqual([
+      '/tickets/t-aaaaaa',
+      '/tickets/t-bbbbbb',
+      '/search?q=Cart%20%26%20basket',
+    ]);
+  });
+
+  test('no results have no link', () => {
+    expect(toTicketItems('cart', [])).toEqual([]);
+  });
+
+  test('the ID of a ticket opens it in any case', () => {
+    const [item] = toTicketItems('T-4K7Q2M', []);
+    expect(item!.label).toBe('Open t-4k7q2m');
+    expect(address(item!)).toBe('/tickets/t-4k7q2m');
+  });
+
+  test('a ticket that was found by its ID is listed once', () => {
+    expect(labels(toTicketItems('t-4k7q2m', [hit('t-4k7q2m')]))).toEqual([
+      'Title of t-4k7q2m',
+      'All results for “t-4k7q2m”',
+    ]);
+  });
+
+  test('archived and resolved tickets are faded', () => {
+    const items = toTicketItems('x', [
+      hit('t-a'),
+      hit('t-b', { status: 'archived' }),
+      hit('t-c', { resolved: true }),
+    ]);
+    expect(items.slice(0, 3).map(({ faded, hint }) => [faded, hint])).toEqual([
+      [false, 'Project 1'],
+      [true, 'archived'],
+      [true, 'Project 1'],
+    ]);
+  });
+});
