@@ -1,0 +1,112 @@
+import { beforeEach, describe, expect, test, vi } from 'vitest';
+import { MAX_SELECTED, TicketTable } from '../../src/app/tickets/list/ticket-table.svelte';
+import { ticket } from './tickets';
+
+const { GET } = vi.hoisted(() => ({ GET: vi.fn() }));
+vi.mock('../../src/app/core/client', () => ({
+  api: { GET },
+  unwrap: async (call: Promise<{ data: unknown }>) => (await call).data,
+}));
+
+let table: TicketTable;
+
+/** Answer the next request with tickets of these IDs. */
+function respond(ids: string[], next_cursor: string | null = null) {
+  GET.mockResolvedValueOnce({ data: { items: ids.map((id) => ticket(id)), next_cursor } });
+}
+
+function getSentQuery(): Record<string, unknown> {
+  return GET.mock.lastCall![1].params.query;
+}
+
+function ids(): string[] | undefined {
+  return table.tickets?.map(({ id }) => id);
+}
+
+beforeEach(() => {
+  GET.mockReset();
+  table = new TicketTable('proj_1', 'active', {
+    assignee: 'me',
+    label: null,
+    priority: null,
+    resolved: null,
+  });
+});
+
+describe('loading', () => {
+  test('pages are appended', async () => {
+    respond(['a', 'b'], 'next');
+    await table.load();
+    expect(getSentQuery()).toMatchObject({
+      project_id: 'proj_1',
+      status: 'active',
+      assignee: 'me',
+      sort: '-updated',
+    });
+    expect([ids(), table.hasMore]).toEqual([['a', 'b'], true]);
+    respond(['c']);
+    await table.loadMore();
+    expect(getSentQuery()).toMatchObject({ cursor: 'next' });
+    expect([ids(), table.hasMore]).toEqual([['a', 'b', 'c'], false]);
+  });
+
+  test('an earlier request that finishes late is ignored', async () => {
+    let finish: (answer: unknown) => void = () => undefined;
+    GET.mockReturnValueOnce(new Promise((resolve) => (finish = resolve)));
+    const late = table.load();
+    respond(['new']);
+    await table.load();
+    finish({ data: { items: [ticket('old')], next_cursor: null } });
+    await late;
+    expect(ids()).toEqual(['new']);
+  });
+
+  test('an error keeps the tickets', async () => {
+    respond(['a'], 'next');
+    await table.load();
+    GET.mockRejectedValueOnce(new Error('offline'));
+    await table.loadMore();
+    expect([ids(), table.error]).toEqual([['a'], new Error('offline')]);
+  });
+
+  test('sorting starts in descending order, then reverses', async () => {
+    GET.mockResolvedValue({ data: { items: [], next_cursor: null } });
+    table.sortBy('priority');
+    expect(getSentQuery()).toMatchObject({ sort: '-priority', cursor: undefined });
+    table.sortBy('priority');
+    expect(getSentQuery()).toMatchObject({ sort: 'priority' });
+  });
+});
+
+describe('selection', () => {
+  test('has the tickets in the order of their selection', async () => {
+    respond(['a', 'b', 'c']);
+    await table.load();
+    table.select('c', true);
+    table.select('a', true);
+    expect(table.selectedTickets.map(({ id }) => id)).toEqual(['c', 'a']);
+    table.select('c', false);
+    expect([...table.selected]).toEqual(['a']);
+  });
+
+  test('all tickets are selected up to the limit of a bulk call', async () => {
+    respond(Array.from({ length: MAX_SELECTED + 1 }, (_, index) => `t${index}`));
+    await table.load();
+    expect(table.isAllSelected).toBe(false);
+    table.selectAll();
+    expect(table.selected.size).toBe(MAX_SELECTED);
+    expect(table.isAllSelected).toBe(true);
+  });
+
+  test('loading again clears it, loading more does not', async () => {
+    respond(['a'], 'next');
+    await table.load();
+    table.selectAll();
+    respond(['b']);
+    await table.loadMore();
+    expect([...table.selected]).toEqual(['a']);
+    respond(['a']);
+    await table.load();
+    expect(table.selected.size).toBe(0);
+  });
+});
