@@ -1,4 +1,3 @@
 /** Texts for invalid fields, where the API's own details are meant for developers. */
 export const NAME_ERROR = 'Use 1 to 100 characters on one line.';
 export const EMAIL_ERROR = 'Use a valid email address that no other account has.';
-export const PASSWORD_ERROR = 'Use 10 to 200 characters.';
