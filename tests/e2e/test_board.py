@@ -218,7 +218,7 @@ def test_table_reports_changes_and_updates_on_request(chromium: Chromium, world:
         await expect(told).to_be_visible()
         await expect(page.get_by_role("link", name="Four")).to_have_count(0)
         await expect(page.get_by_label("Select One")).to_be_checked()
-        await told.get_by_role("button", name="Update list").click()
+        await told.get_by_role("button", name="Refresh list").click()
         await expect(page.get_by_role("link", name="Four")).to_be_visible()
         await expect(told).to_have_count(0)
 

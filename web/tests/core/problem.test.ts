@@ -19,7 +19,7 @@ describe('Problem', () => {
 
   test('describes a response that is no problem document by its status', async () => {
     const problem = await Problem.fromResponse(new Response('<html>Bad gateway', { status: 502 }));
-    expect(problem).toMatchObject({ status: 502, code: 'unknown', message: 'The server answered 502.' });
+    expect(problem).toMatchObject({ status: 502, code: 'unknown', message: 'The server returned 502.' });
   });
 
   test('moves its message to a field', () => {

@@ -64,7 +64,7 @@ export function describeRedaction(redaction: Redaction): string {
 
 export const OMITTED_REASONS: Record<string, string> = {
   policy: 'Not stored: the project’s capture policy excludes bodies.',
-  binary: 'Not stored: not a text.',
+  binary: 'Not stored: not text.',
   limit: 'Truncated to 16 KiB.',
   unavailable: 'Not stored: the browser did not provide it.',
 };

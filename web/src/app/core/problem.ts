@@ -46,7 +46,7 @@ export class Problem extends Error {
     const fallback = {
       status: response.status,
       code: 'unknown',
-      detail: `The server answered ${response.status}.`,
+      detail: `The server returned ${response.status}.`,
     };
     const found: Document = await response.json().catch(() => fallback);
     const detail = found.detail ?? found.title ?? fallback.detail;
