@@ -14,7 +14,7 @@ export default ts.config(
     rules: {
       'svelte/no-at-html-tags': 'error',
       'svelte/prefer-svelte-reactivity': 'off', // dates here are read, never changed
-      'svelte/no-navigation-without-resolve': 'off', // SvelteKit's router isn't here
+      'svelte/no-navigation-without-resolve': 'off', // the app doesn't use SvelteKit's router
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
     },
   },

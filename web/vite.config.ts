@@ -2,16 +2,16 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 import { precompress } from './build/precompress.ts';
 
-/** The app. The server serves what this makes, and finds the entry in index.html. */
+/** Build of the app. The server serves its files and reads the entry from index.html. */
 export default defineConfig({
   plugins: [svelte(), precompress()],
   build: {
     outDir: '../ticketbox/web_dist/app',
     emptyOutDir: true,
-    manifest: 'manifest.json', // from which the server tells the browser early what a page needs
+    manifest: 'manifest.json', // the server adds module preloads to its pages from this
     target: 'es2023',
     modulePreload: { polyfill: false },
-    assetsInlineLimit: 0, // the content-security policy lets no data address be a script or a style
+    assetsInlineLimit: 0, // the Content Security Policy allows no data: URLs for scripts and styles
     reportCompressedSize: false,
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8420', '/signin': 'http://127.0.0.1:8420' } },

@@ -9,7 +9,7 @@ export const RECORDER_READY = 'ticketbox:recorder';
 export const CHANNEL_NAME = 'ticketbox:channel';
 
 /** The name of the event that carries the answer to a request on a channel. */
-export function answerEvent(channel: string): string {
+export function getAnswerEventName(channel: string): string {
   return `${channel}!`;
 }
 

@@ -4,7 +4,7 @@
  * The records stay in the page until they are requested on the channel, which happens when someone takes a capture.
  */
 import type { FrameRecord } from './capture-types';
-import { answerEvent, CHANNEL_NAME, RECORDER_READY } from './channel';
+import { getAnswerEventName, CHANNEL_NAME, RECORDER_READY } from './channel';
 import { recordConsole } from './console';
 import { recordErrors } from './errors';
 import { hideWrappers, now } from './natives';
@@ -66,7 +66,7 @@ document.addEventListener(
       } catch (error) {
         detail = JSON.stringify({ error: String(error) });
       }
-      document.dispatchEvent(new CustomEvent(answerEvent(channel), { detail }));
+      document.dispatchEvent(new CustomEvent(getAnswerEventName(channel), { detail }));
     });
   },
   { once: true },

@@ -1,14 +1,14 @@
 import { describe, expect, test, vi } from 'vitest';
 
 vi.stubGlobal('location', new URL('https://tickets.example/tickets/t-1'));
-const { plainText, render, setTaskDone } = await import('../../src/app/tickets/text/markdown');
+const { plainText, renderMarkdown, setTaskDone } = await import('../../src/app/tickets/text/markdown');
 
 const ASSET = '/api/v1/assets/asset_1/content';
 
 describe('render', () => {
   test('escapes HTML', () => {
-    expect(render('<img src=x onerror=alert(1)>')).not.toContain('<img');
-    expect(render('**<b>x</b>**')).toContain('<strong>&lt;b&gt;x&lt;/b&gt;</strong>');
+    expect(renderMarkdown('<img src=x onerror=alert(1)>')).not.toContain('<img');
+    expect(renderMarkdown('**<b>x</b>**')).toContain('<strong>&lt;b&gt;x&lt;/b&gt;</strong>');
   });
 
   test.each([
@@ -20,39 +20,41 @@ describe('render', () => {
     'java\tscript:x',
     'https://[',
   ])('makes no link of %s', (address) => {
-    expect(render(`[click](<${address}>)`)).not.toContain('href');
+    expect(renderMarkdown(`[click](<${address}>)`)).not.toContain('href');
   });
 
   test('opens links to other hosts in a new tab, and its own here', () => {
-    expect(render('[a](https://other.example/)')).toContain('target="_blank"');
-    expect(render('[a](https://other.example/)')).toContain('rel="noopener nofollow"');
-    expect(render('[a](/tickets/t-2)')).not.toContain('target');
-    expect(render('[a](mailto:ann@example.org)')).toContain('href="mailto:ann@example.org"');
+    expect(renderMarkdown('[a](https://other.example/)')).toContain('target="_blank"');
+    expect(renderMarkdown('[a](https://other.example/)')).toContain('rel="noopener nofollow"');
+    expect(renderMarkdown('[a](/tickets/t-2)')).not.toContain('target');
+    expect(renderMarkdown('[a](mailto:ann@example.org)')).toContain('href="mailto:ann@example.org"');
   });
 
   test('shows only images of this server; others become links', () => {
-    expect(render(`![shot](${ASSET})`)).toContain(`<img src="${ASSET}" alt="shot"`);
+    expect(renderMarkdown(`![shot](${ASSET})`)).toContain(`<img src="${ASSET}" alt="shot"`);
     for (const src of [
       'https://spy.example/x.png',
       '//spy.example/x.png',
       `https://spy.example${ASSET}`,
       `${ASSET}?x`,
     ]) {
-      expect(render(`![spy](${src})`)).not.toContain('<img');
+      expect(renderMarkdown(`![spy](${src})`)).not.toContain('<img');
     }
-    expect(render('![spy](https://spy.example/x.png)')).toContain('<a href="https://spy.example/x.png"');
+    expect(renderMarkdown('![spy](https://spy.example/x.png)')).toContain(
+      '<a href="https://spy.example/x.png"',
+    );
   });
 
   test('renders tasks with their source line, and enables them on request', () => {
     const source = 'Do:\n\n- [ ] one\n- [x] two "2"';
-    const html = render(source, { tasks: true });
+    const html = renderMarkdown(source, { tasks: true });
     expect(html).toContain('<input type="checkbox" data-line="2" aria-label="one"> one');
     expect(html).toContain('data-line="3" aria-label="two &quot;2&quot;" checked>');
-    expect(render(source)).toContain('aria-label="one" disabled>');
+    expect(renderMarkdown(source)).toContain('aria-label="one" disabled>');
   });
 
   test('makes tables scroll in a focusable region', () => {
-    expect(render('|a|\n|-|\n|b|')).toContain('<div class="wide" tabindex="0" role="region"');
+    expect(renderMarkdown('|a|\n|-|\n|b|')).toContain('<div class="wide" tabindex="0" role="region"');
   });
 });
 

@@ -5,7 +5,7 @@
  * world of the same frame. The extension calls its global function, which the page can't see.
  */
 import type { FrameRecord, FrameReport } from '../../recorder/capture-types';
-import { answerEvent, CHANNEL_NAME, RECORDER_READY } from '../../recorder/channel';
+import { getAnswerEventName, CHANNEL_NAME, RECORDER_READY } from '../../recorder/channel';
 
 declare global {
   var readTicketboxFrame: (() => FrameReport) | undefined;
@@ -42,9 +42,9 @@ globalThis.readTicketboxFrame = () => {
 function readRecord(): FrameRecord | null {
   let answer: unknown = null;
   const onAnswer = (event: Event) => (answer = (event as CustomEvent).detail);
-  document.addEventListener(answerEvent(channel), onAnswer, { once: true });
+  document.addEventListener(getAnswerEventName(channel), onAnswer, { once: true });
   document.dispatchEvent(new CustomEvent(channel));
-  document.removeEventListener(answerEvent(channel), onAnswer);
+  document.removeEventListener(getAnswerEventName(channel), onAnswer);
   if (typeof answer !== 'string') return null;
   const record = JSON.parse(answer) as FrameRecord | { error: string };
   return 'error' in record ? null : record;

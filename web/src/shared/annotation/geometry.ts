@@ -1,6 +1,6 @@
 import {
   labelSize,
-  newKey,
+  createKey,
   type Box,
   type Kind,
   type Mark,
@@ -43,7 +43,7 @@ export function labelPosition(mark: Mark, fontSize: number): Point {
 
 /** Create a mark from one point to another. */
 export function createMark(kind: Kind, from: Point, to: Point, color: string, size: Size): Mark {
-  const base = { key: newKey(), color, text: '' };
+  const base = { key: createKey(), color, text: '' };
   switch (kind) {
     case 'arrow':
       return { ...base, kind, geometry: { x1: from[0], y1: from[1], x2: to[0], y2: to[1] } };

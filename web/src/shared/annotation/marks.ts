@@ -73,13 +73,13 @@ export const MAX_TEXT = 500;
 const HALO_BELOW = 150;
 
 let keyCount = 0;
-export function newKey(): string {
+export function createKey(): string {
   return `mark-${++keyCount}`;
 }
 
 export function fromSaved({ id, color, text, ...shape }: SavedMark): Mark {
   const shapeOnly = { kind: shape.kind, geometry: shape.geometry } as Shape;
-  return { ...shapeOnly, id, color, text, key: newKey(), isFixed: shape.kind === 'redact' };
+  return { ...shapeOnly, id, color, text, key: createKey(), isFixed: shape.kind === 'redact' };
 }
 
 export function toInput({ kind, geometry, id, color, text }: Mark): Input {

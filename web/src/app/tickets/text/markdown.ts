@@ -66,7 +66,7 @@ markdown.renderer.rules.table_open = () =>
 markdown.renderer.rules.table_close = () => '</table></div>';
 
 /** Render Markdown as HTML without scripts, styles or content from other hosts. `tasks` enables its checkboxes. */
-export function render(source: string, { tasks = false } = {}): string {
+export function renderMarkdown(source: string, { tasks = false } = {}): string {
   return markdown.render(source, { tasks });
 }
 
