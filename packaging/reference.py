@@ -73,7 +73,7 @@ def _render_api_page(document: dict[str, Any]) -> str:
         "Every operation with its inputs and responses. [The guide](../use/api.md) describes what they have in common, "
         "[Errors](errors.md) lists the errors. For programs: [openapi.json](openapi.json).",
         "## All operations",
-        _render_table(("operation", "method and path", "needs", "budget"), _list_operations()),
+        _render_table(("operation", "method and path", "requires", "budget"), _list_operations()),
     ]
     for name, entries in reference.list_groups(document):
         parts.append(f"## {name}")
@@ -168,7 +168,7 @@ def _render_tools_page() -> str:
         "What `tools/list` returns at `/mcp` for a token with all scopes. "
         "[Agents](../use/agents.md) describes how to connect.",
         _render_table(
-            ("tool", "title", "needs", "operation"),
+            ("tool", "title", "requires", "operation"),
             [
                 (f"[{each.name}](#{each.name})", each.title, describe_access(each.operation),
                  f"[{each.operation.name}](api.md#{each.operation.name})") for each in cards

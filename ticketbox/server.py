@@ -1,4 +1,4 @@
-"""The HTTP server: sockets, settings of uvicorn, and a stop that lets running requests end."""
+"""The HTTP server: sockets, settings of uvicorn, and an orderly stop."""
 
 import asyncio
 import contextlib

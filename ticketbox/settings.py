@@ -62,7 +62,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_public_url(text: str | None, host: str, port: int, *, tls: bool) -> str:
-    """Return the public URL, by default made from host and port. Raises InvalidRequest for one that isn't an origin."""
+    """Return the public URL, by default built from host and port. Raises InvalidRequest unless it is an origin."""
     if text is None:
         scheme = "https" if tls else "http"
         name = "localhost" if host in {"0.0.0.0", "::", "", "127.0.0.1"} else _bracket_ipv6(host)  # noqa: S104

@@ -108,7 +108,7 @@ def test_hostile_values_are_cleaned_and_inert(world: World, tmp_path: Path) -> N
 def test_only_a_permitted_account_can_import(world: World, other: World) -> None:
     viewer = world.join("Vic", "viewer")
     for email, words in (("nobody@example.org", "account not found"), (other.owner.email, "project not found"),
-                         (viewer.email, "needs the role")):  # fmt: skip
+                         (viewer.email, "requires the role")):  # fmt: skip
         done = run("import", FILES / "jira.csv", "--db", world.box.db, "--from", "jira", "--project", world.project,
                    "--user", email)  # fmt: skip
         assert (done.exit_code, words in done.stderr) == (1, True), done.stderr

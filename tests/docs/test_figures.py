@@ -65,7 +65,7 @@ def test_companies_page_lists_roles() -> None:
 
 def test_tokens_page_lists_operations_without_token_access() -> None:
     routed = {operation.name: operation.scope for _, operation in load_registry().list_routes()}
-    listed = words([row[1] for row in table(TOKENS, "Operations that need a web session")])
+    listed = words([row[1] for row in table(TOKENS, "Operations that require a web session")])
     assert sorted(listed) == sorted(name for name, scope in routed.items() if scope is Access.SESSION)
     (sentence,) = re.findall(r"These require no credential: (.*?)\.", prose(TOKENS))
     assert sorted(words([sentence])) == sorted(name for name, scope in routed.items() if scope is Access.PUBLIC)
@@ -128,16 +128,16 @@ def test_limits_page_matches_the_code() -> None:
     }
     assert files == {
         "screenshot": f"{processing.MAX_SCREENSHOT_BYTES // 1_000_000} MB",
-        "picture": f"{raster.MAX_PIXELS // 1_000_000} megapixels, and {raster.MAX_SIDE:,} pixels a side",
-        "WebP picture": f"{raster.MAX_WEBP_PIXELS // 1_000_000} megapixels",
+        "image": f"{raster.MAX_PIXELS // 1_000_000} megapixels, and {raster.MAX_SIDE:,} pixels per side",
+        "WebP image": f"{raster.MAX_WEBP_PIXELS // 1_000_000} megapixels",
         "a stored stream": f"{streams.MAX_BYTES // MIB} MiB and {streams.MAX_ENTRIES:,} entries",
         "a sent stream": f"{streams.MAX_INFLATED // MIB} MiB inflated, {streams.MAX_READ:,} entries and "
         f"{streams.MAX_QUOTES // 2:,} strings",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
         "attachments in one capture": f"{preparation.MAX_ATTACHMENTS}",
         "attachments of a ticket": f"{assets.MAX_ATTACHMENTS_PER_TICKET}",
-        "annotations on a picture": f"{annotations.MAX_ANNOTATIONS}",
-        "points of all pen lines on a picture": f"{annotations.MAX_POINTS:,}",
+        "annotations on an image": f"{annotations.MAX_ANNOTATIONS}",
+        "points of all pen lines on an image": f"{annotations.MAX_POINTS:,}",
     }
     assert others == {
         "columns of a board": f"{columns.MAX_COLUMNS}",

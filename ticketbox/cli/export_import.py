@@ -64,12 +64,12 @@ def import_(
     """
     if tracker is not None:
         if project is None or user is None:
-            exit_with_error("--from needs --project and --user")
+            exit_with_error("--from requires --project and --user")
         return _import_from_tracker(
             source, db, {"tracker": tracker, "project_id": project, "user": user, "dry_run": dry_run}, as_json
         )
     if project is not None or user is not None or dry_run:
-        exit_with_error("--project, --user and --dry-run need --from")
+        exit_with_error("--project, --user and --dry-run require --from")
     return _import(source, db, as_json)
 
 

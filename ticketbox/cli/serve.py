@@ -104,7 +104,7 @@ def serve(
         exit_with_error("--tls-cert and --tls-key must be used together")
     _check_certificate(tls_cert, tls_key)
     if unix_socket is not None and given_url is None:
-        exit_with_error("--unix-socket needs --public-url, the proxy's URL")
+        exit_with_error("--unix-socket requires --public-url, the proxy's URL")
     relay = read_email_options(smtp_url, smtp_url_file, smtp_from)
     with listen(host, port) if unix_socket is None else _listen_on_unix_socket(unix_socket) as listener:
         port = listener.getsockname()[1] if unix_socket is None else port

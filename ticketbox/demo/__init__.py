@@ -1,1 +1,1 @@
-"""What `ticketbox demo` fills a file with: an invented company and its bugs, as data, and the loader."""
+"""The data of `ticketbox demo`, an invented company and its bugs, and its loader."""

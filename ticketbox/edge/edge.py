@@ -82,7 +82,7 @@ class Site(msgspec.Struct, frozen=True):
 
     @property
     def cookie(self) -> str:
-        """The session cookie's name; the `__Host-` prefix needs https."""
+        """The session cookie's name; the `__Host-` prefix requires https."""
         return "__Host-ticketbox" if self.secure else "ticketbox"
 
     def build_metadata_url(self, path: str) -> str:
@@ -307,7 +307,7 @@ def limit_bad_credentials(limiter: RateLimiter, problem: Problem, context: Reque
 
 
 def _get_client_network(address: str) -> str:
-    """Return what one attacker can hold: an IPv6 /64, or one IPv4 address."""
+    """Return the network that one client controls: an IPv6 /64, or one IPv4 address."""
     try:
         parsed = ip_address(address)
     except ValueError:

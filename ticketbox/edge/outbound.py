@@ -58,7 +58,7 @@ class Guard(AsyncNetworkBackend):
 
 @functools.cache
 def _load_tls_context() -> ssl.SSLContext:
-    """Load the tls_context certificate authorities, once, because that takes longer than a request."""
+    """Load the trusted certificate authorities once, because that takes longer than a request."""
     return httpcore2.default_ssl_context()
 
 

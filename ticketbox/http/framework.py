@@ -11,7 +11,7 @@ from litestar import Litestar
 
 
 class Framework(Litestar):
-    """Litestar with only the plugins that it is given."""
+    """Litestar with only the plugins that are passed to it."""
 
     @staticmethod
     def _get_default_plugins(plugins: list[Any]) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Arguments that REST carries as headers, and MCP as plain arguments."""
+"""Arguments that are headers in REST, and plain arguments in MCP."""
 
 from typing import Any
 
@@ -6,7 +6,7 @@ import msgspec
 
 
 class HeaderArgument(msgspec.Struct, frozen=True):
-    """An argument of an operation, as the header that carries it; `schema` is that of the header's text."""
+    """The header of an argument; `schema` describes the header's text."""
 
     name: str
     description: str
@@ -14,7 +14,7 @@ class HeaderArgument(msgspec.Struct, frozen=True):
 
     @property
     def key(self) -> bytes:
-        """The name as ASGI delivers it."""
+        """The header's name in the form that ASGI uses."""
         return self.name.lower().encode()
 
 

@@ -75,7 +75,7 @@ class Metrics:
             self._refusals.labels(refusal).inc()
 
     async def render(self, accept: str) -> tuple[bytes, str]:
-        """All metrics as text, with their media type, in the newest format that `accept` allows."""
+        """Render all metrics in the newest format that `accept` allows. Returns the text and its media type."""
         self._state.backlogs = await self._services.read(
             lambda tx: (webhook_outbox.load_backlog(tx), email_outbox.load_backlog(tx))
         )
@@ -87,7 +87,7 @@ class Metrics:
 
 
 class _ServerState(Collector):
-    """Metrics of what other parts of the server count themselves."""
+    """Metrics of values that other parts of the server count."""
 
     backlogs: tuple[webhook_outbox.WebhookBacklog, email_outbox.EmailBacklog] | None = None
 
@@ -140,7 +140,7 @@ class _ServerState(Collector):
 
 
 def _get_age_seconds(since: int | None, now: int) -> float:
-    """Seconds since a moment in epoch milliseconds; 0 for none."""
+    """Return the seconds since a time in epoch milliseconds; 0 for None."""
     return 0.0 if since is None else max(0, now - since) / 1000
 
 
@@ -163,7 +163,7 @@ def build_route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) ->
             if me.token is not None and me.token.company_id is not None:
                 raise Forbidden("metrics describe the whole server; use a token without a restriction")
         elif not is_local(scope, context):
-            raise Unauthorized("metrics need a token, except on the server's own machine")
+            raise Unauthorized("metrics require a token, except on the server's own machine")
         text, media_type = await metrics.render(get_header(scope, b"accept") or "")
         return Answer(200, text, media_type)
 

@@ -61,7 +61,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         return not self.cycle.more_body
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Stop the timer of a connection that is gone."""
+        """Stop the timer of a closed connection."""
         self._stop_head_timer()
         super().connection_lost(exc)
 

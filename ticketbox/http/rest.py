@@ -1,4 +1,4 @@
-"""REST under `/api/v1`: the paths of the registry. It decides nothing; `dispatch` does.
+"""REST under `/api/v1`, at the paths of the registry. `dispatch` makes all decisions.
 
 Path, query and body become one map of arguments; extra, repeated and duplicate ones are refused, and the whole map is
 converted and validated in one step against the operation's arguments.
@@ -47,7 +47,7 @@ Endpoint = Callable[[Scope, Receive], Awaitable[Answer | EventStream]]
 
 
 class Api:
-    """The REST API as an ASGI application; paths that aren't in the registry go to the application behind it.
+    """The REST API as an ASGI application; paths that aren't in the registry go to the fallback application.
 
     It runs in front of the framework, whose routing costs as much as a look-up in the file
     (docs/decisions/0002-rest-in-front-of-the-framework.md).
@@ -108,7 +108,7 @@ def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) ->
 
 
 def _build_decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
-    """What turns a request into the operation's map of arguments."""
+    """Return a function that reads a request into the operation's map of arguments."""
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(operation.arguments)}
     lists = {name for name, kind in fields.items() if _is_list(kind)}
     accepted = fields.keys() & HEADER_ARGUMENTS.keys()
@@ -125,7 +125,7 @@ def _build_decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable
             sent: dict[str, Any] = dict(parse_query(scope))
             for name in lists & sent.keys():
                 sent[name] = [part for part in sent[name].split(",") if part]
-            # From text, msgspec would read the word as none at all, and a figure as a time.
+            # msgspec would convert the text "null" to None, and a number to a time.
             for name in nullable & sent.keys():
                 if str(sent[name]).lower() == "null":
                     raise InvalidField(name, "leave it out to have none")
@@ -186,7 +186,7 @@ async def _read_json_body(scope: Scope, receive: Receive) -> dict[str, Any]:
 
 
 def _read_headers(scope: Scope, accepted: Set[str], arguments: dict[str, Any]) -> None:
-    """Read the headers that are arguments. Where one would be ignored it is refused: its sender counts on it."""
+    """Read the headers that are arguments. A header that the operation would ignore is refused."""
     for name, argument in HEADER_ARGUMENTS.items():
         values = list_header_values(scope, argument.key)
         if not values:

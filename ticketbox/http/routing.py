@@ -6,7 +6,7 @@ T = TypeVar("T")
 
 
 class Paths(Generic[T]):
-    """What answers at each path, by method. A part that is written out goes before a parameter."""
+    """The targets of each path, by method. A literal part takes precedence over a parameter."""
 
     def __init__(self) -> None:
         self._next: dict[str, Paths[T]] = {}
@@ -15,7 +15,7 @@ class Paths(Generic[T]):
         self._methods: dict[str, T] = {}
 
     def add(self, method: str, path: str, target: T) -> None:
-        """Let `target` answer a method at a path such as `/tickets/{ticket_id}`.
+        """Add the target of a method and a path, such as `/tickets/{ticket_id}`.
 
         Raises ValueError where two paths have different names for one parameter.
         """
@@ -32,7 +32,7 @@ class Paths(Generic[T]):
         node._methods[method] = target
 
     def find(self, path: str) -> tuple[dict[str, T], dict[str, str]]:
-        """The methods that a path takes, none for an unknown one, and its parameters.
+        """Return the targets of a path by method, empty for an unknown path, and its parameters.
 
         Empty parts, such as the one after a slash at the end, don't count.
         """

@@ -11,7 +11,7 @@ from ticketbox.operations.core.listeners import EventBatch
 
 WRITE_SECONDS = 20.0
 MAX_CHUNK_BYTES = 64 * 1024
-# The server puts it into a request's scope: it closes the connection and drops what waits to be sent.
+# A function in the request's scope that closes the connection and discards unsent data.
 ABORT = "ticketbox.abort"
 
 _HEADERS = [
@@ -24,17 +24,17 @@ _encoder = msgspec.json.Encoder()
 
 
 class _SlowClientError(Exception):
-    """The client doesn't take what is sent."""
+    """The client doesn't read what the server sends."""
 
 
 class EventStream:
-    """An answer that goes on until its batches end or the client goes away."""
+    """A response that lasts until its batches end or the client disconnects."""
 
     def __init__(self, batches: AsyncGenerator[EventBatch]) -> None:
         self._batches = batches
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send batch after batch. Raises Problem when the first one is refused."""
+        """Send the batches as they arrive. Raises Problem if the first one is refused."""
         disconnected = asyncio.create_task(_wait_for_disconnect(receive))
         sending = asyncio.create_task(self._send_batches(send, head=scope["method"] == "HEAD"))
         try:
@@ -69,7 +69,7 @@ async def _wait_for_disconnect(receive: Receive) -> None:
 
 
 async def _send_batch(send: Send, batch: EventBatch) -> None:
-    """Send a batch in parts; an empty one moves the client's place on, and shows that somebody is there."""
+    """Send a batch in chunks. An empty batch updates the client's last event id, and is a heartbeat."""
     waiting = bytearray(b"event: reset\ndata: {}\n\n" if batch.reset else b"")
     for event in batch.items:
         waiting += b"id: %s\ndata: %s\n\n" % (event.id.encode(), _encoder.encode(event))

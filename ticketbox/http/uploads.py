@@ -66,7 +66,7 @@ class _Reader:
         self._parts: list[bytes | bytearray] = []
 
     def read_event(self, event: MultipartSegment | bytes | bytearray | None) -> None:
-        """Process what the parser found next: a part's headers, some of its bytes, or its end (None)."""
+        """Process the parser's next event: a part's headers, some of its bytes, or its end (None)."""
         if isinstance(event, MultipartSegment):
             self._begin_part(event)
         elif event:

@@ -1,6 +1,6 @@
-"""The web app: its files and the page that starts it, at each of the app's addresses; the browser extension's zips.
+"""The web app: its files, and the page that starts it at each of its URLs; and the zip files of the extension.
 
-The files are made from `web/` when the package is built, with compressed copies beside them.
+The package build creates the files from `web/`, with compressed copies beside them.
 """
 
 import contextlib
@@ -54,7 +54,7 @@ class Boot(msgspec.Struct, frozen=True):
 
 
 def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:
-    """The app's files and pages."""
+    """Create the routes of the app's files and pages."""
 
     async def load_profile(context: RequestContext) -> Any:
         if context.cookie:
@@ -64,7 +64,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
 
     @get(list(PATHS))
     async def show_app(request: Request[Any, Any, Any]) -> Answer:
-        """The app, for who is signed in; everybody else signs in first."""
+        """Show the app if the caller is signed in; otherwise redirect to the sign-in page."""
         scope = typing.cast(Scope, request.scope)
         me = await load_profile(scope["context"])
         if me is not None:
@@ -76,19 +76,19 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
 
     @get(list(PUBLIC_PATHS))
     async def show_public_page(request: Request[Any, Any, Any]) -> Answer:
-        """The app where nobody needs to be signed in: to accept an invitation."""
+        """Show a page of the app that doesn't require a session: accept an invitation."""
         return _render_app_page(
             Boot(__version__, public_url, await load_profile(typing.cast(Scope, request.scope)["context"]))
         )
 
     @get("/assets/{name:str}")
     async def send_file(request: Request[Any, Any, Any], name: str) -> Answer:
-        """A file of the app. Its name holds a hash of what is in it, so it never changes."""
+        """Send a file of the app. Its name contains a hash of its contents, so it never changes."""
         return _build_file_answer(typing.cast(Scope, request.scope), name)
 
     @route([f"/extension/{edition}.zip" for edition in EDITIONS], http_method=["GET", "HEAD"], status_code=200)
     async def send_extension(request: Request[Any, Any, Any]) -> Answer:
-        """The extension for a browser, for who is signed in (docs/use/extension.md)."""
+        """Send the extension for a browser to a signed-in caller (docs/use/extension.md)."""
         scope = typing.cast(Scope, request.scope)
         if await load_profile(scope["context"]) is None:
             return Answer(303, b"", "text/plain", [(b"location", _build_sign_in_url(scope))])
@@ -98,7 +98,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
 
     @get("/extension/connected")
     async def show_connected_page() -> Answer:
-        """The page to which the consent page returns; the extension reads the result from the tab's address."""
+        """Show the page that the consent page redirects to; the extension reads the result from the tab's URL."""
         return render_page("connected.html")
 
     return [show_app, show_public_page, send_file, send_extension, show_connected_page]
@@ -121,7 +121,7 @@ def _render_app_page(boot: Boot, path: str = "") -> Answer:
 
 
 def _render_api_preloads(path: str) -> bytes:
-    """Links to what a board asks of the API before it knows its columns, so that it comes along with the code."""
+    """Render links that preload a board's first API requests while the browser still loads the code."""
     board = _BOARD.fullmatch(path)
     paths = ["companies?limit=100", "projects?limit=100", f"projects/{board[1]}/columns"] if board else []
     return "".join(f'<link rel="preload" as="fetch" crossorigin href="/api/v1/{each}">' for each in paths).encode()
@@ -129,7 +129,7 @@ def _render_api_preloads(path: str) -> bytes:
 
 @functools.cache
 def _render_module_preloads(chunk: str) -> bytes:
-    """Links to all that a page's chunk needs beyond the entry, so that it comes along with the entry."""
+    """Render links that preload the imports of a page's chunk together with the entry."""
     manifest = msgspec.json.decode((FILES / "manifest.json").read_bytes())
 
     def collect_chunks(name: str, known: dict[str, None]) -> dict[str, None]:

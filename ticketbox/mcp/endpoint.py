@@ -160,7 +160,7 @@ class Endpoint:
 
 
 async def _wait_for_any(seconds: float, *events: asyncio.Event) -> None:
-    """Wait until one of the events is set, for at most so many seconds."""
+    """Wait until one of the events is set, for at most `seconds`."""
     waits = [asyncio.ensure_future(event.wait()) for event in events]
     try:
         await asyncio.wait(waits, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
@@ -187,7 +187,7 @@ def _strip_headers(scope: Scope) -> Scope:
 
 
 def _replay(body: bytes, receive: Receive) -> Receive:
-    """A `receive` that returns the body that was read already, then what follows it."""
+    """Return a `receive` that first returns the body that was already read."""
     sent = False
 
     async def receive_again() -> Message:

@@ -105,7 +105,7 @@ class FastPath:
         return _build_result_answer(request, self._encode_call_result(result))
 
     def _encode_tool_list(self, actor: Actor) -> bytes:
-        """The result of `tools/list`, encoded once for each set of scopes."""
+        """Encode the result of `tools/list`, once for each set of scopes."""
         known = self._lists.get(actor.scopes)
         if known is None:
             listed = self._handlers.build_tool_list(actor).model_dump(by_alias=True, mode="json", exclude_none=True)
@@ -140,5 +140,5 @@ def _build_result_answer(request: FastRequest, result: bytes) -> Answer:
 
 
 def _encode(value: object) -> bytes:
-    """JSON as the SDK writes it: compact, with everything outside ASCII escaped."""
+    """Encode JSON as the SDK does: compact, with non-ASCII characters escaped."""
     return json.dumps(value, separators=(",", ":")).encode()

@@ -16,7 +16,7 @@ INSTRUCTIONS = (
 )
 NEXT = {  # what to do next, by the code of the refusal
     "unauthorized": "Ask a person for a new token for this client's settings (a local server: SERVICE_API_TOKEN).",
-    "not_found": "Look it up again with list_tickets or search_tickets; an archived ticket needs status=archived.",
+    "not_found": "Look it up again with list_tickets or search_tickets; an archived ticket requires status=archived.",
     "version_conflict": "Read `current`, then call again with its version.",
     "ticket_archived": "Call restore_ticket first.",
     "already_claimed": "Choose another ticket, or wait until then.",

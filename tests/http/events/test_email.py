@@ -342,7 +342,7 @@ def test_stop_during_a_silent_mail_server_is_quick_and_loses_nothing(tmp_path: P
 @pytest.mark.parametrize(
     ("flags", "words"),
     [
-        (["--smtp-url", "smtp://mail.example"], "--smtp-url needs --smtp-from"),
+        (["--smtp-url", "smtp://mail.example"], "--smtp-url requires --smtp-from"),
         (["--smtp-url", "http://mail.example", *FROM], "--smtp-url: write it as"),
         (["--smtp-url", "smtp://u:s3cret@mail.example?starttls=never", *FROM], "isn't sent unencrypted"),
         (["--smtp-url", "smtp://u:s3cret@mail.example/x", *FROM], "--smtp-url: write it as"),

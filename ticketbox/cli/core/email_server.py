@@ -41,7 +41,7 @@ def read_email_options(url: str | None, url_file: Path | None, sender: str | Non
     try:
         return parse_email_server(
             url or _read_url_file(url_file),
-            sender or exit_with_error("--smtp-url needs --smtp-from, the sender of emails"),
+            sender or exit_with_error("--smtp-url requires --smtp-from, the sender of emails"),
         )
     except Problem as problem:
         return exit_with_error(f"--{problem.detail}")

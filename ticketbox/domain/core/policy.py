@@ -105,10 +105,10 @@ def require_access(actor: Actor, access: Scope | Access) -> None:
     if access is Access.PUBLIC or access is Access.OPERATOR:
         return
     if actor.kind is None:
-        raise Unauthorized("this needs a credential: send Authorization: Bearer and an API token")
+        raise Unauthorized("this requires a credential: send Authorization: Bearer and an API token")
     if access is Access.SESSION:
         if actor.kind is not Kind.SESSION:
-            raise Forbidden("this needs a signed-in web session; an API token can't do it, whatever its scopes")
+            raise Forbidden("this requires a signed-in web session; an API token can't do it, whatever its scopes")
     elif access is not Access.ANY and access not in actor.scopes:
         raise InsufficientScope(access.value)
 
@@ -116,4 +116,4 @@ def require_access(actor: Actor, access: Scope | Access) -> None:
 def require_role(role: Role, least: Role) -> None:
     """Refuse a member whose role in the company is below `least`."""
     if role < least:
-        raise Forbidden(f"this needs the role {least.label} in the company, and yours is {role.label}")
+        raise Forbidden(f"this requires the role {least.label} in the company, and yours is {role.label}")

@@ -53,7 +53,7 @@ class InvalidToken(Unauthorized):
 
 
 class Forbidden(Problem):
-    """The caller may not do this: role, restriction, or an operation that needs a web session."""
+    """The caller may not do this: role, restriction, or an operation that requires a web session."""
 
     status, code, title = 403, "forbidden", "forbidden"
 
@@ -64,7 +64,7 @@ class InsufficientScope(Problem):
     status, code, title = 403, "insufficient_scope", "forbidden"
 
     def __init__(self, scope: str) -> None:
-        super().__init__(f"this needs a token with the scope {scope}", scope=scope)
+        super().__init__(f"this requires a token with the scope {scope}", scope=scope)
 
 
 class CrossCompanyMove(Problem):

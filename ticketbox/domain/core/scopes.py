@@ -52,7 +52,7 @@ ALL_SCOPES = frozenset(Scope)
 
 
 class Access(Enum):
-    """Who may call an operation that needs no scope."""
+    """Who may call an operation that requires no scope."""
 
     ANY = "any valid credential"
     SESSION = "a signed-in web session"

@@ -147,12 +147,14 @@ def _describe_header(name: str) -> Json:
 
 def _compose_description(operation: Operation, arguments: Json) -> str:
     requirements = {
-        Access.ANY: "Needs any valid credential.",
-        Access.SESSION: "Needs a signed-in web session.",
-        Access.PUBLIC: "Needs no credential.",
+        Access.ANY: "Requires any valid credential.",
+        Access.SESSION: "Requires a signed-in web session.",
+        Access.PUBLIC: "Requires no credential.",
     }
     requirement = (
-        f"Needs the scope `{operation.scope}`." if isinstance(operation.scope, Scope) else requirements[operation.scope]
+        f"Requires the scope `{operation.scope}`."
+        if isinstance(operation.scope, Scope)
+        else requirements[operation.scope]
     )
     budget = "" if operation.budget is Budget.NONE else f"Counts as one of the {operation.budget.value}."
     parts = [operation.description, arguments.get("description", ""), requirement, budget]

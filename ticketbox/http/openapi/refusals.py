@@ -52,7 +52,7 @@ def list_refusals(route: Route, operation: Operation) -> list[type[Problem]]:
 
 
 def group_by_status(route: Route, operation: Operation) -> Iterator[tuple[int, str]]:
-    """Yield the statuses of a route's refusals, each with its name in `build_answers`."""
+    """Yield the statuses of a route's refusals, each with the name of its response in `build_answers`."""
     for status, refused in groupby(list_refusals(route, operation), key=lambda each: each.status):
         yield status, "-or-".join(each.code for each in refused)
 

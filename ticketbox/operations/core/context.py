@@ -7,7 +7,7 @@ from ticketbox.domain.core.policy import Actor, Via
 
 
 class RequestContext(msgspec.Struct):
-    """What the caller's interface knows about a call, and what dispatch reports back to it.
+    """A call as its interface describes it, and what dispatch reports about it.
 
     Input: `secret_hash` is the hash of the credential (None: no credential), `cookie` says that it came in a cookie,
     and `operator` that the call comes from the server's command line.

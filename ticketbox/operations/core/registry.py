@@ -132,7 +132,7 @@ def operation(
         doc = inspect.getdoc(handler) or ""
         summary, _, description = doc.partition("\n")
         if not isinstance(scope, Scope | Access):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise TypeError(f"operation {name} needs a scope")
+            raise TypeError(f"operation {name} requires a scope")
         if name in _operations:
             raise ValueError(f"operation {name} is declared twice")
         if not summary:
