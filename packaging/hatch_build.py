@@ -47,8 +47,8 @@ class WebApp(BuildHookInterface[Any]):
         complete = stamp.exists() and all((fonts / name).exists() for name in FONT_FILES.values())
         if not complete or stamp.read_text("ascii") != digest:
             self.app.display_waiting("building the web app")
-            _npm(root / "web", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
-            _npm(root / "web", "run", "build", "--silent")
+            _run_npm(root / "web", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+            _run_npm(root / "web", "run", "build", "--silent")
             fonts.mkdir(exist_ok=True)
             for source, name in FONT_FILES.items():
                 shutil.copyfile(root / FONT / source, fonts / name)
@@ -66,7 +66,7 @@ def _hash_inputs(root: Path) -> str:
     return digest.hexdigest()
 
 
-def _npm(folder: Path, *arguments: str) -> None:
+def _run_npm(folder: Path, *arguments: str) -> None:
     """Run npm from the machine or from the wheel. Its output goes to stderr; stdout is for the build's answer."""
     if _is_supported(shutil.which("node")) and (npm := shutil.which("npm")):
         command, environment = [npm, *arguments], dict(os.environ)

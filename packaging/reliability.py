@@ -22,7 +22,7 @@ def main() -> int:
     failed: list[str] = []
     for report in sys.argv[1:]:
         for case in ElementTree.parse(report).iter("testcase"):
-            name = _test_name(case)
+            name = _format_test_name(case)
             if case.find("failure") is not None or case.find("error") is not None:
                 failed.append(name)
             elif figures := _read_figures(case):
@@ -34,7 +34,7 @@ def main() -> int:
     return int(bool(failed))
 
 
-def _test_name(case: ElementTree.Element) -> str:
+def _format_test_name(case: ElementTree.Element) -> str:
     """Return a test's name as the page writes it: `fault/test_crash.py::test_name[part]`."""
     path = case.get("classname", "").removeprefix("tests.").replace(".", "/")
     return f"{path}.py::{case.get('name')}"

@@ -47,7 +47,7 @@ def main() -> int:
     packages = sorted(find_packages(executable), key=lambda package: package.metadata["Name"].lower())
     document = JsonV1Dot6(build_bom(packages, sha256(executable))).output_as_string(indent=2)
     (folder / "sbom.cdx.json").write_text(document + "\n", "utf-8")
-    (folder / "LICENSES.txt").write_text("\n".join(license_texts(packages)), "utf-8")
+    (folder / "LICENSES.txt").write_text("\n".join(collect_license_texts(packages)), "utf-8")
     sums = [f"{sha256(folder / name)}  {name}\n" for name in (executable.name, "sbom.cdx.json", "LICENSES.txt")]
     (folder / "SHA256SUMS").write_text("".join(sums), "utf-8")
     return 0
@@ -109,7 +109,7 @@ def describe_package(package: Distribution) -> Component:
 
 def describe_font() -> Component | None:
     """Describe the font that the build copies from npm, or return None if ticketbox contains none."""
-    if not font_license().exists():
+    if not find_font_license().exists():
         return None
     packages = json.loads(PACKAGE_LOCK.read_text("utf-8"))["packages"]
     version = packages[f"node_modules/{FONT_NAMESPACE}/{FONT_NAME}"]["version"]
@@ -118,7 +118,7 @@ def describe_font() -> Component | None:
     return Component(name=FONT_NAME, version=version, bom_ref=str(purl), purl=purl, licenses=licenses)
 
 
-def font_license() -> Path:
+def find_font_license() -> Path:
     """Return the path of the font's licence text."""
     return Path(str(distribution("ticketbox").locate_file("ticketbox/fonts/LICENSE")))
 
@@ -134,7 +134,7 @@ def find_licenses(package: Distribution) -> list[License]:
     return [factory.make_from_string((metadata["License"] or "unknown").splitlines()[0])]
 
 
-def license_texts(packages: list[Distribution]) -> Iterator[str]:
+def collect_license_texts(packages: list[Distribution]) -> Iterator[str]:
     """Yield every licence text, each under its package's name."""
     python = Path(sysconfig.get_path("stdlib")) / "LICENSE.txt"
     if python.exists():
@@ -151,7 +151,7 @@ def license_texts(packages: list[Distribution]) -> Iterator[str]:
         for file in files:
             yield Path(file.locate()).read_text("utf-8", errors="replace")
     if (font := describe_font()) is not None:
-        yield from (RULE, f"{font.name} {font.version}", RULE, font_license().read_text("utf-8"))
+        yield from (RULE, f"{font.name} {font.version}", RULE, find_font_license().read_text("utf-8"))
 
 
 if __name__ == "__main__":

@@ -60,7 +60,7 @@ class _Lines(logging.Formatter):
 
     def line(self, at: float, level: str, logger: str, message: str, fields: dict[str, object]) -> str:
         second = int(at)
-        moment = f"{_second(second)}.{int((at - second) * 1000):03d}Z"
+        moment = f"{_format_second(second)}.{int((at - second) * 1000):03d}Z"
         if self._as_json:
             line = {"at": moment, "level": level, "logger": logger, "message": message, **fields}
             text = msgspec.json.encode(line).decode()
@@ -75,5 +75,5 @@ _waiting: list[str] = []
 
 
 @lru_cache(maxsize=1)
-def _second(epoch: int) -> str:
+def _format_second(epoch: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(epoch))

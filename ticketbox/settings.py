@@ -80,7 +80,7 @@ def parse_public_url(text: str | None, host: str, port: int, *, tls: bool) -> st
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
-def default_db() -> Path:
+def find_default_db() -> Path:
     """Return the path of the default file, in the platform's data folder."""
     if sys.platform == "win32":
         base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")

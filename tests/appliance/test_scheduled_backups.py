@@ -13,7 +13,7 @@ from tests.support.cli import run
 from tests.support.seed import Seed, capture_parts
 from tests.support.server import Box, eventually, ok
 from ticketbox.domain.core.clock import DAY
-from ticketbox.jobs.backups import BackupPlan, create_backup, list_backups, seconds_until_due
+from ticketbox.jobs.backups import BackupPlan, create_backup, get_seconds_until_due, list_backups
 from ticketbox.store.file.migrate import UnusableFile
 
 
@@ -76,13 +76,13 @@ def test_corrupt_database_never_replaces_a_good_backup(db: Path) -> None:
 
 def test_next_backup_is_due_by_the_name_of_the_newest(db: Path) -> None:
     ours = plan(db)
-    assert seconds_until_due(ours, 0) == 0
+    assert get_seconds_until_due(ours, 0) == 0
     ours.folder.mkdir()
     (ours.folder / "ticketbox-20261121T093000Z.db").touch()
     made = calendar.timegm((2026, 11, 21, 9, 30, 0))
-    assert seconds_until_due(ours, made + 600) == 3000
-    assert seconds_until_due(ours, made + 9999) == 0
-    assert seconds_until_due(ours, made - 999_999) == 3600  # the clock was ahead
+    assert get_seconds_until_due(ours, made + 600) == 3000
+    assert get_seconds_until_due(ours, made + 9999) == 0
+    assert get_seconds_until_due(ours, made - 999_999) == 3600  # the clock was ahead
 
 
 def test_invalid_durations_are_rejected(db: Path) -> None:

@@ -8,7 +8,7 @@ import click
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.cli.serve import is_at_desktop, listen, run
-from ticketbox.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, default_db, parse_public_url
+from ticketbox.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, find_default_db, parse_public_url
 
 TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
 
@@ -17,7 +17,7 @@ TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
 @click.option(
     "--db",
     type=click.Path(dir_okay=False, path_type=Path),
-    default=lambda: default_db().with_name("ticketbox-demo.db"),
+    default=lambda: find_default_db().with_name("ticketbox-demo.db"),
     show_default="ticketbox-demo.db in the platform's data folder",
     help="The demo's file; created if it doesn't exist.",
 )

@@ -94,7 +94,7 @@ def _import(source: Path, db: Path, as_json: bool) -> None:
 def _import_from_tracker(source: Path, db: Path, arguments: dict[str, Any], as_json: bool) -> None:
     with Progress(quiet=True) as progress:
         progress(f"importing {source.name}")
-        result = run_operation(db, "take_over", {**arguments, "data": source.read_bytes()})
+        result = run_operation(db, "import_tickets", {**arguments, "data": source.read_bytes()})
     if as_json:
         return print_json(result)
     click.echo(f"{result.tickets:,} tickets, {result.comments:,} comments")

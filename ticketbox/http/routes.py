@@ -50,13 +50,13 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
     )
     api = rest.Api(registry, dispatcher, site, typing.cast(ASGIApp, app))
 
-    async def route(scope: Scope, receive: Receive, send: Send) -> None:
+    async def dispatch_request(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in {"/mcp", "/mcp/"}:
             await mcp(scope, receive, send)
         else:
             await api(scope, receive, send)
 
-    return route
+    return dispatch_request
 
 
 def _rethrow(_: object, error: Exception) -> Response[bytes]:
@@ -78,17 +78,17 @@ def _build_document_route(registry: Registry, site: Site) -> HTTPRouteHandler:
         return msgspec.json.encode(build_document(registry, site.public_url))
 
     @get(rest.PREFIX + "/openapi.json")
-    async def handle(request: Request[Any, Any, Any]) -> Answer:
+    async def show_document(request: Request[Any, Any, Any]) -> Answer:
         allow_compression(typing.cast(Scope, request.scope))
         return Answer(200, encode_document(), "application/json", [(b"cache-control", b"no-cache")])
 
-    return handle
+    return show_document
 
 
 def _build_health_route(dispatcher: Dispatcher) -> HTTPRouteHandler:
     @get("/healthz")
-    async def handle() -> Answer:
+    async def check_health() -> Answer:
         await dispatcher.services.database.check_reads()
         return Answer(200, b"ok\n", "text/plain; charset=utf-8")
 
-    return handle
+    return check_health

@@ -37,7 +37,7 @@ async def run(plan: BackupPlan, services: Services, stopping: asyncio.Event) -> 
     """
     if plan.every is None:
         return
-    wait = seconds_until_due(plan, time.time())
+    wait = get_seconds_until_due(plan, time.time())
     while not await wait_for_stop(stopping, wait):
         try:
             copy = await asyncio.to_thread(create_backup, plan, stopping)
@@ -68,7 +68,7 @@ def list_backups(plan: BackupPlan) -> list[Path]:
     return sorted(path for path in plan.folder.glob("*.db") if pattern.fullmatch(path.name))
 
 
-def seconds_until_due(plan: BackupPlan, now: float) -> float:
+def get_seconds_until_due(plan: BackupPlan, now: float) -> float:
     """Return the seconds until the next backup is due, 0 if overdue; at most `plan.every`, should the clock jump."""
     assert plan.every is not None
     existing = list_backups(plan)

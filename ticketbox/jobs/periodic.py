@@ -34,7 +34,7 @@ async def run_rounds(start: Callable[[], Awaitable[float]], waker: Waker, stoppi
 
     A failing round is logged and doesn't stop the next one.
     """
-    stop_task = asyncio.create_task(_wake_at(stopping, waker))
+    stop_task = asyncio.create_task(_wake_when_stopping(stopping, waker))
     try:
         while not stopping.is_set():
             try:
@@ -47,7 +47,7 @@ async def run_rounds(start: Callable[[], Awaitable[float]], waker: Waker, stoppi
         stop_task.cancel()
 
 
-async def _wake_at(stopping: asyncio.Event, waker: Waker) -> None:
+async def _wake_when_stopping(stopping: asyncio.Event, waker: Waker) -> None:
     await stopping.wait()
     waker.wake()
 
@@ -59,6 +59,6 @@ async def wait_for_stop(stopping: asyncio.Event, seconds: float) -> bool:
     return stopping.is_set()
 
 
-def seconds_until(due: int | None, now: int) -> float:
+def get_seconds_until(due: int | None, now: int) -> float:
     """Return the seconds until something is due, at most IDLE_SECONDS; both in epoch milliseconds, None for nothing."""
     return IDLE_SECONDS if due is None else min(IDLE_SECONDS, max(0.0, (due - now) / 1000))

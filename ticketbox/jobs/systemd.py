@@ -31,7 +31,7 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
 
     A writer that refuses, because the disk is full or the file is locked, still counts as responding.
     """
-    interval = _watchdog_interval()
+    interval = _read_watchdog_interval()
     if interval is None:
         return
     while not stopping.is_set():
@@ -41,7 +41,7 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
         await wait_for_stop(stopping, interval / 3)
 
 
-def _watchdog_interval() -> float | None:
+def _read_watchdog_interval() -> float | None:
     """Return the seconds after which systemd restarts a silent process; None without a watchdog.
 
     The single-file executable runs as two processes: systemd names the parent, and this one is its child.

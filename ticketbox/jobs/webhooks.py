@@ -4,7 +4,7 @@ import asyncio
 import logging
 
 from ticketbox.domain.events import webhook_payload, webhook_signature
-from ticketbox.jobs.periodic import IDLE_SECONDS, RETRY_SECONDS, Waker, run_rounds, seconds_until
+from ticketbox.jobs.periodic import IDLE_SECONDS, RETRY_SECONDS, Waker, get_seconds_until, run_rounds
 from ticketbox.operations.core.services import FetchError, Services
 from ticketbox.store.events import webhook_outbox
 from ticketbox.store.events.webhook_outbox import AttemptOutcome, DueDelivery
@@ -50,7 +50,7 @@ class Deliverer:
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
         following = await database.read(webhook_outbox.find_next_due, brief=True)
-        return IDLE_SECONDS if self._tasks else seconds_until(following, database.clock.now())  # tasks wake it
+        return IDLE_SECONDS if self._tasks else get_seconds_until(following, database.clock.now())  # tasks wake it
 
     async def wait_until_idle(self) -> None:
         """Wait for the running deliveries."""

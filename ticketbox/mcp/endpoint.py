@@ -73,7 +73,7 @@ class Endpoint:
         await _wait_for_any(WARM_SECONDS, self._requested, stopping)
         while not stopping.is_set():
             try:
-                manager, fast_path = await asyncio.to_thread(self._load)
+                manager, fast_path = await asyncio.to_thread(self._load_sdk)
             except Exception:
                 log.exception("the MCP SDK can't be loaded; the next attempt is in a minute")
                 self._load_finished.set()
@@ -84,7 +84,7 @@ class Endpoint:
                 self._load_finished.set()
                 await stopping.wait()
 
-    def _load(self) -> "tuple[StreamableHTTPSessionManager, FastPath]":
+    def _load_sdk(self) -> "tuple[StreamableHTTPSessionManager, FastPath]":
         from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
         from ticketbox.mcp.fast_path import FastPath

@@ -115,9 +115,9 @@ class FastPath:
 
     def _encode_call_result(self, result: ToolResult) -> bytes:
         content: list[dict[str, Any]] = [{"text": result.text, "type": "text"}]
-        for picture in result.pictures:
-            content.append({"data": tools.encode_picture(picture), "mimeType": picture.media_type, "type": "image"})
-            if (texts := tools.encode_annotation_texts(picture)) is not None:
+        for image in result.images:
+            content.append({"data": tools.encode_image(image), "mimeType": image.media_type, "type": "image"})
+            if (texts := tools.encode_annotation_texts(image)) is not None:
                 content.append({"text": texts, "type": "text"})
         document = {
             "content": content,

@@ -31,14 +31,14 @@ BROKEN = "something went wrong here; the server's log says what"
 
 
 class ToolResult(msgspec.Struct, frozen=True):
-    """A tool's result as text and as an object, and its pictures; with pictures there is no object.
+    """A tool's result as text and as an object, and its images; with images there is no object.
 
-    Many clients pass only the object to the model if there is one (Codex, older Claude Code), and so lose pictures.
+    Many clients pass only the object to the model if there is one (Codex, older Claude Code), and so lose images.
     """
 
     text: str
     structured: dict[str, Any] | None
-    pictures: list[Content] = []
+    images: list[Content] = []
     is_error: bool = False
 
 
@@ -114,20 +114,20 @@ class Handlers:
             context.refusal = problem.code
             result = build_refusal_result(problem)
         content: list[Any] = [types.TextContent(text=result.text)]
-        for picture in result.pictures:
-            content.append(types.ImageContent(data=tools.encode_picture(picture), mime_type=picture.media_type))
-            if (texts := tools.encode_annotation_texts(picture)) is not None:
+        for image in result.images:
+            content.append(types.ImageContent(data=tools.encode_image(image), mime_type=image.media_type))
+            if (texts := tools.encode_annotation_texts(image)) is not None:
                 content.append(types.TextContent(text=texts))
         return types.CallToolResult(content=content, structured_content=result.structured, is_error=result.is_error)
 
     async def call_tool(self, card: ToolCard, arguments: dict[str, Any], context: RequestContext) -> ToolResult:
         """Call a tool. Raises Problem."""
         result = await self._dispatcher.dispatch(card.operation, arguments, context)
-        pictures = [result] if isinstance(result, Content) else await self._load_pictures(result, context)
+        images = [result] if isinstance(result, Content) else await self._load_images(result, context)
         structured = tools.build_structured_result(result)
-        return ToolResult(msgspec.json.encode(structured).decode(), None if pictures else structured, pictures)
+        return ToolResult(msgspec.json.encode(structured).decode(), None if images else structured, images)
 
-    async def _load_pictures(self, result: Any, context: RequestContext) -> list[Content]:
+    async def _load_images(self, result: Any, context: RequestContext) -> list[Content]:
         """Draw the screenshot for a ticket's result, at most `MODEL_SIDE` pixels wide and high."""
         if not isinstance(result, TicketDetail) or result.capture is None or result.capture.screenshot is None:
             return []
@@ -136,7 +136,7 @@ class Handlers:
         shot = {"ticket_id": result.id, "annotated": True, "max_side": processing.MODEL_SIDE}
         try:
             return [await self._dispatcher.dispatch(self._registry["get_screenshot"], shot, context)]
-        except Problem:  # return the ticket without its picture; get_screenshot reports the reason
+        except Problem:  # return the ticket without its image; get_screenshot reports the reason
             log.warning("the screenshot of %s can't be shown", result.id, exc_info=True)
             return []
 
@@ -200,7 +200,7 @@ class Handlers:
         except Problem as problem:
             raise MCPError(types.INVALID_PARAMS, problem.detail, {**problem.build_body(), "uri": uri}) from None
         if isinstance(result, Content) and not result.media_type.startswith("application/json"):
-            blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encode_picture(result))
+            blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encode_image(result))
             return types.ReadResourceResult(contents=[blob])
         text = (
             result.data.decode() if isinstance(result, Content) else json.dumps(tools.build_structured_result(result))

@@ -24,7 +24,7 @@ LISTED_DESCRIPTION = 200  # characters
 _REF = "#/$defs/{name}"
 _OUTPUT_DEPTH = 1
 _REFUSAL = {"required": ["code", "detail"]}
-_WITH_PICTURES = (Content, TicketDetail)
+_WITH_IMAGES = (Content, TicketDetail)
 
 
 class ToolCard(msgspec.Struct, frozen=True):
@@ -90,10 +90,10 @@ def _build_input_schema(operation: Operation) -> Json:
 def _build_output_schema(operation: Operation) -> Json | None:
     """Describe a tool's result or an error, because some clients also check errors against the schema.
 
-    None for a tool whose result can have pictures: such a result has no structured part.
+    None for a tool whose result can have images: such a result has no structured part.
     """
     (shape,) = list_answer_types(operation)
-    if shape in _WITH_PICTURES:
+    if shape in _WITH_IMAGES:
         return None
     output = _limit_depth(_inline_schema(shape), _OUTPUT_DEPTH)
     kind = {name: part for name, part in output.items() if name != "type"}
@@ -195,13 +195,13 @@ def _drop_nulls(node: Any) -> None:
 _NODES = {dict, list}
 
 
-def encode_picture(content: Content) -> str:
-    """Encode a picture for MCP (base64)."""
+def encode_image(content: Content) -> str:
+    """Encode an image for MCP (base64)."""
     return base64.b64encode(content.data).decode()
 
 
 def encode_annotation_texts(content: Content) -> str | None:
-    """Return the texts on a picture as JSON, because a font may lack some characters; None if it has no texts."""
+    """Return the texts on an image as JSON, because a font may lack some characters; None if it has no texts."""
     if not content.annotation_texts:
         return None
     return msgspec.json.encode({"annotation_texts": content.annotation_texts}).decode()

@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import click
 
-from ticketbox.settings import default_db
+from ticketbox.settings import find_default_db
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -33,7 +33,7 @@ def add_db_option(function: F) -> F:
     return click.option(
         "--db",
         type=click.Path(dir_okay=False, path_type=Path),
-        default=default_db,
+        default=find_default_db,
         show_default="in the platform's data folder",
         help="The SQLite file.",
     )(function)

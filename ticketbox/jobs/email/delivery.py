@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from ticketbox.domain.events.email_server import EmailServer
-from ticketbox.jobs.periodic import IDLE_SECONDS, Waker, run_rounds, seconds_until
+from ticketbox.jobs.periodic import IDLE_SECONDS, Waker, get_seconds_until, run_rounds
 from ticketbox.operations.core.services import Services
 from ticketbox.store.events import email_outbox
 from ticketbox.store.events.email_outbox import MessageToSend
@@ -58,7 +58,7 @@ class EmailSender:
             self._round = asyncio.create_task(self._send(due))
             self._round.add_done_callback(lambda _: self.waker.wake())
             return IDLE_SECONDS
-        return seconds_until(await database.read(email_outbox.find_next_due, brief=True), database.clock.now())
+        return get_seconds_until(await database.read(email_outbox.find_next_due, brief=True), database.clock.now())
 
     async def wait_until_idle(self) -> None:
         """Wait for the running round."""
@@ -112,11 +112,11 @@ class EmailSender:
     async def _record_failure(self, key: int, error: "SendError", others: Sequence[int] = ()) -> None:
         """Record a failed attempt, also for `others`, which an unreachable server would refuse too."""
 
-        def record(tx: Write) -> Counter[bool]:
+        def record_failures(tx: Write) -> Counter[bool]:
             tried = [key, *(other for other in others if email_outbox.begin_attempt(tx, other) is not None)]
             return Counter(email_outbox.record_failure(tx, each, str(error), lasting=error.lasting) for each in tried)
 
-        again = await self._services.database.write(record)
+        again = await self._services.database.write(record_failures)
         self._services.email_outcomes["failed"] += again.total()
         self._services.email_outcomes["given_up"] += again[False]
         if again[True]:

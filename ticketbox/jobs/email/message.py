@@ -24,8 +24,8 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
     message = EmailMessage(policy=SMTP)
     domain = relay.address.rpartition("@")[2]
     preferences = f"{public_url}/mail/{email.key}"
-    message["From"] = Address(to_header_text(relay.name), addr_spec=relay.address)
-    message["To"] = Address(to_header_text(email.name), addr_spec=email.address)
+    message["From"] = Address(sanitize_header_text(relay.name), addr_spec=relay.address)
+    message["To"] = Address(sanitize_header_text(email.name), addr_spec=email.address)
     message["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
     message["Auto-Submitted"] = "auto-generated"
     if email.ticket_id is None:
@@ -37,7 +37,7 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
         return message
     # A repeated email has the same id; all emails of a ticket reply to an id that is never sent, so clients group them.
     thread = f"<{email.ticket_id}@{domain}>"
-    message["Subject"] = to_header_text(f"[{email.project}] {email.title} ({email.ticket_id})")
+    message["Subject"] = sanitize_header_text(f"[{email.project}] {email.title} ({email.ticket_id})")
     message["Message-ID"] = f"<{email.ticket_id}.{email.last}@{domain}>"
     message["In-Reply-To"] = message["References"] = thread
     message["List-Unsubscribe"] = f"<{preferences}>"
@@ -57,7 +57,7 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
     return message
 
 
-def to_header_text(text: str) -> str:
+def sanitize_header_text(text: str) -> str:
     """Make text safe for a header: one line, no control or invisible characters, at most 200 characters.
 
     Also breaks encoded words (RFC 2047), which the standard library would decode, including line ends in them.
@@ -80,9 +80,9 @@ def _list_entries(notifications: tuple[MailedNotification, ...]) -> list[tuple[s
 
 def _describe_entry(notification: MailedNotification) -> str:
     by = notification.event.by
-    who = to_header_text(by.user.name)
+    who = sanitize_header_text(by.user.name)
     if by.token_label is not None:
-        who += f" ({to_header_text(by.token_label)}, via {by.via.value})"
+        who += f" ({sanitize_header_text(by.token_label)}, via {by.via.value})"
     if notification.reason is Reason.ASSIGNMENT:
         return f"{who} assigned you"
     if notification.reason is Reason.REPLY:

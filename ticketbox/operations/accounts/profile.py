@@ -101,12 +101,12 @@ def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:
     )
 
 
-async def sends_mail(services: Services, actor: Actor, args: msgspec.Struct, context: RequestContext) -> bool:
+async def is_email_configured(services: Services, actor: Actor, args: msgspec.Struct, context: RequestContext) -> bool:
     """Whether the operator set a mail server."""
     return services.sends_email
 
 
-@operation("get_profile", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile", prepare=sends_mail)
+@operation("get_profile", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile", prepare=is_email_configured)
 def get_profile(tx: Read, actor: Actor, args: Nothing, mails: bool) -> Profile:
     """Show the caller's account."""
     return Profile(actor.user_id, actor.name, actor.email, _load_mail_state(tx, actor, mails))
@@ -126,7 +126,7 @@ class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     budget=Budget.WRITE,
     rest="PATCH /profile",
     refuses=(Conflict,),
-    prepare=sends_mail,
+    prepare=is_email_configured,
     example={"name": "Ann B."},
 )
 def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) -> Profile:

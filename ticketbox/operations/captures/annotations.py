@@ -94,9 +94,9 @@ async def burn_redactions(
     if not new:
         return None
     data = await services.read(lambda tx: blobs.load_content(tx, blob))
-    picture = await services.run_in_worker(processing.redact_boxes, data, new)
-    packed = await services.run_in_worker(lambda: blobs.pack_content(picture.data, compress=False))
-    return RedactedImage(blob, packed, picture.media_type, picture.width, picture.height)
+    image = await services.run_in_worker(processing.redact_boxes, data, new)
+    packed = await services.run_in_worker(lambda: blobs.pack_content(image.data, compress=False))
+    return RedactedImage(blob, packed, image.media_type, image.width, image.height)
 
 
 def _load_image(tx: Read, actor: Actor, args: SaveAnnotations) -> tuple[int, int, int, set[str]]:

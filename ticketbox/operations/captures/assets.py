@@ -132,18 +132,18 @@ class StoredScreenshot(msgspec.Struct, frozen=True):
 
 async def render_screenshot(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
     """Draw the annotations and scale the image. Stores the size for models, for the next call."""
-    content = await _render(services, args, shot)
+    content = await _render_image(services, args, shot)
     texts = tuple(mark.text for mark in shot.marks if mark.text.strip())
     return msgspec.structs.replace(content, annotation_texts=texts) if texts else content
 
 
-async def _render(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
+async def _render_image(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
     content = shot.content
     if shot.ready:
         return content
     if shot.marks:
         content = _build_content(await services.run_in_worker(processing.draw_annotations, content.data, shot.marks))
-    if args.max_side is not None and not _fits(content, args.max_side):
+    if args.max_side is not None and not _is_small_enough(content, args.max_side):
         content = _build_content(await services.run_in_worker(processing.scale_image, content.data, args.max_side))
     if _is_for_models(args) and content is not shot.content:
         packed = await services.run_in_worker(partial(blobs.pack_content, content.data, compress=False))
@@ -157,19 +157,19 @@ def _is_for_models(args: GetScreenshot) -> bool:
     return args.annotated and args.max_side == processing.MODEL_SIDE
 
 
-def _fits(content: Content, max_side: int) -> bool:
+def _is_small_enough(content: Content, max_side: int) -> bool:
     longest = max(content.width or 0, content.height or 0)
     return longest <= max_side and len(content.data) < processing.MODEL_BYTES
 
 
-def _build_content(picture: processing.Picture) -> Content:
+def _build_content(image: processing.Picture) -> Content:
     return Content(
-        media_type=picture.media_type,
-        data=picture.data,
-        name="screenshot." + picture.media_type.rpartition("/")[2],
+        media_type=image.media_type,
+        data=image.data,
+        name="screenshot." + image.media_type.rpartition("/")[2],
         inline=True,
-        width=picture.width,
-        height=picture.height,
+        width=image.width,
+        height=image.height,
     )
 
 
@@ -197,10 +197,10 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreens
     made_of = hashlib.sha256(b"%d" % drawing.VERSION + asset.sha256.encode() + msgspec.json.encode(marks)).digest()
     preview = previews.find_preview(tx, key, made_of) if _is_for_models(args) else None
     if preview is not None:
-        picture = processing.Picture(
+        image = processing.Picture(
             blobs.load_content(tx, preview.blob), preview.media_type, preview.width, preview.height
         )
-        return StoredScreenshot(key, blob, made_of, _build_content(picture), marks, ready=True)
+        return StoredScreenshot(key, blob, made_of, _build_content(image), marks, ready=True)
     content = Content(
         media_type=asset.media_type,
         data=blobs.load_content(tx, blob),

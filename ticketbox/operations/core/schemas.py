@@ -17,16 +17,16 @@ Json = dict[str, Any]
 def build_schemas(shapes: Iterable[Any], template: str) -> tuple[list[Json], Json]:
     """Return the schema of each type, and by name the schemas they refer to. `template` formats a reference."""
     schemas, components = msgspec.json.schema_components(shapes, ref_template=template)
-    return [_with_portable_patterns(each) for each in schemas], _with_portable_patterns(components)
+    return [_make_patterns_portable(each) for each in schemas], _make_patterns_portable(components)
 
 
-def _with_portable_patterns(node: Any) -> Any:
+def _make_patterns_portable(node: Any) -> Any:
     if isinstance(node, list):
-        return [_with_portable_patterns(each) for each in cast(list[Any], node)]
+        return [_make_patterns_portable(each) for each in cast(list[Any], node)]
     if not isinstance(node, dict):
         return node
     return {
-        key: to_schema_pattern(value) if key == "pattern" and isinstance(value, str) else _with_portable_patterns(value)
+        key: to_schema_pattern(value) if key == "pattern" and isinstance(value, str) else _make_patterns_portable(value)
         for key, value in cast(Json, node).items()
     }
 

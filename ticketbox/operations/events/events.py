@@ -174,10 +174,10 @@ def get_audit(tx: Read, actor: Actor, args: Audit) -> Page[Event] | Content:
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     (before,) = decode_cursor(actor, args) or (NEWEST,)
     page = build_page(actor, args, events.list_audit_log(tx, key, before, args.limit + 1))
-    return page if args.format is AuditFormat.JSON else _to_csv(page)
+    return page if args.format is AuditFormat.JSON else _render_csv(page)
 
 
-def _to_csv(page: Page[Event]) -> Content:
+def _render_csv(page: Page[Event]) -> Content:
     text = io.StringIO(newline="")
     rows = csv.writer(text)
     rows.writerow(

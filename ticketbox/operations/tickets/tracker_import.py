@@ -55,8 +55,8 @@ class ImportedTickets(msgspec.Struct, frozen=True):
     done: bool
 
 
-@operation("take_over", scope=Access.OPERATOR, budget=Budget.NONE)
-def take_over(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
+@operation("import_tickets", scope=Access.OPERATOR, budget=Budget.NONE)
+def import_tickets(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
     """Import tickets from another tracker's file, all or none; with `dry_run`, only report what would be imported.
 
     A ticket is added to the column with the name of its state. Without such a column, an open ticket is added to the
