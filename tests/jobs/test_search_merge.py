@@ -114,21 +114,27 @@ def test_few_segments_are_left_alone(tmp_path: Path) -> None:
 
 def test_writes_continue_between_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_merge, "STEP_PAGES", 1)
+    pauses: list[float] = []
 
     async def work() -> None:
         async with open_services(tmp_path / "a.db") as services:
             await add(services, 6, tickets=100, words=100)
-            running = asyncio.create_task(search_merge.merge_segments(services, asyncio.Event(), full=True))
-            units, written = services.database.written, 0
-            while not running.done():
-                await add(services, 1)
-                written += 1
-            await running
-            assert written > 3
-            assert services.database.written - units > written  # the steps are units as well
-            assert await services.database.read(search_segments.count_segments) < 6 + written
+
+            async def write_during_pause(stopping: asyncio.Event, seconds: float) -> bool:
+                pauses.append(seconds)
+                async with asyncio.timeout(10):
+                    await add(services, 1)
+                return stopping.is_set()
+
+            monkeypatch.setattr(search_merge, "wait_for_stop", write_during_pause)
+            before = services.database.written
+            worked = await search_merge.merge_segments(services, asyncio.Event(), full=True)
+            assert len(pauses) > 20
+            assert services.database.written - before == 2 * len(pauses)  # a step, then a write
+            assert sum(pauses) == pytest.approx(search_merge.STEP_PAUSE * worked)
+            assert await services.database.read(search_segments.count_segments) < 6 + len(pauses)
             found = run_searches(tmp_path / "a.db")
-            assert len(found[0][0]) == 600 + written
+            assert len(found[0][0]) == 600 + len(pauses)
 
     asyncio.run(work())
 
