@@ -138,9 +138,9 @@ class _Handler(BaseHTTPRequestHandler):
                 self._send("application/json", self.rows)
 
     def do_POST(self) -> None:
-        found = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self._send("text/plain", b"")
-        turns = ([TurnCost(*turn) for turn in found[kind]] for kind in ("recorded", "plain"))
+        turns = ([TurnCost(*turn) for turn in message[kind]] for kind in ("recorded", "plain"))
         self.done.put(list(zip(*turns, strict=True)))
 
     def _send(self, kind: str, body: bytes) -> None:

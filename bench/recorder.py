@@ -95,9 +95,9 @@ class _Handler(BaseHTTPRequestHandler):
         return self._send("text/html", PAGE.encode())
 
     def do_POST(self) -> None:
-        found = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        message = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         self._send("text/plain", b"")
-        self.results.put(found)
+        self.results.put(message)
 
     def _send(self, kind: str, body: bytes) -> None:
         self.send_response(200)

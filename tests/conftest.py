@@ -54,8 +54,8 @@ def other(world: World) -> World:
 @pytest.fixture(scope="session")
 def stage(box: Box) -> Iterator[Stage]:
     """One stage for each worker: for refusals, and for rows that no other test looks at."""
-    with open_stage(box) as made:
-        yield made
+    with open_stage(box) as stage:
+        yield stage
 
 
 @pytest.fixture(scope="session")

@@ -22,8 +22,8 @@ class Demo(Box):
         printed = ""
         while "delete its file" not in printed:
             printed += self.process.stdout.readline()
-        found = re.search(r"password  (\S+)\n.*(tok_\w+)", printed, re.DOTALL)
-        assert found, printed
-        self.password, self.token = found[1], found[2]
+        match = re.search(r"password  (\S+)\n.*(tok_\w+)", printed, re.DOTALL)
+        assert match, printed
+        self.password, self.token = match[1], match[2]
         times = psutil.Process(self.process.pid).cpu_times()
         self.start_cpu_seconds = times.user + times.system

@@ -142,8 +142,8 @@ def test_captures_look_real_and_differ_in_health(demo: Demo) -> None:
         assert any(detail["redaction"]["headers"] for detail in details)
         failed = [detail for detail in details if detail["counts"]["failed_requests"]]
         assert len(failed) > 5
-        found = ok(client.get("/search", params={"q": "gift card"}))["items"]
-        assert found
+        hits = ok(client.get("/search", params={"q": "gift card"}))["items"]
+        assert hits
 
 
 def test_history_is_in_order_and_never_in_the_future(demo: Demo) -> None:

@@ -48,8 +48,8 @@ def check_responses(peer: Peer, server: Server, requests: Requests, tickets: int
         sent = requests[operation]
         assert not callable(sent)
         response = normalize(fetch(server.url, sent[0]).decode("utf-8", "replace"))
-        if (found := sum(title in response for title in titles)) < count:
-            raise RuntimeError(f"{peer.name}, {operation}: {found} tickets where there should be {count}")
+        if (result := sum(title in response for title in titles)) < count:
+            raise RuntimeError(f"{peer.name}, {operation}: {result} tickets where there should be {count}")
 
 
 def normalize(text: str) -> str:

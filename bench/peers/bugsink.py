@@ -114,7 +114,7 @@ def _build_requests(server: Server, project: int, key: str, token: str, tickets:
         for text in ticket_texts(tickets):
             client.post(**_event(project, key, text)).raise_for_status()
         listing = f"/api/canonical/0/issues/?project={project}&sort=last_seen&order=desc"
-        found = client.get(listing, headers=bearer).raise_for_status().json()["results"]
+        result = client.get(listing, headers=bearer).raise_for_status().json()["results"]
         credentials = {"username": EMAIL, "password": PASSWORD}
         field = form_field(client.get("/accounts/login/").text, "csrfmiddlewaretoken")
         client.post("/accounts/login/", data={**credentials, "csrfmiddlewaretoken": field})
@@ -125,7 +125,9 @@ def _build_requests(server: Server, project: int, key: str, token: str, tickets:
         return request("POST", sent["url"], server, sent["headers"], sent["content"])
 
     return {
-        READ: [request("GET", f"/api/canonical/0/issues/{each['id']}/", server, bearer) for each in found[:READ_COUNT]],
+        READ: [
+            request("GET", f"/api/canonical/0/issues/{each['id']}/", server, bearer) for each in result[:READ_COUNT]
+        ],
         LIST: [request("GET", listing, server, bearer)],
         SEARCH: [request("GET", f"/issues/{project}/?q={RARE}", server, headers)],
         CREATE: create,

@@ -11,13 +11,13 @@ from tests.support.server import ok
 @pytest.fixture(scope="session")
 def seed(tmp_path_factory: pytest.TempPathFactory) -> Seed:
     """A file that is copied, never changed; it holds captures."""
-    made = create_seed(tmp_path_factory.mktemp("seed"))
+    seed = create_seed(tmp_path_factory.mktemp("seed"))
     folder = tmp_path_factory.mktemp("filled")
-    with made.box(folder) as box, box.client(made.token) as client:
+    with seed.box(folder) as box, box.client(seed.token) as client:
         for number in range(6):
-            ok(client.post("/captures", files=capture_parts(made.project, number)))
-    made.db.write_bytes(box.db.read_bytes())
-    return made
+            ok(client.post("/captures", files=capture_parts(seed.project, number)))
+    seed.db.write_bytes(box.db.read_bytes())
+    return seed
 
 
 @pytest.fixture

@@ -32,10 +32,10 @@ def test_backup_has_the_same_rows_as_the_database(db: Path, tmp_path: Path) -> N
 def test_json_output_has_nothing_but_json(db: Path, tmp_path: Path) -> None:
     done = run("backup", tmp_path / "copy.db", "--db", db, "--json")
     assert (done.exit_code, done.stderr) == (0, "")
-    told = json.loads(done.stdout)
-    assert told["file"] == str(tmp_path / "copy.db")
-    assert told["bytes"] == (tmp_path / "copy.db").stat().st_size
-    assert (told["schema"], told["rows"]["capture"], told["kept"]) == (find_newest_number(), 6, None)
+    output = json.loads(done.stdout)
+    assert output["file"] == str(tmp_path / "copy.db")
+    assert output["bytes"] == (tmp_path / "copy.db").stat().st_size
+    assert (output["schema"], output["rows"]["capture"], output["kept"]) == (find_newest_number(), 6, None)
 
 
 def test_backup_into_a_directory_is_named_by_time(db: Path, tmp_path: Path) -> None:
@@ -48,26 +48,26 @@ def test_backup_into_a_directory_is_named_by_time(db: Path, tmp_path: Path) -> N
 
 
 def test_backup_beside_a_busy_server_is_consistent_and_does_not_touch_its_files(seed: Seed, tmp_path: Path) -> None:
-    made: list[str] = []
+    result: list[str] = []
     stop = threading.Event()
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
 
         def write() -> None:
             number = 1000
             while not stop.is_set():
-                made.append(ok(client.post("/captures", files=capture_parts(seed.project, number)))["capture_id"])
+                result.append(ok(client.post("/captures", files=capture_parts(seed.project, number)))["capture_id"])
                 number += 1
 
         writer = threading.Thread(target=write)
         writer.start()
         try:
             for number in range(3):
-                before = len(made)
+                before = len(result)
                 done = run("backup", tmp_path / f"copy-{number}.db", "--db", box.db)
                 assert done.exit_code == 0, done.stderr
-                found = rows(tmp_path / f"copy-{number}.db")["capture"]
-                assert set(made[:before]) <= found  # acknowledged before it began
-                assert found <= set(made) | rows(seed.db)["capture"] | {client_made(made, found)}
+                captures = rows(tmp_path / f"copy-{number}.db")["capture"]
+                assert set(result[:before]) <= captures  # acknowledged before it began
+                assert captures <= set(result) | rows(seed.db)["capture"] | {client_made(result, captures)}
         finally:
             stop.set()
             writer.join()

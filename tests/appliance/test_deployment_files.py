@@ -77,6 +77,6 @@ def test_unit_file_drops_privileges(root: Path) -> None:
 
 def test_container_uses_variables_of_serve() -> None:
     text = (PACKAGING / "Containerfile").read_text("utf-8")
-    found = set(re.findall(r"\b(TICKETBOX_\w+)=", text))
-    assert found
-    assert found <= read_flags_and_variables()[1]
+    variables = set(re.findall(r"\b(TICKETBOX_\w+)=", text))
+    assert variables
+    assert variables <= read_flags_and_variables()[1]

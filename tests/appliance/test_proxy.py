@@ -121,9 +121,9 @@ def caddy(folder: Path, page: str, port: int, key: Path, certificate: Path) -> l
 
 def adapt_configuration(page: str, places: dict[str, str]) -> str:
     """A configuration with this machine's places in it."""
-    for told, here in places.items():
-        assert told in page
-        page = page.replace(told, here)
+    for value, here in places.items():
+        assert value in page
+        page = page.replace(value, here)
     return page
 
 
@@ -173,10 +173,10 @@ def test_documented_proxy_configurations_work(
         assert signed_in.status_code == 201, signed_in.text
         assert signed_in.headers["set-cookie"].startswith("__Host-ticketbox=")
         assert "Secure" in signed_in.headers["set-cookie"]
-        made = ok(client.post("/api/v1/captures", headers=bearer, files=capture_parts(seed.project, 500)))
-        assert made["url"].startswith(f"https://{NAME}/")
+        capture = ok(client.post("/api/v1/captures", headers=bearer, files=capture_parts(seed.project, 500)))
+        assert capture["url"].startswith(f"https://{NAME}/")
         noise: Any = {"file": ("noise.bin", os.urandom(9_000_000))}
-        ok(client.post(f"/api/v1/tickets/{made['ticket_id']}/attachments", headers=bearer, files=noise, timeout=60))
+        ok(client.post(f"/api/v1/tickets/{capture['ticket_id']}/attachments", headers=bearer, files=noise, timeout=60))
         form = {**bearer, "Content-Type": "multipart/form-data; boundary=b"}
         too_much = client.post("/api/v1/captures", headers=form, content=bytes(34 << 20), timeout=60)
         assert too_much.status_code == 413

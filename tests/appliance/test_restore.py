@@ -23,8 +23,8 @@ def saved(db: Path, tmp_path: Path) -> Path:
 
 def find_replaced_file(db: Path) -> Path:
     """The one file that a restore put aside."""
-    (found,) = [path for path in db.parent.glob(f"{db.name}.before-restore-*") if not path.name.endswith("-wal")]
-    return found
+    (copies,) = [path for path in db.parent.glob(f"{db.name}.before-restore-*") if not path.name.endswith("-wal")]
+    return copies
 
 
 def test_restored_database_serves_what_the_backup_held(seed: Seed, saved: Path, tmp_path: Path) -> None:
@@ -55,14 +55,14 @@ def test_wal_of_a_killed_server_is_moved_with_its_database(seed: Seed, saved: Pa
     folder = tmp_path / "served"
     folder.mkdir()
     with seed.box(folder) as box, box.client(seed.token) as client:
-        made = ok(client.post("/tickets", json={"project_id": seed.project, "title": "In the log alone"}))["id"]
+        ticket = ok(client.post("/tickets", json={"project_id": seed.project, "title": "In the log alone"}))["id"]
         box.process.kill()
         box.process.wait()
     assert box.db.with_name(box.db.name + "-wal").stat().st_size > 0
     assert run("restore", saved, "--db", box.db, "--force").exit_code == 0
-    assert made not in rows(box.db)["ticket"]
+    assert ticket not in rows(box.db)["ticket"]
     assert rows(box.db) == rows(saved)
-    assert made in rows(find_replaced_file(box.db))["ticket"]
+    assert ticket in rows(find_replaced_file(box.db))["ticket"]
 
 
 def test_wal_without_a_database_is_moved_aside(seed: Seed, saved: Path, tmp_path: Path) -> None:

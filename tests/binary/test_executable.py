@@ -43,10 +43,12 @@ def test_build_is_reproducible(executable: Path, tmp_path: Path) -> None:
         copy = tmp_path / "elsewhere" / name
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / name, copy)
-    made = subprocess.run(["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True)
+    completed = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
     done = subprocess.run(
         [tmp_path / "elsewhere" / "packaging" / "build", tmp_path],
-        env={**os.environ, "SOURCE_DATE_EPOCH": made.stdout.strip()}, capture_output=True, text=True, timeout=900,
+        env={**os.environ, "SOURCE_DATE_EPOCH": completed.stdout.strip()}, capture_output=True, text=True, timeout=900,
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
@@ -82,9 +84,9 @@ def test_bill_of_materials_lists_every_component_with_its_licence(executable: Pa
     folder = executable.parent
     document = (folder / "sbom.cdx.json").read_text("utf-8")
     assert JsonStrictValidator(SchemaVersion.V1_6).validate_str(document) is None
-    told = json.loads(document)
-    assert (told["bomFormat"], told["metadata"]["component"]["version"]) == ("CycloneDX", __version__)
-    components = {each["name"]: each["version"] for each in told["components"]}
+    output = json.loads(document)
+    assert (output["bomFormat"], output["metadata"]["component"]["version"]) == ("CycloneDX", __version__)
+    components = {each["name"]: each["version"] for each in output["components"]}
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
     pins = dict(line.split("==") for line in project["tool"]["uv"]["constraint-dependencies"] if ";" not in line)
     assert {"litestar", "msgspec", "mcp", "pillow", "multipart", "cryptography", "sqlite", "cpython"} <= set(components)

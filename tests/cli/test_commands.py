@@ -58,11 +58,11 @@ def test_init_prints_ids_and_creates_a_private_file(tmp_path: Path) -> None:
     path = tmp_path / "new" / "folder" / "ticketbox.db"
     done = init(path)
     assert (done.exit_code, done.stderr) == (0, "")
-    made = json.loads(done.stdout)
-    assert list(made) == ["user_id", "company_id", "project_id", "columns"]
-    assert [made[name].partition("_")[0] for name in ("user_id", "company_id", "project_id")] == ["usr", "co", "proj"]
-    assert [column["name"] for column in made["columns"]] == ["To do", "In progress", "Done"]
-    assert all(set(column) == {"id", "name"} and column["id"].startswith("col_") for column in made["columns"])
+    output = json.loads(done.stdout)
+    assert list(output) == ["user_id", "company_id", "project_id", "columns"]
+    assert [output[name].partition("_")[0] for name in ("user_id", "company_id", "project_id")] == ["usr", "co", "proj"]
+    assert [column["name"] for column in output["columns"]] == ["To do", "In progress", "Done"]
+    assert all(set(column) == {"id", "name"} and column["id"].startswith("col_") for column in output["columns"])
     if os.name == "posix":
         assert path.stat().st_mode & 0o777 == 0o600
 
@@ -127,11 +127,11 @@ def test_accounts_are_added_listed_disabled_and_enabled(db: Path) -> None:
 
 
 def test_new_token_is_printed_alone_and_stored_as_a_hash(db: Path) -> None:
-    made = token(db, "--scope", "comments")
-    assert made.stdout.startswith("tok_")
-    assert made.stdout.count("\n") == 1
-    assert made.stderr == ""
-    secret = made.stdout.strip()
+    new_token = token(db, "--scope", "comments")
+    assert new_token.stdout.startswith("tok_")
+    assert new_token.stdout.count("\n") == 1
+    assert new_token.stderr == ""
+    secret = new_token.stdout.strip()
     assert secret.encode() not in db.read_bytes()
     assert secret not in run("token", "list", "--db", db).stdout
     (listed,) = json.loads(run("token", "list", "--db", db, "--json").stdout)
@@ -166,10 +166,10 @@ def test_invalid_token_request_is_explained(db: Path, flags: list[str], status: 
 
 def test_commands_beside_a_server_apply_from_the_next_request(served: Box) -> None:
     db = served.db
-    made = json.loads(token(db, "--scope", "tickets:write", "--json").stdout)
-    client, web = served.client(made["secret"]), served.client()
+    new_token = json.loads(token(db, "--scope", "tickets:write", "--json").stdout)
+    client, web = served.client(new_token["secret"]), served.client()
     ok(client.get("/me"))
-    run("token", "revoke", "--db", db, made["id"])
+    run("token", "revoke", "--db", db, new_token["id"])
     expect_error(client.get("/me"), 401, "unauthorized")
 
     added = run(
@@ -310,26 +310,26 @@ def options() -> Iterator[tuple[str, Any]]:
         if isinstance(command, click.Group):
             context = click.Context(command)
             for part in command.list_commands(context):
-                found = command.get_command(context, part)
-                assert found is not None
-                yield from of(found, f"{name} {part}")
+                subcommand = command.get_command(context, part)
+                assert subcommand is not None
+                yield from of(subcommand, f"{name} {part}")
 
     yield from of(main, "ticketbox")
 
 
 def test_every_flag_has_its_own_environment_variable() -> None:
-    found = {(name, option.opts[0]): option.envvar for name, option in options()}
-    assert found[("ticketbox token create", "--expires-days")] == "TICKETBOX_EXPIRES_DAYS"
-    assert len(found) > 30
-    for (_, flag), variable in found.items():
+    variables = {(name, option.opts[0]): option.envvar for name, option in options()}
+    assert variables[("ticketbox token create", "--expires-days")] == "TICKETBOX_EXPIRES_DAYS"
+    assert len(variables) > 30
+    for (_, flag), variable in variables.items():
         assert variable == "TICKETBOX_" + flag.lstrip("-").upper().replace("-", "_")
 
 
 def test_flags_on_the_command_line_override_the_environment(db: Path, tmp_path: Path) -> None:
     environment = {"TICKETBOX_DB": str(db), "TICKETBOX_USER": "ann@example.org", "TICKETBOX_LABEL": "from outside"}
     done = run("token", "create", **environment, TICKETBOX_SCOPE="read tickets:assign", TICKETBOX_JSON="1")
-    made = json.loads(done.stdout)
-    assert (made["label"], made["scopes"]) == ("from outside", ["read", "tickets:assign"])
+    output = json.loads(done.stdout)
+    assert (output["label"], output["scopes"]) == ("from outside", ["read", "tickets:assign"])
     lost = run("token", "list", "--db", tmp_path / "none.db", **environment)
     assert "none.db: no such file" in lost.stderr
 

@@ -75,16 +75,16 @@ def test_progress_is_shown_at_a_terminal_and_as_lines_elsewhere(demo: Path, tmp_
 def rows(db: Path) -> dict[str, list[Any]]:
     """Every row of every table that isn't left out, and of the index of words."""
     with contextlib.closing(sqlite3.connect(db)) as connection:
-        found: dict[str, list[Any]] = {"search": connection.execute("SELECT rowid, * FROM search").fetchall()}
+        result: dict[str, list[Any]] = {"search": connection.execute("SELECT rowid, * FROM search").fetchall()}
         for table in (*records.TABLES, "ticket_label"):
             columns = records.read_shape(connection, table).columns
             if table == "blob":
                 columns = ("id", "sha256", "encoding", "bytes", "data")
             names = ", ".join(columns)
-            found[table] = connection.execute(f"SELECT {names} FROM {table} ORDER BY 1, 2").fetchall()
+            result[table] = connection.execute(f"SELECT {names} FROM {table} ORDER BY 1, 2").fetchall()
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
-    return found
+    return result
 
 
 def test_every_table_is_exported_or_excluded_for_a_reason(demo: Path) -> None:
@@ -122,9 +122,9 @@ def test_imported_company_works(exported: Path, tmp_path: Path) -> None:
         web = box.client()
         expect_error(web.post("/session", json={"email": email, "password": "wrong password"}), 401, "unauthorized")
         ok(web.post("/session", json={"email": email, "password": PASSWORD}))
-        found = ok(web.get("/search", params={"q": "gift card"}))["items"]
-        assert found
-        assert web.get(f"/tickets/{found[0]['id']}").status_code == 200
+        hits = ok(web.get("/search", params={"q": "gift card"}))["items"]
+        assert hits
+        assert web.get(f"/tickets/{hits[0]['id']}").status_code == 200
 
 
 def test_export_contains_no_secret(exported: Path, demo: Path) -> None:
@@ -324,8 +324,8 @@ def test_export_is_consistent_during_writes(box: Box, tmp_path: Path) -> None:
 
     def say(doing: str, _: int) -> None:
         if doing == "writing comment":  # between the tickets and what belongs to them
-            made = world.ticket("Meanwhile")["id"]
-            ok(world.api.post(f"/tickets/{made}/comments", json={"body": "Meanwhile"}))
+            ticket = world.ticket("Meanwhile")["id"]
+            ok(world.api.post(f"/tickets/{ticket}/comments", json={"body": "Meanwhile"}))
             seen.append(doing)
 
     from ticketbox.store.export_import.transfer import export_file

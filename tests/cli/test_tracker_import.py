@@ -32,17 +32,17 @@ def test_dry_run_shows_the_mapping_and_changes_nothing(world: World, tracker: st
     assert "Dry run: nothing was created" in done.stdout
     assert done.stderr == ""
     assert tickets(world) == {}
-    told = json.loads(take(world, tracker, FILES / name, "--dry-run", "--json").stdout)
-    assert (told["tickets"], told["done"]) == (2, False)
+    output = json.loads(take(world, tracker, FILES / name, "--dry-run", "--json").stdout)
+    assert (output["tickets"], output["done"]) == (2, False)
 
 
 @pytest.mark.parametrize(("tracker", "name"), EXAMPLES)
 def test_tickets_are_created_from_the_file(world: World, tracker: str, name: str) -> None:
     done = take(world, tracker, FILES / name)
     assert done.exit_code == 0, done.stderr
-    made = tickets(world)
-    cart, old = made["Cart stays empty"], made["Old one"]
-    assert len(made) == 2
+    contents = tickets(world)
+    cart, old = contents["Cart stays empty"], contents["Old one"]
+    assert len(contents) == 2
     assert (cart["resolved"], old["resolved"], old["column_id"]) == (False, True, world.columns[2])
     key = {"github": "#12", "jira": "SHOP-12", "linear": "SHO-12"}[tracker]
     assert cart["description"].endswith(f"*Imported from {key}*")
@@ -63,8 +63,8 @@ def test_tickets_are_created_from_the_file(world: World, tracker: str, name: str
     said = ok(world.api.get(f"/tickets/{cart['id']}/comments"))["items"]
     assert ["Seen as well" in each["body"] for each in said] == ([] if tracker == "linear" else [True])
     assert cart["comment_count"] == len(said)
-    found = ok(world.api.get("/search", params={"q": "cart"}))["items"]
-    assert [each["id"] for each in found] == [cart["id"]]
+    hits = ok(world.api.get("/search", params={"q": "cart"}))["items"]
+    assert [each["id"] for each in hits] == [cart["id"]]
 
 
 BAD = {
@@ -99,10 +99,10 @@ def test_hostile_values_are_cleaned_and_inert(world: World, tmp_path: Path) -> N
     (tmp_path / "hostile.json").write_text(json.dumps([issue]))
     done = take(world, "github", tmp_path / "hostile.json")
     assert done.exit_code == 0, done.stderr
-    (made,) = tickets(world).values()
-    assert (len(made["title"]), len(made["labels"]), made["source_url"]) == (300, 20, None)
-    assert len(made["description"]) <= 100_000
-    assert "\x00" not in made["title"] + made["description"]
+    (contents,) = tickets(world).values()
+    assert (len(contents["title"]), len(contents["labels"]), contents["source_url"]) == (300, 20, None)
+    assert len(contents["description"]) <= 100_000
+    assert "\x00" not in contents["title"] + contents["description"]
 
 
 def test_only_a_permitted_account_can_import(world: World, other: World) -> None:

@@ -51,17 +51,17 @@ def tables(page: Path, heading: str) -> list[list[list[str]]]:
     starts = [(match.start(), match[2].replace("`", "").strip()) for match in _HEADING.finditer(text)]
     (start,) = [position for position, title in starts if title == heading]
     end = min([position for position, _ in starts if position > start], default=len(text))
-    found: list[list[list[str]]] = []
+    result: list[list[list[str]]] = []
     for block in re.findall(r"(?:^\|.*\|\n)+", text[start:end], re.MULTILINE):
         rows = [[cell.strip() for cell in line.strip("|\n").split(" | ")] for line in block.splitlines()]
-        found.append([[cell.strip("| ") for cell in row] for row in rows[2:]])
-    return found
+        result.append([[cell.strip("| ") for cell in row] for row in rows[2:]])
+    return result
 
 
 def table(page: Path, heading: str) -> list[list[str]]:
     """Return the only table under a heading."""
-    (found,) = tables(page, heading)
-    return found
+    (table,) = tables(page, heading)
+    return table
 
 
 def words(cells: list[str]) -> list[str]:

@@ -51,18 +51,18 @@ def records(printed: str) -> list[dict[str, object]]:
 def test_quickstart_commands_work(tmp_path: Path) -> None:
     with Box(tmp_path / "new.db") as box:
         printed = run(QUICKSTART, box, tmp_path)
-    found = records(printed)
-    assert found[0].keys() == {"user_id", "company_id", "project_id", "columns"}
-    tickets = {str(record["title"]): record for record in found if "assignees" in record}
+    printed_records = records(printed)
+    assert printed_records[0].keys() == {"user_id", "company_id", "project_id", "columns"}
+    tickets = {str(record["title"]): record for record in printed_records if "assignees" in record}
     ticket, report = tickets["The cart stays empty"], tickets["The total is NaN"]
-    assert ticket["column_id"] != found[0]["columns"][0]["id"]  # type: ignore[index]
+    assert ticket["column_id"] != printed_records[0]["columns"][0]["id"]  # type: ignore[index]
     assert str(ticket["branch"]).endswith("-the-cart-stays-empty")
     assert report["capture"]["counts"] == {"console": 1, "network": 1, "errors": 1, "failed_requests": 1}  # type: ignore[index]
     assert report["capture"]["console"]["items"][0]["args"] == ["cart total is NaN"]  # type: ignore[index]
     assert report["source_url"] == "https://shop.example/cart?token=[redacted]"
     assert "s3cr3t" not in printed
     assert (tmp_path / "screenshot.png").read_bytes().startswith(b"\x89PNG")
-    members = next(each["items"] for each in reversed(found) if "items" in each)
+    members = next(each["items"] for each in reversed(printed_records) if "items" in each)
     assert [member["name"] for member in members] == ["Ann", "Bob"]  # type: ignore[union-attr]
     assert json.loads((tmp_path / "requests.har").read_text())["log"]["version"] == "1.2"
 

@@ -48,11 +48,11 @@ def references() -> Iterator[tuple[str, str, str]]:
 
 
 def test_pages_that_the_code_refers_to_exist() -> None:
-    found = list(references())
-    assert len(found) > 20
+    links = list(references())
+    assert len(links) > 20
     missing = [
         (where, page, heading)
-        for where, page, heading in found
+        for where, page, heading in links
         if not (ROOT / page).exists() or (heading and heading not in headings(ROOT / page))
     ]
     assert not missing

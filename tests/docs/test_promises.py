@@ -18,11 +18,11 @@ DEFINED = {
 
 
 def test_every_named_test_exists() -> None:
-    found = list(NAME.finditer(prose(PAGE)))
-    assert len(found) > 150
-    assert prose(PAGE).count("test_") == sum(match[0].count("test_") for match in found)
+    names = list(NAME.finditer(prose(PAGE)))
+    assert len(names) > 150
+    assert prose(PAGE).count("test_") == sum(match[0].count("test_") for match in names)
     everything = set().union(*DEFINED.values())
-    missing = [m[0] for m in found if m["test"] not in (DEFINED.get(m["file"], ()) if m["file"] else everything)]
+    missing = [m[0] for m in names if m["test"] not in (DEFINED.get(m["file"], ()) if m["file"] else everything)]
     assert not missing
 
 

@@ -30,7 +30,7 @@ def load_script() -> Any:
 RULES = load_script().Rules
 
 
-def found(path: str, text: str) -> list[tuple[int, str]]:
+def list_findings(path: str, text: str) -> list[tuple[int, str]]:
     return [(each.line, each.found) for each in RULES(TOML).check(path, text)]
 
 
@@ -54,7 +54,7 @@ def found(path: str, text: str) -> list[tuple[int, str]]:
     ],
 )
 def test_bad_words_are_found(path: str, text: str, line: int, word: str) -> None:
-    assert found(path, text) == [(line, word)]
+    assert list_findings(path, text) == [(line, word)]
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,7 @@ def test_bad_words_are_found(path: str, text: str, line: int, word: str) -> None
     ],
 )
 def test_code_and_longer_words_are_accepted(path: str, text: str) -> None:
-    assert found(path, text) == []
+    assert list_findings(path, text) == []
 
 
 @pytest.mark.parametrize(
@@ -86,7 +86,7 @@ def test_code_and_longer_words_are_accepted(path: str, text: str) -> None:
     ],
 )
 def test_names_that_are_participles_are_found(path: str, text: str, line: int, name: str) -> None:
-    assert found(path, text) == [(line, name)]
+    assert list_findings(path, text) == [(line, name)]
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_names_that_are_participles_are_found(path: str, text: str, line: int, n
     ],
 )
 def test_verbs_nouns_and_properties_are_accepted(path: str, text: str) -> None:
-    assert found(path, text) == []
+    assert list_findings(path, text) == []
 
 
 def test_an_exception_accepts_one_word_in_the_files_it_names() -> None:

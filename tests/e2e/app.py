@@ -87,8 +87,8 @@ def use(
 
 async def assert_accessible(page: Page) -> None:
     """axe finds nothing (WCAG 2.2, A and AA, and its best practices)."""
-    found = await Axe().run(page)
-    assert found.violations_count == 0, found.generate_report()
+    result = await Axe().run(page)
+    assert result.violations_count == 0, result.generate_report()
 
 
 async def assert_fits(page: Page) -> None:

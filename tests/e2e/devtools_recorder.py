@@ -251,10 +251,10 @@ class DevToolsRecorder:
 
     def _network_entries(self) -> list[Json]:
         """The requests with the headers as they were sent, including cookies."""
-        for key, found in self._extra.items():
+        for key, result in self._extra.items():
             hops = [entry for entry in self._requests if entry["_id"] == key and not entry["from_cache"]]
             for part in ("request", "response"):
-                headers = [each for name, each in found if name == part]
+                headers = [each for name, each in result if name == part]
                 for entry, real in zip(hops, headers, strict=False):
                     entry[part]["headers"] = dict(real)
         return [{name: value for name, value in entry.items() if name[0] != "_"} for entry in self._requests]

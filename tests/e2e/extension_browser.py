@@ -138,9 +138,9 @@ class ExtensionBrowser:
         self.context = self._browser.contexts[0]
         self._cdp = await self._browser.new_browser_cdp_session()
         for _ in range(200):
-            found = [each for each in await self._targets() if each["url"].startswith("chrome-extension://")]
-            if found:
-                self.id = found[0]["url"].split("/")[2]
+            targets = [each for each in await self._targets() if each["url"].startswith("chrome-extension://")]
+            if targets:
+                self.id = targets[0]["url"].split("/")[2]
                 return
             await asyncio.sleep(0.05)
         raise AssertionError("the extension wasn't loaded")

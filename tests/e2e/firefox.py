@@ -63,7 +63,7 @@ class Firefox:
             env={**os.environ, "HOME": str(self._folder)},
         )  # fmt: skip
         assert self._process.stderr is not None
-        address = next(found[0] for line in self._process.stderr if (found := re.search(r"ws://\S+", line)))
+        address = next(match[0] for line in self._process.stderr if (match := re.search(r"ws://\S+", line)))
         self._drain = threading.Thread(target=self._process.stderr.read, daemon=True)
         self._drain.start()
         self._connection = connect(f"{address}/session", max_size=None)

@@ -275,24 +275,24 @@ def test_requests_can_be_exported_as_har(sent: SentCapture) -> None:
     assert (log["version"], log["creator"]["name"]) == ("1.2", "ticketbox")
     assert (log["pages"][0]["title"], log["pages"][0]["_url"]) == (facts["page"]["title"], facts["page"]["url"])
     entries = sorted(sent.expected["network"], key=lambda entry: entry["ts"])
-    for found, entry in zip(log["entries"], entries, strict=True):
+    for result, entry in zip(log["entries"], entries, strict=True):
         request, response = entry["request"], entry["response"]
-        assert found["startedDateTime"] == format_rfc3339(int(entry["ts"]))
-        assert found["time"] == found["timings"]["wait"] == entry["duration_ms"]
-        assert (found["_id"], found["_resourceType"]) == (entry["id"], entry["type"])
-        assert (found["_fromCache"], found.get("_error")) == (entry["from_cache"], entry["error"])
-        assert (found["request"]["method"], found["request"]["url"]) == (entry["method"], entry["url"])
-        assert _to_pairs(found["request"]["headers"]) == list(request["headers"].items())
-        assert _to_pairs(found["request"]["queryString"]) == parse_qsl(urlsplit(entry["url"]).query)
-        assert found["request"].get("postData", {}).get("text") == request["body"]
-        assert (found["response"]["status"], found["response"]["statusText"]) == (
+        assert result["startedDateTime"] == format_rfc3339(int(entry["ts"]))
+        assert result["time"] == result["timings"]["wait"] == entry["duration_ms"]
+        assert (result["_id"], result["_resourceType"]) == (entry["id"], entry["type"])
+        assert (result["_fromCache"], result.get("_error")) == (entry["from_cache"], entry["error"])
+        assert (result["request"]["method"], result["request"]["url"]) == (entry["method"], entry["url"])
+        assert _to_pairs(result["request"]["headers"]) == list(request["headers"].items())
+        assert _to_pairs(result["request"]["queryString"]) == parse_qsl(urlsplit(entry["url"]).query)
+        assert result["request"].get("postData", {}).get("text") == request["body"]
+        assert (result["response"]["status"], result["response"]["statusText"]) == (
             entry["status"] or 0,
             entry["status_text"],
         )
-        assert _to_pairs(found["response"]["headers"]) == list(response["headers"].items())
-        assert found["response"]["content"]["mimeType"] == (response["mime"] or "")
-        assert found["response"]["content"].get("text") == response["body"]
-        assert found["response"]["redirectURL"] == response["headers"].get("Location", "")
+        assert _to_pairs(result["response"]["headers"]) == list(response["headers"].items())
+        assert result["response"]["content"]["mimeType"] == (response["mime"] or "")
+        assert result["response"]["content"].get("text") == response["body"]
+        assert result["response"]["redirectURL"] == response["headers"].get("Location", "")
 
 
 def _to_pairs(pairs: list[Json]) -> list[tuple[str, str]]:
@@ -388,8 +388,8 @@ def test_no_response_contains_a_secret(sent: SentCapture) -> None:
         text = json.dumps(ok(api.get(path)))
         assert not [secret for secret in sent.planted.all if secret in text], path
     for secret in sent.planted.all:
-        found = ok(api.get(f"{sent.path}/network", params={"contains": secret}))
-        assert (found["matched"], found["total"]) == (0, len(sent.recording.network))
+        answer = ok(api.get(f"{sent.path}/network", params={"contains": secret}))
+        assert (answer["matched"], answer["total"]) == (0, len(sent.recording.network))
 
 
 def test_project_rules_redact_more_secrets(world: World, shop: Recording) -> None:

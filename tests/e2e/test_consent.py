@@ -146,29 +146,29 @@ def test_the_sdks_client_connects_works_refreshes_and_is_let_go(chromium: Chromi
         await page.get_by_role("button", name="Approve").click()
 
     async def work(client: Client) -> tuple[OAuthToken, dict[str, Any], OAuthToken, dict[str, Any]]:
-        told, first = await whoami(client), agent.memory.tokens
+        identity, first = await whoami(client), agent.memory.tokens
         assert first is not None
         update_row(world.box.db, EXPIRE, hash_secret(first.access_token))
         agent.auth.context.token_expiry_time = time.time() - 1
         again, later = await whoami(client), agent.memory.tokens
         assert later is not None
-        return first, told, later, again
+        return first, identity, later, again
 
     with Callback() as callback:
         agent = Agent(world, chromium, callback, approve)
-        first, told, later, again = agent.talk(work)
-        assert (told["token"]["kind"], told["token"]["label"]) == ("oauth", "SDK agent")
-        assert told["token"]["scopes"] == ["comments", "read", "tickets:write"]
-        assert told["token"]["company_id"] == world.company
+        first, identity, later, again = agent.talk(work)
+        assert (identity["token"]["kind"], identity["token"]["label"]) == ("oauth", "SDK agent")
+        assert identity["token"]["scopes"] == ["comments", "read", "tickets:write"]
+        assert identity["token"]["company_id"] == world.company
         assert callback.came[-1]["iss"] == world.box.url
         assert agent.titles == ["The app"]
-        assert (again["token"]["id"], len(agent.opened)) == (told["token"]["id"], 1)
+        assert (again["token"]["id"], len(agent.opened)) == (identity["token"]["id"], 1)
         assert {first.access_token, first.refresh_token}.isdisjoint({later.access_token, later.refresh_token})
 
         (listed,) = ok(world.owner.web.get("/connected-apps"))["items"]
-        assert (listed["id"], listed["name"]) == (told["token"]["id"], "SDK agent")
+        assert (listed["id"], listed["name"]) == (identity["token"]["id"], "SDK agent")
         ok(world.owner.web.delete(f"/connected-apps/{listed['id']}"))
-        assert agent.talk(whoami)["token"]["id"] != told["token"]["id"]
+        assert agent.talk(whoami)["token"]["id"] != identity["token"]["id"]
         assert len(agent.opened) == 2
 
 
@@ -220,8 +220,8 @@ def test_projects_are_chosen_by_keyboard_and_only_the_chosen_companys_show(chrom
         return dict(parse_qsl(urlsplit((await back.value).url).query))["code"]
 
     pair = ok(app.redeem(chromium.visit(visit)))
-    told = ok(app.call(pair["access_token"]))["result"]["structuredContent"]["token"]
-    assert (told["scopes"], told["company_id"], told["project_ids"]) == (["read"], world.company, [second])
+    identity = ok(app.call(pair["access_token"]))["result"]["structuredContent"]["token"]
+    assert (identity["scopes"], identity["company_id"], identity["project_ids"]) == (["read"], world.company, [second])
     assert beside
 
 
@@ -268,8 +268,8 @@ def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, schem
         async def check(name: str) -> None:
             for size in (DESK, PHONE):
                 await page.set_viewport_size(size)
-                found = await Axe().run(page)
-                seen[f"{name} at {size['width']}"] = found.generate_report() if found.violations_count else ""
+                result = await Axe().run(page)
+                seen[f"{name} at {size['width']}"] = result.generate_report() if result.violations_count else ""
 
         await each_page(page, world, check)
         watch.assert_clean(world.box)
@@ -286,9 +286,9 @@ def test_no_page_of_it_is_wider_than_a_phone(chromium: Chromium, world: World) -
         async def check(name: str) -> None:
             for width in (PHONE["width"], NARROWEST):
                 await page.set_viewport_size({"width": width, "height": 844})
-                found = await page.evaluate("() => document.documentElement.scrollWidth")
-                if found > width:
-                    wide[f"{name} at {width}"] = found
+                scroll_width = await page.evaluate("() => document.documentElement.scrollWidth")
+                if scroll_width > width:
+                    wide[f"{name} at {width}"] = scroll_width
 
         await each_page(page, world, check)
 

@@ -27,13 +27,13 @@ async def start_deep_recording(browser: ExtensionBrowser, page: Page, address: s
 async def count_attached(browser: ExtensionBrowser) -> int:
     """Count the tabs that the extension's debugger is attached to."""
     options = await browser.open_options()
-    found = await options.evaluate(
+    result = await options.evaluate(
         "async () => (await chrome.tabs.query({})).length && (await Promise.all((await chrome.tabs.query({})).map("
         "({ id }) => chrome.debugger.sendCommand({ tabId: id }, 'Runtime.evaluate', { expression: '1' })"
         ".then(() => 1, () => 0)))).reduce((a, b) => a + b)"
     )
     await options.close()
-    return found
+    return result
 
 
 @pytest.mark.parametrize("bodies", ["on", "off"])

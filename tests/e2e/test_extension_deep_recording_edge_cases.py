@@ -54,8 +54,8 @@ def test_service_worker_request_is_recorded(
     deep_edition: ExtensionBrowser, reporter: World, deep_site: DeepRecordingSite
 ) -> None:
     ticket = report_second_page(deep_edition, reporter, deep_site, "served")
-    found = [(e["frame"], e["method"], e["status"]) for e in ticket.streams["network"] if "by=service" in e["url"]]
-    assert found == [(f"{deep_site.url}/service.js", "GET", 200)]
+    requests = [(e["frame"], e["method"], e["status"]) for e in ticket.streams["network"] if "by=service" in e["url"]]
+    assert requests == [(f"{deep_site.url}/service.js", "GET", 200)]
 
 
 def test_web_socket_is_recorded_with_its_handshake(
@@ -92,8 +92,8 @@ def test_status_reported_before_its_request_is_kept(
         return await finish(deep_edition, page)
 
     ticket = ReportedTicket(reporter, deep_edition.run(work()))
-    found = [(e["status"], e["error"]) for e in ticket.streams["network"] if e["url"].endswith("/early")]
-    assert found == [(418, "net::ERR_FAILED")]
+    requests = [(e["status"], e["error"]) for e in ticket.streams["network"] if e["url"].endswith("/early")]
+    assert requests == [(418, "net::ERR_FAILED")]
 
 
 def test_cancel_in_the_browser_bar_stops_deep_recording_but_not_the_recorder(

@@ -63,9 +63,9 @@ def test_context_menu_item_captures_the_page(connected: ExtensionBrowser, report
 def test_shortcut_triggers_the_extension_button(connected: ExtensionBrowser) -> None:
     async def work() -> list[dict[str, str]]:
         options = await connected.open_options()
-        found = await options.evaluate("() => chrome.commands.getAll()")
+        commands = await options.evaluate("() => chrome.commands.getAll()")
         await options.close()
-        return found
+        return commands
 
     (command,) = connected.run(work())
     assert (command["name"], command["shortcut"]) == ("_execute_action", "Alt+Shift+K")

@@ -249,12 +249,12 @@ def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: Worl
         await page.keyboard.press("?")
         await expect(page.get_by_text("Go to inbox")).to_be_visible()
         keys = await page.get_by_role("dialog").locator("dl").first.locator("dt").all()
-        found = {
+        result = {
             " ".join([(await key.inner_text()).lower() for key in await each.locator("kbd").all()]) for each in keys
         }
         await assert_accessible(page)
         await page.keyboard.press("Escape")
-        return found
+        return result
 
     async def ask_for_help(page: Page) -> None:
         await expect(page.get_by_role("heading", name="Look at this")).to_be_visible()

@@ -55,5 +55,5 @@ def test_set_up_board_token_and_colleague(chromium: Chromium, fresh: Box) -> Non
     chromium.visit(colleague)
     agent = fresh.client(secret)
     (project,) = ok(agent.get("/projects"))["items"]
-    made = ok(agent.post("/tickets", json={"project_id": project["id"], "title": "First"}))
-    assert (made["created"]["token_label"], made["created"]["user"]["name"]) == ("my agent", "Ann")
+    ticket = ok(agent.post("/tickets", json={"project_id": project["id"], "title": "First"}))
+    assert (ticket["created"]["token_label"], ticket["created"]["user"]["name"]) == ("my agent", "Ann")

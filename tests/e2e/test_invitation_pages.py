@@ -6,7 +6,7 @@ from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import Watch
 from tests.e2e.webapp import disable_form_validation, expect_message, field_error, open_as
-from tests.support.operation_cases import invitation
+from tests.support.operation_cases import create_invitation
 from tests.support.server import PASSWORD, Person, World, ok
 
 
@@ -56,7 +56,7 @@ def test_invitation_is_created_and_used_once(chromium: Chromium, world: World, s
 
 def test_signed_in_user_joins_with_one_click(chromium: Chromium, world: World) -> None:
     bob = Person(world.box, "Bob")
-    path = invitation(world)["path"]
+    path = create_invitation(world)["path"]
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, bob, path)
@@ -72,7 +72,7 @@ def test_signed_in_user_joins_with_one_click(chromium: Chromium, world: World) -
 
 def test_user_with_an_account_signs_in_and_joins(chromium: Chromium, world: World) -> None:
     bob = Person(world.box, "Bob")
-    path = invitation(world)["path"]
+    path = create_invitation(world)["path"]
 
     async def visit(page: Page) -> None:
         await page.goto(world.box.url + path)
@@ -94,7 +94,7 @@ def test_user_with_an_account_signs_in_and_joins(chromium: Chromium, world: Worl
 
 def test_invitation_for_another_address_is_refused(chromium: Chromium, world: World) -> None:
     bob = Person(world.box, "Bob")
-    path = invitation(world, email="eve@example.org")["path"]
+    path = create_invitation(world, email="eve@example.org")["path"]
 
     async def visit(page: Page) -> None:
         await open_as(page, bob, path)
@@ -107,7 +107,7 @@ def test_invitation_for_another_address_is_refused(chromium: Chromium, world: Wo
 
 
 def test_withdrawn_invitation_is_invalid(chromium: Chromium, world: World) -> None:
-    path = invitation(world)["path"]
+    path = create_invitation(world)["path"]
 
     async def withdraw(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/invitations")

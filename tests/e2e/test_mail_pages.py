@@ -14,21 +14,21 @@ from tests.support.server import World, eventually, ok, run_server
 SWITCH = "Send me email notifications"
 
 
-def newest_link(post: MailServer, address: str) -> str:
+def newest_link(mail_server: MailServer, address: str) -> str:
     """The link in the last mail to an address."""
-    found = re.findall(r"https?://\S+/mail/mbx_\w+", post.to(address)[-1].get_body(("plain",)).get_content())  # type: ignore[union-attr]
-    return found[-1]
+    links = re.findall(r"https?://\S+/mail/mbx_\w+", mail_server.to(address)[-1].get_body(("plain",)).get_content())  # type: ignore[union-attr]
+    return links[-1]
 
 
 def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromium, tmp_path: Path) -> None:
-    with run_mail_server() as post:
-        flags = ["--smtp-url", f"smtp://{post.host}", "--smtp-from", "ticketbox <box@tickets.example>"]
+    with run_mail_server() as mail_server:
+        flags = ["--smtp-url", f"smtp://{mail_server.host}", "--smtp-from", "ticketbox <box@tickets.example>"]
         with run_server(tmp_path, *flags) as box:
             world = World(box)
             email = world.owner.email
 
             def came(count: int) -> Callable[[], bool]:
-                return lambda: len(post.to(email)) >= count
+                return lambda: len(mail_server.to(email)) >= count
 
             async def want(page: Page) -> None:
                 watch = await open_as(page, world.owner, "/settings/profile")
@@ -43,7 +43,7 @@ def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromiu
                 watch.assert_clean(box)
 
             async def say(page: Page, button: str, heading: str) -> None:
-                watch = await open_as(page, world.owner, newest_link(post, email).removeprefix(box.url))
+                watch = await open_as(page, world.owner, newest_link(mail_server, email).removeprefix(box.url))
                 assert email in await page.inner_text("main")
                 assert await faults(page) == {}
                 await page.get_by_role("button", name=button).click()

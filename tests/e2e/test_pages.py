@@ -228,8 +228,8 @@ def test_no_page_shuts_anybody_out(chromium: Chromium, fresh: Box, scheme: Schem
             await page.evaluate("() => [...document.querySelectorAll('.operation')].slice(10).map(s => s.remove())")
             for size in (DESK, PHONE):
                 await page.set_viewport_size(size)
-                found = await Axe().run(page)
-                seen[f"{name} at {size['width']}"] = found.generate_report() if found.violations_count else ""
+                result = await Axe().run(page)
+                seen[f"{name} at {size['width']}"] = result.generate_report() if result.violations_count else ""
             grounds.add(await page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
 
         await each_page(page, fresh, address, check)
@@ -252,9 +252,9 @@ def test_no_page_is_wider_than_a_phone(chromium: Chromium, fresh: Box) -> None:
         async def check(name: str) -> None:
             for width in (PHONE["width"], NARROWEST):
                 await page.set_viewport_size({"width": width, "height": 844})
-                found = await page.evaluate("() => document.documentElement.scrollWidth")
-                if found > width:
-                    wide[f"{name} at {width}"] = found
+                scroll_width = await page.evaluate("() => document.documentElement.scrollWidth")
+                if scroll_width > width:
+                    wide[f"{name} at {width}"] = scroll_width
 
         await each_page(page, fresh, address, check)
         watch.assert_clean(fresh)

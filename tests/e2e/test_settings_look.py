@@ -10,18 +10,18 @@ from tests.e2e.app import SCHEMES, Scheme
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import faults, open_as
 from tests.support.oauth_app import connect_app
-from tests.support.operation_cases import invitation
+from tests.support.operation_cases import create_invitation
 from tests.support.server import World, ok
 
 
 async def each(page: Page, base: str, *sections: str) -> dict[str, Any]:
     """Pages by their addresses."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for section in sections:
         await page.goto(f"{base}/{section}")
         await page.get_by_role("main").get_by_role("heading").first.wait_for()
-        found[section] = await faults(page)
-    return found
+        result[section] = await faults(page)
+    return result
 
 
 async def person(page: Page, world: World) -> dict[str, Any]:
@@ -51,43 +51,43 @@ async def projects(page: Page, world: World) -> dict[str, Any]:
 
 async def open_dialog(page: Page, world: World) -> dict[str, Any]:
     """What opens on top, or only for a moment."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     base = f"{world.box.url}/companies/{world.company}"
     await page.goto(f"{base}/invitations?new")
     await page.get_by_role("radio", name="Selected projects").check()
-    found["invite"] = await faults(page)
+    result["invite"] = await faults(page)
     await page.get_by_role("radio", name="All projects").check()
     await page.get_by_role("button", name="Create link").click()
     await page.get_by_label("Link", exact=True).wait_for()
-    found["link"] = await faults(page)
+    result["link"] = await faults(page)
     await page.goto(f"{base}/members")
     await page.get_by_role("button", name="Leave").click()
     await page.get_by_role("dialog").get_by_role("button", name="Leave").click()
     await page.get_by_role("alert").wait_for()
-    found["refused"] = await faults(page)
+    result["refused"] = await faults(page)
     await page.goto(f"{world.box.url}/settings/tokens?new")
     await page.get_by_label("Label", exact=True).fill("agent")
     await page.get_by_role("button", name="Create token").click()
     await page.get_by_role("tab", name="VS Code").click()
-    found["token"] = await faults(page)
-    return found
+    result["token"] = await faults(page)
+    return result
 
 
 async def public(page: Page, world: World) -> dict[str, Any]:
     """The invitation, signed in, and for somebody new."""
-    path = invitation(world, email="eve@example.org")["path"]
-    found: dict[str, Any] = {}
+    path = create_invitation(world, email="eve@example.org")["path"]
+    result: dict[str, Any] = {}
     await page.goto(world.box.url + path)
     await page.get_by_role("heading", level=1).wait_for()
-    found["signed in"] = await faults(page)
+    result["signed in"] = await faults(page)
     await page.context.clear_cookies()
     await page.goto(world.box.url + path)
     await page.get_by_label("Name").wait_for()
-    found["new here"] = await faults(page)
+    result["new here"] = await faults(page)
     await page.goto(f"{world.box.url}/invitations/nonsense")
     await page.get_by_role("heading", level=1).wait_for()
-    found["gone"] = await faults(page)
-    return found
+    result["gone"] = await faults(page)
+    return result
 
 
 OTHERS = [programs, people, projects, open_dialog, public]
@@ -101,15 +101,15 @@ def test_settings_pages_are_accessible(
     connect_app(world)
     world.owner.token("read", "tickets:assign", label="W" * 100)
     world.join("Bob", "viewer", [world.new_project("Website with a rather long name, as projects sometimes have")])
-    invitation(world, email=f"{'very-long-' * 8}@example.org")
+    create_invitation(world, email=f"{'very-long-' * 8}@example.org")
     ok(world.owner.web.post(f"/projects/{world.project}/columns", json={"name": "C" * 100}))
 
     async def visit(page: Page) -> dict[str, Any]:
         watch = await open_as(page, world.owner, "/settings/profile")
-        found = await look(page, world)
+        result = await look(page, world)
         watch.assert_clean(world.box)
-        return found
+        return result
 
-    found = chromium.visit(visit, color_scheme=scheme, has_touch=True)
-    assert {name: faulty for name, faulty in found.items() if faulty} == {}
-    assert len(found) >= 3
+    result = chromium.visit(visit, color_scheme=scheme, has_touch=True)
+    assert {name: faulty for name, faulty in result.items() if faulty} == {}
+    assert len(result) >= 3

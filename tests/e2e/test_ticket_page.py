@@ -91,9 +91,9 @@ def test_property_values_align_with_their_names(chromium: Chromium, world: World
         if looks.size["width"] < 1080:
             await page.locator("summary").click()
         await expect(page.get_by_role("button", name="Column: To do")).to_be_visible()
-        found = dict(await page.evaluate(BASELINES))
-        assert {"Column", "Priority", "Assignees", "Branch", "Source URL"} <= found.keys()
-        assert {name: off for name, off in found.items() if abs(off) > 1} == {}
+        result = dict(await page.evaluate(BASELINES))
+        assert {"Column", "Priority", "Assignees", "Branch", "Source URL"} <= result.keys()
+        assert {name: off for name, off in result.items() if abs(off) > 1} == {}
         name, copy = [
             await each.bounding_box()
             for each in (page.locator("code", has_text="two-lines"), page.get_by_role("button", name="Copy branch"))
@@ -330,18 +330,18 @@ def test_new_comment_out_of_view_shows_a_notice(chromium: Chromium, world: World
 
     async def watch(page: Page) -> None:
         await expect(page.get_by_label("New comment", exact=True)).to_be_attached()
-        told = page.get_by_role("button", name="New comment by Claude")
-        await expect(told).to_have_count(0)
+        notice = page.get_by_role("button", name="New comment by Claude")
+        await expect(notice).to_have_count(0)
         ok(agent.post(f"/tickets/{ticket['id']}/comments", json={"body": "Fixed on `main`."}))
-        await expect(told).to_be_in_viewport()
+        await expect(notice).to_be_in_viewport()
         await assert_accessible(page)
         await assert_fits(page)
-        await told.click()
+        await notice.click()
         await expect(page.get_by_role("article", name="Comment by Ann")).to_be_in_viewport()
-        await expect(told).to_have_count(0)
+        await expect(notice).to_have_count(0)
         await page.evaluate("() => document.querySelector('h1').scrollIntoView()")
         await expect(page.get_by_role("heading", level=1)).to_be_in_viewport()
-        await expect(told).to_have_count(0)
+        await expect(notice).to_have_count(0)
 
     use(chromium, world.owner, page_of(ticket), watch, looks)
 

@@ -66,8 +66,8 @@ def test_created_token_works_within_its_scope(chromium: Chromium, world: World, 
     assert (token["label"], token["scopes"]) == ("my agent", ["comments", "read"])
     assert (token["company_id"], token["project_ids"]) == (world.company, [second])
     assert ask_mcp(f"{world.box.url}/mcp", {"Authorization": f"Bearer {secret}"})["token"]["id"] == token["id"]
-    made = world.ticket()
-    expect_error(world.box.client(secret).get(f"/tickets/{made['id']}"), 404, "not_found")
+    ticket = world.ticket()
+    expect_error(world.box.client(secret).get(f"/tickets/{ticket['id']}"), 404, "not_found")
 
 
 @pytest.mark.long

@@ -135,8 +135,8 @@ def plant_log(world: World, webhook: str) -> None:
 
 def test_secret_is_rotated_and_deliveries_load_to_the_end(chromium: Chromium, world: World) -> None:
     given = {"name": "Hook", "url": "https://hooks.example.invalid/", "types": ["member.invited"]}
-    made = ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json=given))
-    plant_log(world, made["webhook"]["id"])
+    webhook = ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json=given))
+    plant_log(world, webhook["webhook"]["id"])
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
@@ -144,7 +144,7 @@ def test_secret_is_rotated_and_deliveries_load_to_the_end(chromium: Chromium, wo
         await page.get_by_role("button", name="Rotate secret", exact=True).click()
         secret = await page.get_by_label("Secret", exact=True).input_value()
         assert secret.startswith("whsec_")
-        assert secret != made["secret"]
+        assert secret != webhook["secret"]
         await page.get_by_role("button", name="Done").click()
         await page.get_by_text("The old secret expires").wait_for()
         assert await faults(page) == {}

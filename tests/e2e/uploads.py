@@ -72,17 +72,17 @@ def encode_multipart(parts: list[Part]) -> tuple[str, bytes]:
 
 def read_all_entries(client: httpx.Client, path: str, limit: int = 3) -> list[Json]:
     """Read a whole stream in small pages."""
-    found: list[Json] = []
+    result: list[Json] = []
     cursor: dict[str, str] = {}
     while True:
         answer = client.get(path, params={"limit": limit, **cursor})
         assert answer.status_code == 200, answer.text
         page = answer.json()
         assert len(page["items"]) <= limit
-        found += page["items"]
+        result += page["items"]
         if page["next_cursor"] is None:
-            assert page["total"] == page["matched"] == len(found)
-            return found
+            assert page["total"] == page["matched"] == len(result)
+            return result
         cursor = {"cursor": page["next_cursor"]}
 
 

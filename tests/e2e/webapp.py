@@ -49,15 +49,15 @@ async def disable_form_validation(page: Page) -> None:
 
 async def faults(page: Page) -> dict[str, Any]:
     """What shuts somebody out of the page as it stands, at both sizes; and whether it is wider than a phone."""
-    found: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     for size in (DESK, PHONE):
         await page.set_viewport_size(size)
         looked = await Axe().run(page)
         if looked.violations_count:
-            found[f"axe at {size['width']}"] = looked.generate_report()
+            result[f"axe at {size['width']}"] = looked.generate_report()
     for width in (PHONE["width"], NARROWEST):
         await page.set_viewport_size({"width": width, "height": 844})
         wide = await page.evaluate(OVERHANG)
         if wide > 0:
-            found[f"wider than {width} by"] = wide
-    return found
+            result[f"wider than {width} by"] = wide
+    return result

@@ -76,9 +76,9 @@ def test_response_with_an_etag_is_not_compressed(world: World) -> None:
 def test_secrets_are_never_compressed(world: World) -> None:
     """Their answers are those of writes, and of what needs a session."""
     web = world.owner.web
-    made = web.post("/tokens", json={"label": "x" * 100, "scopes": ["read"]}, headers={"Accept-Encoding": "gzip"})
-    assert ok(made)["secret"]
-    assert "content-encoding" not in made.headers
+    token = web.post("/tokens", json={"label": "x" * 100, "scopes": ["read"]}, headers={"Accept-Encoding": "gzip"})
+    assert ok(token)["secret"]
+    assert "content-encoding" not in token.headers
     for number in range(12):
         given = {
             "name": f"Hook {number}",

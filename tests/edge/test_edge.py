@@ -319,11 +319,11 @@ def test_too_large_body_is_rejected_early(world: World) -> None:
             yield b" " * 65_536
 
     try:
-        answered = world.api.post("/tickets", content=endless(), headers={"Content-Type": "application/json"})
+        response = world.api.post("/tickets", content=endless(), headers={"Content-Type": "application/json"})
     except (httpx.WriteError, httpx.ReadError, httpx.RemoteProtocolError):
         pass  # the server hung up in the middle
     else:
-        expect_error(answered, 413, "payload_too_large")
+        expect_error(response, 413, "payload_too_large")
     ok(world.api.get("/me"))
 
 
@@ -346,8 +346,8 @@ def test_hostile_bodies_use_little_memory(world: World) -> None:
 
 def test_large_valid_body_is_accepted(world: World) -> None:
     text = "é" * 100_000
-    made = ok(world.api.post("/tickets", json={"project_id": world.project, "title": "x", "description": text}))
-    assert ok(world.api.get(f"/tickets/{made['id']}"))["description"] == text
+    ticket = ok(world.api.post("/tickets", json={"project_id": world.project, "title": "x", "description": text}))
+    assert ok(world.api.get(f"/tickets/{ticket['id']}"))["description"] == text
 
 
 @pytest.mark.parametrize(
@@ -357,9 +357,9 @@ def test_large_valid_body_is_accepted(world: World) -> None:
 def test_search_text_is_never_index_syntax(world: World, text: str) -> None:
     world.ticket("Something else altogether")
     word = secrets.token_hex(8)
-    made = world.ticket(f"Before {text} {word}")["id"]
+    ticket = world.ticket(f"Before {text} {word}")["id"]
     answer = world.api.get("/search", params={"q": f"before {text} {word}"})
-    assert [each["id"] for each in ok(answer)["items"]] == [made]
+    assert [each["id"] for each in ok(answer)["items"]] == [ticket]
 
 
 @pytest.mark.parametrize("query", ["", "q=", "q=*", "q=%20%20%20", "q=%00%00", "q=" + "x" * 501, "q=a%0Ab"])

@@ -30,13 +30,13 @@ PIECES = [
 def list_server_texts() -> list[str]:
     """Every text in the server's tests of redaction."""
     names = dict(vars(test_redaction))
-    found: list[str] = []
+    result: list[str] = []
     for node in ast.walk(ast.parse(inspect.getsource(test_redaction))):
         if isinstance(node, ast.Constant | ast.JoinedStr):
             value = eval(compile(ast.Expression(node), "test_redaction", "eval"), names) if _is_plain(node) else None
             if isinstance(value, str):
-                found.append(value)
-    return found
+                result.append(value)
+    return result
 
 
 def _is_plain(node: ast.Constant | ast.JoinedStr) -> bool:

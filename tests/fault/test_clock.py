@@ -74,10 +74,10 @@ def test_revoked_token_stays_revoked(seed: Seed, tmp_path: Path, jump: int) -> N
             return await dispatcher.dispatch(load_registry()[name], given, RequestContext(**call))
 
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 30}
-        made = await ask("issue_token", wanted, operator=True)
-        hashed = secrets.hash_secret(made.secret)
+        token = await ask("issue_token", wanted, operator=True)
+        hashed = secrets.hash_secret(token.secret)
         await ask("get_me", {}, secret_hash=hashed)
-        await ask("revoke_issued_token", {"token_id": made.id}, operator=True)
+        await ask("revoke_issued_token", {"token_id": token.id}, operator=True)
         session = await ask("create_session", {"email": EMAIL, "password": "correct horse battery"}, address="a")
         cookie = {"secret_hash": secrets.hash_secret(session.secret), "cookie": True}
         invited = await ask("create_invitation", {"company_id": seed.company, "role": "viewer"}, **cookie)
@@ -101,15 +101,15 @@ def test_token_expires_by_the_wall_clock(seed: Seed, tmp_path: Path) -> None:
         hands = Hands()
         database, dispatcher = await open_dispatcher(seed.copy(tmp_path), hands)
         wanted = {"user": EMAIL, "label": "short", "scopes": ["read"], "expires_days": 1}
-        made = await dispatcher.dispatch(load_registry()["issue_token"], wanted, RequestContext(operator=True))
+        token = await dispatcher.dispatch(load_registry()["issue_token"], wanted, RequestContext(operator=True))
         hands.wall += DAY - 1
         await dispatcher.dispatch(
-            load_registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(made.secret))
+            load_registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(token.secret))
         )
         hands.wall += 1
         with pytest.raises(Unauthorized):
             await dispatcher.dispatch(
-                load_registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(made.secret))
+                load_registry()["get_me"], {}, RequestContext(secret_hash=secrets.hash_secret(token.secret))
             )
         dispatcher.services.close()
         await database.close()

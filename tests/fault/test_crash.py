@@ -60,9 +60,9 @@ def write_until_killed(box: Box, seed: Seed, ledger: Ledger, client: httpx.Clien
                 said = ok(client.post(f"/tickets/{ticket}/comments", json={"body": f"Comment {number}"}))
                 ledger.note("comment", said["id"])
                 if number % 4 == 0:
-                    made = ok(client.post("/captures", files=capture_parts(seed.project, number)))
-                    ledger.note("capture", made["capture_id"])
-                    ledger.note("ticket", made["ticket_id"])
+                    capture = ok(client.post("/captures", files=capture_parts(seed.project, number)))
+                    ledger.note("capture", capture["capture_id"])
+                    ledger.note("ticket", capture["ticket_id"])
         except httpx.TransportError:
             ledger.count_unanswered()
             raise

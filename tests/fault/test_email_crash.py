@@ -29,9 +29,9 @@ main()
 def test_every_acknowledged_notification_is_mailed(seed: Seed, tmp_path: Path, rounds: int) -> None:
     chance = random.Random(rounds)
     acknowledged: list[str] = []
-    with run_mail_server() as post:
-        post.refuse = lambda _: "451 later" if chance.random() < 0.2 else None
-        flags = ["--smtp-url", f"smtp://{post.host}", "--smtp-from", "box@tickets.example"]
+    with run_mail_server() as mail_server:
+        mail_server.refuse = lambda _: "451 later" if chance.random() < 0.2 else None
+        flags = ["--smtp-url", f"smtp://{mail_server.host}", "--smtp-from", "box@tickets.example"]
         with PatchedServer(QUICK, seed.copy(tmp_path), *flags) as box:
             web = box.client()
             ok(web.post("/session", json={"email": EMAIL, "password": PASSWORD}))
@@ -39,7 +39,7 @@ def test_every_acknowledged_notification_is_mailed(seed: Seed, tmp_path: Path, r
             invited = ok(web.post(f"/companies/{seed.company}/invitations", json={"role": "member"}))["secret"]
             ok(bob.web.post(f"/invitations/accept/{invited}", json={}))
             ok(bob.web.patch("/profile", json={"mail": True}))
-            question = eventually(lambda: post.to(bob.email))[0].as_string().replace("=\n", "")
+            question = eventually(lambda: mail_server.to(bob.email))[0].as_string().replace("=\n", "")
             key = re.findall(r"mbx_\w+", question)[0]
             assert httpx.post(f"{box.url}/mail/{key}", data={"wanted": "yes"}).is_success
 
@@ -67,8 +67,8 @@ def test_every_acknowledged_notification_is_mailed(seed: Seed, tmp_path: Path, r
                 box.start()
 
             def missing() -> list[str]:
-                told = "".join(str(each.get_body(("plain",)).get_content()) for each in post.to(bob.email))  # type: ignore[union-attr]
-                return [said for said in acknowledged if said not in told]
+                result = "".join(str(each.get_body(("plain",)).get_content()) for each in mail_server.to(bob.email))  # type: ignore[union-attr]
+                return [said for said in acknowledged if said not in result]
 
             eventually(lambda: not missing(), 60 + rounds)
             assert len(acknowledged) > rounds

@@ -76,10 +76,10 @@ def mix(world: World) -> list[str]:
     ok(owner.web.get("/tokens"))
     keep(owner.web.post("/session", json={"email": owner.email, "password": secret}))
     world.ticket()
-    made = ok(owner.web.post("/tokens", json={"label": "by hand", "scopes": ["read"]}))
-    ok(world.box.client(made["secret"]).get("/me"))
-    ok(owner.web.delete(f"/tokens/{made['id']}"))
-    keep(world.box.client(made["secret"]).get("/me"))
+    token = ok(owner.web.post("/tokens", json={"label": "by hand", "scopes": ["read"]}))
+    ok(world.box.client(token["secret"]).get("/me"))
+    ok(owner.web.delete(f"/tokens/{token['id']}"))
+    keep(world.box.client(token["secret"]).get("/me"))
     given = {"role": "viewer"}
     invitation = ok(owner.web.post(f"/companies/{world.company}/invitations", json=given))["secret"]
     ok(owner.web.get(f"/invitations/accept/{invitation}"))
@@ -107,9 +107,9 @@ def test_no_secret_in_the_log_the_file_or_an_error(tmp_path: Path, form: str) ->
         assert PASSWORD not in log
         assert len(refusals) > 30
         assert [text for text in refusals if SECRET.search(text)] == []
-        found = texts_of(box.db)
-        assert len(found["event"]) > 5
-        assert SECRET.findall(repr(found)) == []
+        texts = texts_of(box.db)
+        assert len(texts["event"]) > 5
+        assert SECRET.findall(repr(texts)) == []
 
 
 def test_secret_in_a_traceback_is_masked() -> None:

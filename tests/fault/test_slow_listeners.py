@@ -50,13 +50,13 @@ def deaf(box: Box, seed: Seed, after: str = "evt_000000000000") -> socket.socket
 def test_listener_that_does_not_read_is_dropped_and_can_resume(seed: Seed, strict: Box) -> None:
     with strict.client(seed.token) as client:
         server = psutil.Process(strict.process.pid)
-        made = [ok(client.post("/tickets", json={"project_id": seed.project, "title": "T"}))["id"] for _ in range(3)]
+        tickets = [ok(client.post("/tickets", json={"project_id": seed.project, "title": "T"}))["id"] for _ in range(3)]
         update_row(strict.db, MANY)
         held = server.memory_info().rss
         listeners = [deaf(strict, seed) for _ in range(15)]
         try:
             started = time.monotonic()
-            ok(client.patch(f"/tickets/{made[1]}", json={"title": "Meanwhile"}))
+            ok(client.patch(f"/tickets/{tickets[1]}", json={"title": "Meanwhile"}))
             assert time.monotonic() - started < 1, "a deaf listener held a write up"
             port = urlsplit(strict.url).port
             eventually(lambda: sum(each.laddr.port == port and each.status == "ESTABLISHED"

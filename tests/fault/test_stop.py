@@ -137,9 +137,9 @@ def test_acknowledged_writes_survive_a_stop(seed: Seed, tmp_path: Path) -> None:
 
         def write(client: httpx.Client) -> None:
             with contextlib.suppress(httpx.TransportError):
-                while (made := client.post("/tickets", json={"project_id": seed.project, "title": "T"})).is_success:
-                    acknowledged.add(made.json()["id"])
-                assert made.status_code == 503, made.text
+                while (ticket := client.post("/tickets", json={"project_id": seed.project, "title": "T"})).is_success:
+                    acknowledged.add(ticket.json()["id"])
+                assert ticket.status_code == 503, ticket.text
 
         threads = [threading.Thread(target=write, args=(box.client(seed.token),)) for _ in range(3)]
         for thread in threads:

@@ -61,7 +61,7 @@ def test_unusable_file_is_rejected_and_unchanged(seed: Seed, tmp_path: Path, dam
 def test_wal_of_a_killed_server_is_part_of_the_database(seed: Seed, tmp_path: Path) -> None:
     """The write-ahead log alone holds the newest rows; damage at its end takes no committed row along."""
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
-        made = [
+        tickets = [
             ok(client.post("/tickets", json={"project_id": seed.project, "title": f"Ticket {number}"}))["id"]
             for number in range(20)
         ]
@@ -75,6 +75,6 @@ def test_wal_of_a_killed_server_is_part_of_the_database(seed: Seed, tmp_path: Pa
         assert checked.returncode == 0, checked.stdout
         again = Box(box.db)
         with again, again.client(seed.token) as reader:
-            for ticket in made:
+            for ticket in tickets:
                 ok(reader.get(f"/tickets/{ticket}"))
         assert faults(box.db) == {}

@@ -62,13 +62,13 @@ def test_deliveries_are_never_lost_and_stay_in_order(seed: Seed, tmp_path: Path,
             return shown["pending"]
 
         eventually(lambda: pending() == 0, 60 + rounds)
-        told: dict[str, list[str]] = {}
+        result: dict[str, list[str]] = {}
         for got in receiver.got:
-            seen = told.setdefault(got.event["ticket_id"], [])
+            seen = result.setdefault(got.event["ticket_id"], [])
             if got.headers["webhook-id"] not in seen:
                 seen.append(got.headers["webhook-id"])
         assert len(acknowledged) > rounds
         for ticket, comments in acknowledged.items():
-            assert len(told[ticket]) >= 1 + comments
-            assert told[ticket] == sorted(told[ticket])
+            assert len(result[ticket]) >= 1 + comments
+            assert result[ticket] == sorted(result[ticket])
         assert "Traceback" not in box.log.read_text()

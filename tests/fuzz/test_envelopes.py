@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.fuzz.mutations import AWKWARD, mutate_samples
 from tests.support.long_runs import TIMES, Record, hypothesis_settings
 from tests.support.mcp_client import ACCEPT, NEWEST
-from tests.support.operation_cases import Stage, address, capture_arguments, open_stage
+from tests.support.operation_cases import Stage, capture_arguments, draw_address, open_stage
 from tests.support.server import Box
 
 FORM = {"Content-Type": "application/x-www-form-urlencoded"}
@@ -22,8 +22,8 @@ JSON = {"Content-Type": "application/json"}
 @pytest.fixture(scope="module")
 def stage(box: Box) -> Iterator[Stage]:
     """A company whose budget has room for many inputs."""
-    with open_stage(box) as made:
-        yield made
+    with open_stage(box) as stage:
+        yield stage
 
 
 def message(stage: Stage) -> st.SearchStrategy[tuple[str, dict[str, str], bytes]]:
@@ -72,7 +72,7 @@ KINDS = {"mcp": message, "oauth": form, "upload": upload, "webhook": hook, "sear
 
 def feed(stage: Stage, kind: str, inputs: int) -> dict[str, Any]:
     """Send inputs; how many were sent, and how many were refused."""
-    told = {"inputs": 0, "refused": 0}
+    counts = {"inputs": 0, "refused": 0}
     mark = stage.box.log_size()
     web = stage.owner.web
     client = httpx.Client(timeout=30, verify=False)
@@ -81,29 +81,29 @@ def feed(stage: Stage, kind: str, inputs: int) -> dict[str, Any]:
     @given(KINDS[kind](stage))
     def one(sent: tuple[str, dict[str, str], bytes]) -> None:
         url, headers, body = sent
-        carried = {"X-Forwarded-For": address(), **headers}
+        carried = {"X-Forwarded-For": draw_address(), **headers}
         if kind == "webhook":
-            if told["inputs"] % 300 == 299:  # a session has 600 writes a minute, which no company's limits raise
+            if counts["inputs"] % 300 == 299:  # a session has 600 writes a minute, which no company's limits raise
                 stage.owner.begin_session()
             carried |= {"Cookie": f"ticketbox={web.cookies['ticketbox']}", "Origin": stage.box.url}
         elif kind != "oauth":
             carried["Authorization"] = stage.api.headers["Authorization"]
         answer = client.request("GET" if kind == "search" else "POST", url, headers=carried, content=body)
-        told["inputs"] += 1
-        told["refused"] += answer.status_code >= 400
+        counts["inputs"] += 1
+        counts["refused"] += answer.status_code >= 400
         assert answer.status_code < 500, f"{urlsplit(url).path} {headers} {body[:500]!r}: {answer.text}"
         assert answer.status_code != 429
 
     with client:
         one()
     assert "Traceback" not in stage.box.log_after(mark)
-    return told
+    return counts
 
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_malformed_envelopes_break_nothing(stage: Stage, kind: str) -> None:
-    told = feed(stage, kind, 60)
-    assert told["refused"] > 0
+    counts = feed(stage, kind, 60)
+    assert counts["refused"] > 0
 
 
 @pytest.mark.long

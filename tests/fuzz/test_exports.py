@@ -46,10 +46,10 @@ class ExportSample:
     def __init__(self, folder: Path) -> None:
         db, source = folder / "source.db", folder / "export.zip"
         given = ["--email", "ann@example.org", "--name", "Ann", "--company", "A", "--project", "P", "--password-stdin"]
-        made = msgspec.json.decode(run("init", "--db", db, *given, stdin=PASSWORD).stdout)
+        output = msgspec.json.decode(run("init", "--db", db, *given, stdin=PASSWORD).stdout)
         issues = Path(__file__).parents[1] / "cli" / "trackers" / "github.json"
         done = run(
-            "import", issues, "--db", db, "--from", "github", "--project", made["project_id"], "--user", given[1]
+            "import", issues, "--db", db, "--from", "github", "--project", output["project_id"], "--user", given[1]
         )
         assert done.exit_code == 0, done.stderr
         assert run("export", source, "--db", db).exit_code == 0
@@ -84,17 +84,17 @@ class ExportSample:
 
 
 @pytest.fixture(scope="module")
-def kept(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExportSample]:
+def sample(tmp_path_factory: pytest.TempPathFactory) -> Iterator[ExportSample]:
     """One for all."""
-    made = ExportSample(tmp_path_factory.mktemp("archives"))
-    with contextlib.closing(made.file):
-        yield made
+    sample = ExportSample(tmp_path_factory.mktemp("archives"))
+    with contextlib.closing(sample.file):
+        yield sample
 
 
-def corrupt_bytes(kept: ExportSample) -> st.SearchStrategy[bytes]:
+def corrupt_bytes(sample: ExportSample) -> st.SearchStrategy[bytes]:
     """The file's bytes with something in their midst that doesn't belong there, or missing."""
-    at = st.tuples(st.integers(0, len(kept.bytes)), st.sampled_from([0, 1, 4, 50]), st.sampled_from(AWKWARD))
-    return st.lists(at, min_size=1, max_size=3).map(lambda cuts: _cut(kept.bytes, cuts))
+    at = st.tuples(st.integers(0, len(sample.bytes)), st.sampled_from([0, 1, 4, 50]), st.sampled_from(AWKWARD))
+    return st.lists(at, min_size=1, max_size=3).map(lambda cuts: _cut(sample.bytes, cuts))
 
 
 def _cut(data: bytes, cuts: list[tuple[int, int, bytes]]) -> bytes:
@@ -104,11 +104,11 @@ def _cut(data: bytes, cuts: list[tuple[int, int, bytes]]) -> bytes:
 
 
 @st.composite
-def rewritten(draw: st.DrawFn, kept: ExportSample) -> Rows:
+def rewritten(draw: st.DrawFn, sample: ExportSample) -> Rows:
     """The same rows, some with other values, twice, or gone."""
-    rows = {table: [dict(row) for row in held] for table, held in kept.rows.items()}
+    rows = {table: [dict(row) for row in held] for table, held in sample.rows.items()}
     for _ in range(draw(st.integers(1, 4))):
-        table = draw(st.sampled_from(kept.filled))
+        table = draw(st.sampled_from(sample.filled))
         if not rows[table]:
             continue
         row = draw(st.sampled_from(rows[table]))
@@ -128,52 +128,52 @@ def rewritten(draw: st.DrawFn, kept: ExportSample) -> Rows:
     return rows
 
 
-def feed(kept: ExportSample, inputs: int) -> dict[str, int]:
+def feed(sample: ExportSample, inputs: int) -> dict[str, int]:
     """Read changed files; how many there were, and how many were refused."""
-    told = {"inputs": 0, "refused": 0}
+    counts = {"inputs": 0, "refused": 0}
 
     def one() -> None:
-        told["inputs"] += 1
+        counts["inputs"] += 1
         try:
-            kept.load()
+            sample.load()
         except InvalidArchive:
-            told["refused"] += 1
+            counts["refused"] += 1
 
     @hypothesis_settings(inputs)
-    @given(corrupt_bytes(kept))
+    @given(corrupt_bytes(sample))
     def tear(data: bytes) -> None:
-        kept.changed.write_bytes(data)
+        sample.changed.write_bytes(data)
         one()
 
     @hypothesis_settings(inputs)
-    @given(rewritten(kept))
+    @given(rewritten(sample))
     def rewrite(rows: Rows) -> None:
-        kept.write(rows)
+        sample.write(rows)
         one()
 
     tear()
     rewrite()
-    return told
+    return counts
 
 
-def test_unchanged_export_is_imported(kept: ExportSample) -> None:
-    kept.changed.write_bytes(kept.bytes)
-    kept.load()
+def test_unchanged_export_is_imported(sample: ExportSample) -> None:
+    sample.changed.write_bytes(sample.bytes)
+    sample.load()
 
 
-def test_record_without_a_field_is_rejected_with_its_position(kept: ExportSample) -> None:
-    bylines = [{name: value for name, value in row.items() if name != "user_id"} for row in kept.rows["byline"]]
-    kept.write({**kept.rows, "byline": bylines})
+def test_record_without_a_field_is_rejected_with_its_position(sample: ExportSample) -> None:
+    bylines = [{name: value for name, value in row.items() if name != "user_id"} for row in sample.rows["byline"]]
+    sample.write({**sample.rows, "byline": bylines})
     with pytest.raises(InvalidArchive, match="byline, record 1: a field is missing"):
-        kept.load()
+        sample.load()
 
 
-def test_changed_export_is_imported_completely_or_rejected(kept: ExportSample) -> None:
-    told = feed(kept, 40)
-    assert 0 < told["refused"] < told["inputs"]
+def test_changed_export_is_imported_completely_or_rejected(sample: ExportSample) -> None:
+    counts = feed(sample, 40)
+    assert 0 < counts["refused"] < counts["inputs"]
 
 
 @pytest.mark.long
-def test_many_changed_exports_are_imported_or_rejected(kept: ExportSample, record_property: Record) -> None:
-    for name, figure in feed(kept, 1_000 * TIMES).items():
+def test_many_changed_exports_are_imported_or_rejected(sample: ExportSample, record_property: Record) -> None:
+    for name, figure in feed(sample, 1_000 * TIMES).items():
         record_property(name, figure)

@@ -106,7 +106,7 @@ TARGETS: dict[str, Callable[[bytes], None]] = {
 
 def feed(kind: str, inputs: int) -> dict[str, Any]:
     """Feed a target; how many inputs it had, how many it refused, the slowest one, and by how much memory grew."""
-    told: dict[str, Any] = {"inputs": 0, "refused": 0, "slowest ms": 0}
+    counts: dict[str, Any] = {"inputs": 0, "refused": 0, "slowest ms": 0}
     for data in samples(kind):
         TARGETS[kind](data)  # what is kept is sound, or the inputs made from it would say little
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
@@ -115,19 +115,19 @@ def feed(kind: str, inputs: int) -> dict[str, Any]:
     @given(mutate_samples(kind))
     def one(data: bytes) -> None:
         started = time.process_time()
-        told["inputs"] += 1
+        counts["inputs"] += 1
         try:
             TARGETS[kind](data)
         except Refusal:
-            told["refused"] += 1
+            counts["refused"] += 1
         spent = time.process_time() - started
         assert spent < SECONDS
-        told["slowest ms"] = max(told["slowest ms"], round(1000 * spent))
+        counts["slowest ms"] = max(counts["slowest ms"], round(1000 * spent))
 
     one()
-    told["grown MB"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
-    assert told["grown MB"] <= MEGABYTES
-    return told
+    counts["grown MB"] = (resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) // 1024
+    assert counts["grown MB"] <= MEGABYTES
+    return counts
 
 
 @pytest.mark.parametrize("kind", TARGETS)

@@ -77,7 +77,7 @@ def test_many_segments_become_one_and_searches_return_the_same(tmp_path: Path) -
             await add(services, 7, tickets=20, words=200)
             assert await services.database.read(search_segments.count_segments) > search_merge.MAX_SEGMENTS
             before = run_searches(tmp_path / "a.db")
-            assert any(found for found, _ in before)
+            assert any(result for result, _ in before)
             assert await search_merge.merge_segments(services, asyncio.Event(), full=True) > 0
             assert await services.database.read(search_segments.count_segments) == 1
             assert run_searches(tmp_path / "a.db") == before
@@ -133,8 +133,8 @@ def test_writes_continue_between_steps(tmp_path: Path, monkeypatch: pytest.Monke
             assert services.database.written - before == 2 * len(pauses)  # a step, then a write
             assert sum(pauses) == pytest.approx(search_merge.STEP_PAUSE * worked)
             assert await services.database.read(search_segments.count_segments) < 6 + len(pauses)
-            found = run_searches(tmp_path / "a.db")
-            assert len(found[0][0]) == 600 + len(pauses)
+            results = run_searches(tmp_path / "a.db")
+            assert len(results[0][0]) == 600 + len(pauses)
 
     asyncio.run(work())
 

@@ -65,8 +65,10 @@ class Bench:
 
     async def log(self) -> list[tuple[DeliveryState, int]]:
         """State and number of attempts of each delivery, oldest first."""
-        found = await self.database.read(lambda tx: webhook_deliveries.list_deliveries(tx, self.webhook, 2**62, 100))
-        return [(each.state, each.attempts) for _, each in reversed(found)]
+        deliveries = await self.database.read(
+            lambda tx: webhook_deliveries.list_deliveries(tx, self.webhook, 2**62, 100)
+        )
+        return [(each.state, each.attempts) for _, each in reversed(deliveries)]
 
     async def next_due(self) -> int | None:
         """When there is something to do again."""
@@ -74,8 +76,8 @@ class Bench:
 
     async def read_state(self) -> tuple[bool, str | None]:
         """Whether the webhook is enabled, and why not."""
-        found = await self.database.read(lambda tx: webhooks.load_webhook(tx, self.webhook))
-        return found.enabled, found.disabled_reason
+        webhook = await self.database.read(lambda tx: webhooks.load_webhook(tx, self.webhook))
+        return webhook.enabled, webhook.disabled_reason
 
 
 @asynccontextmanager
@@ -206,8 +208,8 @@ def test_many_events_are_delivered_in_order(tmp_path: Path) -> None:
         for _ in range(20):
             await bench.deliverer.start()
             await bench.deliverer.wait_until_idle()
-        told = [got.event["data"]["number"] for got in bench.receiver.got]
-        assert told == list(range(23))
+        result = [got.event["data"]["number"] for got in bench.receiver.got]
+        assert result == list(range(23))
 
     on_a_bench(tmp_path, test)
 

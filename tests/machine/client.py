@@ -12,7 +12,7 @@ import httpx
 
 from tests.machine.model import Row
 from tests.support.mcp_client import ACCEPT, NEWEST
-from tests.support.operation_cases import address, prepare
+from tests.support.operation_cases import build_request, draw_address
 from tests.support.server import Box
 from ticketbox.domain.accounts.secrets import generate_secret, hash_secret
 from ticketbox.operations.catalogue import load_registry
@@ -38,7 +38,7 @@ WHERE ticket.id = n.id
 def arrive(box: Box, names: Iterable[str]) -> dict[str, Row]:
     """New accounts, each with a session as signing in makes it, without its slow hash: a run needs new ones."""
     now = int(time.time() * 1000)
-    found: dict[str, Row] = {}
+    result: dict[str, Row] = {}
     connection = sqlite3.connect(box.db, timeout=30)
     with connection:
         for name in names:
@@ -46,9 +46,9 @@ def arrive(box: Box, names: Iterable[str]) -> dict[str, Row]:
             connection.execute(USER, (user, f"{user}@example.org", name, now))
             session = f"ses_{secrets.token_hex(6)}"
             connection.execute(SESSION, (session, hash_secret(secret), now, now + 86_400_000, user))
-            found[user] = {"name": name, "secret": secret}
+            result[user] = {"name": name, "secret": secret}
     connection.close()
-    return found
+    return result
 
 
 class Answer(NamedTuple):
@@ -83,7 +83,7 @@ class Wire:
         self.calls += 1
         carried = f"ticketbox={who['secret']}" if who["kind"] == "session" else f"Bearer {who['secret']}"
         request.headers["Cookie" if who["kind"] == "session" else "Authorization"] = carried
-        request.headers["X-Forwarded-For"] = address()
+        request.headers["X-Forwarded-For"] = draw_address()
         answer = self.client.send(request)
         self.client.cookies.clear()
         assert answer.status_code < 500, f"{request.method} {request.url}: {answer.status_code} {answer.text}"
@@ -94,7 +94,7 @@ class Wire:
         given = dict(arguments)
         version = given.pop("expected_version", None)
         fits = [each for each in operation.routes if set(each.parameters) <= given.keys()]
-        request = prepare(self.client, operation, given, fits[0])
+        request = build_request(self.client, operation, given, fits[0])
         if version is not None:
             request.headers["If-Match"] = f'"{version}"'
         answer = self.send(who, request)
@@ -127,11 +127,11 @@ class Wire:
             return Answer((answer.status_code, body["error"]["data"]["code"]), body["error"]["data"])
         result = body["result"]
         text = result["content"][0]["text"]
-        told = result.get("structuredContent") or json.loads(text)  # a result with a picture has only the text
+        content = result.get("structuredContent") or json.loads(text)  # a result with a picture has only the text
         if result.get("isError"):
-            return Answer((told["status"], told["code"]), told)
-        assert json.loads(text) == told
-        return Answer(None, told)
+            return Answer((content["status"], content["code"]), content)
+        assert json.loads(text) == content
+        return Answer(None, content)
 
 
 def without_nulls(node: Any) -> Any:
@@ -144,10 +144,10 @@ def without_nulls(node: Any) -> Any:
 def differs(expected: Any, actual: Any, at: str = "") -> str | None:
     """Where an answer lacks what it must hold. A dictionary for a list: its items by their ids, in any order."""
     if isinstance(expected, dict) and isinstance(actual, list):
-        found = {each["id"]: each for each in actual}
-        if expected.keys() != found.keys() or len(found) < len(actual):
-            return f"{at}: {sorted(expected)} expected, not {sorted(found)}"
-        return differs(expected, found, at)
+        result = {each["id"]: each for each in actual}
+        if expected.keys() != result.keys() or len(result) < len(actual):
+            return f"{at}: {sorted(expected)} expected, not {sorted(result)}"
+        return differs(expected, result, at)
     if isinstance(expected, dict) and isinstance(actual, dict):
         parts = (differs(value, actual.get(key), f"{at}.{key}") for key, value in expected.items())
         return next((part for part in parts if part), None)

@@ -45,8 +45,8 @@ class Office(State):
         del self.companies[company_id]
 
     def list_projects(self, limit: int, company_id: str | None = None) -> Row:
-        found = {key: row for key, row in self.projects.items() if company_id in {None, row["company"]}}
-        return {"items": {key: {"name": row["name"]} for key, row in found.items() if self.sees(key)}}
+        rows = {key: row for key, row in self.projects.items() if company_id in {None, row["company"]}}
+        return {"items": {key: {"name": row["name"]} for key, row in rows.items() if self.sees(key)}}
 
     def create_project(self, company_id: str, name: str) -> Row:
         self.company(company_id, "admin")
@@ -197,8 +197,8 @@ class Office(State):
 
     def list_invitations(self, company_id: str, limit: int) -> Row:
         self.company(company_id, "admin")
-        found = {key: row for key, row in self.invitations.items() if row["company"] == company_id}
-        return {"items": {key: {"role": row["role"]} for key, row in found.items()}}
+        rows = {key: row for key, row in self.invitations.items() if row["company"] == company_id}
+        return {"items": {key: {"role": row["role"]} for key, row in rows.items()}}
 
     def delete_invitation(self, invitation_id: str) -> None:
         row = self.invitations.get(invitation_id)
@@ -208,10 +208,10 @@ class Office(State):
         del self.invitations[invitation_id]
 
     def offer(self, secret: str) -> str:
-        found = [key for key, row in self.invitations.items() if row["secret"] == secret]
-        if not found:
+        keys = [key for key, row in self.invitations.items() if row["secret"] == secret]
+        if not keys:
             raise not_found()
-        return found[0]
+        return keys[0]
 
     def get_invitation(self, secret: str) -> Row:
         return {"role": self.invitations[self.offer(secret)]["role"]}
@@ -293,8 +293,8 @@ class Office(State):
 
     def list_webhooks(self, company_id: str, limit: int) -> Row:
         self.company(company_id, "admin")
-        found = {key: row for key, row in self.webhooks.items() if row["company"] == company_id}
-        return {"items": {key: {"name": row["name"]} for key, row in found.items()}}
+        rows = {key: row for key, row in self.webhooks.items() if row["company"] == company_id}
+        return {"items": {key: {"name": row["name"]} for key, row in rows.items()}}
 
     def update_webhook(self, webhook_id: str, name: str) -> Row:
         row = self.webhook(webhook_id)

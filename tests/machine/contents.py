@@ -59,8 +59,8 @@ class Model(Board, Office):
             self.read("tickets", row["ticket"])
             return {"capture_id": key, "ticket_id": row["ticket"]}
         page = capture["page"]["url"]
-        made = self.made if isinstance(self.made, dict) else {}
-        key, at = made.get("capture_id", "none"), made.get("ticket_id", "none")
+        result = self.made if isinstance(self.made, dict) else {}
+        key, at = result.get("capture_id", "none"), result.get("ticket_id", "none")
         if "ticket_id" in capture:
             ticket, tell = self.changeable(capture["ticket_id"]), self.touch
         else:

@@ -108,8 +108,8 @@ class State:
 
     def member(self, company: str, user: str | None = None) -> Row | None:
         """A user's place in a company; the caller's own unless another is named."""
-        found = self.companies.get(company)
-        return None if found is None else found["members"].get(user or self.who["user"])
+        row = self.companies.get(company)
+        return None if row is None else row["members"].get(user or self.who["user"])
 
     def place(self, project: str, user: str | None = None) -> Row | None:
         """The membership by which a user sees a project."""
@@ -170,8 +170,8 @@ class State:
 
     def record(self, type_: str, company: str, project: str | None = None, ticket: str | None = None) -> None:
         """What the history and the audit log must say from now on."""
-        told = {"type": type_, "company_id": company, "project_id": project, "ticket_id": ticket, "by": self.by()}
-        self.log.append(told)
+        result = {"type": type_, "company_id": company, "project_id": project, "ticket_id": ticket, "by": self.by()}
+        self.log.append(result)
 
     def notify(self, users: set[str], ticket: Row) -> None:
         """Tell those of them who see the ticket and didn't mute it, but for the caller."""

@@ -107,8 +107,8 @@ class Machine(RuleBasedStateMachine):
         self.do(bea, "archive_ticket", ticket_id=ticket)
 
     def join(self, owner: str, company: str, user: str, role: str, projects: list[str] | None = None) -> None:
-        made = self.do(owner, "create_invitation", company_id=company, role=role, project_ids=projects)
-        self.do(user, "accept_invitation", secret=made["secret"])
+        invitation = self.do(owner, "create_invitation", company_id=company, role=role, project_ids=projects)
+        self.do(user, "accept_invitation", secret=invitation["secret"])
 
     def give(self, user: str, scopes: list[str], **pins: Any) -> None:
         self.do(user, "create_token", label="T", scopes=scopes, **pins)
@@ -174,12 +174,12 @@ class Machine(RuleBasedStateMachine):
 
     def able(self, name: str, project: str | None) -> list[Row]:
         """Whose credential suffices for an operation, and who reads a project."""
-        found: list[Row] = []
+        result: list[Row] = []
         for row in self.model.credentials.values():
             self.model.who = row
             if row["alive"] and suffices(row, name) and self.model.sees(project):
-                found.append(row)
-        return found
+                result.append(row)
+        return result
 
     def step_drawn(self, draw: Draw, name: str, arguments: Row, callers: list[Row]) -> None:
         """A step by one of these callers, in a way or two that are drawn."""
@@ -210,21 +210,21 @@ class Machine(RuleBasedStateMachine):
         answer = self.ask(who, name, arguments, ways[0])
         for way in ways[1:] if answer.refusal is not None or not operation.writes else []:
             other = self.ask(who, name, arguments, way)
-            told = f"{name} {arguments}: {ways[0]} and {way} differ"
-            assert answer.refusal == other.refusal, f"{told}: {answer.refusal} {other.refusal}"
+            result = f"{name} {arguments}: {ways[0]} and {way} differ"
+            assert answer.refusal == other.refusal, f"{result}: {answer.refusal} {other.refusal}"
             if answer.refusal is None and name not in SEEN_ALONE:
                 same = [{**without_nulls(each.body), "budgets": None} for each in (answer, other)]
-                assert same[0] == same[1], told
+                assert same[0] == same[1], result
         before = {noun: list(getattr(self.model, noun)) for noun in NOUNS}
         via = "web" if who["kind"] == "session" else "rest" if ways[0] == "rest" else "mcp"
-        told = f"{name} {arguments} by {self.model.people[who['user']]}"
+        result = f"{name} {arguments} by {self.model.people[who['user']]}"
         try:
             expected, outcome = self.model.call(who, via, name, arguments, answer.body), None
         except ExpectedError as refused:
             expected, outcome = None, refused.outcome
-        assert answer.refusal == outcome, f"{told}: {outcome or 'an answer'} expected, not {answer}"
+        assert answer.refusal == outcome, f"{result}: {outcome or 'an answer'} expected, not {answer}"
         wrong = None if expected is None else differs(expected, answer.body)
-        assert wrong is None, f"{told}: {wrong}"
+        assert wrong is None, f"{result}: {wrong}"
         if outcome is None:
             self.learn(who, name, answer)
         for noun, keys in before.items():

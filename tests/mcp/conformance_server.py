@@ -110,8 +110,8 @@ def get_client_capabilities(context: Any) -> Json:
 
 def require_input(questions: dict[str, Json], state: str | None = None) -> types.InputRequiredResult:
     """A result that asks."""
-    found = {"inputRequests": questions, **({} if state is None else {"requestState": state})}
-    return types.InputRequiredResult.model_validate(found)
+    result = {"inputRequests": questions, **({} if state is None else {"requestState": state})}
+    return types.InputRequiredResult.model_validate(result)
 
 
 async def call_tool(context: Any, params: Any) -> Any:
@@ -166,17 +166,17 @@ async def get_prompt(context: Any, params: Any) -> Any:
 async def read_resource(context: Any, params: Any) -> types.ReadResourceResult:
     """The suite's resources."""
     uri = str(params.uri)
-    found: Json | None = None
+    contents: Json | None = None
     if uri == "test://static-text":
-        found = {"mimeType": "text/plain", "text": "This is the content of the static text resource."}
+        contents = {"mimeType": "text/plain", "text": "This is the content of the static text resource."}
     elif uri == "test://static-binary":
-        found = {"mimeType": "image/png", "blob": PNG}
+        contents = {"mimeType": "image/png", "blob": PNG}
     elif match := re.fullmatch(r"test://template/(\w+)/data", uri):
-        told = f'{{"id":"{match[1]}","templateTest":true,"data":"Data for ID: {match[1]}"}}'
-        found = {"mimeType": "application/json", "text": told}
-    if found is None:
+        document = f'{{"id":"{match[1]}","templateTest":true,"data":"Data for ID: {match[1]}"}}'
+        contents = {"mimeType": "application/json", "text": document}
+    if contents is None:
         raise MCPError(types.INVALID_PARAMS, "there is no such resource", {"uri": uri})
-    return types.ReadResourceResult.model_validate({"contents": [{"uri": uri, **found}]})
+    return types.ReadResourceResult.model_validate({"contents": [{"uri": uri, **contents}]})
 
 
 def answering(shape: Any, **answer: Any) -> Any:

@@ -67,8 +67,8 @@ def test_agent_completes_a_ticket_in_eight_calls_and_thirty_thousand_tokens(worl
     async def work(client: Client) -> Count:
         agent = Count(client)
         await agent.tools()
-        found, _ = await agent.call("search_tickets", q="cart")
-        (hit,) = found["items"]
+        hits, _ = await agent.call("search_tickets", q="cart")
+        (hit,) = hits["items"]
         ticket, pictures = await agent.call("get_ticket", ticket_id=hit["id"])
         (picture,) = pictures
         seen = Image.open(BytesIO(base64.b64decode(picture.data))).convert("RGB")

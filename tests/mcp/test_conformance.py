@@ -96,7 +96,7 @@ class FixtureBox(Box):
 
 
 @pytest.fixture
-def asked(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Iterator[str]:
+def endpoint(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Iterator[str]:
     """The address of what is asked, behind a relay that adds a token: the suite can't send one."""
     if request.param == "product":
         with run_token_proxy(world.box.url, world.owner.token(*ALL)) as url:
@@ -109,25 +109,25 @@ def asked(request: pytest.FixtureRequest, world: World, tmp_path: Path) -> Itera
         yield url
 
 
-@pytest.mark.parametrize(("asked", "revision"), list(EXPECTED), indirect=["asked"])
+@pytest.mark.parametrize(("endpoint", "revision"), list(EXPECTED), indirect=["endpoint"])
 def test_required_suite_passes_except_for_known_failures(
-    asked: str, suite: Path, revision: str, request: pytest.FixtureRequest, tmp_path: Path
+    endpoint: str, suite: Path, revision: str, request: pytest.FixtureRequest, tmp_path: Path
 ) -> None:
-    who = request.node.callspec.params["asked"]
+    who = request.node.callspec.params["endpoint"]
     failures = [each for names in EXPECTED[who, revision].values() for each in names]
     baseline = tmp_path / "expected.yaml"
     baseline.write_text("server:\n" + "".join(f"  - {each}\n" for each in failures))
-    given = ["--url", f"{asked}/mcp", "--requirements", revision, "--expected-failures", str(baseline)]
+    given = ["--url", f"{endpoint}/mcp", "--requirements", revision, "--expected-failures", str(baseline)]
     done = node(suite, "server", *given, home=tmp_path, seconds=300)
     assert done.returncode == 0, done.stdout[-6000:]
     passed = re.findall(r"^✓ (\S+): [1-9]", done.stdout, re.MULTILINE)
     assert len(passed) > 20 if who == "fixtures" else len(passed) > 5
 
 
-@pytest.mark.parametrize("asked", ["product", "fixtures"], indirect=True)
-def test_headers_must_match_the_body(asked: str, suite: Path, tmp_path: Path) -> None:
+@pytest.mark.parametrize("endpoint", ["product", "fixtures"], indirect=True)
+def test_headers_must_match_the_body(endpoint: str, suite: Path, tmp_path: Path) -> None:
     """Newer than the frozen set. Its sister about `Mcp-Param-*` needs a tool with such a header, which none has."""
-    given = ["--url", f"{asked}/mcp", "--scenario", "http-header-validation", "--spec-version", NEWEST]
+    given = ["--url", f"{endpoint}/mcp", "--scenario", "http-header-validation", "--spec-version", NEWEST]
     done = node(suite, "server", *given, home=tmp_path)
     assert done.returncode == 0, done.stdout[-4000:]
     assert ", 0 failed" in done.stdout
@@ -143,8 +143,8 @@ def test_authorization_mode(world: World, suite: Path, tmp_path: Path) -> None:
     log = tmp_path / "log"
     with log.open("w") as out, subprocess.Popen(command, stdout=out, stderr=out, cwd=tmp_path) as process:
         try:
-            found = eventually(lambda: re.search(rf"{world.box.url}/oauth/authorize\S+", log.read_text()), 60)
-            answer = approve(world.owner, found[0])
+            match = eventually(lambda: re.search(rf"{world.box.url}/oauth/authorize\S+", log.read_text()), 60)
+            answer = approve(world.owner, match[0])
             eventually(lambda: "Callback server started" in log.read_text())
             assert world.box.client().get(answer).status_code == 200
             status = process.wait(60)

@@ -37,12 +37,12 @@ def challenge(answer: httpx.Response) -> str:
 
 def test_challenge_distinguishes_an_invalid_token_from_none(world: World) -> None:
     """RFC 6750, 3.1; RFC 9728, 5.1."""
-    made = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["read"]}))
+    token = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["read"]}))
     expired = world.owner.token("read")
     update_row(world.box.db, "UPDATE credential SET expires_at = 1 WHERE secret_hash = ?", hash_secret(expired))
-    ok(world.owner.web.delete(f"/tokens/{made['id']}"))
+    ok(world.owner.web.delete(f"/tokens/{token['id']}"))
     guards = f'Bearer realm="ticketbox", resource_metadata="{world.box.url}/.well-known/oauth-protected-resource'
-    for secret in (made["secret"], expired, generate_secret(), "tok_garbled", "nonsense"):
+    for secret in (token["secret"], expired, generate_secret(), "tok_garbled", "nonsense"):
         assert challenge(post(world, Authorization=f"Bearer {secret}")) == f'{guards}/mcp", error="invalid_token"'
         assert challenge(world.box.client(secret).get("/me")) == f'{guards}/api", error="invalid_token"'
     cookie = f"ticketbox={generate_secret()}"
@@ -158,9 +158,9 @@ def test_the_body_decides_which_tool_is_called(world: World) -> None:
     """The scope and the budget are those of the body's tool, on the older path too, which reads no such headers."""
     token = f"Bearer {world.owner.token('read')}"
     message = {**MESSAGE, "method": "tools/call", "params": CREATE}
-    told = {"Authorization": token, "Mcp-Method": "tools/call", "Mcp-Name": "whoami"}
-    assert post(world, message, **told).status_code == 403
-    assert modern(world, "tools/call", CREATE, **told).status_code == 403
+    message_headers = {"Authorization": token, "Mcp-Method": "tools/call", "Mcp-Name": "whoami"}
+    assert post(world, message, **message_headers).status_code == 403
+    assert modern(world, "tools/call", CREATE, **message_headers).status_code == 403
 
 
 def test_too_large_body_is_cut_off(world: World) -> None:
@@ -215,26 +215,26 @@ def test_no_stream_is_ever_opened(world: World) -> None:
 
 def test_token_revoked_during_a_call_prevents_it(world: World) -> None:
     """The credential is looked up again in the transaction that does the work."""
-    made = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["tickets:write"]}))
+    token = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["tickets:write"]}))
     arguments = {"title": "x", "project_id": world.project}
     body = json.dumps({**MESSAGE, "method": "tools/call", "params": {**CREATE, "arguments": arguments}}).encode()
 
     def slowly() -> Iterator[bytes]:
         yield body[:40]
-        ok(world.owner.web.delete(f"/tokens/{made['id']}"))
+        ok(world.owner.web.delete(f"/tokens/{token['id']}"))
         yield body[40:]
 
-    sent = {"Authorization": f"Bearer {made['secret']}", "Content-Type": "application/json", **ACCEPT}
+    sent = {"Authorization": f"Bearer {token['secret']}", "Content-Type": "application/json", **ACCEPT}
     answer = world.box.client(None, **sent).post(f"{world.box.url}/mcp", content=slowly())
     assert challenge(answer).endswith('error="invalid_token"')
     assert ok(world.api.get("/tickets", params={"project_id": world.project}))["items"] == []
 
 
 def test_revoked_token_is_rejected_from_the_next_call(world: World) -> None:
-    made = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["read"]}))
-    headers = {"Authorization": f"Bearer {made['secret']}"}
+    token = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["read"]}))
+    headers = {"Authorization": f"Bearer {token['secret']}"}
     assert post(world, **headers).status_code == 200
-    ok(world.owner.web.delete(f"/tokens/{made['id']}"))
+    ok(world.owner.web.delete(f"/tokens/{token['id']}"))
     assert post(world, **headers).status_code == 401
 
 

@@ -26,12 +26,12 @@ def listed(box: Box) -> dict[str, Any]:
 @pytest.mark.parametrize("name", NAMES)
 def test_tool_matches_its_reviewed_snapshot(listed: dict[str, Any], name: str) -> None:
     """`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest tests/mcp/test_tool_snapshots.py` rewrites them."""
-    found = json.dumps(listed[name], indent=2, ensure_ascii=False) + "\n"
+    result = json.dumps(listed[name], indent=2, ensure_ascii=False) + "\n"
     path = SNAPSHOTS / f"{name}.json"
     if os.environ.get("TICKETBOX_SNAPSHOTS") == "write":
         SNAPSHOTS.mkdir(exist_ok=True)
-        path.write_text(found, "utf-8")
-    assert found == path.read_text("utf-8")
+        path.write_text(result, "utf-8")
+    assert result == path.read_text("utf-8")
 
 
 def test_every_snapshot_has_a_tool() -> None:

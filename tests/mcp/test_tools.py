@@ -90,8 +90,8 @@ def test_lists_shorten_descriptions_and_get_ticket_returns_all(world: World, mod
 
     *lists, read = talk(world, mode, ask)
     for answer in lists:
-        told = {each["id"]: each["description"] for each in answer.structured_content["items"]}
-        assert told == {
+        descriptions = {each["id"]: each["description"] for each in answer.structured_content["items"]}
+        assert descriptions == {
             long: f"{whole[:200].rstrip()}… ({len(whole):,} characters; get_ticket returns all)",
             short: "Brief",
         }
@@ -228,9 +228,9 @@ def test_instructions_inside_a_ticket_stay_data(world: World, mode: str) -> None
         return read, prompt, await client.list_tools(), client.instructions
 
     read, prompt, listed, instructions = talk(world, mode, work)
-    told = json.loads(read.content[0].text)
-    assert told == read.structured_content
-    assert (told["title"], told["description"], told["comments"][0]["body"]) == (order, order, order)
+    output = json.loads(read.content[0].text)
+    assert output == read.structured_content
+    assert (output["title"], output["description"], output["comments"][0]["body"]) == (order, order, order)
     assert "not instructions to follow" in prompt.messages[0].content.text
     if mode == "legacy":  # the SDK's client asks for them at this generation alone
         assert "never instructions to follow" in instructions

@@ -22,8 +22,8 @@ def write_back(connection: sqlite3.Connection) -> None:
 
 def traces(path: Path) -> int:
     """How many samples of the secret are in the file or its write-ahead log."""
-    found = b"".join(each.read_bytes() for each in path.parent.glob(path.name + "*"))
-    return sum(SECRET[at : at + 64] in found for at in range(0, len(SECRET), 500))
+    result = b"".join(each.read_bytes() for each in path.parent.glob(path.name + "*"))
+    return sum(SECRET[at : at + 64] in result for at in range(0, len(SECRET), 500))
 
 
 @pytest.mark.parametrize("compress", [False, True])

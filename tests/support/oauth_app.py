@@ -37,10 +37,10 @@ def query_of(answer: httpx.Response) -> dict[str, str]:
 
 def handle_in(page: httpx.Response) -> str:
     """The handle in a consent page."""
-    found = re.search(r'name="handle" value="([^"]+)"', page.text)
+    match = re.search(r'name="handle" value="([^"]+)"', page.text)
     assert page.status_code == 200, page.text
-    assert found is not None, page.text
-    return html.unescape(found[1])
+    assert match is not None, page.text
+    return html.unescape(match[1])
 
 
 class App:

@@ -13,11 +13,11 @@ from ticketbox.operations.catalogue import load_registry
 @functools.cache
 def _list_error_codes() -> list[tuple[re.Pattern[str], dict[str, set[str]]]]:
     """The codes by method, by what an address looks like; a word in it goes before a parameter, as in the server."""
-    found: dict[str, dict[str, set[str]]] = {}
+    result: dict[str, dict[str, set[str]]] = {}
     for route, operation in sorted(load_registry().list_routes(), key=lambda each: len(each[0].parameters)):
         codes = {each.code for each in list_refusals(route, operation)}
-        found.setdefault(re.sub(r"{\w+}", "[^/]+", route.path), {})[route.method] = codes
-    return [(re.compile(PREFIX + path), methods) for path, methods in found.items()]
+        result.setdefault(re.sub(r"{\w+}", "[^/]+", route.path), {})[route.method] = codes
+    return [(re.compile(PREFIX + path), methods) for path, methods in result.items()]
 
 
 def check_error(response: httpx.Response) -> None:

@@ -41,7 +41,7 @@ class Case(NamedTuple):
 
 def make_capture(world: World, project: str | None = None, **envelope: Any) -> dict[str, Any]:
     """A stored capture with a screenshot, and one entry in each stream."""
-    return ok(world.api.post("/captures", files=parts(capture_arguments(project or world.project, **envelope))))
+    return ok(world.api.post("/captures", files=build_parts(capture_arguments(project or world.project, **envelope))))
 
 
 def capture_arguments(project: str, **envelope: Any) -> Arguments:
@@ -66,35 +66,35 @@ def capture_arguments(project: str, **envelope: Any) -> Arguments:
     }
 
 
-def spare_column(world: World, project: str | None = None) -> str:
+def create_spare_column(world: World, project: str | None = None) -> str:
     """A column that nobody needs."""
     path = f"/projects/{project or world.project}/columns"
     return ok(world.owner.web.post(path, json={"name": f"Column {next(_numbers)}"}))["id"]
 
 
-def spare_session(world: World) -> str:
+def create_spare_session(world: World) -> str:
     """A second session of the owner's."""
     web = world.box.client()
     return ok(web.post("/session", json={"email": world.owner.email, "password": PASSWORD}))["session_id"]
 
 
-def spare_token(world: World) -> str:
+def create_spare_token(world: World) -> str:
     """The public id of a token of the owner's."""
     return ok(world.owner.web.post("/tokens", json={"label": "Spare", "scopes": ["read"]}))["id"]
 
 
-def invitation(world: World, **given: Any) -> dict[str, Any]:
+def create_invitation(world: World, **given: Any) -> dict[str, Any]:
     """An open invitation."""
     return ok(world.owner.web.post(f"/companies/{world.company}/invitations", json=given))
 
 
-def comment(world: World, ticket: str | None = None) -> str:
+def create_comment(world: World, ticket: str | None = None) -> str:
     """The id of a comment of the owner's, made with the world's own token."""
     path = f"/tickets/{ticket or world.ticket()['id']}/comments"
     return ok(world.api.post(path, json={"body": "A comment"}))["id"]
 
 
-def webhook(world: World) -> str:
+def create_webhook(world: World) -> str:
     """The id of a webhook that receives nothing of what tests do; it is deleted afterwards to stay below the limit."""
     path = f"/companies/{world.company}/webhooks"
     for each in ok(world.owner.web.get(path))["items"][10:]:
@@ -103,9 +103,9 @@ def webhook(world: World) -> str:
     return ok(world.owner.web.post(path, json=given))["webhook"]["id"]
 
 
-def delivery(world: World) -> str:
+def insert_delivery(world: World) -> str:
     """The id of a delivery that was made."""
-    hook = webhook(world)
+    hook = create_webhook(world)
     public_id = f"dlv_{next(_numbers):012}"
     update_row(
         world.box.db,
@@ -118,7 +118,7 @@ def delivery(world: World) -> str:
     return public_id
 
 
-def notification(world: World) -> str:
+def insert_notification(world: World) -> str:
     """The id of a notification of the owner's."""
     public_id = f"ntf_{next(_numbers):012}"
     ticket = world.ticket()["id"]
@@ -134,7 +134,7 @@ def notification(world: World) -> str:
     return public_id
 
 
-def rows(world: World, project: str | None = None) -> dict[str, str]:
+def create_rows(world: World, project: str | None = None) -> dict[str, str]:
     """One row of each noun that an id can name, of one project."""
     project = project or world.project
     capture = make_capture(world, project)
@@ -143,19 +143,19 @@ def rows(world: World, project: str | None = None) -> dict[str, str]:
     return {
         "company": world.company,
         "project": project,
-        "column": spare_column(world, project),
+        "column": create_spare_column(world, project),
         "ticket": ticket,
-        "comment": comment(world, ticket),
+        "comment": create_comment(world, ticket),
         "capture": capture["capture_id"],
         "asset": screenshot_of(world, ticket),
         "user": world.owner.id,
-        "token": spare_token(world),
+        "token": create_spare_token(world),
         "app": connect_app(world),
-        "session": spare_session(world),
-        "invitation": invitation(world)["id"],
-        "notification": notification(world),
-        "webhook": webhook(world),
-        "delivery": delivery(world),
+        "session": create_spare_session(world),
+        "invitation": create_invitation(world)["id"],
+        "notification": insert_notification(world),
+        "webhook": create_webhook(world),
+        "delivery": insert_delivery(world),
     }
 
 
@@ -267,7 +267,7 @@ def _create_empty_project(world: World) -> Arguments:
 
 
 def _create_empty_column(world: World) -> Arguments:
-    return {"column_id": spare_column(world), "move_to": world.columns[0]}
+    return {"column_id": create_spare_column(world), "move_to": world.columns[0]}
 
 
 def _member(world: World) -> Arguments:
@@ -321,21 +321,21 @@ CASES: dict[str, Case] = {
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),
     "save_annotations": Case(_annotation, MEMBER),
     "add_comment": Case(lambda w: {**_ticket(w), "body": "Said"}, MEMBER),
-    "edit_comment": Case(lambda w: {"comment_id": comment(w), "body": "Said better"}, MEMBER),
-    "delete_comment": Case(lambda w: {"comment_id": comment(w)}, MEMBER),
+    "edit_comment": Case(lambda w: {"comment_id": create_comment(w), "body": "Said better"}, MEMBER),
+    "delete_comment": Case(lambda w: {"comment_id": create_comment(w)}, MEMBER),
     "assign_ticket": Case(lambda w: {**_ticket(w), "user_id": w.owner.id}, MEMBER),
     "unassign_ticket": Case(lambda w: {**_ticket(w), "user_id": w.owner.id}, MEMBER),
     "bulk_assign_tickets": Case(lambda w: {"ticket_ids": [w.ticket()["id"]], "user_ids": [w.owner.id]}, MEMBER),
     "create_session": Case(lambda w: {"email": w.owner.email, "password": PASSWORD}),
     "delete_session": Case(caller=_stranger),
     "list_sessions": Case(),
-    "revoke_session": Case(lambda w: {"session_id": spare_session(w)}),
+    "revoke_session": Case(lambda w: {"session_id": create_spare_session(w)}),
     "get_profile": Case(),
     "update_profile": Case(lambda w: {"name": w.owner.name}),
     "change_password": Case(lambda _: {"current_password": PASSWORD, "new_password": PASSWORD}, caller=_stranger),
     "list_tokens": Case(),
     "create_token": Case(lambda w: {"label": "New", "scopes": ["read"], "company_id": w.company}, MEMBER),
-    "revoke_token": Case(lambda w: {"token_id": spare_token(w)}),
+    "revoke_token": Case(lambda w: {"token_id": create_spare_token(w)}),
     "list_connected_apps": Case(),
     "revoke_connected_app": Case(lambda w: {"app_id": connect_app(w)}),
     "create_company": Case(lambda _: {"name": "Another"}),
@@ -351,13 +351,13 @@ CASES: dict[str, Case] = {
     "remove_member": Case(_member, ADMIN),
     "list_invitations": Case(_company, ADMIN),
     "create_invitation": Case(lambda w: {**_company(w), "email": "bob@example.org"}, ADMIN),
-    "delete_invitation": Case(lambda w: {"invitation_id": invitation(w)["id"]}, ADMIN),
-    "get_invitation": Case(lambda w: {"secret": invitation(w)["secret"]}),
-    "accept_invitation": Case(lambda w: {"secret": invitation(w)["secret"]}, caller=_stranger),
+    "delete_invitation": Case(lambda w: {"invitation_id": create_invitation(w)["id"]}, ADMIN),
+    "get_invitation": Case(lambda w: {"secret": create_invitation(w)["secret"]}),
+    "accept_invitation": Case(lambda w: {"secret": create_invitation(w)["secret"]}, caller=_stranger),
     "get_audit": Case(_company, ADMIN),
     "list_notifications": Case(lambda _: {"unread": "true"}),
     "count_unread_notifications": Case(),
-    "read_notification": Case(lambda w: {"notification_id": notification(w)}),
+    "read_notification": Case(lambda w: {"notification_id": insert_notification(w)}),
     "read_all_notifications": Case(),
     "list_mutes": Case(),
     "mute_ticket": Case(_ticket),
@@ -366,12 +366,12 @@ CASES: dict[str, Case] = {
     "unmute_project": Case(lambda w: {"project_id": w.project}),
     "list_webhooks": Case(_company, ADMIN),
     "create_webhook": Case(lambda w: {**_company(w), "name": "Hook", "url": "https://203.0.114.9/"}, ADMIN),
-    "update_webhook": Case(lambda w: {"webhook_id": webhook(w), "name": "Renamed"}, ADMIN),
-    "delete_webhook": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
-    "list_deliveries": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
-    "rotate_webhook_secret": Case(lambda w: {"webhook_id": webhook(w)}, ADMIN),
-    "list_attempts": Case(lambda w: {"delivery_id": delivery(w)}, ADMIN),
-    "replay_delivery": Case(lambda w: {"delivery_id": delivery(w)}, ADMIN),
+    "update_webhook": Case(lambda w: {"webhook_id": create_webhook(w), "name": "Renamed"}, ADMIN),
+    "delete_webhook": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
+    "list_deliveries": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
+    "rotate_webhook_secret": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
+    "list_attempts": Case(lambda w: {"delivery_id": insert_delivery(w)}, ADMIN),
+    "replay_delivery": Case(lambda w: {"delivery_id": insert_delivery(w)}, ADMIN),
 }
 
 
@@ -380,7 +380,7 @@ def operations() -> list[Operation]:
     return [operation for operation in load_registry() if operation.routes]
 
 
-def prepare(
+def build_request(
     client: httpx.Client, operation: Operation, arguments: Arguments, route: Route | None = None
 ) -> httpx.Request:
     """The request that calls an operation: its arguments in the path, then in the query, body or parts."""
@@ -391,11 +391,11 @@ def prepare(
         query = {name: ",".join(value) if isinstance(value, list) else value for name, value in rest.items()}
         return client.build_request(route.method, path, params=query)
     if operation.body is Body.MULTIPART:
-        return client.build_request(route.method, path, files=parts(rest))
+        return client.build_request(route.method, path, files=build_parts(rest))
     return client.build_request(route.method, path, json=rest)
 
 
-def parts(arguments: Arguments) -> list[tuple[str, Any]]:
+def build_parts(arguments: Arguments) -> list[tuple[str, Any]]:
     """The parts of a form: JSON for the envelope, files for all else."""
     sent: list[tuple[str, Any]] = []
     for name, value in arguments.items():
@@ -417,7 +417,7 @@ def check_common_headers(answer: httpx.Response) -> None:
     assert headers["ratelimit"].startswith(f"{name};r=")
 
 
-def address() -> str:
+def draw_address() -> str:
     """A client address that no other client has."""
     return ".".join(str(10 + secrets.randbelow(200)) for _ in range(4))
 
@@ -445,7 +445,7 @@ _FLEETING = {"credential": {"last_used_at"}, "webhook": {"seen", "failing_since"
 _OF_JOBS = {"delivery", "attempt"}
 
 
-def contents(db: Path) -> dict[str, list[Any]]:
+def read_contents(db: Path) -> dict[str, list[Any]]:
     """Every row of every table, except for what changes without a request."""
     connection = read_only(db)
     try:

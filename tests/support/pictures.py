@@ -14,9 +14,9 @@ _PNG = b"\x89PNG\r\n\x1a\n"
 
 def image(width: int = 64, height: int = 48, color: tuple[int, ...] = RED, mode: str = "RGB") -> Image.Image:
     """One colour with a stripe of another in the middle, so that rotations are visible."""
-    made = Image.new(mode, (width, height), color)
-    made.paste(BLUE[: len(made.getbands())], (width // 2, 0, width // 2 + max(1, width // 8), height))
-    return made
+    image = Image.new(mode, (width, height), color)
+    image.paste(BLUE[: len(image.getbands())], (width // 2, 0, width // 2 + max(1, width // 8), height))
+    return image
 
 
 def encode(picture: Image.Image, form: str, **options: object) -> bytes:

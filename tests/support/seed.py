@@ -48,13 +48,13 @@ def create_seed(folder: Path) -> Seed:
         db=db, stdin=PASSWORD,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    made = json.loads(done.stdout)
+    output = json.loads(done.stdout)
     token = run_operation(db, "issue_token", {"user": EMAIL, "label": "writer", "scopes": SCOPES}).secret
     with contextlib.closing(sqlite3.connect(db)) as connection:
         connection.execute("UPDATE company SET reads_per_minute = 1000000, writes_per_minute = 1000000")
         connection.commit()
-    columns = [column["id"] for column in made["columns"]]
-    return Seed(db, token, made["user_id"], made["company_id"], made["project_id"], columns)
+    columns = [column["id"] for column in output["columns"]]
+    return Seed(db, token, output["user_id"], output["company_id"], output["project_id"], columns)
 
 
 class PatchedServer(Box):
@@ -133,11 +133,11 @@ HALVES = {
 def faults(db: Path) -> dict[str, list[Any]]:
     """Whatever is half or broken in a file; empty for a whole one."""
     with contextlib.closing(sqlite3.connect(f"{db.as_uri()}?mode=ro", uri=True)) as connection:
-        found = {name: [row[0] for row in connection.execute(sql)] for name, sql in HALVES.items()}
+        result = {name: [row[0] for row in connection.execute(sql)] for name, sql in HALVES.items()}
         integrity = [row[0] for row in connection.execute("PRAGMA integrity_check")]
-        found["integrity"] = [] if integrity == ["ok"] else integrity
-        found["foreign keys"] = connection.execute("PRAGMA foreign_key_check").fetchall()
-    return {name: rows for name, rows in found.items() if rows}
+        result["integrity"] = [] if integrity == ["ok"] else integrity
+        result["foreign keys"] = connection.execute("PRAGMA foreign_key_check").fetchall()
+    return {name: rows for name, rows in result.items() if rows}
 
 
 def public_ids(db: Path, table: str) -> set[str]:

@@ -280,7 +280,7 @@ def eventually(check: Any, seconds: float = 10.0) -> Any:
     """Call until the result is true, and return it; fail after some seconds."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
-        if found := check():
-            return found
+        if result := check():
+            return result
         time.sleep(0.02)
     raise AssertionError("the condition wasn't true in time")

@@ -65,10 +65,10 @@ def fill(path: Path) -> None:
 def test_schema_matches_the_reviewed_snapshot(tmp_path: Path) -> None:
     """`TICKETBOX_SNAPSHOTS=write uv run --group dev pytest tests/upgrade` rewrites it."""
     prepare_file(tmp_path / "fresh.db")
-    found = schema(tmp_path / "fresh.db")
+    fresh_schema = schema(tmp_path / "fresh.db")
     if os.environ.get("TICKETBOX_SNAPSHOTS") == "write":
-        SNAPSHOT.write_text(found, "utf-8")
-    assert found == SNAPSHOT.read_text("utf-8")
+        SNAPSHOT.write_text(fresh_schema, "utf-8")
+    assert fresh_schema == SNAPSHOT.read_text("utf-8")
 
 
 def test_migrations_are_numbered_without_gaps() -> None:
@@ -202,9 +202,9 @@ def test_kill_during_a_migration_leaves_the_old_or_the_new_file(db: Path, tmp_pa
         time.sleep(dice.uniform(first * 0.8, whole))  # killed at any moment
         process.kill()
         said = process.communicate()[0]
-        found = state(victim)
-        assert found in seen, said
-        seen[found] += 1
+        state_after = state(victim)
+        assert state_after in seen, said
+        seen[state_after] += 1
         if "applying" in said:
             (copy,) = copies(victim)
             assert state(copy) == OLD

@@ -93,9 +93,9 @@ def test_number_of_fingerprints_is_bounded() -> None:
     ],
 )
 def test_page_fingerprint_is_host_and_path_without_ids(url: str, label: str) -> None:
-    found = fingerprint_page(url)
-    assert found is not None
-    assert found.label == label
+    fingerprint = fingerprint_page(url)
+    assert fingerprint is not None
+    assert fingerprint.label == label
 
 
 @pytest.mark.parametrize("url", ["about:blank", "data:text/html,x", "https://[bad", "", "nothing"])

@@ -121,30 +121,30 @@ def test_schema_can_reject():
 
 
 def test_request_and_response():
-    (found,) = build_har(SHOP, 1_760_000_009_000, [POSTED], "1.0")["log"]["entries"]
-    assert found["startedDateTime"] == "2025-10-09T08:53:20.123Z"
-    assert found["request"]["queryString"] == [
+    (entries,) = build_har(SHOP, 1_760_000_009_000, [POSTED], "1.0")["log"]["entries"]
+    assert entries["startedDateTime"] == "2025-10-09T08:53:20.123Z"
+    assert entries["request"]["queryString"] == [
         {"name": "x", "value": "1"},
         {"name": "y", "value": ""},
         {"name": "x", "value": " z"},
     ]
-    assert found["request"]["postData"] == {"mimeType": "application/json", "text": '{"a":1}'}
-    assert found["response"]["content"] == {"size": 5, "mimeType": "text/plain", "text": "moved"}
-    assert found["response"]["redirectURL"] == "/next"
-    assert found["response"]["statusText"] == "Found"
+    assert entries["request"]["postData"] == {"mimeType": "application/json", "text": '{"a":1}'}
+    assert entries["response"]["content"] == {"size": 5, "mimeType": "text/plain", "text": "moved"}
+    assert entries["response"]["redirectURL"] == "/next"
+    assert entries["response"]["statusText"] == "Found"
 
 
 def test_time_is_the_sum_of_known_timings():
-    for found in build_har(SHOP, 0, [POSTED, FAILED], "1.0")["log"]["entries"]:
-        assert found["time"] == sum(value for value in found["timings"].values() if value != -1)
+    for entries in build_har(SHOP, 0, [POSTED, FAILED], "1.0")["log"]["entries"]:
+        assert entries["time"] == sum(value for value in entries["timings"].values() if value != -1)
 
 
 def test_unknown_values_are_marked():
-    (found,) = build_har(SHOP, 0, [FAILED], "1.0")["log"]["entries"]
-    assert found["_error"] == "net::ERR_FAILED"
-    assert found["_initiator"] == "https://h/app.js"
-    assert found["response"]["status"] == 0
-    assert found["response"]["content"]["size"] == found["request"]["headersSize"] == -1
+    (entries,) = build_har(SHOP, 0, [FAILED], "1.0")["log"]["entries"]
+    assert entries["_error"] == "net::ERR_FAILED"
+    assert entries["_initiator"] == "https://h/app.js"
+    assert entries["response"]["status"] == 0
+    assert entries["response"]["content"]["size"] == entries["request"]["headersSize"] == -1
     (odd,) = build_har(SHOP, 0, [ODD], "1.0")["log"]["entries"]
     assert odd["response"]["content"] == {"size": -1, "mimeType": "image/png", "_omittedReason": "binary"}
     assert "_error" not in odd
@@ -152,6 +152,6 @@ def test_unknown_values_are_marked():
 
 def test_entries_are_ordered_by_start():
     log = build_har(SHOP, 1_760_000_009_000, [POSTED, ODD], "1.0")["log"]
-    assert [found["startedDateTime"][:4] for found in log["entries"]] == ["1970", "2025"]
+    assert [entries["startedDateTime"][:4] for entries in log["entries"]] == ["1970", "2025"]
     assert log["pages"][0]["startedDateTime"].startswith("1970")
     assert log["creator"] == {"name": "ticketbox", "version": "1.0"}

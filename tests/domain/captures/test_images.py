@@ -33,9 +33,9 @@ def open_image(picture: Picture | bytes) -> Image.Image:
 
 def pixel(image: Image.Image, at: tuple[int, int]) -> tuple[int, ...]:
     """A pixel of a picture in colour."""
-    found = image.getpixel(at)
-    assert isinstance(found, tuple)
-    return found
+    pixel = image.getpixel(at)
+    assert isinstance(pixel, tuple)
+    return pixel
 
 
 def marks(*given: dict[str, object]) -> list[AnnotationInput]:

@@ -293,16 +293,16 @@ class TestFilters:
         assert [index for index, _ in filter_errors(faults, around=8_000)] == [1]
 
     def test_pages_follow_without_gap_or_repeat(self):
-        found = [(index, line(index)) for index in range(1, 24, 2)]
+        entries = [(index, line(index)) for index in range(1, 24, 2)]
         seen: list[int] = []
         after: int | None = -1
         while after is not None:
-            items, after = slice_page(found, after, limit=5)
+            items, after = slice_page(entries, after, limit=5)
             seen += [index for index, _ in items]
         assert seen == list(range(1, 24, 2))
-        assert slice_page(found, 23) == ([], None)
+        assert slice_page(entries, 23) == ([], None)
         assert slice_page([], -1) == ([], None)
-        assert slice_page(found[:5], limit=5)[1] is None
+        assert slice_page(entries[:5], limit=5)[1] is None
 
 
 class TestHealth:
@@ -325,22 +325,22 @@ class TestHealth:
 
     def test_page_opened_before_the_extension(self):
         late = StreamHealth(HealthStatus.EMPTY, HealthReason.LATE_START)
-        told = self.describe(console=late, history_started_at=70_000, page_loaded_at=10_000)
-        assert "The console: nothing was recorded: the extension started after the page had loaded." in told
-        assert "History starts 60.0 s after the page loaded" in told
+        description = self.describe(console=late, history_started_at=70_000, page_loaded_at=10_000)
+        assert "The console: nothing was recorded: the extension started after the page had loaded." in description
+        assert "History starts 60.0 s after the page loaded" in description
 
     def test_omissions_are_counted(self):
-        told = self.describe(network=StreamHealth(HealthStatus.PARTIAL, HealthReason.LIMIT, 5_000, 1_234))
-        assert "Network requests could be collected only in part: the size limit was reached." in told
-        assert "Network requests: 1,234 entries were left out to keep the limits." in told
+        description = self.describe(network=StreamHealth(HealthStatus.PARTIAL, HealthReason.LIMIT, 5_000, 1_234))
+        assert "Network requests could be collected only in part: the size limit was reached." in description
+        assert "Network requests: 1,234 entries were left out to keep the limits." in description
 
     @pytest.mark.parametrize("status", list(HealthStatus))
     @pytest.mark.parametrize("reason", [None, *HealthReason])
     def test_every_status_and_reason_has_a_text(self, status: HealthStatus, reason: HealthReason | None):
-        told = self.describe(errors=StreamHealth(status, reason))
-        assert told.endswith(".")
-        assert "None" not in told
-        assert "_" not in told
+        description = self.describe(errors=StreamHealth(status, reason))
+        assert description.endswith(".")
+        assert "None" not in description
+        assert "_" not in description
 
 
 def test_redaction_counts_add_up():

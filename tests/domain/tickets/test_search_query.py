@@ -28,13 +28,13 @@ def texts(query: str, *, typing: bool = False) -> list[tuple[str, str]]:
 
 
 def choice(query: str) -> tuple[Facet, tuple[str, ...], bool]:
-    (found,) = parse_query(query, NOW).choices
-    return found.facet, found.values, found.negated
+    (choices,) = parse_query(query, NOW).choices
+    return choices.facet, choices.values, choices.negated
 
 
 def period(query: str) -> tuple[int | None, int | None]:
-    (found,) = parse_query(query, NOW).periods
-    return found.least, found.most
+    (periods,) = parse_query(query, NOW).periods
+    return periods.least, periods.most
 
 
 @pytest.mark.parametrize(
@@ -198,9 +198,9 @@ def test_terms_differ_by_position() -> None:
 def test_every_filter_accepts_its_suggested_values(each: SearchFilter) -> None:
     offered = each.values or ("cart",)
     for value in offered:
-        found = parse_query(f"{each.key}:{value}", NOW)
-        assert len(found.texts) + len(found.choices) + len(found.periods) == 1, value
-        assert all(text.place is TextField(each.key) for text in found.texts)
+        query = parse_query(f"{each.key}:{value}", NOW)
+        assert len(query.texts) + len(query.choices) + len(query.periods) == 1, value
+        assert all(text.place is TextField(each.key) for text in query.texts)
     if each.takes is ValueKind.VALUE:
         with pytest.raises(InvalidRequest) as caught:
             parse_query(f"{each.key}:nonsense", NOW)

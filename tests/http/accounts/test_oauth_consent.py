@@ -45,8 +45,8 @@ def test_metadata_is_what_the_sdk_reads(world: World) -> None:
     for endpoint in (server.token_endpoint, server.registration_endpoint, server.revocation_endpoint):
         assert http.post(str(endpoint)).status_code in {400, 415}
     for path, resource in {"": "mcp", "/mcp": "mcp", "/api": "api"}.items():
-        found = ok(http.get(f"/.well-known/oauth-protected-resource{path}"))
-        parsed = ProtectedResourceMetadata.model_validate(found)
+        answer = ok(http.get(f"/.well-known/oauth-protected-resource{path}"))
+        parsed = ProtectedResourceMetadata.model_validate(answer)
         assert str(parsed.resource) == f"{url}/{resource}"
         assert [str(each) for each in parsed.authorization_servers] == [url]
         assert parsed.bearer_methods_supported == ["header"]
@@ -203,9 +203,9 @@ def test_invalid_request_returns_to_the_app_after_sign_in(
 ) -> None:
     app = App(world.box)
     changes = {name: value and value.format(url=world.box.url) for name, value in changes.items()}
-    told = query_of(app.ask(browser_of(world.owner), **changes))
-    assert (told["error"], told["state"], told["iss"]) == (error, "a state & more", world.box.url)
-    assert "code" not in told
+    query = query_of(app.ask(browser_of(world.owner), **changes))
+    assert (query["error"], query["state"], query["iss"]) == (error, "a state & more", world.box.url)
+    assert "code" not in query
     stranger = app.ask(site(world.box), **changes)
     assert (stranger.status_code, "location" in stranger.headers) == (200, False)
     assert 'name="password"' in stranger.text
@@ -256,12 +256,12 @@ def test_approval_returns_a_code_and_denial_does_not(world: World) -> None:
     app = App(world.box, "https://app.example/cb?keep=1")
     yes = answer(world.owner, app)
     assert yes.headers["location"].startswith("https://app.example/cb?keep=1&code=")
-    told = query_of(yes)
-    assert set(told) == {"keep", "code", "state", "iss"}
-    assert (told["state"], told["iss"]) == ("a state & more", world.box.url)
-    told = query_of(answer(world.owner, app, decision="deny"))
-    assert (told["error"], told["state"], told["iss"]) == ("access_denied", "a state & more", world.box.url)
-    assert "code" not in told
+    query = query_of(yes)
+    assert set(query) == {"keep", "code", "state", "iss"}
+    assert (query["state"], query["iss"]) == ("a state & more", world.box.url)
+    query = query_of(answer(world.owner, app, decision="deny"))
+    assert (query["error"], query["state"], query["iss"]) == ("access_denied", "a state & more", world.box.url)
+    assert "code" not in query
     no_state = query_of(answer(world.owner, app, handle_in(app.ask(browser_of(world.owner), state=None))))
     assert "state" not in no_state
 
@@ -386,8 +386,8 @@ def test_sign_in_never_redirects_elsewhere(world: World, then: str) -> None:
     page = browser.get("/signin", params={"next": then})
     assert 'name="next" value="/"' in page.text
     given = {"email": world.owner.email, "password": PASSWORD, "next": then}
-    answered = browser.post("/signin", data=given)
-    assert (answered.status_code, answered.headers["location"]) == (303, "/")
+    response = browser.post("/signin", data=given)
+    assert (response.status_code, response.headers["location"]) == (303, "/")
 
 
 def test_sign_in_form_rejects_other_sites_and_is_throttled_like_the_api(world: World) -> None:

@@ -86,7 +86,7 @@ def _certificate(folder: Path) -> Path:
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "localhost")])
     now = datetime.datetime.now(datetime.UTC)
     names = [x509.DNSName("localhost"), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
-    made = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(name).issuer_name(name).public_key(key.public_key()).serial_number(x509.random_serial_number())
         .not_valid_before(now - datetime.timedelta(days=1)).not_valid_after(now + datetime.timedelta(days=1))
@@ -97,7 +97,7 @@ def _certificate(folder: Path) -> Path:
     secret = key.private_bytes(
         serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
     )
-    path.write_bytes(secret + made.public_bytes(serialization.Encoding.PEM))
+    path.write_bytes(secret + certificate.public_bytes(serialization.Encoding.PEM))
     return path
 
 

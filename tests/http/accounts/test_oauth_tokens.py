@@ -10,7 +10,7 @@ import pytest
 from mcp.shared.auth import OAuthToken
 
 from tests.support.oauth_app import ALL, CALLBACK, App, browser_of, handle_in
-from tests.support.operation_cases import contents, read_only, update_row
+from tests.support.operation_cases import read_contents, read_only, update_row
 from tests.support.server import World, expect_error, ok
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.accounts.secrets import hash_secret
@@ -41,8 +41,8 @@ def apps(world: World) -> list[dict[str, Any]]:
 
 def audit(world: World) -> list[dict[str, Any]]:
     """The company's events about tokens, newest first."""
-    found = ok(world.owner.web.get(f"/companies/{world.company}/audit"))["items"]
-    return [event for event in found if event["type"].startswith("token.")]
+    entries = ok(world.owner.web.get(f"/companies/{world.company}/audit"))["items"]
+    return [event for event in entries if event["type"].startswith("token.")]
 
 
 def test_token_pair_grants_what_the_person_approved(world: World) -> None:
@@ -51,11 +51,11 @@ def test_token_pair_grants_what_the_person_approved(world: World) -> None:
     assert (answer.headers["cache-control"], answer.headers["pragma"]) == ("no-store", "no-cache")
     pair = OAuthToken.model_validate(ok(answer))
     assert (pair.token_type, pair.expires_in, pair.scope) == ("Bearer", 3600, "comments")
-    told = me(app, ok(answer))
-    assert told["token"]["kind"] == "oauth"
-    assert told["token"]["label"] == "Helper <b>"
-    assert told["token"]["scopes"] == ["comments", "read"]
-    assert told["token"]["company_id"] == world.company
+    result = me(app, ok(answer))
+    assert result["token"]["kind"] == "oauth"
+    assert result["token"]["label"] == "Helper <b>"
+    assert result["token"]["scopes"] == ["comments", "read"]
+    assert result["token"]["company_id"] == world.company
     refusal = app.call(pair.access_token, "create_ticket", title="No", project_id=world.project)
     assert (refusal.status_code, refusal.json()["error"]["data"]["scope"]) == (403, "tickets:write")
 
@@ -66,8 +66,8 @@ def test_writes_carry_the_app_name_and_one_token_id_across_refreshes(world: Worl
     (listed,) = apps(world)
     wrote: list[dict[str, Any]] = []
     for _ in range(2):
-        made = ok(app.call(pair["access_token"], "create_ticket", title="By it", project_id=world.project))
-        wrote.append(made["result"]["structuredContent"]["created"])
+        ticket = ok(app.call(pair["access_token"], "create_ticket", title="By it", project_id=world.project))
+        wrote.append(ticket["result"]["structuredContent"]["created"])
         pair = ok(app.refresh(pair["refresh_token"]))
     assert {(by["via"], by["token_label"], by["token_id"]) for by in wrote} == {("mcp", "Fixer", listed["id"])}
 
@@ -80,8 +80,8 @@ def test_grant_is_restricted_to_the_selected_projects(world: World) -> None:
     assert me(app, pair)["token"]["project_ids"] == [second]
     (listed,) = apps(world)
     assert (listed["company_id"], listed["project_ids"]) == (world.company, [second])
-    found = ok(app.call(pair["access_token"], "list_projects", company_id=world.company))
-    assert [each["id"] for each in found["result"]["structuredContent"]["items"]] == [second]
+    result = ok(app.call(pair["access_token"], "list_projects", company_id=world.company))
+    assert [each["id"] for each in result["result"]["structuredContent"]["items"]] == [second]
 
 
 def test_no_usable_secret_is_stored(world: World) -> None:
@@ -132,8 +132,8 @@ def test_code_expires_after_a_minute(world: World) -> None:
     app = App(world.box)
     code = app.approve(world.owner)
     with read_only(world.box.db) as connection:
-        found = "SELECT expires_at - (SELECT max(created_at) FROM credential) FROM oauth_request WHERE secret_hash = ?"
-        assert connection.execute(found, (hash_secret(code),)).fetchone()[0] <= 61_000
+        result = "SELECT expires_at - (SELECT max(created_at) FROM credential) FROM oauth_request WHERE secret_hash = ?"
+        assert connection.execute(result, (hash_secret(code),)).fetchone()[0] <= 61_000
     update_row(
         world.box.db,
         "UPDATE oauth_request SET expires_at = expires_at - 60000 WHERE secret_hash = ?",
@@ -292,8 +292,8 @@ def test_grant_never_exceeds_the_role_of_its_user(world: World) -> None:
     code = app.approve(person, company=world.company)
     path = f"/companies/{world.company}/members/{person.id}"
     ok(world.owner.web.patch(path, json={"role": "viewer"}))
-    told = ok(app.call(pair["access_token"], "create_ticket", title="No", project_id=world.project))["result"]
-    assert (told["isError"], told["structuredContent"]["code"]) == (True, "forbidden")
+    tool_result = ok(app.call(pair["access_token"], "create_ticket", title="No", project_id=world.project))["result"]
+    assert (tool_result["isError"], tool_result["structuredContent"]["code"]) == (True, "forbidden")
     expect_oauth_error(app.redeem(code), "invalid_grant")
     ok(world.owner.web.patch(path, json={"role": "member"}))
     code = app.approve(person)
@@ -365,4 +365,4 @@ def test_cleanup_removes_expired_grants_and_keeps_valid_ones(world: World) -> No
         )
         assert count_rows("oauth_client WHERE client_id", app.client_id) == 1
     connection.close()
-    assert contents(world.box.db)["oauth_secret"]
+    assert read_contents(world.box.db)["oauth_secret"]

@@ -11,20 +11,20 @@ from ticketbox.domain.accounts.secrets import hash_secret, is_well_formed
 
 def test_token_is_shown_once_and_stored_as_a_hash(world: World) -> None:
     given = {"label": "  my agent ", "scopes": ["tickets:write", "read"], "project_ids": [world.project]}
-    made = ok(world.owner.web.post("/tokens", json=given))
-    secret = made.pop("secret")
+    token = ok(world.owner.web.post("/tokens", json=given))
+    secret = token.pop("secret")
     assert is_well_formed(secret)
-    assert made["prefix"] == secret[:10]
-    assert (made["label"], made["kind"], made["scopes"]) == ("my agent", "api", ["read", "tickets:write"])
-    assert (made["company_id"], made["project_ids"]) == (world.company, [world.project])
-    assert (made["expires_at"], made["last_used_at"]) == (None, None)
+    assert token["prefix"] == secret[:10]
+    assert (token["label"], token["kind"], token["scopes"]) == ("my agent", "api", ["read", "tickets:write"])
+    assert (token["company_id"], token["project_ids"]) == (world.company, [world.project])
+    assert (token["expires_at"], token["last_used_at"]) == (None, None)
     listed = ok(world.owner.web.get("/tokens"))["items"]
-    assert listed[0] == made
+    assert listed[0] == token
     assert secret not in str(listed)
     connection = read_only(world.box.db)
     try:
         query = "SELECT secret_hash FROM credential WHERE public_id = ?"
-        assert connection.execute(query, (made["id"],)).fetchone() == (hash_secret(secret),)
+        assert connection.execute(query, (token["id"],)).fetchone() == (hash_secret(secret),)
     finally:
         connection.close()
     for file in world.box.db.parent.glob("ticketbox.db*"):
@@ -35,10 +35,10 @@ def test_token_is_shown_once_and_stored_as_a_hash(world: World) -> None:
 @pytest.mark.parametrize("days", [30, 90, 365])
 def test_token_expires_at_its_time(stage: Stage, days: int) -> None:
     given = {"label": "x", "scopes": ["read"], "expires_days": days}
-    made = ok(stage.owner.web.post("/tokens", json=given))
-    created, expires = (datetime.fromisoformat(made[name]) for name in ("created", "expires_at"))
+    token = ok(stage.owner.web.post("/tokens", json=given))
+    created, expires = (datetime.fromisoformat(token[name]) for name in ("created", "expires_at"))
     assert expires - created == timedelta(days=days)
-    assert ok(stage.box.client(made["secret"]).get("/me"))["token"]["expires_at"] == made["expires_at"]
+    assert ok(stage.box.client(token["secret"]).get("/me"))["token"]["expires_at"] == token["expires_at"]
 
 
 @pytest.mark.parametrize(
@@ -64,25 +64,25 @@ def test_duplicate_project_is_rejected(stage: Stage) -> None:
 
 @pytest.mark.parametrize("method", ["GET", "PATCH", "PUT", "POST"])
 def test_token_cannot_be_changed_or_read_again(stage: Stage, method: str) -> None:
-    made = ok(stage.owner.web.post("/tokens", json={"label": "x", "scopes": ["read"]}))
+    token = ok(stage.owner.web.post("/tokens", json={"label": "x", "scopes": ["read"]}))
     given = {"scopes": ["tickets:write"]} if method != "GET" else None
-    answer = stage.owner.web.request(method, f"/tokens/{made['id']}", json=given)
+    answer = stage.owner.web.request(method, f"/tokens/{token['id']}", json=given)
     assert set(expect_error(answer, 405, "method_not_allowed")["valid"]) <= {"DELETE", "OPTIONS"}
 
 
 def test_revoked_token_is_not_listed_and_cannot_be_revoked_again(world: World) -> None:
-    made = ok(world.owner.web.post("/tokens", json={"label": "x", "scopes": ["read"]}))
-    ok(world.owner.web.delete(f"/tokens/{made['id']}"))
-    assert made["id"] not in str(ok(world.owner.web.get("/tokens")))
-    expect_error(world.owner.web.delete(f"/tokens/{made['id']}"), 404, "not_found")
+    token = ok(world.owner.web.post("/tokens", json={"label": "x", "scopes": ["read"]}))
+    ok(world.owner.web.delete(f"/tokens/{token['id']}"))
+    assert token["id"] not in str(ok(world.owner.web.get("/tokens")))
+    expect_error(world.owner.web.delete(f"/tokens/{token['id']}"), 404, "not_found")
 
 
 def test_token_of_another_person_cannot_be_revoked(world: World) -> None:
     bob = world.join("Bob")
-    made = ok(world.owner.web.post("/tokens", json={"label": "x", "scopes": ["read"]}))
-    expect_error(bob.web.delete(f"/tokens/{made['id']}"), 404, "not_found")
-    assert made["id"] not in str(ok(bob.web.get("/tokens")))
-    ok(world.box.client(made["secret"]).get("/me"))
+    token = ok(world.owner.web.post("/tokens", json={"label": "x", "scopes": ["read"]}))
+    expect_error(bob.web.delete(f"/tokens/{token['id']}"), 404, "not_found")
+    assert token["id"] not in str(ok(bob.web.get("/tokens")))
+    ok(world.box.client(token["secret"]).get("/me"))
 
 
 def test_session_is_not_listed_as_a_token(world: World) -> None:
@@ -93,11 +93,11 @@ def test_session_is_not_listed_as_a_token(world: World) -> None:
 
 def test_creating_and_revoking_are_in_the_audit_log(world: World) -> None:
     given = {"label": "audited", "scopes": ["read"], "company_id": world.company}
-    made = ok(world.owner.web.post("/tokens", json=given))
-    ok(world.owner.web.delete(f"/tokens/{made['id']}"))
+    token = ok(world.owner.web.post("/tokens", json=given))
+    ok(world.owner.web.delete(f"/tokens/{token['id']}"))
     revoked, created = ok(world.owner.web.get(f"/companies/{world.company}/audit"))["items"][:2]
     assert (created["type"], revoked["type"]) == ("token.created", "token.revoked")
-    assert created["data"]["token_id"] == revoked["data"]["token_id"] == made["id"]
+    assert created["data"]["token_id"] == revoked["data"]["token_id"] == token["id"]
     assert "tok_" not in str((created, revoked))
 
 

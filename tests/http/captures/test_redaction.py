@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from tests.fault.test_secrets import texts_of
-from tests.support.operation_cases import capture_arguments, parts
+from tests.support.operation_cases import build_parts, capture_arguments
 from tests.support.server import World, ok
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.operations.captures.preparation import Envelope
@@ -23,8 +23,8 @@ def test_no_field_of_an_upload_stores_a_secret(world: World) -> None:
     }
     plain = {"id", "health", "captured_at", "redaction", "ticket_id", "project_id", "column_id", "priority"}
     assert texts.keys() | plain == {field.name for field in msgspec.structs.fields(Envelope)}
-    made = ok(world.api.post("/captures", files=parts(capture_arguments(world.project, **texts))))
-    ticket = ok(world.api.get(f"/tickets/{made['ticket_id']}"))
+    capture = ok(world.api.post("/captures", files=build_parts(capture_arguments(world.project, **texts))))
+    ticket = ok(world.api.get(f"/tickets/{capture['ticket_id']}"))
     assert (ticket["title"], ticket["description"]) == ("Cart [redacted]", "My token is [redacted].")
     assert ticket["labels"] == ["[redacted]"]
     assert sum(ticket["capture"]["redaction"].values()) == 10

@@ -12,8 +12,8 @@ from tests.support.server import Box, Person, World, expect_error, ok
 
 def members(world: World, **params: str) -> dict[str, Any]:
     """The members by name."""
-    found = ok(world.api.get(f"/companies/{world.company}/members", params=params))["items"]
-    return {each["name"]: each for each in found}
+    members = ok(world.api.get(f"/companies/{world.company}/members", params=params))["items"]
+    return {each["name"]: each for each in members}
 
 
 def path(world: World, person: Person) -> str:
@@ -23,11 +23,11 @@ def path(world: World, person: Person) -> str:
 def test_members_are_listed_in_order_of_joining(world: World) -> None:
     world.join("Zed")
     world.join("Bob", "viewer", [world.project])
-    found = members(world)
-    assert list(found) == ["Ann", "Zed", "Bob"]
-    assert (found["Ann"]["role"], found["Ann"]["project_ids"]) == ("owner", None)
-    assert (found["Bob"]["role"], found["Bob"]["project_ids"]) == ("viewer", [world.project])
-    assert found["Ann"]["email"] == world.owner.email
+    listed_members = members(world)
+    assert list(listed_members) == ["Ann", "Zed", "Bob"]
+    assert (listed_members["Ann"]["role"], listed_members["Ann"]["project_ids"]) == ("owner", None)
+    assert (listed_members["Bob"]["role"], listed_members["Bob"]["project_ids"]) == ("viewer", [world.project])
+    assert listed_members["Ann"]["email"] == world.owner.email
 
 
 def test_project_members_are_those_who_can_see_it(world: World) -> None:
@@ -89,9 +89,9 @@ def test_new_project_has_three_columns(world: World) -> None:
     project = world.new_project("Board", url_patterns=["https://shop.example/*"], capture_policy={"bodies": "on"})
     columns = ok(world.api.get(f"/projects/{project}/columns"))["items"]
     assert [(each["name"], each["position"]) for each in columns] == [("To do", 0), ("In progress", 1), ("Done", 2)]
-    (found,) = [each for each in ok(world.api.get("/projects"))["items"] if each["id"] == project]
-    assert found["url_patterns"] == ["https://shop.example/*"]
-    assert found["capture_policy"] == {"bodies": "on", "extra_redactions": []}
+    (result,) = [each for each in ok(world.api.get("/projects"))["items"] if each["id"] == project]
+    assert result["url_patterns"] == ["https://shop.example/*"]
+    assert result["capture_policy"] == {"bodies": "on", "extra_redactions": []}
 
 
 def names(world: World) -> list[str]:
@@ -134,12 +134,12 @@ def test_board_has_at_most_fifty_columns(world: World) -> None:
 
 def test_deleting_a_project_deletes_its_contents(world: World) -> None:
     project = world.new_project("Doomed")
-    made = make_capture(world, project)
+    capture = make_capture(world, project)
     wrong = world.owner.web.delete(f"/projects/{project}", params={"confirm_name": "Domed"})
     expect_error(wrong, 400, "invalid_request")
     ok(world.owner.web.delete(f"/projects/{project}", params={"confirm_name": "Doomed"}))
-    expect_error(world.api.get(f"/tickets/{made['ticket_id']}"), 404, "not_found")
-    expect_error(world.api.get(f"/captures/{made['capture_id']}/console"), 404, "not_found")
+    expect_error(world.api.get(f"/tickets/{capture['ticket_id']}"), 404, "not_found")
+    expect_error(world.api.get(f"/captures/{capture['capture_id']}/console"), 404, "not_found")
     *_, event = ok(world.api.get("/events", params={"limit": 100}))["items"]
     assert (event["type"], event["data"]["name"]) == ("project.removed", "Doomed")
 
@@ -171,9 +171,9 @@ def test_audit_log_lists_actions_newest_first(world: World) -> None:
     bob = world.join("Bob")
     bob.token("read", label="bob's agent", company_id=world.company)
     ok(world.owner.web.patch(f"/companies/{world.company}", json={"name": "=HYPERLINK(1)"}))
-    found = ok(world.owner.web.get(f"/companies/{world.company}/audit"))["items"]
-    assert [each["type"] for each in found[:3]] == ["company.changed", "token.created", "member.joined"]
-    assert found[1]["data"]["label"] == "bob's agent"
+    entries = ok(world.owner.web.get(f"/companies/{world.company}/audit"))["items"]
+    assert [each["type"] for each in entries[:3]] == ["company.changed", "token.created", "member.joined"]
+    assert entries[1]["data"]["label"] == "bob's agent"
     csv = world.owner.web.get(f"/companies/{world.company}/audit", params={"format": "csv"}).text
     assert "tok_" not in csv
     for line in csv.splitlines()[1:]:

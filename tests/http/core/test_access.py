@@ -10,10 +10,10 @@ import pytest
 from tests.support.operation_cases import (
     NEVER,
     WRITING,
-    comment,
-    invitation,
+    create_comment,
+    create_invitation,
+    create_rows,
     make_capture,
-    rows,
     screenshot_of,
     update_row,
 )
@@ -94,14 +94,14 @@ def test_events_contain_only_what_the_caller_can_see(
 def test_rows_of_a_project_are_not_found_by_those_who_cannot_see_it(divided: TwoProjects) -> None:
     """Rule 1 and the second half of rule 2: reads and writes alike, as if it didn't exist."""
     world, client = divided.world, divided.kept.client(*WRITING)
-    theirs = rows(world, divided.second)
+    theirs = create_rows(world, divided.second)
     for noun in ("ticket", "capture", "asset", "comment", "column", "project"):
-        for found in answers_about(client, noun, theirs[noun], theirs):
+        for result in answers_about(client, noun, theirs[noun], theirs):
             nothing = {**theirs, noun: NEVER[noun]}
             for never in answers_about(client, noun, NEVER[noun], nothing):
-                if (never.request.method, never.request.content) == (found.request.method, found.request.content):
-                    assert never.text == found.text
-            expect_error(found, 404, "not_found")
+                if (never.request.method, never.request.content) == (result.request.method, result.request.content):
+                    assert never.text == result.text
+            expect_error(result, 404, "not_found")
 
 
 def answers_about(client: httpx.Client, noun: str, id_: str, beside: dict[str, str]) -> list[httpx.Response]:
@@ -114,16 +114,16 @@ def answers_about(client: httpx.Client, noun: str, id_: str, beside: dict[str, s
         "column": [],
         "project": [("GET", "/columns", None)],
     }
-    found = [client.request(method, f"/{noun}s/{id_}{path}", json=body) for method, path, body in calls[noun]]
+    result = [client.request(method, f"/{noun}s/{id_}{path}", json=body) for method, path, body in calls[noun]]
     if noun in {"column", "project"}:
-        found.append(client.post("/tickets", json={"title": "x", f"{noun}_id": beside[noun]}))
-    return found
+        result.append(client.post("/tickets", json={"title": "x", f"{noun}_id": beside[noun]}))
+    return result
 
 
 def test_restricted_token_cannot_read_or_write_outside_its_project(divided: TwoProjects) -> None:
     """Rules 1 and 2: the owner sees the row, so the write says forbidden; the read still says nothing."""
     client = connect_restricted_token(divided)
-    theirs = rows(divided.world, divided.second)
+    theirs = create_rows(divided.world, divided.second)
     for noun in ("ticket", "capture", "asset", "comment", "column", "project"):
         for answer in answers_about(client, noun, theirs[noun], theirs):
             if answer.request.method == "GET":
@@ -199,14 +199,14 @@ def test_ticket_cannot_move_to_another_company(
         company = ok(world.owner.web.post("/companies", json={"name": "Second"}))["id"]
         project = ok(world.owner.web.post(f"/companies/{company}/projects", json={"name": "There"}))["id"]
         column = world.columns_of(project)[0]
-    client, made = caller(world), world.ticket()
+    client, ticket = caller(world), world.ticket()
     given = {"column_id": column}
-    problem = expect_error(client.post(f"/tickets/{made['id']}/move", json=given), 403, "cross_company_move")
+    problem = expect_error(client.post(f"/tickets/{ticket['id']}/move", json=given), 403, "cross_company_move")
     assert problem["title"] == "forbidden"
-    (result,) = ok(client.post("/tickets/bulk-move", json={**given, "ticket_ids": [made["id"]]}))["results"]
+    (result,) = ok(client.post("/tickets/bulk-move", json={**given, "ticket_ids": [ticket["id"]]}))["results"]
     assert (result["ok"], result["error"]["code"]) == (False, "cross_company_move")
-    now = ok(world.api.get(f"/tickets/{made['id']}"))
-    assert (now["column_id"], now["version"]) == (made["column_id"], made["version"])
+    now = ok(world.api.get(f"/tickets/{ticket['id']}"))
+    assert (now["column_id"], now["version"]) == (ticket["column_id"], ticket["version"])
 
 
 def test_ticket_can_move_to_another_project_of_its_company(divided: TwoProjects) -> None:
@@ -229,10 +229,10 @@ def test_ticket_cannot_move_to_a_project_the_caller_cannot_see(divided: TwoProje
 
 def test_archived_ticket_is_hidden_but_its_contents_stay_readable(world: World) -> None:
     """Rule 5."""
-    made = make_capture(world)
-    ticket, capture = made["ticket_id"], made["capture_id"]
+    new_capture = make_capture(world)
+    ticket, capture = new_capture["ticket_id"], new_capture["capture_id"]
     asset = screenshot_of(world, ticket)
-    comment(world, ticket)
+    create_comment(world, ticket)
     ok(world.api.post(f"/tickets/{ticket}/archive"))
     expect_error(world.api.get(f"/tickets/{ticket}"), 404, "not_found")
     expect_error(world.api.get(f"/tickets/{ticket}", params={"status": "active"}), 404, "not_found")
@@ -341,7 +341,7 @@ def test_only_owners_create_or_change_owners(world: World) -> None:
 
 
 def test_admin_cannot_withdraw_an_invitation_of_another_company(world: World, other: World) -> None:
-    theirs = invitation(other)["id"]
+    theirs = create_invitation(other)["id"]
     expect_error(world.owner.web.delete(f"/invitations/{theirs}"), 404, "not_found")
     assert theirs in ids(other.owner.web.get(f"/companies/{other.company}/invitations"))
 
@@ -386,10 +386,10 @@ def test_project_restriction_of_a_member_applies_from_the_next_call(divided: Two
 def test_restricted_admin_sees_the_project_they_create(divided: TwoProjects) -> None:
     world = divided.world
     admin = world.join("Adam", "admin", [world.project])
-    made = ok(admin.web.post(f"/companies/{world.company}/projects", json={"name": "Adam's"}))["id"]
-    assert ids(admin.web.get("/projects")) == {world.project, made}
+    project = ok(admin.web.post(f"/companies/{world.company}/projects", json={"name": "Adam's"}))["id"]
+    assert ids(admin.web.get("/projects")) == {world.project, project}
     expect_error(admin.web.get(f"/tickets/{divided.hidden}"), 404, "not_found")
-    assert made not in ids(divided.kept.web.get("/projects"))
+    assert project not in ids(divided.kept.web.get("/projects"))
 
 
 def test_restrictions_of_token_and_member_are_combined(divided: TwoProjects) -> None:
@@ -461,8 +461,8 @@ def test_disabled_account_cannot_sign_in_and_is_restored_completely(world: World
 
 def budgets(client: httpx.Client) -> tuple[int, int]:
     """The calls a minute that a credential has."""
-    found = ok(client.get("/me"))["budgets"]
-    return found["reads"]["limit"], found["writes"]["limit"]
+    budgets = ok(client.get("/me"))["budgets"]
+    return budgets["reads"]["limit"], budgets["writes"]["limit"]
 
 
 def set_limits(world: World, company: str, reads: int | None, writes: int | None) -> None:

@@ -19,12 +19,12 @@ from tests.support.operation_cases import (
     WRITING,
     Arguments,
     Stage,
-    address,
+    build_request,
     check_common_headers,
-    contents,
+    create_rows,
+    draw_address,
     operations,
-    prepare,
-    rows,
+    read_contents,
     update_row,
 )
 from tests.support.server import PASSWORD, Box, Person, World, ok, run_server
@@ -55,14 +55,14 @@ class Crowd(Stage):
         super().__init__(box)
         db = box.db
         elsewhere = World(box)
-        self.ids = {"foreign": rows(elsewhere), "outside": rows(self, self.second)}
+        self.ids = {"foreign": create_rows(elsewhere), "outside": create_rows(self, self.second)}
         # The owner sees this one as well; a token that is pinned to the first company doesn't.
         beside = World.__new__(World)
         beside.box, beside.owner = box, self.owner
         beside.company = ok(self.owner.web.post("/companies", json={"name": "Beside"}))["id"]
         beside.project = beside.new_project("Beside")
         beside.api = self.owner.client(*WRITING, company_id=beside.company)
-        self.ids["beside"] = self.ids["away"] = rows(beside)
+        self.ids["beside"] = self.ids["away"] = create_rows(beside)
         pinned = {"company_id": self.company}
         self.kept = self.owner.token(*WRITING, company_id=self.company, project_ids=[self.project])
         self.scoped = {
@@ -70,8 +70,8 @@ class Crowd(Stage):
             for scopes in {too_small for each in OPERATIONS.values() for too_small in smaller(each)}
         }
         self.revoked = self.owner.token(*WRITING, **pinned, label="revoked")
-        (found,) = [each for each in ok(self.owner.web.get("/tokens"))["items"] if each["label"] == "revoked"]
-        run_operation(db, "revoke_issued_token", {"token_id": found["id"]})
+        (tokens,) = [each for each in ok(self.owner.web.get("/tokens"))["items"] if each["label"] == "revoked"]
+        run_operation(db, "revoke_issued_token", {"token_id": tokens["id"]})
         self.expired = self.owner.token(*WRITING, **pinned, label="expired", expires_days=1)
         update_row(db, "UPDATE credential SET expires_at = created_at WHERE label = 'expired'")
         gone = self.join("Gone", "owner")
@@ -91,9 +91,9 @@ class Crowd(Stage):
 
     def call(self, operation: Operation, arguments: Arguments, headers: Headers) -> httpx.Response:
         """Send a call with only these credentials, from its own address."""
-        request = prepare(self.client, operation, arguments)
+        request = build_request(self.client, operation, arguments)
         sent = [(name, value) for name, value in request.headers.items() if name != "x-forwarded-for"]
-        sent += [("X-Forwarded-For", address()), *headers]
+        sent += [("X-Forwarded-For", draw_address()), *headers]
         self.client.cookies.clear()
         return self.client.send(httpx.Request(request.method, request.url, headers=sent, content=request.read()))
 
@@ -350,9 +350,9 @@ def find_expected_error(declared: Operation, slot: Slot, whose: str) -> tuple[in
 
 @EACH
 def test_token_in_the_query_is_rejected_before_routing(crowd: Crowd, declared: Operation) -> None:
-    request = prepare(crowd.client, declared, crowd.arguments(declared))
+    request = build_request(crowd.client, declared, crowd.arguments(declared))
     url = request.url.copy_merge_params({"access_token": crowd.token})
-    headers = {**request.headers, "x-forwarded-for": address(), "Authorization": f"Bearer {crowd.token}"}
+    headers = {**request.headers, "x-forwarded-for": draw_address(), "Authorization": f"Bearer {crowd.token}"}
     with expect_no_change(crowd):
         answer = crowd.client.send(httpx.Request(request.method, url, headers=headers, content=request.read()))
         is_problem(answer, 401, "unauthorized")
@@ -377,12 +377,12 @@ class expect_no_change:
         self.wrong: list[str] = []
 
     def __enter__(self) -> Callable[[str], contextlib.AbstractContextManager[None]]:
-        self.before = contents(self.db)
+        self.before = read_contents(self.db)
         return self.trying
 
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
-            after = contents(self.db)
+            after = read_contents(self.db)
             self.wrong += [f"{table} changed" for table in after if after[table] != self.before[table]]
             assert self.wrong == []
 

@@ -11,11 +11,11 @@ from tests.support.operation_cases import (
     CASES,
     WRITING,
     Stage,
+    build_parts,
+    build_request,
     capture_arguments,
-    contents,
     operations,
-    parts,
-    prepare,
+    read_contents,
     read_only,
     update_row,
 )
@@ -33,7 +33,7 @@ def test_operations_that_accept_a_key() -> None:
 
 
 def send_with_key(client: httpx.Client, declared: Operation, arguments: dict[str, object], key: str) -> httpx.Response:
-    request = prepare(client, declared, arguments)
+    request = build_request(client, declared, arguments)
     request.headers["Idempotency-Key"] = key
     return client.send(request)
 
@@ -44,10 +44,10 @@ def test_repeat_returns_the_first_response_and_creates_nothing(world: World, dec
     arguments = CASES[declared.name].arguments(world)
     first = send_with_key(client, declared, arguments, "once")
     assert first.status_code == 201, first.text
-    before = contents(world.box.db)
+    before = read_contents(world.box.db)
     again = send_with_key(client, declared, arguments, "once")
     assert (again.status_code, again.json()) == (first.status_code, first.json())
-    assert contents(world.box.db) == before
+    assert read_contents(world.box.db) == before
 
 
 def make(client: httpx.Client, world: World, title: str, **headers: str) -> httpx.Response:
@@ -79,8 +79,8 @@ def test_different_file_is_different_input(world: World) -> None:
 
 def test_key_belongs_to_its_credential(world: World) -> None:
     clients = [world.api, world.owner.client(*WRITING), world.owner.web, world.join("Bob").client(*WRITING)]
-    made = {ok(make(client, world, "Same", **{"Idempotency-Key": "k"}))["id"] for client in clients}
-    assert len(made) == len(clients)
+    result = {ok(make(client, world, "Same", **{"Idempotency-Key": "k"}))["id"] for client in clients}
+    assert len(result) == len(clients)
 
 
 def test_errors_are_not_stored(world: World) -> None:
@@ -122,7 +122,7 @@ def test_concurrent_captures_with_one_id_create_one_ticket(world: World) -> None
     def send(_: int) -> httpx.Response:
         with world.box.client(secret) as client:
             start.wait()
-            return client.post("/captures", files=parts(arguments))
+            return client.post("/captures", files=build_parts(arguments))
 
     with ThreadPoolExecutor(6) as pool:
         answers = list(pool.map(send, range(6)))
@@ -152,7 +152,7 @@ def test_key_in_the_body_is_an_unknown_field(world: World) -> None:
 def test_key_is_rejected_where_it_has_no_effect(stage: Stage, declared: Operation) -> None:
     """A client that sends a key assumes that a repeat is safe."""
     client = stage.owner.web
-    request = prepare(client, declared, stage.arguments(declared))
+    request = build_request(client, declared, stage.arguments(declared))
     request.headers["Idempotency-Key"] = "k"
     problem = expect_error(client.send(request), 400, "invalid_request")
     assert problem["errors"][0]["field"] == "Idempotency-Key"
@@ -164,7 +164,7 @@ UNGUARDED = [each for each in operations() if each.writes and not each.accepts_e
 @pytest.mark.parametrize("declared", UNGUARDED, ids=[each.name for each in UNGUARDED])
 def test_if_match_is_rejected_where_it_has_no_effect(stage: Stage, declared: Operation) -> None:
     client = stage.owner.web
-    request = prepare(client, declared, stage.arguments(declared))
+    request = build_request(client, declared, stage.arguments(declared))
     request.headers["If-Match"] = '"1"'
     problem = expect_error(client.send(request), 400, "invalid_request")
     assert problem["errors"][0]["field"] == "If-Match"

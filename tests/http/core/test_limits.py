@@ -9,7 +9,7 @@ from statistics import median
 import httpx
 import pytest
 
-from tests.support.operation_cases import WRITING, Stage, address
+from tests.support.operation_cases import WRITING, Stage, draw_address
 from tests.support.server import PASSWORD, Person, World, expect_error, ok, run_server
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.core.limits import RateLimiter
@@ -43,9 +43,9 @@ def test_exhausted_reads_return_retry_after(world: World) -> None:
     set_limits(world, reads=5)
     client = world.owner.client("read")
     for left in (4, 3, 2, 1, 0):
-        told = state(client.get("/tickets"))
-        assert (told["name"], told["q"], told["w"]) == ("reads", "5", "60")
-        assert told["r"] == str(left)
+        limit_state = state(client.get("/tickets"))
+        assert (limit_state["name"], limit_state["q"], limit_state["w"]) == ("reads", "5", "60")
+        assert limit_state["r"] == str(left)
     answer = client.get("/tickets")
     assert read_retry_after(answer) <= 12  # one call every 60 / 5 s
     assert state(answer)["r"] == "0"
@@ -57,8 +57,8 @@ def test_writes_have_a_separate_bucket(world: World) -> None:
     client = world.owner.client(*WRITING)
     given = {"project_id": world.project, "title": "x"}
     for left in (2, 1, 0):
-        told = state(client.post("/tickets", json=given))
-        assert (told["name"], told["r"]) == ("writes", str(left))
+        limit_state = state(client.post("/tickets", json=given))
+        assert (limit_state["name"], limit_state["r"]) == ("writes", str(left))
     assert 1 <= read_retry_after(client.post("/tickets", json=given)) <= 20
     answer = client.get("/tickets")
     assert len(ok(answer)["items"]) == 3
@@ -102,30 +102,30 @@ def test_me_shows_budgets(world: World) -> None:
 
 def test_bulk_call_costs_one_write_per_ticket(world: World) -> None:
     client = world.owner.client(*WRITING)
-    made = [world.ticket(str(number))["id"] for number in range(5)]
+    tickets = [world.ticket(str(number))["id"] for number in range(5)]
     for path, given in (
         ("/tickets/bulk-move", {"column_id": world.columns[1]}),
         ("/tickets/bulk-assign", {"user_ids": ["me"]}),
     ):
         before = ok(client.get("/me"))["budgets"]["writes"]["remaining"]
-        answer = client.post(path, json={**given, "ticket_ids": made})
+        answer = client.post(path, json={**given, "ticket_ids": tickets})
         assert all(result["ok"] for result in ok(answer)["results"])
         assert before - int(state(answer)["r"]) in {4, 5}  # one may have come back meanwhile
 
 
 def test_bulk_call_keeps_its_work_when_the_budget_runs_out(world: World) -> None:
-    made = [world.ticket(str(number))["id"] for number in range(6)]
+    tickets = [world.ticket(str(number))["id"] for number in range(6)]
     set_limits(world, writes=4)
     client = world.owner.client(*WRITING)
-    given = {"ticket_ids": made, "column_id": world.columns[2]}
+    given = {"ticket_ids": tickets, "column_id": world.columns[2]}
     results = ok(client.post("/tickets/bulk-move", json=given))["results"]
-    assert [each["ticket_id"] for each in results] == made
+    assert [each["ticket_id"] for each in results] == tickets
     assert [each["ok"] for each in results] == [True] * 4 + [False] * 2
     for each in results[4:]:
         assert (each["error"]["code"], each["error"]["status"]) == ("rate_limited", 429)
         assert each["error"]["retry_after"] >= 1
     places = {each["id"]: each["column_id"] for each in ok(world.owner.web.get("/tickets"))["items"]}
-    assert [places[each] for each in made] == [world.columns[2]] * 4 + [world.columns[0]] * 2
+    assert [places[each] for each in tickets] == [world.columns[2]] * 4 + [world.columns[0]] * 2
     read_retry_after(client.post("/tickets/bulk-move", json=given))
 
 
@@ -244,10 +244,10 @@ def test_forwarding_headers_are_ignored_without_a_trusted_proxy(unproxied: World
     forged = ("X-Forwarded-For", "Forwarded", "X-Real-IP", "CF-Connecting-IP")
 
     def guess(_: int) -> httpx.Response:
-        return client.get("/me", headers={**bearer(generate_secret()), **{name: address() for name in forged}})
+        return client.get("/me", headers={**bearer(generate_secret()), **{name: draw_address() for name in forged}})
 
     until_slowed(guess, 401, after=60)
-    owner = unproxied.box.client(None, **{name: address() for name in forged})
+    owner = unproxied.box.client(None, **{name: draw_address() for name in forged})
     ok(owner.post("/session", json={"email": unproxied.owner.email, "password": PASSWORD}))
     (here,) = [each for each in ok(owner.get("/sessions"))["items"] if each["current"]]
     assert here["address"] == "127.0.0.1"
@@ -255,10 +255,10 @@ def test_forwarding_headers_are_ignored_without_a_trusted_proxy(unproxied: World
 
 def test_trusted_proxy_is_believed_but_not_what_its_client_sent(world: World) -> None:
     """Only the last entry was written by the proxy; a client can write any before it."""
-    client, real = world.box.client(), address()
+    client, real = world.box.client(), draw_address()
 
     def guess(_: int) -> httpx.Response:
-        return client.get("/me", headers={**bearer(generate_secret()), "X-Forwarded-For": f"{address()}, {real}"})
+        return client.get("/me", headers={**bearer(generate_secret()), "X-Forwarded-For": f"{draw_address()}, {real}"})
 
     until_slowed(guess, 401, after=60)
 

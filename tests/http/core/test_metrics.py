@@ -175,18 +175,18 @@ def test_remote_requests_need_a_token(box: Box, world: World, header: str) -> No
 def test_restricted_or_revoked_token_cannot_read_metrics(box: Box, world: World) -> None:
     pinned = world.owner.token("read", company_id=world.company)
     expect_error(httpx.get(f"{box.url}/metrics", headers={"Authorization": f"Bearer {pinned}"}), 403, "forbidden")
-    made = ok(world.owner.web.post("/tokens", json={"label": "scraper", "scopes": ["read"]}))
-    sent = {"Authorization": f"Bearer {made['secret']}"}
+    token = ok(world.owner.web.post("/tokens", json={"label": "scraper", "scopes": ["read"]}))
+    sent = {"Authorization": f"Bearer {token['secret']}"}
     assert httpx.get(f"{box.url}/metrics", headers=sent).is_success
-    ok(world.owner.web.delete(f"/tokens/{made['token']['id'] if 'token' in made else made['id']}"))
+    ok(world.owner.web.delete(f"/tokens/{token['token']['id'] if 'token' in token else token['id']}"))
     expect_error(httpx.get(f"{box.url}/metrics", headers=sent), 401, "unauthorized")
 
 
 def test_metrics_name_nobody_and_contain_no_secret(box: Box, world: World) -> None:
     httpx.get(f"{box.api}/nowhere/{world.owner.email}")
     text = httpx.get(f"{box.url}/metrics").text
-    for told in (world.owner.email, world.company, world.project, PASSWORD, "nowhere", "tok_"):
-        assert told not in text
+    for private in (world.owner.email, world.company, world.project, PASSWORD, "nowhere", "tok_"):
+        assert private not in text
 
 
 def test_page_and_dashboard_use_metrics_that_exist(box: Box) -> None:

@@ -12,11 +12,11 @@ from tests.support.operation_cases import (
     WRITING,
     Stage,
     capture_arguments,
-    comment,
-    invitation,
+    create_comment,
+    create_invitation,
+    create_spare_token,
     make_capture,
     open_stage,
-    spare_token,
 )
 from tests.support.server import Box, World, expect_error, ok
 
@@ -25,14 +25,14 @@ def walk(
     client: httpx.Client, path: str, limit: int, between: Callable[[], object] = lambda: None, **params: Any
 ) -> list[str]:
     """The ids of all pages in order; `between` runs before each next page."""
-    found: list[str] = []
+    ids: list[str] = []
     cursor: dict[str, str] = {}
     while True:
         page = ok(client.get(path, params={**params, **cursor, "limit": limit}))
         assert len(page["items"]) <= limit
-        found += [each.get("id", each.get("seq")) for each in page["items"]]
+        ids += [each.get("id", each.get("seq")) for each in page["items"]]
         if page["next_cursor"] is None:
-            return found
+            return ids
         assert len(page["items"]) == limit
         cursor = {"cursor": page["next_cursor"]}
         between()
@@ -50,32 +50,32 @@ SORTS = ["created", "-created", "updated", "-updated", "priority", "-priority", 
 @pytest.mark.parametrize("limit", [1, 4])
 def test_pages_contain_every_ticket_once_in_order(world: World, sort: str, limit: int) -> None:
     second = world.new_project("Second")
-    made = many_tickets(world, 6)
-    made += [world.ticket(f"Beside {number}", project_id=second)["id"] for number in range(3)]
-    ok(world.api.post(f"/tickets/{made[1]}/archive"))
+    tickets = many_tickets(world, 6)
+    tickets += [world.ticket(f"Beside {number}", project_id=second)["id"] for number in range(3)]
+    ok(world.api.post(f"/tickets/{tickets[1]}/archive"))
     params: dict[str, Any] = {"sort": sort, "status": "all"}
     if sort == "position":
         params["column_id"] = world.columns[0]
-        made = made[:6]
+        tickets = tickets[:6]
     whole = [each["id"] for each in ok(world.api.get("/tickets", params={**params, "limit": 100}))["items"]]
-    assert sorted(whole) == sorted(made)
+    assert sorted(whole) == sorted(tickets)
     assert walk(world.api, "/tickets", limit, **params) == whole
 
 
 @pytest.mark.parametrize("sort", SORTS)
 def test_existing_tickets_are_listed_once_during_inserts(world: World, sort: str) -> None:
-    made = many_tickets(world)
+    tickets = many_tickets(world)
     params: dict[str, Any] = {"sort": sort, **({"column_id": world.columns[0]} if sort == "position" else {})}
-    found = walk(world.api, "/tickets", 2, lambda: world.ticket("Meanwhile", priority="medium"), **params)
-    assert len(set(found)) == len(found)
-    assert set(made) <= set(found)
+    items = walk(world.api, "/tickets", 2, lambda: world.ticket("Meanwhile", priority="medium"), **params)
+    assert len(set(items)) == len(items)
+    assert set(tickets) <= set(items)
 
 
 def fill_comments(world: World) -> tuple[str, Callable[[], object]]:
     ticket = world.ticket()["id"]
     for _ in range(5):
-        comment(world, ticket)
-    return f"/tickets/{ticket}/comments", lambda: comment(world, ticket)
+        create_comment(world, ticket)
+    return f"/tickets/{ticket}/comments", lambda: create_comment(world, ticket)
 
 
 def fill_history(world: World) -> tuple[str, Callable[[], object]]:
@@ -116,14 +116,14 @@ def fill_search(world: World) -> tuple[str, Callable[[], object]]:
 
 def fill_tokens(world: World) -> tuple[str, Callable[[], object]]:
     for _ in range(4):
-        spare_token(world)
-    return "/tokens", lambda: spare_token(world)
+        create_spare_token(world)
+    return "/tokens", lambda: create_spare_token(world)
 
 
 def fill_invitations(world: World) -> tuple[str, Callable[[], object]]:
     for _ in range(4):
-        invitation(world)
-    return f"/companies/{world.company}/invitations", lambda: invitation(world)
+        create_invitation(world)
+    return f"/companies/{world.company}/invitations", lambda: create_invitation(world)
 
 
 def fill_audit(world: World) -> tuple[str, Callable[[], object]]:
@@ -155,10 +155,10 @@ def test_every_list_returns_rows_once_during_inserts(
         if count <= 3:
             more()
 
-    found = walk(world.owner.web, path, 2, sometimes, **params)
-    assert len(set(found)) == len(found)
-    assert set(before) <= set(found)
-    assert [each for each in found if each in before] == before
+    items = walk(world.owner.web, path, 2, sometimes, **params)
+    assert len(set(items)) == len(items)
+    assert set(before) <= set(items)
+    assert [each for each in items if each in before] == before
 
 
 def test_streams_are_paged_too(world: World) -> None:
@@ -238,7 +238,7 @@ def test_malformed_cursor_is_rejected(still: Stage, cursor: str) -> None:
 def test_modified_cursor_is_rejected_or_stays_within_visible_rows(still: Stage) -> None:
     """It's bound, not signed: a changed place shows nothing that the caller couldn't see, and never fails."""
     cursor = first_cursor(still)
-    made = {each["id"] for each in ok(still.api.get("/tickets"))["items"]}
+    tickets = {each["id"] for each in ok(still.api.get("/tickets"))["items"]}
     raw = bytearray(base64.urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
     for place in range(len(raw)):
         changed = bytearray(raw)
@@ -246,7 +246,7 @@ def test_modified_cursor_is_rejected_or_stays_within_visible_rows(still: Stage) 
         text = base64.urlsafe_b64encode(changed).rstrip(b"=").decode()
         answer = still.api.get("/tickets", params={"sort": "created", "cursor": text})
         if answer.status_code == 200:
-            assert {each["id"] for each in answer.json()["items"]} <= made
+            assert {each["id"] for each in answer.json()["items"]} <= tickets
         else:
             expect_error(answer, 400, "invalid_request")
 

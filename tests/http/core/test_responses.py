@@ -13,12 +13,12 @@ from tests.support.openapi import check_error
 from tests.support.operation_cases import (
     CASES,
     Stage,
+    build_parts,
+    build_request,
     check_common_headers,
     make_capture,
     open_stage,
     operations,
-    parts,
-    prepare,
 )
 from tests.support.server import Box, expect_error, ok
 from ticketbox.domain.core.scopes import Access
@@ -31,8 +31,8 @@ OPERATIONS = {each.name: each for each in operations()}
 @pytest.fixture(scope="module")
 def stage(box: Box) -> Iterator[Stage]:
     """One stage for all: every case makes the rows that it needs."""
-    with open_stage(box) as made:
-        yield made
+    with open_stage(box) as stage:
+        yield stage
 
 
 @pytest.fixture(scope="module")
@@ -89,7 +89,7 @@ def status(declared: Operation) -> int:
 @pytest.mark.parametrize("declared", list(OPERATIONS.values()), ids=list(OPERATIONS))
 def test_valid_call_returns_what_openapi_declares(stage: Stage, document: dict[str, Any], declared: Operation) -> None:
     client = caller(stage, declared)
-    request = prepare(client, declared, CASES[declared.name].arguments(stage))
+    request = build_request(client, declared, CASES[declared.name].arguments(stage))
     answer = client.send(request, stream=declared.live)
     answer.close()
     responses = list_declared_responses(document, declared)
@@ -118,7 +118,7 @@ def test_error_matches_its_schema_and_declared_status(
     client = caller(stage, declared)
     surprise = b"x" if declared.body is Body.MULTIPART else "x"
     arguments = {**CASES[declared.name].arguments(stage), "surprise": surprise}
-    answer = client.send(prepare(client, declared, arguments))
+    answer = client.send(build_request(client, declared, arguments))
     problem = expect_error(answer, 400, "invalid_request")
     assert problem["errors"][0]["field"].endswith("surprise")
     check_common_headers(answer)
@@ -148,8 +148,8 @@ def test_every_client_detects_an_undeclared_error() -> None:
 
 def test_repeated_capture_returns_200_with_the_same_ids(stage: Stage, document: dict[str, Any]) -> None:
     arguments = CASES["create_capture"].arguments(stage)
-    first = stage.api.post("/captures", files=parts(arguments))
-    again = stage.api.post("/captures", files=parts(arguments))
+    first = stage.api.post("/captures", files=build_parts(arguments))
+    again = stage.api.post("/captures", files=build_parts(arguments))
     assert (first.status_code, again.status_code) == (201, 200)
     assert first.json() == again.json()
     content = list_declared_responses(document, OPERATIONS["create_capture"])["200"]["content"]

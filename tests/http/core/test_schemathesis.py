@@ -16,7 +16,7 @@ import pytest
 
 from tests.http.core.test_access_matrix import NOUNS
 from tests.support.long_runs import TIMES
-from tests.support.operation_cases import Stage, open_stage, operations, rows
+from tests.support.operation_cases import Stage, create_rows, open_stage, operations
 from tests.support.server import PASSWORD, Box, ok
 from ticketbox.domain.core.scopes import Access
 
@@ -35,8 +35,8 @@ SESSIONS = 12
 @pytest.fixture
 def stage(box: Box) -> Iterator[Stage]:
     """A company with something in it."""
-    with open_stage(box) as made:
-        yield made
+    with open_stage(box) as stage:
+        yield stage
 
 
 def list_operations(kind: str) -> set[str]:
@@ -48,20 +48,20 @@ def list_operations(kind: str) -> set[str]:
 
 def sessions(stage: Stage) -> list[str]:
     """The secrets of several sessions of the owner's."""
-    found: list[str] = []
+    secrets: list[str] = []
     for _ in range(SESSIONS):
         web = stage.box.client()
         ok(web.post("/session", json={"email": stage.owner.email, "password": PASSWORD}))
-        found.append(web.cookies["ticketbox"])
-    return found
+        secrets.append(web.cookies["ticketbox"])
+    return secrets
 
 
 def settings(stage: Stage, folder: Path, seed: int | None) -> Path:
     """Schemathesis's own settings: ids of rows that exist, for seven of ten places where an id stands."""
-    made = [rows(stage), rows(stage)]
+    known_rows = [create_rows(stage), create_rows(stage)]
     lines = [] if seed is None else [f"seed = {seed}"]
-    for noun in made[0]:
-        lines += [f"[dictionaries.{noun}]", "values = " + json.dumps(sorted({each[noun] for each in made}))]
+    for noun in known_rows[0]:
+        lines += [f"[dictionaries.{noun}]", "values = " + json.dumps(sorted({each[noun] for each in known_rows}))]
     lines.append("[parameters]")
     for name, noun in NOUNS.items():
         if not name.endswith("_ids"):
@@ -105,11 +105,11 @@ def run(stage: Stage, folder: Path, kind: str, *flags: str, seed: int | None = N
 @pytest.mark.parametrize("kind", ["token", pytest.param("session", marks=pytest.mark.long)])
 def test_server_matches_openapi_in_a_short_run(stage: Stage, tmp_path: Path, kind: str) -> None:
     """The examples, and every way to keep to each operation's schema, one at a time; to break it takes longer."""
-    found = run(stage, tmp_path, kind, "--phases", "examples,coverage", "--mode", "positive", seed=1)
+    statuses = run(stage, tmp_path, kind, "--phases", "examples,coverage", "--mode", "positive", seed=1)
     # It got through to the operations, and wasn't only refused at the door.
-    assert found["200"] > 20
-    assert found["201"] > 20
-    assert "429" not in found
+    assert statuses["200"] > 20
+    assert statuses["201"] > 20
+    assert "429" not in statuses
 
 
 @pytest.mark.long

@@ -57,24 +57,24 @@ def inside(mailed: tuple[Box, MailServer]) -> Iterator[World]:
 
 
 @pytest.fixture
-def post(mailed: tuple[Box, MailServer]) -> MailServer:
+def mail_server(mailed: tuple[Box, MailServer]) -> MailServer:
     """What came."""
     return mailed[1]
 
 
-def request_confirmation(person: Person, post: MailServer) -> str:
+def request_confirmation(person: Person, mail_server: MailServer) -> str:
     """The link in the mail that asks a person's address."""
-    before = len(post.to(person.email))
+    before = len(mail_server.to(person.email))
     assert ok(person.web.patch("/profile", json={"mail": True}))["mail"] == "asked"
-    eventually(lambda: len(post.to(person.email)) > before, 30)
-    return find_link(post.to(person.email)[-1])
+    eventually(lambda: len(mail_server.to(person.email)) > before, 30)
+    return find_link(mail_server.to(person.email)[-1])
 
 
 def find_link(message: EmailMessage) -> str:
     """The address of the choice in a mail."""
-    found = re.search(r"https?://\S+/mail/mbx_\w+", read_text(message))
-    assert found is not None
-    return found[0]
+    match = re.search(r"https?://\S+/mail/mbx_\w+", read_text(message))
+    assert match is not None
+    return match[0]
 
 
 def read_text(message: EmailMessage, kind: str = "plain") -> str:
@@ -84,18 +84,18 @@ def read_text(message: EmailMessage, kind: str = "plain") -> str:
     return part.get_content().replace("\r\n", "\n")
 
 
-def confirm_email(person: Person, post: MailServer) -> Person:
+def confirm_email(person: Person, mail_server: MailServer) -> Person:
     """A person who wants mail, and has said so."""
-    address = request_confirmation(person, post)
+    address = request_confirmation(person, mail_server)
     assert httpx.post(address, data={"wanted": "yes"}).status_code == 200
     assert ok(person.web.get("/profile"))["mail"] == "on"
     return person
 
 
-def wait_for_emails(person: Person, post: MailServer, ticket: str, count: int = 1) -> list[EmailMessage]:
+def wait_for_emails(person: Person, mail_server: MailServer, ticket: str, count: int = 1) -> list[EmailMessage]:
     """The mails of a ticket, once so many came."""
-    eventually(lambda: sum(ticket in str(each["Subject"]) for each in post.to(person.email)) >= count, 30)
-    return [each for each in post.to(person.email) if ticket in str(each["Subject"])]
+    eventually(lambda: sum(ticket in str(each["Subject"]) for each in mail_server.to(person.email)) >= count, 30)
+    return [each for each in mail_server.to(person.email) if ticket in str(each["Subject"])]
 
 
 def all_mail_left(box: Box, person: Person) -> bool:
@@ -113,11 +113,11 @@ def make_retries_due(box: Box) -> None:
     update_row(box.db, "UPDATE mail SET due_at = 0 WHERE state = 'pending'")
 
 
-def test_email_is_confirmed_at_the_address_and_then_contains_the_inbox(inside: World, post: MailServer) -> None:
+def test_email_is_confirmed_at_the_address_and_then_contains_the_inbox(inside: World, mail_server: MailServer) -> None:
     bob = inside.join("Bob")
     assert ok(bob.web.get("/profile"))["mail"] == "off"
-    address = request_confirmation(bob, post)
-    (question,) = post.to(bob.email)
+    address = request_confirmation(bob, mail_server)
+    (question,) = mail_server.to(bob.email)
     assert inside.box.url in read_text(question)
     inside.ticket(description="@Bob, not yet")
     page = httpx.get(address)
@@ -128,7 +128,7 @@ def test_email_is_confirmed_at_the_address_and_then_contains_the_inbox(inside: W
     ticket = inside.ticket("Cart", description="@Bob, now")["id"]
     ok(inside.api.put(f"/tickets/{ticket}/assignees/{bob.id}"))
     ok(inside.owner.web.post(f"/tickets/{ticket}/comments", json={"body": "Any **news**?"}))
-    (mail,) = wait_for_emails(bob, post, ticket)
+    (mail,) = wait_for_emails(bob, mail_server, ticket)
     assert mail["Subject"] == f"[First project] Cart ({ticket})"
     assert mail["From"] == "The box <box@tickets.example>"
     assert mail["To"] == f"Bob <{bob.email}>"
@@ -140,24 +140,24 @@ def test_email_is_confirmed_at_the_address_and_then_contains_the_inbox(inside: W
     assert "Ann commented:\n\nAny **news**?" in said
     assert f"{inside.box.url}/tickets/{ticket}" in said
     eventually(lambda: all_mail_left(inside.box, bob))
-    assert len(post.to(bob.email)) == 2  # what came before the yes isn't mailed
+    assert len(mail_server.to(bob.email)) == 2  # what came before the yes isn't mailed
 
 
-def test_emails_of_a_ticket_form_one_thread(inside: World, post: MailServer) -> None:
-    bob = confirm_email(inside.join("Bob"), post)
+def test_emails_of_a_ticket_form_one_thread(inside: World, mail_server: MailServer) -> None:
+    bob = confirm_email(inside.join("Bob"), mail_server)
     ticket = inside.ticket(description="@Bob")["id"]
-    wait_for_emails(bob, post, ticket)
+    wait_for_emails(bob, mail_server, ticket)
     ok(inside.api.post(f"/tickets/{ticket}/comments", json={"body": "@Bob again"}))
-    first, second = wait_for_emails(bob, post, ticket, 2)
+    first, second = wait_for_emails(bob, mail_server, ticket, 2)
     assert first["Message-ID"] != second["Message-ID"]
     assert first["References"] == second["References"] == f"<{ticket}@tickets.example>"
     assert "again" in read_text(second)
 
 
-def test_one_click_and_profile_setting_both_unsubscribe(inside: World, post: MailServer) -> None:
-    bob = confirm_email(inside.join("Bob"), post)
+def test_one_click_and_profile_setting_both_unsubscribe(inside: World, mail_server: MailServer) -> None:
+    bob = confirm_email(inside.join("Bob"), mail_server)
     ticket = inside.ticket(description="@Bob")["id"]
-    (mail,) = wait_for_emails(bob, post, ticket)
+    (mail,) = wait_for_emails(bob, mail_server, ticket)
     assert mail["List-Unsubscribe-Post"] == "List-Unsubscribe=One-Click"
     address = mail["List-Unsubscribe"].strip("<>")
     assert httpx.get(address).status_code == 200
@@ -168,16 +168,16 @@ def test_one_click_and_profile_setting_both_unsubscribe(inside: World, post: Mai
     assert httpx.post(address, data={"wanted": "yes"}).status_code == 200
     assert httpx.post(address, data={"List-Unsubscribe": "One-Click"}).status_code == 200
     assert ok(bob.web.get("/profile"))["mail"] == "off"
-    confirm_email(bob, post)
-    count = len(post.to(bob.email))
+    confirm_email(bob, mail_server)
+    count = len(mail_server.to(bob.email))
     assert ok(bob.web.patch("/profile", json={"mail": False}))["mail"] == "off"
     ok(inside.api.post(f"/tickets/{ticket}/comments", json={"body": "@Bob"}))
     eventually(lambda: all_mail_left(inside.box, bob))
-    assert len(post.to(bob.email)) == count
+    assert len(mail_server.to(bob.email)) == count
 
 
-def test_other_sites_and_wrong_links_change_nothing(inside: World, post: MailServer) -> None:
-    address = request_confirmation(inside.join("Bob"), post)
+def test_other_sites_and_wrong_links_change_nothing(inside: World, mail_server: MailServer) -> None:
+    address = request_confirmation(inside.join("Bob"), mail_server)
     for headers in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://evil.example"}):
         assert httpx.post(address, data={"wanted": "yes"}, headers=headers).status_code == 403
     for wrong in (address[:-1], address + "x", f"{inside.box.url}/mail/x", f"{inside.box.url}/mail/{'x' * 300}"):
@@ -186,19 +186,19 @@ def test_other_sites_and_wrong_links_change_nothing(inside: World, post: MailSer
     assert address.rpartition("/")[2] not in inside.box.log.read_text()
 
 
-def test_new_address_must_be_confirmed_and_the_old_link_stops_working(inside: World, post: MailServer) -> None:
-    bob = confirm_email(inside.join("Bob"), post)
-    old, before = find_link(post.to(bob.email)[-1]), bob.email
+def test_new_address_must_be_confirmed_and_the_old_link_stops_working(inside: World, mail_server: MailServer) -> None:
+    bob = confirm_email(inside.join("Bob"), mail_server)
+    old, before = find_link(mail_server.to(bob.email)[-1]), bob.email
     moved = ok(bob.web.patch("/profile", json={"email": f"new-{bob.email}"}))
     assert moved["mail"] == "asked"
     assert httpx.post(old, data={"wanted": "yes"}).status_code == 404
     ticket = inside.ticket(description="@Bob")["id"]
-    eventually(lambda: post.to(f"new-{before}"))
+    eventually(lambda: mail_server.to(f"new-{before}"))
     eventually(lambda: all_mail_left(inside.box, bob))
-    assert not any(ticket in str(each["Subject"]) for each in post.got)
+    assert not any(ticket in str(each["Subject"]) for each in mail_server.got)
 
 
-def test_address_is_asked_at_most_five_times_a_day(inside: World, post: MailServer) -> None:
+def test_address_is_asked_at_most_five_times_a_day(inside: World, mail_server: MailServer) -> None:
     victim = f"victim-{inside.owner.email}"
     assert ok(inside.owner.web.patch("/profile", json={"email": victim, "mail": True}))["mail"] == "asked"
     for _ in range(4):
@@ -208,11 +208,11 @@ def test_address_is_asked_at_most_five_times_a_day(inside: World, post: MailServ
     assert 86_000 < answer["retry_after"] <= 86_400
     expect_error(inside.owner.web.patch("/profile", json={"email": f"other-{victim}"}), 429, "rate_limited")
     eventually(lambda: all_mail_left(inside.box, inside.owner))
-    assert len(post.to(victim)) <= 5
+    assert len(mail_server.to(victim)) <= 5
 
 
-def test_user_text_adds_no_header_and_no_html(inside: World, post: MailServer) -> None:
-    bob = confirm_email(inside.join("Bob"), post)
+def test_user_text_adds_no_header_and_no_html(inside: World, mail_server: MailServer) -> None:
+    bob = confirm_email(inside.join("Bob"), mail_server)
     ok(bob.web.patch("/profile", json={"name": 'Bob", <eve@evil.example>, "=?utf-8?q?=0ABcc:_x?='}))
     ok(inside.owner.web.patch(f"/projects/{inside.project}", json={"name": "<b>Shop</b>\u2028Bcc: eve@evil.example"}))
     title = "<script>alert(1)</script> \u2029Bcc: eve@evil.example \u202egnp.exe Zażółć 🛒 "
@@ -221,8 +221,8 @@ def test_user_text_adds_no_header_and_no_html(inside: World, post: MailServer) -
     body = "<img src=x onerror=alert(1)>\r\n.\r\nBcc: eve@evil.example\r\n" + "x" * 3_000 + " &amp; {{ 7 * 7 }} \x01"
     ok(inside.api.put(f"/tickets/{ticket}/assignees/{bob.id}"))
     ok(inside.owner.web.post(f"/tickets/{ticket}/comments", json={"body": body}))
-    eventually(lambda: any(ticket in each.as_string() for each in post.to(bob.email)))
-    mail = next(each for each in post.to(bob.email) if ticket in each.as_string())
+    eventually(lambda: any(ticket in each.as_string() for each in mail_server.to(bob.email)))
+    mail = next(each for each in mail_server.to(bob.email) if ticket in each.as_string())
     expected = {
         "From", "To", "Date", "Auto-Submitted", "Subject", "Message-ID", "In-Reply-To", "References",
         "List-Unsubscribe", "List-Unsubscribe-Post", "MIME-Version", "Content-Type", "X-Envelope-To",
@@ -248,17 +248,17 @@ def test_user_text_adds_no_header_and_no_html(inside: World, post: MailServer) -
 ODD = ["a,b@x.example", "a>b@x.example", '"a@x.example', "<a@x.example", "a;b@x.example", "ä@x.example", "a@ü.example"]
 
 
-def test_unusable_address_does_not_block_other_emails(inside: World, post: MailServer) -> None:
-    before = len(post.got)
+def test_unusable_address_does_not_block_other_emails(inside: World, mail_server: MailServer) -> None:
+    before = len(mail_server.got)
     eves = [inside.join("Eve") for _ in ODD]
     for eve, email in zip(eves, ODD, strict=True):
         eve.web.patch("/profile", json={"email": email.replace("@", f"-{eve.id}@")})
         eve.web.patch("/profile", json={"mail": True})
     bob = inside.join("Bob")
-    request_confirmation(bob, post)
+    request_confirmation(bob, mail_server)
     for eve in eves:
         eventually(lambda eve=eve: all_mail_left(inside.box, eve))
-    came = [each["X-Envelope-To"] for each in post.got[before:]]
+    came = [each["X-Envelope-To"] for each in mail_server.got[before:]]
     assert bob.email in came
     assert len(came) <= 1 + len(ODD)
     assert all("," not in each for each in came)
@@ -274,12 +274,12 @@ def test_starttls_with_a_password_that_is_never_shown(tmp_path: Path, monkeypatc
     context, cert = create_certificate(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(cert))
     guarded = {"tls_context": context, "require_starttls": True, "auth_required": True, "authenticator": authenticate}
-    with run_mail_server(**guarded) as post:
-        url = f"smtp://{USER}:s3cret%20p%40ss%2Fw%3Ard@{post.host}?starttls=always"
+    with run_mail_server(**guarded) as mail_server:
+        url = f"smtp://{USER}:s3cret%20p%40ss%2Fw%3Ard@{mail_server.host}?starttls=always"
         secret = tmp_path / "smtp-url"
         secret.write_text(url + "\n")
         with run_server(tmp_path, "--smtp-url-file", str(secret), *FROM) as box:
-            assert request_confirmation(Person(box, "Ann"), post)
+            assert request_confirmation(Person(box, "Ann"), mail_server)
             shown = Path(f"/proc/{box.process.pid}/cmdline").read_bytes()
             assert PASSWORD.encode() not in shown
             assert b"s3cret" not in shown
@@ -288,42 +288,42 @@ def test_starttls_with_a_password_that_is_never_shown(tmp_path: Path, monkeypatc
             person = Person(box, "Eve")
             ok(person.web.patch("/profile", json={"mail": True}))
             eventually(lambda: "refuses the user name and password (535" in box.log.read_text(), 30)
-            assert post.to(person.email) == []
-        looked = ticketbox("check", "--smtp-url-file", str(secret), *FROM, db=box.db)
-        assert "the email server refuses the user name and password (535" in looked.stdout
+            assert mail_server.to(person.email) == []
+        done = ticketbox("check", "--smtp-url-file", str(secret), *FROM, db=box.db)
+        assert "the email server refuses the user name and password (535" in done.stdout
         secret.write_text(url)
-        looked = ticketbox("check", "--smtp-from", FROM[1], db=box.db, TICKETBOX_SMTP_URL=url)
-        assert "ok       connected to the email server localhost" in looked.stdout
-        assert looked.returncode == 0
-        for told in ("s3cret", "wrong%20", "wrong p@ss"):
-            assert told not in box.log.read_text()
+        done = ticketbox("check", "--smtp-from", FROM[1], db=box.db, TICKETBOX_SMTP_URL=url)
+        assert "ok       connected to the email server localhost" in done.stdout
+        assert done.returncode == 0
+        for part in ("s3cret", "wrong%20", "wrong p@ss"):
+            assert part not in box.log.read_text()
 
 
 @pytest.mark.long
 def test_implicit_tls_requires_a_trusted_certificate(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context, cert = create_certificate(tmp_path)
-    with run_mail_server(ssl_context=context) as post:
-        flags = ["--smtp-url", f"smtps://{post.host}", *FROM]
+    with run_mail_server(ssl_context=context) as mail_server:
+        flags = ["--smtp-url", f"smtps://{mail_server.host}", *FROM]
         with run_server(tmp_path, *flags) as box:
             person = Person(box, "Ann")
             ok(person.web.patch("/profile", json={"mail": True}))
             eventually(lambda: "can't connect to the email server" in box.log.read_text(), 30)
-            assert post.got == []
+            assert mail_server.got == []
         make_retries_due(box)
         monkeypatch.setenv("SSL_CERT_FILE", str(cert))
         with run_server(tmp_path, *flags) as box:
-            request_confirmation(Person(box, "Eve"), post)
-            eventually(lambda: post.to(person.email), 30)
+            request_confirmation(Person(box, "Eve"), mail_server)
+            eventually(lambda: mail_server.to(person.email), 30)
 
 
 def test_mail_server_without_encryption_gets_no_mail(tmp_path: Path) -> None:
     with (
-        run_mail_server() as post,
-        run_server(tmp_path, "--smtp-url", f"smtp://{post.host}?starttls=always", *FROM) as box,
+        run_mail_server() as mail_server,
+        run_server(tmp_path, "--smtp-url", f"smtp://{mail_server.host}?starttls=always", *FROM) as box,
     ):
         ok(Person(box, "Ann").web.patch("/profile", json={"mail": True}))
         eventually(lambda: "can't connect to the email server" in box.log.read_text(), 30)
-        assert post.got == []
+        assert mail_server.got == []
 
 
 @pytest.mark.long
@@ -343,8 +343,8 @@ def test_stop_during_a_silent_mail_server_is_quick_and_loses_nothing(tmp_path: P
             assert "Traceback" not in box.log.read_text()
         connected.close()
     make_retries_due(box)
-    with run_mail_server() as post, run_server(tmp_path, "--smtp-url", f"smtp://{post.host}", *FROM):
-        eventually(lambda: post.to(person.email), 30)
+    with run_mail_server() as mail_server, run_server(tmp_path, "--smtp-url", f"smtp://{mail_server.host}", *FROM):
+        eventually(lambda: mail_server.to(person.email), 30)
 
 
 @pytest.mark.parametrize(
@@ -369,23 +369,26 @@ def test_invalid_settings_are_rejected_without_repeating_the_password(
 
 
 def test_sent_emails_are_counted_and_check_finds_failures(tmp_path: Path) -> None:
-    with run_mail_server() as post, run_server(tmp_path, "--smtp-url", f"smtp://{post.host}", *FROM) as box:
+    with (
+        run_mail_server() as mail_server,
+        run_server(tmp_path, "--smtp-url", f"smtp://{mail_server.host}", *FROM) as box,
+    ):
         person = Person(box, "Ann")
-        request_confirmation(person, post)
-        post.refuse = lambda _: "550 5.1.1 unknown"
+        request_confirmation(person, mail_server)
+        mail_server.refuse = lambda _: "550 5.1.1 unknown"
         ok(person.web.patch("/profile", json={"mail": True}))
         text = eventually(lambda: 'outcome="given_up"' in (got := httpx.get(f"{box.url}/metrics").text) and got)
         for outcome in ("sent", "failed", "given_up"):
             assert f'ticketbox_mails_total{{outcome="{outcome}"}} 1.0' in text
         assert "abandoned: the email server refuses the address (550 5.1.1 unknown)" in box.log.read_text()
         assert person.email not in box.log.read_text()
-        post.refuse = lambda _: "451 4.7.1 greylisted"
+        mail_server.refuse = lambda _: "451 4.7.1 greylisted"
         ok(person.web.patch("/profile", json={"mail": True}))
         eventually(lambda: "greylisted" in box.log.read_text())
-        told = ticketbox("check", db=box.db)
-        assert told.returncode == 0
+        completed = ticketbox("check", db=box.db)
+        assert completed.returncode == 0
         assert (
             "warning  emails that failed and will be retried: 1; last error: the email server refuses the address (451"
-            in told.stdout
+            in completed.stdout
         )
-        assert "note     emails abandoned in the last 30 days: 1" in told.stdout
+        assert "note     emails abandoned in the last 30 days: 1" in completed.stdout

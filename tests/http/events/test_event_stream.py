@@ -75,11 +75,11 @@ def test_many_reconnections_miss_and_repeat_nothing(world: World) -> None:
     with open_stream(world.api) as listening:
         last = listening.marks[0]
     for number in range(6):
-        made = [world.ticket(f"{number}.{each}")["id"] for each in range(3)]
+        tickets = [world.ticket(f"{number}.{each}")["id"] for each in range(3)]
         with open_stream(world.api, {"Last-Event-ID": last}) as listening:
             more = world.ticket(f"{number} live")["id"]
             listening.hears(*["ticket.created"] * 4)
-            assert [event["ticket_id"] for event in listening.heard] == [*made, more]
+            assert [event["ticket_id"] for event in listening.heard] == [*tickets, more]
             heard += listening.heard
             last = listening.heard[-1]["id"]
     assert len({event["id"] for event in heard}) == 24

@@ -110,15 +110,15 @@ def test_pages_contain_each_notification_once(world: World) -> None:
     ticket = world.ticket()["id"]
     for number in range(5):
         say(world.api, ticket, f"@Bob {number}")
-    found: list[str] = []
+    result: list[str] = []
     query: dict[str, str] = {"limit": "2"}
     while True:
         page = ok(bob.web.get("/notifications", params=query))
-        found += [each["id"] for each in page["items"]]
+        result += [each["id"] for each in page["items"]]
         if page["next_cursor"] is None:
             break
         query["cursor"] = page["next_cursor"]
-    assert len(found) == len(set(found)) == 5
+    assert len(result) == len(set(result)) == 5
 
 
 @pytest.mark.parametrize("noun", ["ticket", "project"])

@@ -51,8 +51,10 @@ def receiver() -> Iterator[Receiver]:
 
 def create_webhook(world: World, url: str, **more: Any) -> tuple[str, str]:
     """The id and the secret of a new webhook."""
-    made = ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json={"name": "Hook", "url": url, **more}))
-    return made["webhook"]["id"], made["secret"]
+    webhook = ok(
+        world.owner.web.post(f"/companies/{world.company}/webhooks", json={"name": "Hook", "url": url, **more})
+    )
+    return webhook["webhook"]["id"], webhook["secret"]
 
 
 def get_webhook(world: World, webhook: str) -> dict[str, Any]:
@@ -87,8 +89,13 @@ def test_event_is_signed_as_standard_webhooks_requires(inside: World, receiver: 
     with pytest.raises(WebhookVerificationError):
         got.verify(create_webhook(inside, receiver.url)[1])
     eventually(lambda: list_deliveries(inside, webhook)[0]["state"] == "delivered")
-    (told,) = list_deliveries(inside, webhook)
-    assert (told["event_id"], told["status"], told["attempts"], told["error"]) == (event["id"], 204, 1, None)
+    (deliveries,) = list_deliveries(inside, webhook)
+    assert (deliveries["event_id"], deliveries["status"], deliveries["attempts"], deliveries["error"]) == (
+        event["id"],
+        204,
+        1,
+        None,
+    )
 
 
 def test_new_webhook_receives_its_creation_and_nothing_before(inside: World, receiver: Receiver) -> None:
@@ -214,8 +221,8 @@ def test_disable_enable_and_replay(inside: World, receiver: Receiver) -> None:
     eventually(lambda: {each["state"] for each in list_deliveries(inside, webhook)[1:]} == {"delivered"})
     assert again["event_id"] == dead["event_id"]
     assert receiver.got[-1].verify(secret)
-    told = {got.headers["webhook-id"] for got in receiver.got[before:]}
-    assert dead["event_id"] in told
+    ids = {got.headers["webhook-id"] for got in receiver.got[before:]}
+    assert dead["event_id"] in ids
     assert len(list_deliveries(inside, webhook)) == 3  # events while it was disabled are not delivered
 
 
@@ -236,12 +243,12 @@ def test_discord_message_mentions_nobody(inside: World, receiver: Receiver) -> N
     ticket = inside.ticket("@everyone **look** [here](https://evil.example)")["id"]
     ok(inside.api.post(f"/tickets/{ticket}/comments", json={"body": "x"}))
     wait_for_requests(receiver, 1)
-    told = json.loads(receiver.got[0].body)
-    assert told["allowed_mentions"] == {"parse": []}
+    output = json.loads(receiver.got[0].body)
+    assert output["allowed_mentions"] == {"parse": []}
     name = f"{ticket} @everyone **look** [here](https://evil.example)"
     for letter in "*@[]():-":
         name = name.replace(letter, "\\" + letter)
-    assert told["content"] == (
+    assert output["content"] == (
         f"Ann \\(a token, via rest\\) commented on [{name}](<{inside.box.url}/tickets/{ticket}>)"
     )
 
@@ -370,13 +377,13 @@ def test_log_is_paged(inside: World, receiver: Receiver) -> None:
     for _ in range(5):
         inside.ticket()
     wait_for_requests(receiver, 5)
-    found: list[str] = []
+    result: list[str] = []
     query: dict[str, Any] = {"limit": 2}
     while query.get("cursor", "") is not None:
         page = ok(inside.owner.web.get(f"/webhooks/{webhook}/deliveries", params=query))
-        found += [each["event_id"] for each in page["items"]]
+        result += [each["event_id"] for each in page["items"]]
         query["cursor"] = page["next_cursor"]
-    assert found == [got.headers["webhook-id"] for got in sorted(receiver.got, key=lambda got: got.event["id"])][::-1]
+    assert result == [got.headers["webhook-id"] for got in sorted(receiver.got, key=lambda got: got.event["id"])][::-1]
 
 
 def test_event_from_the_command_line_is_delivered(tmp_path: Path, receiver: Receiver) -> None:

@@ -72,10 +72,10 @@ def test_neighbour_must_be_in_the_target_column(world: World, field: str) -> Non
 
 
 def test_move_records_one_event_with_source_and_target(world: World) -> None:
-    made = world.ticket()
-    moved = ok(world.api.post(f"/tickets/{made['id']}/move", json={"column_id": world.columns[2]}))
-    assert moved["version"] == made["version"] + 1
-    *_, event = ok(world.api.get(f"/tickets/{made['id']}/history"))["items"]
+    ticket = world.ticket()
+    moved = ok(world.api.post(f"/tickets/{ticket['id']}/move", json={"column_id": world.columns[2]}))
+    assert moved["version"] == ticket["version"] + 1
+    *_, event = ok(world.api.get(f"/tickets/{ticket['id']}/history"))["items"]
     assert event["type"] == "ticket.moved"
     assert event["data"]["from"]["column_id"] == world.columns[0]
     assert event["data"]["to"]["column_id"] == world.columns[2]
@@ -103,8 +103,8 @@ def test_bulk_call_reports_a_result_for_each_ticket(world: World, other: World, 
     if path == "bulk-move":
         assert order(world, world.columns[1]) == ["D", "A", "B"]
     else:
-        found = ok(world.api.get("/tickets", params={"assignee": "me"}))["items"]
-        assert {each["title"] for each in found} == {"D", "A", "B"}
+        items = ok(world.api.get("/tickets", params={"assignee": "me"}))["items"]
+        assert {each["title"] for each in items} == {"D", "A", "B"}
 
 
 @BOTH

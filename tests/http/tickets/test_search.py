@@ -9,7 +9,7 @@ import httpx
 import psutil
 import pytest
 
-from tests.support.operation_cases import capture_arguments, comment, make_capture, parts, read_only
+from tests.support.operation_cases import build_parts, capture_arguments, create_comment, make_capture, read_only
 from tests.support.server import World, expect_error, ok
 
 
@@ -39,13 +39,13 @@ def failing(world: World, message: str = "cart is undefined", **envelope: Any) -
     loud = {**entry, "seq": 1, "level": "error", "args": ["quux exploded", "badly"]}
     quiet = {**entry, "seq": 3, "level": "info", "args": ["nothing of note"]}
     given |= {"errors": json.dumps([error]).encode(), "console": json.dumps([loud, quiet]).encode()}
-    return ok(world.api.post("/captures", files=parts(given)))["ticket_id"]
+    return ok(world.api.post("/captures", files=build_parts(given)))["ticket_id"]
 
 
 def test_words_are_found_in_every_field(world: World) -> None:
     ticket = world.ticket("The cart", description="It stays *empty*", branch="fix/checkout-total")["id"]
     world.ticket("Something else")
-    comment_ = comment(world, ticket)
+    comment_ = create_comment(world, ticket)
     ok(world.api.patch(f"/comments/{comment_}", json={"body": "A coupon was used"}))
     for q in (
         "cart",
@@ -88,7 +88,7 @@ def test_redacted_text_is_not_found(world: World) -> None:
 
 def test_change_is_found_immediately_and_replaced_text_is_not(world: World) -> None:
     ticket = world.ticket("Before", description="alpha")["id"]
-    said = comment(world, ticket)
+    said = create_comment(world, ticket)
     ok(world.api.patch(f"/tickets/{ticket}", json={"title": "After", "description": "omega"}))
     ok(world.api.patch(f"/comments/{said}", json={"body": "gamma"}))
     assert find(world.api, "after omega gamma") == [ticket]
@@ -197,11 +197,11 @@ def test_last_word_is_a_prefix_while_typing(world: World) -> None:
 
 def test_matches_are_marked_in_excerpts(world: World) -> None:
     ticket = world.ticket("The <b>Cart</b> 🛒 stays", description="word " * 100 + "the cart " + "word " * 100)["id"]
-    found = get_highlights(world.api, "cart")
-    assert mark_matches(found["title"]) == "The <b>[Cart]</b> 🛒 stays"
-    assert found["excerpt"]["field"] == "description"
-    assert "word the [cart] word" in mark_matches(found["excerpt"]["parts"])
-    assert len(mark_matches(found["excerpt"]["parts"])) < 200
+    hits = get_highlights(world.api, "cart")
+    assert mark_matches(hits["title"]) == "The <b>[Cart]</b> 🛒 stays"
+    assert hits["excerpt"]["field"] == "description"
+    assert "word the [cart] word" in mark_matches(hits["excerpt"]["parts"])
+    assert len(mark_matches(hits["excerpt"]["parts"])) < 200
     said = ok(world.api.post(f"/tickets/{ticket}/comments", json={"body": "Zebra crossing"}))["id"]
     assert get_highlights(world.api, "zebra") == {
         "title": [],
@@ -252,7 +252,7 @@ def test_token_restriction_applies_to_every_query(world: World, kind: str) -> No
 def test_deleted_projects_and_companies_are_not_found(world: World) -> None:
     second = world.new_project("Second")
     ticket = world.ticket("Needle", project_id=second)["id"]
-    comment(world, ticket)
+    create_comment(world, ticket)
     ok(world.api.put(f"/tickets/{ticket}/assignees/me"))
     ok(world.owner.web.delete(f"/projects/{second}", params={"confirm_name": "Second"}))
     assert find(world.api, "needle status:all") == []
@@ -306,7 +306,7 @@ def test_long_ticket_is_indexed_completely(world: World) -> None:
 def test_index_matches_the_tickets(world: World) -> None:
     """After all that the tests before this one did to the same file, and some more."""
     ticket = failing(world)
-    comment(world, ticket)
+    create_comment(world, ticket)
     ok(world.api.post(f"/tickets/{ticket}/archive", json={}))
     with contextlib.closing(read_only(world.box.db)) as connection:
         connection.execute("BEGIN")

@@ -6,7 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.support.operation_cases import capture_arguments, parts
+from tests.support.operation_cases import build_parts, capture_arguments
 from tests.support.server import World, expect_error, ok
 
 
@@ -16,7 +16,7 @@ def report(world: World, message: str, page: str, function: str = "load", **enve
     frame = {"url": "https://shop.example/assets/app-6f1c2d.js", "function": function, "line": 10, "column": 4}
     entry = {"seq": 2, "ts": 1, "kind": "error", "name": "TypeError", "message": message, "frames": [frame]}
     given["errors"] = json.dumps([entry]).encode()
-    return ok(world.api.post("/captures", files=parts(given)))["ticket_id"]
+    return ok(world.api.post("/captures", files=build_parts(given)))["ticket_id"]
 
 
 def like(client: httpx.Client, ticket: str, **more: Any) -> list[tuple[str, list[str]]]:
@@ -46,10 +46,10 @@ def test_most_similar_come_first_with_the_reason(world: World) -> None:
 def test_error_or_address_finds_similar_tickets_before_creation(world: World) -> None:
     ticket = report(world, "item 17 is gone", "https://shop.example/orders/1729")
     plain = world.ticket(source_url="https://shop.example/orders/7")["id"]
-    found = ok(world.api.get("/similar", params={"error": "TypeError: item 5 is gone\n  at load"}))["items"]
-    assert [(each["id"], each["reasons"][0]["likeness"]) for each in found] == [(ticket, "same_message")]
-    found = ok(world.api.get("/similar", params={"url": "https://shop.example/orders/1?x=2"}))["items"]
-    assert [each["id"] for each in found] == [plain, ticket]
+    hits = ok(world.api.get("/similar", params={"error": "TypeError: item 5 is gone\n  at load"}))["items"]
+    assert [(each["id"], each["reasons"][0]["likeness"]) for each in hits] == [(ticket, "same_message")]
+    hits = ok(world.api.get("/similar", params={"url": "https://shop.example/orders/1?x=2"}))["items"]
+    assert [each["id"] for each in hits] == [plain, ticket]
     both = {"url": "https://shop.example/orders/1", "error": "TypeError: item 5 is gone"}
     assert [each["id"] for each in ok(world.api.get("/similar", params=both))["items"]] == [ticket, plain]
     assert ok(world.api.get("/similar", params={"error": "never seen"})) == {"items": [], "bounded": False}

@@ -17,8 +17,8 @@ def test_new_ticket_is_last_in_the_first_column_and_records_its_creator(world: W
 
 
 def test_web_session_has_no_token_label_and_is_marked_web(world: World) -> None:
-    made = ok(world.owner.web.post("/tickets", json={"project_id": world.project, "title": "By hand"}))
-    assert (made["created"]["via"], made["created"]["token_id"], made["created"]["token_label"]) == (
+    ticket = ok(world.owner.web.post("/tickets", json={"project_id": world.project, "title": "By hand"}))
+    assert (ticket["created"]["via"], ticket["created"]["token_id"], ticket["created"]["token_label"]) == (
         "web",
         None,
         None,
@@ -27,23 +27,23 @@ def test_web_session_has_no_token_label_and_is_marked_web(world: World) -> None:
 
 @pytest.mark.parametrize("spelling", ["{id}", "{ID}", "{url}/tickets/{id}", "{url}/tickets/{id}?tab=1"])
 def test_ticket_is_found_by_id_in_any_case_and_by_address(world: World, spelling: str) -> None:
-    made = world.ticket()
-    text = spelling.format(id=made["id"], ID=made["id"].upper(), url=world.box.url)
+    ticket = world.ticket()
+    text = spelling.format(id=ticket["id"], ID=ticket["id"].upper(), url=world.box.url)
     given = {"ticket_ids": [text], "column_id": world.columns[1]}
     (result,) = ok(world.api.post("/tickets/bulk-move", json=given))["results"]
-    assert result == {"ticket_id": made["id"], "ok": True, "error": None}
+    assert result == {"ticket_id": ticket["id"], "ok": True, "error": None}
 
 
 def test_update_changes_only_given_fields(world: World) -> None:
-    made = world.ticket("Before", description="Kept", labels=["a"])
-    changed = ok(world.api.patch(f"/tickets/{made['id']}", json={"title": "After", "resolved": True}))
+    ticket = world.ticket("Before", description="Kept", labels=["a"])
+    changed = ok(world.api.patch(f"/tickets/{ticket['id']}", json={"title": "After", "resolved": True}))
     assert (changed["title"], changed["description"], changed["labels"]) == ("After", "Kept", ["a"])
-    assert (changed["resolved"], changed["version"]) == (True, made["version"] + 1)
+    assert (changed["resolved"], changed["version"]) == (True, ticket["version"] + 1)
 
 
 def test_update_to_the_same_values_keeps_the_version(world: World) -> None:
-    made = world.ticket("Same")
-    assert ok(world.api.patch(f"/tickets/{made['id']}", json={"title": "Same"}))["version"] == made["version"]
+    ticket = world.ticket("Same")
+    assert ok(world.api.patch(f"/tickets/{ticket['id']}", json={"title": "Same"}))["version"] == ticket["version"]
 
 
 @pytest.mark.parametrize(
@@ -65,15 +65,15 @@ def test_update_to_the_same_values_keeps_the_version(world: World) -> None:
     ],
 )
 def test_invalid_update_names_its_field_and_changes_nothing(world: World, body: dict[str, object], field: str) -> None:
-    made = world.ticket()
-    problem = expect_error(world.api.patch(f"/tickets/{made['id']}", json=body), 400, "invalid_request")
+    ticket = world.ticket()
+    problem = expect_error(world.api.patch(f"/tickets/{ticket['id']}", json=body), 400, "invalid_request")
     assert field is None or problem["errors"][0]["field"].startswith(field)
-    assert ok(world.api.get(f"/tickets/{made['id']}"))["version"] == made["version"]
+    assert ok(world.api.get(f"/tickets/{ticket['id']}"))["version"] == ticket["version"]
 
 
 def test_if_match_prevents_a_lost_update_and_returns_the_current_ticket(world: World) -> None:
-    made = world.ticket()
-    path = f"/tickets/{made['id']}"
+    ticket = world.ticket()
+    path = f"/tickets/{ticket['id']}"
     etag = world.api.get(path).headers["etag"]
     ok(world.api.patch(path, json={"title": "Mine"}, headers={"If-Match": etag}))
     problem = expect_error(
@@ -86,8 +86,8 @@ def test_if_match_prevents_a_lost_update_and_returns_the_current_ticket(world: W
 
 
 def test_archived_ticket_is_listed_only_on_request(world: World) -> None:
-    made = world.ticket()
-    path = f"/tickets/{made['id']}"
+    ticket = world.ticket()
+    path = f"/tickets/{ticket['id']}"
     ok(world.api.post(f"{path}/comments", json={"body": "Said before"}))
     archived = ok(world.api.post(f"{path}/archive"))
     assert (archived["status"], archived["changed"], archived["archived"]["via"]) == (
@@ -96,18 +96,18 @@ def test_archived_ticket_is_listed_only_on_request(world: World) -> None:
         "rest",
     )
     assert expect_error(world.api.get(path), 404, "not_found")["detail"] == "ticket not found"
-    assert ok(world.api.get(path, params={"status": "archived"}))["id"] == made["id"]
-    assert ok(world.api.get(path, params={"status": "all"}))["id"] == made["id"]
+    assert ok(world.api.get(path, params={"status": "archived"}))["id"] == ticket["id"]
+    assert ok(world.api.get(path, params={"status": "all"}))["id"] == ticket["id"]
     assert ok(world.api.get("/tickets", params={"project_id": world.project}))["items"] == []
     listed = ok(world.api.get("/tickets", params={"project_id": world.project, "status": "archived"}))["items"]
-    assert [each["id"] for each in listed] == [made["id"]]
+    assert [each["id"] for each in listed] == [ticket["id"]]
     assert ok(world.api.get(f"{path}/comments"))["items"][0]["body"] == "Said before"
     assert ok(world.api.get(f"{path}/history"))["items"][-1]["type"] == "ticket.archived"
 
 
 def test_archived_ticket_rejects_writes_except_restore(world: World) -> None:
-    made = world.ticket()
-    path = f"/tickets/{made['id']}"
+    new_ticket = world.ticket()
+    path = f"/tickets/{new_ticket['id']}"
     ok(world.api.post(f"{path}/archive"))
     me = world.owner.id
     for answer in (
@@ -137,7 +137,7 @@ def test_restore_returns_a_ticket_to_its_position(world: World) -> None:
 
 
 def test_restore_uses_the_first_column_when_its_column_is_gone(world: World) -> None:
-    made = world.ticket(column_id=world.columns[1])
-    ok(world.api.post(f"/tickets/{made['id']}/archive"))
+    ticket = world.ticket(column_id=world.columns[1])
+    ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
     ok(world.owner.web.delete(f"/columns/{world.columns[1]}"))
-    assert ok(world.api.post(f"/tickets/{made['id']}/restore"))["column_id"] == world.columns[0]
+    assert ok(world.api.post(f"/tickets/{ticket['id']}/restore"))["column_id"] == world.columns[0]

@@ -12,20 +12,20 @@ def expire(world: World, ticket: str) -> None:
 
 
 def test_start_work_claims_the_ticket_and_suggests_a_branch(world: World) -> None:
-    made = world.ticket("The cart's empty!")
-    started = ok(world.api.post(f"/tickets/{made['id']}/work", json={"lease_minutes": 30}))
-    assert started["branch"] == f"{made['id']}-the-cart-s-empty"
+    ticket = world.ticket("The cart's empty!")
+    started = ok(world.api.post(f"/tickets/{ticket['id']}/work", json={"lease_minutes": 30}))
+    assert started["branch"] == f"{ticket['id']}-the-cart-s-empty"
     assert started["claim"]["by"]["user"]["id"] == world.owner.id
     assert started["claim"]["by"]["token_label"] == "a token"
     assert started["claim"]["until"] > started["claim"]["by"]["at"]
-    assert ok(world.api.get(f"/tickets/{made['id']}"))["claim"] == started["claim"]
+    assert ok(world.api.get(f"/tickets/{ticket['id']}"))["claim"] == started["claim"]
 
 
 @pytest.mark.parametrize("title", ["!!!", "日本語", "-x-" * 100])
 def test_any_title_yields_a_branch_that_git_accepts(stage: Stage, title: str) -> None:
-    made = stage.ticket(title)
-    branch = ok(stage.api.post(f"/tickets/{made['id']}/work", json={}))["branch"]
-    assert branch.startswith(made["id"] + "-")
+    ticket = stage.ticket(title)
+    branch = ok(stage.api.post(f"/tickets/{ticket['id']}/work", json={}))["branch"]
+    assert branch.startswith(ticket["id"] + "-")
     assert set(branch) <= set("abcdefghijklmnopqrstuvwxyz0123456789-")
     assert len(branch) < 80
     assert not branch.endswith("-")
@@ -106,10 +106,10 @@ def test_lease_is_bounded(stage: Stage, minutes: object) -> None:
 
 
 def test_if_match_guards_start_work(world: World) -> None:
-    made = world.ticket()
-    path = f"/tickets/{made['id']}/work"
+    ticket = world.ticket()
+    path = f"/tickets/{ticket['id']}/work"
     expect_error(world.api.post(path, json={}, headers={"If-Match": '"7"'}), 409, "version_conflict")
-    ok(world.api.post(path, json={}, headers={"If-Match": f'"{made["version"]}"'}))
+    ok(world.api.post(path, json={}, headers={"If-Match": f'"{ticket["version"]}"'}))
 
 
 def test_work_is_in_the_history(world: World) -> None:

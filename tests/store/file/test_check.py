@@ -54,9 +54,9 @@ def report(db: Path, status: int) -> dict[str, Any]:
     done = run("check", "--db", db, "--json")
     assert (done.exit_code, done.stderr) == (status, "")
     assert digest(db) == before
-    told = json.loads(done.stdout)
-    assert told["ok"] is (status == 0)
-    return {"": told, **{finding["subject"]: finding for finding in told["findings"]}}
+    output = json.loads(done.stdout)
+    assert output["ok"] is (status == 0)
+    return {"": output, **{finding["subject"]: finding for finding in output["findings"]}}
 
 
 def test_intact_database_passes(db: Path) -> None:
@@ -67,15 +67,15 @@ def test_intact_database_passes(db: Path) -> None:
     assert last == "No problems."
     assert {line.split()[0] for line in lines} <= {"ok", "note", "→"}
     assert any("5 tickets, 5 captures, 5 pictures and files" in line for line in lines)
-    told = report(db, 0)
-    assert told[""]["rows"]["ticket"] == 5
-    assert told[""]["schema"] == told[""]["newest_schema"] == find_newest_number()
-    assert told[""]["bytes"] == db.stat().st_size
-    assert [told[subject]["level"] for subject in ("schema", "pages", "references", "rows", "contents", "room")] == [
+    output = report(db, 0)
+    assert output[""]["rows"]["ticket"] == 5
+    assert output[""]["schema"] == output[""]["newest_schema"] == find_newest_number()
+    assert output[""]["bytes"] == db.stat().st_size
+    assert [output[subject]["level"] for subject in ("schema", "pages", "references", "rows", "contents", "room")] == [
         "ok"
     ] * 6
     if sqlite3.sqlite_version_info < (3, 51, 3):
-        assert (told["sqlite"]["level"], "3.51.3" in told["sqlite"]["words"]) == ("note", True)
+        assert (output["sqlite"]["level"], "3.51.3" in output["sqlite"]["words"]) == ("note", True)
 
 
 @pytest.mark.parametrize(
@@ -91,19 +91,19 @@ def test_intact_database_passes(db: Path) -> None:
 )
 def test_content_that_does_not_match_its_hash_is_a_problem(db: Path, damage: str) -> None:
     change(db, damage)
-    told = report(db, 1)
-    assert told["pages"]["level"] == "ok"
-    assert told["contents"]["level"] == "problem"
-    assert "1 of " in told["contents"]["words"]
-    assert "ticketbox restore BACKUP --db " in told["contents"]["advice"]
+    output = report(db, 1)
+    assert output["pages"]["level"] == "ok"
+    assert output["contents"]["level"] == "problem"
+    assert "1 of " in output["contents"]["words"]
+    assert "ticketbox restore BACKUP --db " in output["contents"]["advice"]
 
 
 def test_missing_foreign_keys_are_a_problem(db: Path) -> None:
     change(db, "PRAGMA foreign_keys = OFF", "DELETE FROM blob WHERE id = (SELECT blob_id FROM asset LIMIT 1)")
-    told = report(db, 1)
-    assert told["references"]["level"] == "problem"
-    assert "asset 1 -> blob" in told["references"]["words"]
-    assert "backup" in told["references"]["advice"]
+    output = report(db, 1)
+    assert output["references"]["level"] == "problem"
+    assert "asset 1 -> blob" in output["references"]["words"]
+    assert "backup" in output["references"]["advice"]
 
 
 def test_index_entry_without_a_row_is_a_problem(db: Path) -> None:
@@ -113,16 +113,16 @@ def test_index_entry_without_a_row_is_a_problem(db: Path) -> None:
         "UPDATE sqlite_schema SET sql = 'CREATE INDEX ticket_of_capture ON ticket (title)'"
         " WHERE name = 'ticket_of_capture'",
     )
-    told = report(db, 1)
-    assert told["pages"]["level"] == "problem"
-    assert "ticket_of_capture" in told["pages"]["words"]
+    output = report(db, 1)
+    assert output["pages"]["level"] == "problem"
+    assert "ticket_of_capture" in output["pages"]["words"]
 
 
 def test_orphans_are_a_note(db: Path) -> None:
     change(db, "DELETE FROM asset WHERE id = 1")
-    told = report(db, 0)
-    assert told["orphans"]["level"] == "note"
-    assert told["orphans"]["words"].startswith("unused blobs: 1 ")
+    output = report(db, 0)
+    assert output["orphans"]["level"] == "note"
+    assert output["orphans"]["words"].startswith("unused blobs: 1 ")
 
 
 def test_older_schema_is_a_note_and_newer_schema_is_a_problem(db: Path) -> None:
@@ -139,17 +139,17 @@ def test_file_readable_by_others_is_a_warning(db: Path) -> None:
     db.chmod(0o600)
     assert "permissions" not in report(db, 0)
     db.chmod(0o644)
-    told = report(db, 0)["permissions"]
-    assert told["level"] == "warning"
-    assert told["advice"].startswith(f"chmod o= {db}")
+    output = report(db, 0)["permissions"]
+    assert output["level"] == "warning"
+    assert output["advice"].startswith(f"chmod o= {db}")
 
 
 def test_low_disk_space_is_a_warning(db: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert report(db, 0)["room"]["level"] == "ok"
     usage = shutil.disk_usage(db.parent)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage._replace(free=db.stat().st_size - 1))
-    told = report(db, 0)["room"]
-    assert (told["level"], "free some space" in told["advice"]) == ("warning", True)
+    output = report(db, 0)["room"]
+    assert (output["level"], "free some space" in output["advice"]) == ("warning", True)
 
 
 def test_database_that_is_not_set_up_is_valid(tmp_path: Path) -> None:
@@ -163,8 +163,8 @@ def test_check_runs_beside_a_busy_server_without_touching_its_files(seed: Seed, 
             ok(client.post("/captures", files=capture_parts(seed.project, number)))
         log = box.db.with_name(box.db.name + "-wal")
         before = digest(box.db), digest(log)
-        told = report(box.db, 0)
-        assert told[""]["rows"]["capture"] == 3  # the newest rows are in the log alone
+        output = report(box.db, 0)
+        assert output[""]["rows"]["capture"] == 3  # the newest rows are in the log alone
         assert (digest(box.db), digest(log)) == before
         with contextlib.closing(sqlite3.connect(box.db, isolation_level=None)) as writer:
             writer.execute("BEGIN IMMEDIATE")  # somebody writes just now
@@ -205,8 +205,8 @@ def test_contents_are_read_one_by_one(db: Path) -> None:
 def test_clock_that_is_behind_is_a_warning(db: Path) -> None:
     assert report(db, 0)["clock"]["level"] == "ok"
     change(db, "UPDATE event SET at = at + 86400000 WHERE id = (SELECT max(id) FROM event)")
-    told = report(db, 0)["clock"]
-    assert (told["level"], "timedatectl" in told["advice"]) == ("warning", True)
+    output = report(db, 0)["clock"]
+    assert (output["level"], "timedatectl" in output["advice"]) == ("warning", True)
 
 
 def test_public_url_is_requested_and_problems_are_reported(seed: Seed, tmp_path: Path) -> None:
@@ -232,8 +232,8 @@ def test_compacting_frees_space_with_and_without_a_server(seed: Seed, tmp_path: 
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
         fill = ["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 300
         change(box.db, *fill, "DELETE FROM idempotency")
-        told = json.loads(run("check", "--db", box.db, "--json").stdout)
-        assert "empty" in {finding["subject"] for finding in told["findings"]}
+        output = json.loads(run("check", "--db", box.db, "--json").stdout)
+        assert "empty" in {finding["subject"] for finding in output["findings"]}
         done = run("check", "--db", box.db, "--compact", "--json")
         assert json.loads(done.stdout)["given_back"] > 15_000_000
         ok(client.post("/captures", files=capture_parts(seed.project, 1)))

@@ -178,9 +178,9 @@ def test_cancelled_caller_leaves_its_unit_complete_or_undone(path: Path, after: 
             return sum(isinstance(outcome, asyncio.CancelledError) for outcome in outcomes)
 
     assert asyncio.run(cancel()) > 0
-    found = set(read_notes(path)) - {9999}
-    assert {key for key in found if key < 1000} == {key - 1000 for key in found if key >= 1000}
-    assert set(range(1, 40, 2)) <= found
+    notes = set(read_notes(path)) - {9999}
+    assert {key for key in notes if key < 1000} == {key - 1000 for key in notes if key >= 1000}
+    assert set(range(1, 40, 2)) <= notes
 
 
 def test_unit_cancelled_while_waiting_is_not_started(path: Path) -> None:
@@ -365,8 +365,8 @@ def test_readers_do_not_wait_for_the_writer(path: Path) -> None:
         async with open_database(path) as db:
             gate = threading.Event()
             writing = asyncio.create_task(db.write(lambda tx: gate.wait(10)))
-            found = [db.read(lambda tx: tx.fetch_value("SELECT count(*) FROM note")) for _ in range(10)]
-            assert await asyncio.wait_for(asyncio.gather(*found), 5) == [0] * 10
+            result = [db.read(lambda tx: tx.fetch_value("SELECT count(*) FROM note")) for _ in range(10)]
+            assert await asyncio.wait_for(asyncio.gather(*result), 5) == [0] * 10
             assert not writing.done()
             gate.set()
             await writing
@@ -450,5 +450,5 @@ def test_every_connection_has_foreign_keys_and_full_durability(path: Path) -> No
     for writes in (True, False):
         with contextlib.closing(connect(path, writes=writes)) as connection:
             settings = ("foreign_keys", "synchronous", "journal_mode", "query_only", "page_size")
-            found = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in settings]
-            assert found == [1, 2, "wal", 0 if writes else 1, 8192]
+            values = [connection.execute(f"PRAGMA {name}").fetchone()[0] for name in settings]
+            assert values == [1, 2, "wal", 0 if writes else 1, 8192]

@@ -69,7 +69,7 @@ def find_scanned_tables(connection: sqlite3.Connection, sql: str) -> set[str]:
         elif opcode in {"Rewind", "Last", "Count"} and cursor in opened:
             walked.add(opened[cursor])
     steps = [text for *_, text in explain(connection, "EXPLAIN QUERY PLAN", sql)]
-    names = {found[1] for text in steps if (found := re.match(r"SCAN (\w+)", text))}
+    names = {match[1] for text in steps if (match := re.match(r"SCAN (\w+)", text))}
     return {table for table in walked for name in names if table == name or _is_called(table, name, sql)}
 
 
@@ -165,8 +165,8 @@ def test_search_reads_the_full_text_index_in_order(
 
 def modules() -> list[Any]:
     """Every module of the store."""
-    found = pkgutil.walk_packages(ticketbox.store.__path__, "ticketbox.store.")
-    return [importlib.import_module(each.name) for each in found if not each.ispkg]
+    result = pkgutil.walk_packages(ticketbox.store.__path__, "ticketbox.store.")
+    return [importlib.import_module(each.name) for each in result if not each.ispkg]
 
 
 def is_statement(text: str) -> bool:
@@ -178,19 +178,19 @@ def statements() -> dict[str, str]:
 
     A name with an underscore in front is a part of others.
     """
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for module in modules():
         short = module.__name__.rpartition(".")[2]
         for name, value in vars(module).items():
             if isinstance(value, str) and re.fullmatch("[A-Z][A-Z_]*", name) and is_statement(value):
-                found[f"{short}.{name}"] = value
+                result[f"{short}.{name}"] = value
         tree = ast.parse(Path(module.__file__).read_text())
         for function in (node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)):
             parts = [node for node in ast.walk(function) if isinstance(node, ast.Constant)]
             for part in parts:
                 if isinstance(part.value, str) and is_statement(part.value):
-                    found[f"{short}.{function.name}:{part.lineno}"] = part.value
-    return found
+                    result[f"{short}.{function.name}:{part.lineno}"] = part.value
+    return result
 
 
 # These walk a table on purpose.
@@ -222,16 +222,16 @@ def whole(connection: sqlite3.Connection, sql: str) -> bool:
 
 
 def test_other_statements_never_scan_a_table(connection: sqlite3.Connection) -> None:
-    found = {name: sql for name, sql in statements().items() if whole(connection, sql)}
-    assert len(found) > 100
+    result = {name: sql for name, sql in statements().items() if whole(connection, sql)}
+    assert len(result) > 100
     assert {
         "events.SELECT_VISIBLE_EVENTS",
         "events.SELECT_HISTORY",
         "events.SELECT_AUDIT_LOG",
         "comments.SELECT_COMMENTS",
-    } <= found.keys()
+    } <= result.keys()
     walks: dict[str, set[str]] = {}
-    for name, sql in found.items():
+    for name, sql in result.items():
         if tables := find_scanned_tables(connection, sql) - WALKS.get(name.partition(":")[0], set()):
             walks[name] = tables
     assert walks == {}

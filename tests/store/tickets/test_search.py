@@ -41,8 +41,8 @@ def ask(connection: sqlite3.Connection, q: str, limit: int = 10) -> tuple[list[i
     homes = search_scope.list_visible_projects(tx, VIEWER)
     scope = search_scope.compose_scope(homes, (Status.ACTIVE,), query, {}, 0)
     question = IndexQuery(scope, (1,), search.expand_prefixes(tx, query.texts), query.periods, ())
-    found, whole = search.find_matches(tx, VIEWER, question, None, limit)
-    return [each.key for each in found], whole
+    hits, whole = search.find_matches(tx, VIEWER, question, None, limit)
+    return [each.key for each in hits], whole
 
 
 def old_file(path: Path, monkeypatch: pytest.MonkeyPatch, errors: bytes) -> None:
@@ -139,12 +139,12 @@ def test_pages_cover_all_ranks_without_gap_or_repeat(filled: sqlite3.Connection)
     after: tuple[int, ...] | None = None
     keys: list[int] = []
     while True:
-        found, whole = search.find_matches(tx, VIEWER, question, after, 100)
+        hits, whole = search.find_matches(tx, VIEWER, question, after, 100)
         assert whole
-        keys += [each.key for each in found]
-        if len(found) < 100:
+        keys += [each.key for each in hits]
+        if len(hits) < 100:
             break
-        after = found[-1].place
+        after = hits[-1].place
     newest = range(4000, 4000 - search.MAX_RANKED, -1)
     titled = [key for key in newest if key % 7 == 0]
     rest = [key for key in newest if key % 7]
@@ -156,9 +156,9 @@ def test_search_that_takes_too_long_returns_what_it_has_and_says_so(
 ) -> None:
     assert ask(filled, "common updated:>2030-01-01") == ([], True)
     monkeypatch.setattr(search, "TIME_LIMIT_SECONDS", 0.002)
-    found, whole = ask(filled, "common", limit=4000)
+    hits, whole = ask(filled, "common", limit=4000)
     assert not whole
-    assert 0 <= len(found) < 4000
+    assert 0 <= len(hits) < 4000
     assert filled.execute("SELECT count(*) FROM ticket").fetchone() == (4000,)  # the connection is as good as before
 
 
