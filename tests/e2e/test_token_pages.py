@@ -15,7 +15,7 @@ from playwright.async_api import Page, ViewportSize
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
-from tests.mcp.test_stdio import talk
+from tests.support.mcp_client import talk_over_stdio
 from tests.support.server import World, expect_error, ok
 from ticketbox.domain.core.scopes import Scope
 
@@ -103,7 +103,7 @@ def test_each_client_configuration_connects(chromium: Chromium, world: World, tm
 
     local = json.loads(texts["Other (stdio)"])["mcpServers"]["ticketbox"]
     assert [local["command"], *local["args"]] == ["ticketbox", "mcp"]
-    listed = talk("legacy", local["env"], tmp_path / "log", lambda client: client.list_tools())
+    listed = talk_over_stdio("legacy", local["env"], tmp_path / "log", lambda client: client.list_tools())
     assert "move_ticket" in {tool.name for tool in listed.tools}
     if shutil.which("curl"):
         said = subprocess.run(shlex.split(texts["curl"]), capture_output=True, text=True, timeout=30, check=True)
