@@ -441,8 +441,9 @@ def test_refused_file_shows_the_error(chromium: Chromium, world: World) -> None:
             """() => {
               const data = new DataTransfer();
               data.items.add(new File([new Uint8Array(33 * 1024 * 1024)], 'film.bin'));
-              document.querySelector('.page').dispatchEvent(new DragEvent('dragover', {dataTransfer: data, bubbles: true}));
-              document.querySelector('.page').dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true}));
+              const page = document.querySelector('.page');
+              page.dispatchEvent(new DragEvent('dragover', {dataTransfer: data, bubbles: true}));
+              page.dispatchEvent(new DragEvent('drop', {dataTransfer: data, bubbles: true}));
             }"""
         )
         await expect(page.get_by_role("alert")).to_have_text("Film.bin is larger than 32 MB.")
