@@ -23,6 +23,12 @@ from ticketbox.cli.client import terminal
 HOSTILE = "Hello\x1b[31m \u202egnp.exe\u202c \x9b2J"
 
 
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A configuration folder without a sign-in."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+
+
 def call(world: World, *arguments: str | Path, token: str | None = None, stdin: str | None = None) -> Result:
     """Run a command with the world's token."""
     secret = world.api.headers["Authorization"].removeprefix("Bearer ") if token is None else token

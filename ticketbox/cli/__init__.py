@@ -16,6 +16,8 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "token": "ticketbox.cli.tokens:token",
         "ticket": "ticketbox.cli.client.groups:ticket",
         "capture": "ticketbox.cli.client.groups:capture",
+        "login": "ticketbox.cli.client.login:login",
+        "logout": "ticketbox.cli.client.login:logout",
         "backup": "ticketbox.cli.backup:backup",
         "restore": "ticketbox.cli.backup:restore",
         "export": "ticketbox.cli.export_import:export",

@@ -54,7 +54,7 @@ def build_command(
     if as_json:
         parameters.append(click.Option(["--json", "wants_json"], is_flag=True, help="Print the server's JSON."))
     parameters.append(
-        click.Option(["--url"], help=f"The server's address.  [default: {DEFAULT_URL}]", envvar="TICKETBOX_URL")
+        click.Option(["--url"], help=f"The server's address.  [default: that of `ticketbox login`, or {DEFAULT_URL}]")
     )
     text = f"{operation.summary}.\n\n{operation.description}".strip()
     return click.Command(name, callback=run, params=parameters, help=text)

@@ -10,6 +10,8 @@ from urllib.parse import quote, urlsplit
 import httpx2
 import msgspec
 
+from ticketbox.cli.client.credentials import Resource, find_default_server
+from ticketbox.cli.client.oauth import get_access_token
 from ticketbox.cli.client.terminal import escape_line
 from ticketbox.cli.core.output import exit_with_error
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS
@@ -101,14 +103,22 @@ class Server:
 
 
 def connect(url: str | None) -> Server:
-    """Return the server for an address, or the default one, with the token from the environment."""
-    address = parse_server_url(url or DEFAULT_URL)
-    token = os.environ.get("SERVICE_API_TOKEN", "").strip()
+    """Return a server with the token from the environment, or else from `ticketbox login`."""
+    address = find_server_url(url)
+    token = os.environ.get("SERVICE_API_TOKEN", "").strip() or get_access_token(address, Resource.API)
     if not token:
-        exit_with_error("SERVICE_API_TOKEN isn't set; set it to an API token", ExitStatus.UNAUTHORIZED)
+        exit_with_error(
+            f"not signed in to {address}; run `ticketbox login`, or set SERVICE_API_TOKEN to an API token",
+            ExitStatus.UNAUTHORIZED,
+        )
     if not re.fullmatch(r"[\x21-\x7e]+", token):
         exit_with_error("SERVICE_API_TOKEN isn't a token", ExitStatus.UNAUTHORIZED)
     return Server(address, token)
+
+
+def find_server_url(url: str | None) -> str:
+    """Return the server that a command calls: the given one, that of the last sign-in, or the local one."""
+    return parse_server_url(url or find_default_server() or DEFAULT_URL)
 
 
 def parse_server_url(text: str) -> str:

@@ -19,8 +19,8 @@ from ticketbox.cli.core.lazy_group import LazyGroup
 def ticket() -> None:
     """List, create and work on tickets of a server.
 
-    Uses the API token in SERVICE_API_TOKEN and the server in TICKETBOX_URL. Exit status: 0 done, 1 refused, 2 wrong
-    usage, 3 nothing there, 4 no valid token, 5 server not reachable, 6 conflict, such as a claim by another.
+    Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. Exit status: 0 done, 1 refused, 2
+    wrong usage, 3 nothing there, 4 not signed in, 5 server not reachable, 6 conflict, such as a claim by another.
     """
 
 
@@ -35,5 +35,6 @@ def ticket() -> None:
 def capture() -> None:
     """Show the capture of a ticket, and save its requests and its picture.
 
-    Uses the API token in SERVICE_API_TOKEN and the server in TICKETBOX_URL. Exit status: as for `ticketbox ticket`.
+    Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. The exit
+    statuses are those of `ticketbox ticket`.
     """
