@@ -4,7 +4,7 @@ import csv
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page, ViewportSize
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
@@ -205,9 +205,13 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
         await rows.nth(3).wait_for()
         await page.get_by_role("button", name="Move Review up").press("Enter")
         await page.get_by_text("Review moved to position 3 of 4").wait_for(state="attached")
-        await page.get_by_role("button", name="Rename To do").click()
+        await page.get_by_role("button", name="Edit To do").click()
         await page.get_by_role("dialog").get_by_label("Name").fill("Inbox")
-        await page.get_by_role("dialog").get_by_role("button", name="Rename column").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Save column").click()
+        await page.get_by_role("button", name="Edit Review").click()
+        await page.get_by_role("dialog").get_by_label("Done", exact=True).check()
+        await page.get_by_role("dialog").get_by_role("button", name="Save column").click()
+        await expect(rows.nth(2)).to_contain_text("Done")
         await page.get_by_role("button", name="Delete Inbox").click()
         await page.get_by_label("Move tickets to").select_option(label="Review")
         await confirm(page, "Delete column")
@@ -218,7 +222,8 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
     chromium.visit(visit, viewport=size)
     names = {each["id"]: each["name"] for each in ok(world.api.get(f"/projects/{world.project}/columns"))["items"]}
     assert list(names.values()) == ["In progress", "Review", "Done"]
-    assert names[ok(world.api.get(f"/tickets/{ticket['id']}"))["column_id"]] == "Review"
+    moved = ok(world.api.get(f"/tickets/{ticket['id']}"))
+    assert (names[moved["column_id"]], moved["resolved"]) == ("Review", True)
 
 
 def test_column_is_reordered_by_drag(chromium: Chromium, world: World) -> None:

@@ -9,6 +9,7 @@ from tests.machine.contents import Model
 from tests.machine.model import GRANTS, ROLES, Row
 from tests.support.operation_cases import NEVER, capture_arguments
 
+KINDS = ("todo", "doing", "done")
 WORDS = ("alpha", "bravo", "charlie")
 PAGES = ("https://shop.example/one", "https://shop.example/two")
 NOUNS = {
@@ -219,9 +220,12 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "create_project": lambda d: {**_company(d), "name": d.of(WORDS)},
     "update_project": lambda d: {**_project(d), "name": d.of(WORDS)},
     "delete_project": _project,
-    "create_column": lambda d: {**_project(d), "name": d.of(WORDS), **d.maybe(position=lambda: d.of(range(5)))},
+    "create_column": lambda d: {
+        **_project(d), "name": d.of(WORDS), **d.maybe(position=lambda: d.of(range(5)), kind=lambda: d.of(KINDS)),
+    },
     "update_column": lambda d: {
-        **_column(d), **d.maybe(name=lambda: d.of(WORDS), position=lambda: d.of(range(5))),
+        **_column(d),
+        **d.maybe(name=lambda: d.of(WORDS), position=lambda: d.of(range(5)), kind=lambda: d.of(KINDS)),
     },
     "delete_column": lambda d: {**_column(d), **d.maybe(move_to=lambda: d.id("columns"))},
     "update_member": lambda d: {

@@ -61,7 +61,7 @@ class Office(State):
     def adopt_columns(self, project: str, columns: list[Row]) -> None:
         """Learn the ids of the columns that every project begins with."""
         for each in columns:
-            self.columns[each["id"]] = {"project": project, "name": each["name"], "tickets": []}
+            self.columns[each["id"]] = {"project": project, "name": each["name"], "kind": each["kind"], "tickets": []}
             self.projects[project]["columns"].append(each["id"])
 
     def update_project(self, project_id: str, name: str) -> Row:
@@ -81,18 +81,20 @@ class Office(State):
     def column_view(self, key: str) -> Row:
         column = self.columns[key]
         position = self.projects[column["project"]]["columns"].index(key)
-        return {"id": key, "name": column["name"], "position": position}
+        return {"id": key, "name": column["name"], "position": position, "kind": column["kind"]}
 
-    def create_column(self, project_id: str, name: str, position: int | None = None) -> Row:
+    def create_column(self, project_id: str, name: str, position: int | None = None, kind: str = "doing") -> Row:
         project = self.write("projects", project_id, "admin")
         key = self.new_id()
-        self.columns[key] = {"project": project_id, "name": name, "tickets": []}
+        self.columns[key] = {"project": project_id, "name": name, "kind": kind, "tickets": []}
         project["columns"].insert(len(project["columns"]) if position is None else position, key)
         self.record("column.created", project["company"], project_id)
         return self.column_view(key)
 
-    def update_column(self, column_id: str, name: str | None = None, position: int | None = None) -> Row:
-        if name is None and position is None:
+    def update_column(
+        self, column_id: str, name: str | None = None, position: int | None = None, kind: str | None = None
+    ) -> Row:
+        if name is None and position is None and kind is None:
             raise invalid()
         column = self.write("columns", column_id, "admin")
         column["name"] = name or column["name"]
@@ -101,6 +103,12 @@ class Office(State):
             project["columns"].remove(column_id)
             project["columns"].insert(position, column_id)
         self.record("column.changed", project["company"], column["project"])
+        before, column["kind"] = column["kind"], kind or column["kind"]
+        if (before == "done") != (column["kind"] == "done"):
+            for row in [row for row in self.tickets.values() if row["column"] == column_id]:
+                if row["resolved"] != (column["kind"] == "done"):
+                    row.update(resolved=not row["resolved"], updated=self.by(), version=row["version"] + 1)
+                    self.record("ticket.updated", project["company"], column["project"], row["id"])
         return self.column_view(column_id)
 
     def delete_column(self, column_id: str, move_to: str | None = None) -> None:
@@ -118,7 +126,9 @@ class Office(State):
             for key in held:
                 column["tickets"].remove(key)
                 target["tickets"].append(key)
-                self.tickets[key].update(column=move_to, updated=self.by(), version=self.tickets[key]["version"] + 1)
+                row = self.tickets[key]
+                row["resolved"] = self.follow_column(row, move_to)
+                row.update(column=move_to, updated=self.by(), version=row["version"] + 1)
                 self.record("ticket.moved", project["company"], column["project"], key)
         for key in column["tickets"]:
             self.tickets[key]["column"] = None

@@ -180,6 +180,15 @@ class State:
             if self.place(ticket["project"], user) is not None and not muted:
                 self.told.append({"user": user, "ticket": ticket["id"], "read": False})
 
+    def follow_column(self, row: Row, column_id: str) -> bool:
+        """Whether a ticket is resolved once it is in another column."""
+        origin, target = row["column"], self.columns[column_id]
+        if target["kind"] == "done":
+            return True
+        kinds = {self.columns[key]["kind"] for key in self.projects[target["project"]]["columns"]}
+        left = origin is not None and self.columns[origin]["kind"] == "done"
+        return row["resolved"] and "done" not in kinds and not left
+
     def forget_ticket(self, key: str) -> None:
         """Remove a ticket with all that hangs on it; what happened stays in the log, without it."""
         for rows in (self.comments, self.captures, self.assets):

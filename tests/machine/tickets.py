@@ -101,16 +101,17 @@ class Board(State):
         return column_id
 
     def file(self, key: str, column: str, title: str, **given: Any) -> Row:
-        """Put a new ticket at the end of a column."""
+        """Put a new ticket at the top of a column."""
         row = {
             "id": key, "project": self.columns[column]["project"], "column": column, "title": title, "version": 1,
-            "status": "active", "resolved": False, "assignees": set(), "claim": None, "archived": None,
+            "status": "active", "resolved": self.columns[column]["kind"] == "done", "assignees": set(),
+            "claim": None, "archived": None,
             "created": self.by(), "updated": self.by(), "description": "", "priority": "none", "labels": [],
             "branch": None, "source_url": None, **given,
         }  # fmt: skip
         row["pages"] = {row["source_url"]} - {None}
         self.tickets[key] = row
-        self.columns[column]["tickets"].append(key)
+        self.columns[column]["tickets"].insert(0, key)
         return self.record_for(row, "ticket.created")
 
     def create_ticket(
@@ -123,10 +124,25 @@ class Board(State):
         if not given:
             raise invalid()
         row = self.changeable(ticket_id, expected_version)
-        if all(row[name] == value for name, value in given.items()):
+        target = self.column_of_status(row, given["resolved"]) if "resolved" in given else None
+        same = all(row[name] == value for name, value in given.items())
+        if same and target is None:
             return self.ticket_view(ticket_id)
-        row.update(given)
-        return self.touch(row, "ticket.updated")
+        row.update(given, version=row["version"] + 1, updated=self.by())
+        if not same:
+            self.record_for(row, "ticket.updated")
+        if target is not None:
+            self.place_in(row, target, 0)
+            self.record_for(row, "ticket.moved")
+        return self.ticket_view(ticket_id)
+
+    def column_of_status(self, row: Row, resolved: bool) -> str | None:
+        """The column that resolving or reopening moves a ticket to, if it moves."""
+        wanted = "done" if resolved else "todo"
+        if self.columns[row["column"]]["kind"] == wanted or not (resolved or row["resolved"]):
+            return None
+        board = self.projects[row["project"]]["columns"]
+        return next((key for key in board if self.columns[key]["kind"] == wanted), None)
 
     def move_ticket(
         self,
@@ -159,11 +175,16 @@ class Board(State):
         return self.projects[row["project"]]["company"]
 
     def put(self, row: Row, column_id: str, place: int) -> Row:
+        self.place_in(row, column_id, place)
+        return self.touch(row, "ticket.moved")
+
+    def place_in(self, row: Row, column_id: str, place: int) -> None:
+        if row["column"] != column_id:
+            row["resolved"] = self.follow_column(row, column_id)
         if row["column"] is not None:
             self.columns[row["column"]]["tickets"].remove(row["id"])
         self.columns[column_id]["tickets"].insert(place, row["id"])
         row.update(column=column_id, project=self.columns[column_id]["project"])
-        return self.touch(row, "ticket.moved")
 
     def in_turn(self, ticket_ids: list[str], change: Callable[[str], object]) -> Row:
         """One result for each ticket, in order."""
@@ -202,7 +223,9 @@ class Board(State):
             return {**self.ticket_view(ticket_id), "changed": False}
         row.update(status="active", archived=None)
         if row["column"] is None:
-            row["column"] = self.projects[row["project"]]["columns"][0]
+            first = self.projects[row["project"]]["columns"][0]
+            row["resolved"] = self.follow_column(row, first)
+            row["column"] = first
             self.columns[row["column"]]["tickets"].append(ticket_id)
         return {**self.touch(row, "ticket.restored"), "changed": True}
 

@@ -49,7 +49,7 @@ CREATE TABLE board_column (
   project_id INTEGER NOT NULL REFERENCES project (id) ON DELETE CASCADE,
   name TEXT NOT NULL,
   position INTEGER NOT NULL
-) STRICT;
+, kind TEXT NOT NULL DEFAULT 'doing' CHECK (kind IN ('todo', 'doing', 'done'))) STRICT;
 
 CREATE TABLE byline (
   id INTEGER PRIMARY KEY,

@@ -110,7 +110,7 @@ def test_columns_can_be_reordered(world: World) -> None:
 
 
 def test_column_with_tickets_needs_a_target_for_them(world: World) -> None:
-    a, b = world.ticket("A")["id"], world.ticket("B")["id"]
+    b, a = world.ticket("B")["id"], world.ticket("A")["id"]
     first, second, third = world.columns
     expect_error(world.owner.web.delete(f"/columns/{first}"), 409, "conflict")
     elsewhere = world.columns_of(world.new_project("Second"))[0]

@@ -311,7 +311,7 @@ def test_filters_are_combined_with_and(world: World) -> None:
     assert list_titles(assignee="me") == {"A", "C"}
     assert list_titles(assignee=bob.id, label="blue") == set()
     assert list_titles(resolved="true") == {"B"}
-    assert list_titles(resolved="false", column_id=world.columns[0]) == {"A"}
+    assert list_titles(resolved="true", column_id=world.columns[2]) == {"B"}
     assert list_titles(priority="high", label="blue", assignee="me", resolved="false", project_id=world.project) == {
         "A"
     }

@@ -14,7 +14,7 @@ def order(world: World, column: str) -> list[str]:
 
 def four(world: World) -> list[str]:
     """Tickets A to D in the first column."""
-    return [world.ticket(title)["id"] for title in "ABCD"]
+    return [world.ticket(title)["id"] for title in "DCBA"][::-1]
 
 
 def test_move_appends_to_the_column(world: World) -> None:

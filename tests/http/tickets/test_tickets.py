@@ -5,10 +5,10 @@ import pytest
 from tests.support.server import World, expect_error, ok
 
 
-def test_new_ticket_is_last_in_the_first_column_and_records_its_creator(world: World) -> None:
+def test_new_ticket_is_at_the_top_of_the_first_column_and_records_its_creator(world: World) -> None:
     first, second = world.ticket("First"), world.ticket("Second", labels=[" UI ", "ui"], priority="high")
     assert second["column_id"] == world.columns[0]
-    assert second["position"] > first["position"]
+    assert second["position"] < first["position"]
     assert second["labels"] == ["UI"]
     assert (second["priority"], second["status"], second["resolved"]) == ("high", "active", False)
     assert second["created"]["user"] == {"id": world.owner.id, "name": "Ann"}
@@ -126,7 +126,7 @@ def test_archived_ticket_rejects_writes_except_restore(world: World) -> None:
 
 
 def test_restore_returns_a_ticket_to_its_position(world: World) -> None:
-    one, two, three = (world.ticket(title)["id"] for title in ("One", "Two", "Three"))
+    three, two, one = (world.ticket(title)["id"] for title in ("Three", "Two", "One"))
     ok(world.api.post(f"/tickets/{two}/archive"))
     back = ok(world.api.post(f"/tickets/{two}/restore"))
     assert (back["status"], back["archived"], back["changed"]) == ("active", None, True)

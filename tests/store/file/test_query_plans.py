@@ -208,6 +208,7 @@ WALKS = {
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
     "check.measure_blob_bytes": {"blob"},
     "migrate._check_existing": {"user"},  # once at the start
+    "earlier_exports.RESOLVE_DONE": {"board_column"},  # once in an import of an earlier version's export
     "oauth_clients.DELETE_SURPLUS_CLIENTS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
 }
 

@@ -50,6 +50,22 @@ class Project(msgspec.Struct, frozen=True):
     created: By
 
 
+class ColumnKind(StrEnum):
+    """What a column means for the tickets in it. Those in a column of kind `done` are resolved."""
+
+    TODO = "todo"
+    DOING = "doing"
+    DONE = "done"
+
+
+_DONE_NAMES = {"done", "closed", "resolved", "fixed"}
+
+
+def derive_column_kind(name: str) -> ColumnKind:
+    """Derive the kind of a new column from its name: `done` for Done, Closed, Resolved and Fixed, else `doing`."""
+    return ColumnKind.DONE if name.strip().lower() in _DONE_NAMES else ColumnKind.DOING
+
+
 class Column(msgspec.Struct, frozen=True):
     """A column of a project's board; `position` counts from 0."""
 
@@ -57,6 +73,7 @@ class Column(msgspec.Struct, frozen=True):
     project_id: str
     name: str
     position: int
+    kind: ColumnKind
 
 
 class Member(msgspec.Struct, frozen=True):

@@ -103,7 +103,7 @@ def _find_or_create_ticket(
     new = NewTicket(
         project=row.project,
         column=column,
-        position=positions.find_end_position(tx, column),
+        position=positions.find_top_position(tx, column),
         title=prepared.title,
         description=prepared.description,
         priority=envelope.priority,

@@ -38,7 +38,7 @@ class ArchivedOrRestored(Ticket, frozen=True):
     rest="POST /tickets/{ticket_id}/archive",
     tool=Tool(
         "Archive a ticket",
-        "Use this to remove a ticket from its board permanently. To mark it done, use update_ticket with resolved.",
+        "Use this to remove a ticket from its board permanently. To resolve it, use update_ticket.",
         {"ticket_id": "t-4k7m2q9x"},
         destructive=True,
         idempotent=True,

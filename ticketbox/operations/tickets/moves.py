@@ -22,12 +22,13 @@ from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.lookups import ColumnId, TicketId, Version, find_writable
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.lookups import find_writable_ticket
-from ticketbox.operations.tickets.recording import record_change
+from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
+from ticketbox.operations.tickets.placing import place_ticket
 from ticketbox.store.companies import columns
+from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import positions
+from ticketbox.store.tickets import positions, tickets
 from ticketbox.store.tickets.tickets import TicketState
 
 
@@ -54,7 +55,10 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ),
 )
 def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
-    """Move a ticket to a column of any project in the same company, or within its column."""
+    """Move a ticket to a column of any project in the same company, or within its column.
+
+    In a column of kind `done` the ticket is resolved; leaving it reopens the ticket.
+    """
     if args.before is not None and args.after is not None:
         raise InvalidField("after", "use before or after, not both")
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
@@ -85,11 +89,9 @@ def _choose_position(tx: Write, column: int, state: TicketState, before: str | N
 
 
 def _move(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, column: VisibleRow, position: int) -> Ticket:
-    origin = None if state.column is None else columns.load_column_id(tx, state.column)
-    positions.place_ticket(tx, row.key, column.project, column.key, position)
-    moved = VisibleRow(row.key, column.project, column.company, column.role, within=True)
-    change = {"from": {"column_id": origin}, "to": {"column_id": columns.load_column_id(tx, column.key)}}
-    return record_change(tx, actor, moved, state.id, "ticket.moved", **change)
+    tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
+    place_ticket(tx, actor, state, column, position)
+    return load_ticket(tx, actor, state.id)
 
 
 TicketIds = Annotated[

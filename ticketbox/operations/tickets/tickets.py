@@ -20,7 +20,8 @@ from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, de
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_mentioned
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
-from ticketbox.operations.tickets.recording import record_change, record_ticket_event
+from ticketbox.operations.tickets.placing import choose_column, place_ticket
+from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
@@ -101,7 +102,7 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
 
 
 class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The ticket is added at the end of the given column, or of the project's first column."""
+    """The ticket is added at the top of the given column, or of the project's first column."""
 
     title: Title
     project_id: Annotated[Id, Meta(description="Required without column_id.")] | None = None
@@ -128,12 +129,12 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ),
 )
 def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
-    """Create a ticket at the end of a column."""
+    """Create a ticket at the top of a column."""
     row, column = resolve_target(tx, actor, args.project_id, args.column_id)
     new = NewTicket(
         project=row.project,
         column=column,
-        position=positions.find_end_position(tx, column),
+        position=positions.find_top_position(tx, column),
         title=args.title.strip(),
         description=args.description,
         priority=args.priority,
@@ -182,7 +183,13 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     description: Markdown | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     labels: Labels | UnsetType = UNSET
-    resolved: Annotated[bool, Meta(description="Whether the ticket is resolved.")] | UnsetType = UNSET
+    resolved: (
+        Annotated[
+            bool,
+            Meta(description="Moves the ticket to the top of the first column of kind `done`, or `todo` for false."),
+        ]
+        | UnsetType
+    ) = UNSET
     expected_version: Version | None = None
 
 
@@ -215,15 +222,24 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     before = load_ticket(tx, actor, state.id)
     changes = {name: value for name, value in fields.items() if getattr(before, name) != value}
-    if not changes:
+    target = None if args.resolved is UNSET else choose_column(tx, row, state, resolved=args.resolved)
+    if not changes and target is None:
         return before
-    plain = {name: value for name, value in changes.items() if name != "labels"}
-    tickets.update_ticket(tx, row.key, tickets.TicketChanges(**plain))
-    if "labels" in changes:
-        tickets.set_labels(tx, row.key, changes["labels"])
-    logged = {
-        name: {"from": getattr(before, name), "to": value} for name, value in changes.items() if name != "description"
-    }
-    ticket = record_change(tx, actor, row, before.id, "ticket.updated", fields=sorted(changes), changes=logged)
+    tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
+    if changes:
+        plain = {name: value for name, value in changes.items() if name != "labels"}
+        tickets.update_ticket(tx, row.key, tickets.TicketChanges(**plain))
+        if "labels" in changes:
+            tickets.set_labels(tx, row.key, changes["labels"])
+        logged = {
+            name: {"from": getattr(before, name), "to": value}
+            for name, value in changes.items()
+            if name != "description"
+        }
+        record_ticket_event(tx, actor, row, "ticket.updated", fields=sorted(changes), changes=logged)
+    if target is not None:
+        state = tickets.load_state(tx, row.key)
+        place_ticket(tx, actor, state, target, positions.find_top_position(tx, target.key))
+    ticket = load_ticket(tx, actor, before.id)
     notify_mentioned(tx, actor, row, changes.get("description", ""), before.description)
     return ticket

@@ -1,10 +1,12 @@
 """Importing tickets from other trackers, from the command line (docs/operate/export-import.md)."""
 
+from collections import Counter
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.companies.records import ColumnKind
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import NotFound
@@ -59,8 +61,9 @@ class ImportedTickets(msgspec.Struct, frozen=True):
 def import_tickets(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTickets:
     """Import tickets from another tracker's file, all or none; with `dry_run`, only report what would be imported.
 
-    A ticket is added to the column with the name of its state. Without such a column, an open ticket is added to the
-    first column and a resolved one to the last.
+    The tickets are added to the top of their columns, in the order of the file. An open ticket is added to the column
+    with the name of its state, or the first one. A resolved ticket is added to such a column of kind `done`, or the
+    first of that kind; on a board without one, to the column with the name of its state, or the last one.
     """
     account = users.find_account_by_email(tx, args.user)
     if account is None:
@@ -68,20 +71,25 @@ def import_tickets(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTick
     owner = actors.load_user_as_actor(tx, account.key, Via.CLI)
     row, first = resolve_target(tx, owner, args.project_id, None)
     board = columns.list_columns(tx, row.project)
-    column_by_name = {column.name.casefold(): key for key, column in board}
+    done = {key: column for key, column in board if column.kind is ColumnKind.DONE}
     names = {key: column.name for key, column in board}
     imported = read_tickets(args.tracker, args.data)
 
     def choose_column(ticket: ImportedTicket) -> int:
-        return column_by_name.get(ticket.state.casefold(), board[-1][0] if ticket.resolved else first)
+        """Choose a ticket's column. The last column of several with the same name wins."""
+        fitting = list(done.items()) if ticket.resolved and done else board
+        named = [key for key, column in fitting if column.name.casefold() == ticket.state.casefold()]
+        if named:
+            return named[-1]
+        return (next(iter(done), board[-1][0])) if ticket.resolved else first
 
     states: dict[tuple[str, int, bool], int] = {}
     for ticket in imported:
-        state = (ticket.state, choose_column(ticket), ticket.resolved)
-        states[state] = states.get(state, 0) + 1
+        column = choose_column(ticket)
+        at = (ticket.state, column, ticket.resolved or column in done)
+        states[at] = states.get(at, 0) + 1
     if not args.dry_run:
-        for ticket in imported:
-            _import_ticket(tx, owner, row, choose_column(ticket), ticket)
+        _import_tickets(tx, owner, row, [(choose_column(ticket), ticket) for ticket in imported])
     return ImportedTickets(
         tickets=len(imported),
         comments=sum(len(ticket.comments) for ticket in imported),
@@ -92,11 +100,21 @@ def import_tickets(tx: Write, actor: Actor, args: ImportTickets) -> ImportedTick
     )
 
 
-def _import_ticket(tx: Write, owner: Actor, row: VisibleRow, column: int, ticket: ImportedTicket) -> None:
+def _import_tickets(tx: Write, owner: Actor, row: VisibleRow, imported: list[tuple[int, ImportedTicket]]) -> None:
+    counts = Counter(column for column, _ in imported)
+    places = {key: positions.find_top_position(tx, key) - (n - 1) * positions.GAP for key, n in counts.items()}
+    for column, ticket in imported:
+        _import_ticket(tx, owner, row, column, places[column], ticket)
+        places[column] += positions.GAP
+
+
+def _import_ticket(
+    tx: Write, owner: Actor, row: VisibleRow, column: int, position: int, ticket: ImportedTicket
+) -> None:
     new = NewTicket(
         project=row.project,
         column=column,
-        position=positions.find_end_position(tx, column),
+        position=position,
         title=ticket.title,
         description=f"{ticket.description}\n\n*Imported from {ticket.key}*".strip()[:100_000],
         priority=ticket.priority,

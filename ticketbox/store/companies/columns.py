@@ -2,14 +2,17 @@
 
 from typing import NamedTuple
 
-from ticketbox.domain.companies.records import Column
+from ticketbox.domain.companies.records import Column, ColumnKind
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.file.database import Read, Write
 
 _SELECT_COLUMN = """
-SELECT c.id, c.public_id, p.public_id, c.name, c.position
+SELECT c.id, c.public_id, p.public_id, c.name, c.position, c.kind
 FROM board_column c JOIN project p ON p.id = c.project_id
 """
+
+
+_kinds = {kind.value: kind for kind in ColumnKind}
 
 
 class _ColumnRow(NamedTuple):
@@ -20,6 +23,7 @@ class _ColumnRow(NamedTuple):
     project_id: str
     name: str
     position: int
+    kind: str
 
 
 SELECT_COLUMNS = f"{_SELECT_COLUMN} WHERE c.project_id = ? ORDER BY c.position"
@@ -39,7 +43,7 @@ def load_column(tx: Read, key: int) -> Column:
 
 
 def _build_column(row: _ColumnRow) -> Column:
-    return Column(id=row.id, project_id=row.project_id, name=row.name, position=row.position)
+    return Column(id=row.id, project_id=row.project_id, name=row.name, position=row.position, kind=_kinds[row.kind])
 
 
 SELECT_FIRST_COLUMN = "SELECT id FROM board_column WHERE project_id = ? ORDER BY position LIMIT 1"
@@ -48,6 +52,19 @@ SELECT_FIRST_COLUMN = "SELECT id FROM board_column WHERE project_id = ? ORDER BY
 def find_first_column(tx: Read, project: int) -> int | None:
     """Find the key of a project's first column."""
     return tx.fetch_value(SELECT_FIRST_COLUMN, (project,))
+
+
+SELECT_FIRST_OF_KIND = "SELECT id FROM board_column WHERE project_id = ? AND kind = ? ORDER BY position LIMIT 1"
+
+
+def find_first_of_kind(tx: Read, project: int, kind: ColumnKind) -> int | None:
+    """Find the key of a project's first column of a kind."""
+    return tx.fetch_value(SELECT_FIRST_OF_KIND, (project, kind.value))
+
+
+def load_kind(tx: Read, key: int) -> ColumnKind:
+    """Load the kind of a column that exists."""
+    return _kinds[tx.fetch_value("SELECT kind FROM board_column WHERE id = ?", (key,))]
 
 
 def load_column_id(tx: Read, key: int) -> str:
@@ -65,22 +82,26 @@ def find_company_of_column(tx: Read, public_id: str) -> int | None:
     return tx.fetch_value(SELECT_COMPANY_KEY, (public_id,))
 
 
-INSERT_COLUMN = "INSERT INTO board_column (public_id, project_id, name, position) VALUES (?, ?, ?, ?)"
+INSERT_COLUMN = "INSERT INTO board_column (public_id, project_id, name, kind, position) VALUES (?, ?, ?, ?, ?)"
 
 
-def insert_column(tx: Write, project: int, name: str, position: int | None = None) -> int:
+def insert_column(tx: Write, project: int, name: str, kind: ColumnKind, position: int | None = None) -> int:
     """Insert a column at a position from 0, or at the right end; return its key."""
     order = [key for key, _ in list_columns(tx, project)]
-    key = tx.insert(INSERT_COLUMN, (generate_id(Prefix.COLUMN), project, name, len(order)))
+    key = tx.insert(INSERT_COLUMN, (generate_id(Prefix.COLUMN), project, name, kind.value, len(order)))
     order.insert(len(order) if position is None else position, key)
     _renumber_columns(tx, order)
     return key
 
 
-def update_column(tx: Write, key: int, project: int, name: str | None, position: int | None) -> None:
-    """Rename a column or move it to another position from 0."""
+def update_column(
+    tx: Write, key: int, project: int, *, name: str | None, kind: ColumnKind | None, position: int | None
+) -> None:
+    """Rename a column, change its kind, or move it to another position from 0."""
     if name is not None:
         tx.execute("UPDATE board_column SET name = ? WHERE id = ?", (name, key))
+    if kind is not None:
+        tx.execute("UPDATE board_column SET kind = ? WHERE id = ?", (kind.value, key))
     if position is not None:
         order = [other for other, _ in list_columns(tx, project) if other != key]
         order.insert(position, key)

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
+from ticketbox.domain.companies.records import Bodies, CapturePolicy, ColumnKind, Project
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.companies import columns
 from ticketbox.store.core.bylines import Bylines
@@ -13,7 +13,7 @@ from ticketbox.store.core.updates import update_columns
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read, Row, Write
 
-FIRST_COLUMNS = ("To do", "In progress", "Done")
+FIRST_COLUMNS = {"To do": ColumnKind.TODO, "In progress": ColumnKind.DOING, "Done": ColumnKind.DONE}
 
 _strings = msgspec.json.Decoder(list[str])
 
@@ -87,8 +87,8 @@ def insert_project(tx: Write, company: int, name: str, patterns: list[str], poli
     """Insert a project with its first columns; return its key."""
     values = (_encode_json(patterns), policy.bodies is Bodies.ON, _encode_json(policy.extra_redactions))
     key = tx.insert(INSERT_PROJECT, (generate_id(Prefix.PROJECT), company, name, *values, tx.now, byline))
-    for column in FIRST_COLUMNS:
-        columns.insert_column(tx, key, column)
+    for column, kind in FIRST_COLUMNS.items():
+        columns.insert_column(tx, key, column, kind)
     return key
 
 

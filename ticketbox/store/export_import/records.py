@@ -13,6 +13,7 @@ import msgspec
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.store.core import blobs
+from ticketbox.store.export_import import earlier_exports
 from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest
 
 ReportCount = Callable[[str, int], None]  # the step, and how many records are done
@@ -156,6 +157,7 @@ def import_records(connection: sqlite3.Connection, reader: ArchiveReader, report
         counts[table] = importer.import_table(table, report)
     report("indexing words", 0)
     first = importer.offsets["ticket"]
+    earlier_exports.complete_tickets(reader.manifest.schema, connection, first)
     connection.execute(INSERT_LABELS, (first,))
     connection.execute(DELETE_INDEXED, (first,))
     connection.execute(INSERT_INDEXED, (first,))
@@ -221,6 +223,7 @@ class _Importer:
         if unknown := record.keys() - set(shape.columns):
             raise ValueError(f"the field {min(unknown)} is unknown")
         row = dict(record)
+        earlier_exports.complete_record(self._reader.manifest.schema, table, row)
         for name, kind in _JSON_COLUMNS.items():
             if name[0] == table and row.get(name[1]):
                 msgspec.json.decode(row[name[1]], type=kind)

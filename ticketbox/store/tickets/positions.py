@@ -1,7 +1,7 @@
 """Positions of tickets in their columns: numbers with gaps, so that a move rarely has to renumber."""
 
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets.tickets import TicketState, load_state
+from ticketbox.store.tickets.tickets import RESOLVED_BY_COLUMN, TicketState, load_state
 
 GAP = 1 << 20
 
@@ -14,15 +14,28 @@ def find_in_column(tx: Read, column: int, public_id: str) -> TicketState | None:
     return None if key is None else load_state(tx, key)
 
 
-def place_ticket(tx: Write, key: int, project: int, column: int, position: int) -> None:
-    """Move a ticket to a position in a column of any project."""
-    tx.execute(
-        "UPDATE ticket SET project_id = ?, column_id = ?, position = ? WHERE id = ?",
-        (project, column, position, key),
-    )
+PLACE_TICKET = f"""
+UPDATE ticket SET project_id = :project, column_id = :column, position = :position, resolved = {RESOLVED_BY_COLUMN}
+WHERE id = :key RETURNING resolved
+"""
+
+
+def place_ticket(tx: Write, key: int, project: int, column: int, position: int) -> bool:
+    """Move a ticket to a position in a column of any project. Return whether it is resolved there."""
+    given = {"project": project, "column": column, "position": position, "key": key}
+    return bool(tx.fetch_value(PLACE_TICKET, given))
 
 
 SELECT_LAST_POSITION = "SELECT max(position) FROM ticket WHERE column_id = ?1 AND status IN ('active', 'archived')"
+
+
+SELECT_FIRST_POSITION = "SELECT min(position) FROM ticket WHERE column_id = ?1 AND status IN ('active', 'archived')"
+
+
+def find_top_position(tx: Read, column: int) -> int:
+    """Return the position before a column's first ticket."""
+    first = tx.fetch_value(SELECT_FIRST_POSITION, (column,))
+    return GAP if first is None else first - GAP
 
 
 def find_end_position(tx: Read, column: int) -> int:

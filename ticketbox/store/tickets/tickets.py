@@ -132,6 +132,7 @@ class TicketState(msgspec.Struct, frozen=True):
     column: int | None
     position: int
     status: Status
+    resolved: bool
     version: int
     claimed_user: int | None
     claimed_token: str | None
@@ -141,8 +142,8 @@ class TicketState(msgspec.Struct, frozen=True):
 
 
 SELECT_STATE = """
-SELECT t.public_id, t.project_id, t.column_id, t.position, t.status, t.version, b.user_id, b.token_id,
-  t.claimed_until, t.branch, t.title
+SELECT t.public_id, t.project_id, t.column_id, t.position, t.status, t.resolved, t.version, b.user_id,
+  b.token_id, t.claimed_until, t.branch, t.title
 FROM ticket t LEFT JOIN byline b ON b.id = t.claimed_by WHERE t.id = ?
 """
 
@@ -151,8 +152,8 @@ def load_state(tx: Read, key: int) -> TicketState:
     """Load the state of a ticket that exists."""
     row = tx.fetch_one(SELECT_STATE, (key,))
     assert row is not None
-    id_, project, column, position, status, *rest = row
-    return TicketState(key, id_, project, column, position, _statuses[status], *rest)
+    id_, project, column, position, status, resolved, *rest = row
+    return TicketState(key, id_, project, column, position, _statuses[status], bool(resolved), *rest)
 
 
 class NewTicket(msgspec.Struct, frozen=True):
@@ -171,13 +172,14 @@ class NewTicket(msgspec.Struct, frozen=True):
 
 INSERT_TICKET = """
 INSERT INTO ticket (public_id, project_id, column_id, position, title, description, priority, labels, branch,
-  source_url, created_at, created_by, updated_at, updated_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  source_url, created_at, created_by, updated_at, updated_by, resolved)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
+  (SELECT kind = 'done' FROM board_column WHERE id = ?3))
 """
 
 
 def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
-    """Insert a ticket; return its key and its public id."""
+    """Insert a ticket; return its key and its public id. In a column of kind `done`, it is resolved."""
     public_id = generate_id(Prefix.TICKET)
     labels = msgspec.json.encode(new.labels).decode()
     key = tx.insert(
@@ -224,6 +226,16 @@ def update_ticket(tx: Write, key: int, changes: TicketChanges) -> None:
     )
 
 
+SELECT_OTHERWISE_RESOLVED = "SELECT id FROM ticket WHERE column_id = ? AND resolved <> ? ORDER BY id"
+
+
+def resolve_column(tx: Write, column: int, *, resolved: bool) -> list[int]:
+    """Mark all tickets of a column resolved or unresolved; return the keys of those that weren't."""
+    keys = [row[0] for row in tx.fetch_all(SELECT_OTHERWISE_RESOLVED, (column, resolved))]
+    tx.execute_many("UPDATE ticket SET resolved = ? WHERE id = ?", [(resolved, key) for key in keys])
+    return keys
+
+
 INCREMENT_VERSION = "UPDATE ticket SET version = version + 1, updated_at = ?, updated_by = ? WHERE id = ?"
 
 
@@ -243,15 +255,29 @@ def archive_ticket(tx: Write, key: int, byline: int) -> None:
     tx.execute(ARCHIVE_TICKET, (tx.now, byline, key))
 
 
-RESTORE_TICKET = """
-UPDATE ticket SET status = 'active', archived_at = NULL, archived_by = NULL, column_id = ?, position = ?
-WHERE id = ?
+# What `resolved` becomes when a ticket moves to :column. Without a column of kind `done` in its project, a ticket can
+# be resolved anywhere, and stays so.
+RESOLVED_BY_COLUMN = """
+CASE
+  WHEN ticket.column_id IS :column THEN ticket.resolved
+  WHEN (SELECT c.kind FROM board_column c WHERE c.id = :column) = 'done' THEN 1
+  WHEN EXISTS (SELECT 1 FROM board_column c WHERE c.kind = 'done' AND (
+    c.id = ticket.column_id
+    OR c.project_id = (SELECT target.project_id FROM board_column target WHERE target.id = :column))) THEN 0
+  ELSE ticket.resolved
+END
+"""
+
+RESTORE_TICKET = f"""
+UPDATE ticket SET status = 'active', archived_at = NULL, archived_by = NULL, column_id = :column,
+  position = :position, resolved = {RESOLVED_BY_COLUMN}
+WHERE id = :key
 """
 
 
 def restore_ticket(tx: Write, key: int, column: int, position: int) -> None:
-    """Put an archived ticket back on its board."""
-    tx.execute(RESTORE_TICKET, (column, position, key))
+    """Put an archived ticket back on its board. Its `resolved` follows the column."""
+    tx.execute(RESTORE_TICKET, {"column": column, "position": position, "key": key})
 
 
 def claim_ticket(tx: Write, key: int, byline: int, until: int, branch: str) -> None:

@@ -48,7 +48,7 @@ export class Board extends BoardModel {
     }
   }
 
-  /** Create a ticket at the end of a column. Raises Problem. */
+  /** Create a ticket at the top of a column. Raises Problem. */
   async createTicket(column: string, title: string): Promise<void> {
     this.show(await unwrap(api.POST('/tickets', { body: { column_id: column, title } })));
   }

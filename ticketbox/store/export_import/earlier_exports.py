@@ -1,0 +1,41 @@
+"""What records of earlier versions lack: the values that the migrations give to rows of a file."""
+
+import sqlite3
+from typing import Any
+
+from ticketbox.domain.companies.records import ColumnKind, derive_column_kind
+
+COLUMN_KINDS = 11
+
+
+def complete_record(schema: int, table: str, row: dict[str, Any]) -> None:
+    """Add what a record of a schema before this one lacks."""
+    if schema < COLUMN_KINDS and table == "board_column":
+        kind = derive_column_kind(str(row["name"]))
+        row["kind"] = ColumnKind.TODO if row["position"] == 0 and kind is not ColumnKind.DONE else kind
+
+
+MOVE_RESOLVED = """
+UPDATE ticket SET column_id = n.target, position = n.last + n.place * 1048576
+FROM (
+  SELECT t.id AS id, d.id AS target,
+    ifnull((SELECT max(o.position) FROM ticket o WHERE o.column_id = d.id), 0) AS last,
+    row_number() OVER (PARTITION BY d.id ORDER BY c.position, t.position, t.id) AS place
+  FROM ticket t JOIN board_column c ON c.id = t.column_id AND c.kind <> 'done'
+  JOIN board_column d ON d.project_id = c.project_id AND d.kind = 'done'
+  WHERE t.id > :first AND t.resolved AND d.position = (
+    SELECT min(e.position) FROM board_column e WHERE e.project_id = d.project_id AND e.kind = 'done')
+) n
+WHERE ticket.id = n.id
+"""
+RESOLVE_DONE = """
+UPDATE ticket SET resolved = 1
+WHERE id > :first AND NOT resolved AND column_id IN (SELECT id FROM board_column WHERE kind = 'done')
+"""
+
+
+def complete_tickets(schema: int, connection: sqlite3.Connection, first: int) -> None:
+    """Bring tickets with keys above `first`, imported from an earlier schema, to the present one."""
+    if schema < COLUMN_KINDS:
+        connection.execute(MOVE_RESOLVED, {"first": first})
+        connection.execute(RESOLVE_DONE, {"first": first})
