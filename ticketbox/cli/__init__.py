@@ -18,6 +18,7 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "capture": "ticketbox.cli.client.groups:capture",
         "login": "ticketbox.cli.client.login:login",
         "logout": "ticketbox.cli.client.login:logout",
+        "agents-md": "ticketbox.cli.client.agents_md:agents_md",
         "backup": "ticketbox.cli.backup:backup",
         "restore": "ticketbox.cli.backup:restore",
         "export": "ticketbox.cli.export_import:export",

@@ -15,6 +15,7 @@ from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
 from ticketbox.http import metrics, rest, webapp
+from ticketbox.http.agents import routes as agents
 from ticketbox.http.framework import Framework
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.oauth import routes as oauth
@@ -33,6 +34,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
         *static.build_routes(),
         *webapp.build_routes(registry, dispatcher, site.public_url),
         *oauth.build_routes(registry, dispatcher, site),
+        *agents.build_routes(site.public_url),
         *email.build_routes(registry, dispatcher, site),
         _build_document_route(registry, site),
         _build_health_route(dispatcher),
