@@ -30,6 +30,9 @@ def get(box: Box, path: str) -> httpx.Response:
         ("/llms.txt", "text/plain; charset=utf-8"),
         ("/agents/AGENTS.md", "text/markdown; charset=utf-8"),
         ("/agents/server.json", "application/json"),
+        ("/agents/skills/fix-ticket/SKILL.md", "text/markdown; charset=utf-8"),
+        ("/agents/skills/triage-tickets/SKILL.md", "text/markdown; charset=utf-8"),
+        ("/agents/skills/verify-fix/SKILL.md", "text/markdown; charset=utf-8"),
     ],
 )
 def test_file_has_the_address_and_no_secret(box: Box, path: str, media_type: str) -> None:

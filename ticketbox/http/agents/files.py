@@ -1,18 +1,48 @@
 """Files for coding agents, with the instance's address filled in. None of them contains a secret."""
 
+import io
+import zipfile
+from collections.abc import Iterator
 from importlib import resources
+from importlib.resources.abc import Traversable
 from typing import Any
 
 from ticketbox import __version__
 
 _FOLDER = resources.files("ticketbox.http.agents") / "files"
-_PLACEHOLDER = "{url}"
+_OLDEST = (1980, 1, 1, 0, 0, 0)  # the time of every file, so that the zip has the same bytes each time
 _SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json"
 
 
 def render_file(name: str, url: str) -> str:
     """Return the text of a file for the instance at an address."""
-    return (_FOLDER / name).read_text("utf-8").replace(_PLACEHOLDER, url)
+    return _fill_in(_FOLDER / name, url)
+
+
+def list_skills() -> list[str]:
+    """List the names of the agent skills."""
+    return sorted(skill.name for skill in (_FOLDER / "plugin" / "skills").iterdir())
+
+
+def build_plugin(url: str) -> bytes:
+    """Build the zip of the Claude Code plugin, which is also a marketplace, for the instance at an address."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, file in sorted(_list_files(_FOLDER / "plugin", "")):
+            archive.writestr(zipfile.ZipInfo(name, _OLDEST), _fill_in(file, url), zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def _list_files(folder: Traversable, path: str) -> Iterator[tuple[str, Traversable]]:
+    for entry in folder.iterdir():
+        if entry.is_dir():
+            yield from _list_files(entry, f"{path}{entry.name}/")
+        else:
+            yield path + entry.name, entry
+
+
+def _fill_in(file: Traversable, url: str) -> str:
+    return file.read_text("utf-8").replace("{url}", url).replace("{version}", __version__)
 
 
 def describe_server(url: str | None) -> dict[str, Any]:

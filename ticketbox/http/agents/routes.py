@@ -1,11 +1,14 @@
 """The routes of the files for coding agents (docs/use/agents.md, "Files for agents"). They need no credential."""
 
+import functools
+
 import msgspec
 from litestar import get
 from litestar.handlers import HTTPRouteHandler
 
+from ticketbox.domain.core.problems import NotFound
 from ticketbox.edge.responses import Answer, Headers
-from ticketbox.http.agents.files import describe_server, render_file
+from ticketbox.http.agents.files import build_plugin, describe_server, list_skills, render_file
 
 _HEADERS: Headers = [(b"cache-control", b"max-age=3600")]
 _MARKDOWN = "text/markdown; charset=utf-8"
@@ -30,7 +33,24 @@ def build_routes(public_url: str) -> list[HTTPRouteHandler]:
         """Send the description of the MCP server for registries."""
         return _send(msgspec.json.encode(describe_server(public_url)).decode(), "application/json")
 
-    return [send_llms_txt, send_agents_md, send_server_json]
+    @get("/agents/skills/{name:str}/SKILL.md")
+    async def send_skill(name: str) -> Answer:
+        """Send an agent skill (agentskills.io)."""
+        if name not in list_skills():
+            raise NotFound("skill")
+        return _send(render_file(f"plugin/skills/{name}/SKILL.md", public_url), _MARKDOWN)
+
+    @functools.cache
+    def load_plugin() -> bytes:
+        return build_plugin(public_url)
+
+    @get("/agents/claude-plugin.zip")
+    async def send_plugin() -> Answer:
+        """Send the plugin for Claude Code."""
+        disposition = (b"content-disposition", b'attachment; filename="ticketbox-plugin.zip"')
+        return Answer(200, load_plugin(), "application/zip", [*_HEADERS, disposition])
+
+    return [send_llms_txt, send_agents_md, send_server_json, send_skill, send_plugin]
 
 
 def _send(text: str, media_type: str) -> Answer:
