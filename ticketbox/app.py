@@ -51,7 +51,7 @@ class Appliance:
     def build_application(self) -> ASGIApp:
         """Return the application to serve: the edge around the routes."""
         routes = build_routes(load_registry(), self.dispatcher, self.site, self.mcp.handle_request, self.metrics)
-        return Edge(routes, self.site, self.services.limiter, self.metrics.observe)
+        return Edge(routes, self.site, self.services.limiter, self.metrics.observe, self.mcp.build_refusal)
 
 
 @contextlib.asynccontextmanager

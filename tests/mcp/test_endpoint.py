@@ -16,6 +16,8 @@ from tests.support.server import World, eventually, ok
 from ticketbox.domain.accounts.secrets import generate_secret, hash_secret
 from ticketbox.mcp.endpoint import MAX_MESSAGE
 
+ALL = 'scope="read comments tickets:write tickets:assign"'
+
 
 def test_unauthorized_call_gets_an_http_status_with_a_json_rpc_error(world: World) -> None:
     answer = post(world)
@@ -43,12 +45,14 @@ def test_challenge_distinguishes_an_invalid_token_from_none(world: World) -> Non
     ok(world.owner.web.delete(f"/tokens/{token['id']}"))
     guards = f'Bearer realm="ticketbox", resource_metadata="{world.box.url}/.well-known/oauth-protected-resource'
     for secret in (token["secret"], expired, generate_secret(), "tok_garbled", "nonsense"):
-        assert challenge(post(world, Authorization=f"Bearer {secret}")) == f'{guards}/mcp", error="invalid_token"'
+        answer = post(world, Authorization=f"Bearer {secret}")
+        assert challenge(answer) == f'{guards}/mcp", {ALL}, error="invalid_token"'
         assert challenge(world.box.client(secret).get("/me")) == f'{guards}/api", error="invalid_token"'
     cookie = f"ticketbox={generate_secret()}"
     for headers in ({}, {"Authorization": "Basic eDp5"}, {"Cookie": cookie}):
-        assert challenge(post(world, **headers)) == f'{guards}/mcp"'
+        assert challenge(post(world, **headers)) == f'{guards}/mcp", {ALL}'
         assert challenge(world.box.client(**headers).get("/me")) == f'{guards}/api"'
+    assert challenge(world.box.client().get("/tickets")) == f'{guards}/api", scope="read"'
 
 
 def test_expired_access_token_is_reported(world: World) -> None:
@@ -84,6 +88,26 @@ def test_endpoint_statuses_for_methods_origins_and_hosts(world: World) -> None:
     assert post(world, Authorization=f"Bearer {token}", Host="evil.example").status_code == 421
     cookie = world.owner.web.cookies["ticketbox"]
     assert post(world, Cookie=f"ticketbox={cookie}").status_code == 401
+
+
+@pytest.mark.parametrize(
+    ("headers", "status", "code"),
+    [
+        ({"Authorization": "Bearer tok_garbled"}, 401, "unauthorized"),
+        ({"Authorization": "Basic eDp5"}, 401, "unauthorized"),
+        ({"Host": "evil.example"}, 421, "misdirected_request"),
+        ({"Origin": "https://evil.example"}, 403, "forbidden"),
+        ({f"X-{number}": "x" for number in range(100)}, 400, "invalid_request"),
+    ],
+)
+def test_request_that_is_refused_unread_gets_a_json_rpc_error(
+    world: World, headers: dict[str, str], status: int, code: str
+) -> None:
+    answer = post(world, **headers)
+    assert answer.status_code == status
+    assert answer.headers["content-type"] == "application/json"
+    assert (answer.json()["jsonrpc"], answer.json()["id"]) == ("2.0", None)
+    assert answer.json()["error"]["data"]["code"] == code
 
 
 def test_whitespace_after_a_header_value_is_ignored(world: World) -> None:
@@ -168,7 +192,7 @@ def test_too_large_body_is_cut_off(world: World) -> None:
     arguments = {"title": "x", "project_id": world.project, "description": "x" * MAX_MESSAGE}
     message = {**MESSAGE, "method": "tools/call", "params": {**CREATE, "arguments": arguments}}
     answer = raw(world, json.dumps(message).encode(), token)
-    assert (answer.status_code, answer.json()["code"]) == (413, "payload_too_large")
+    assert (answer.status_code, answer.json()["error"]["data"]["code"]) == (413, "payload_too_large")
     parts = (b" " * 65_536 for _ in range(MAX_MESSAGE // 65_536 + 1))
     sent = {"Authorization": f"Bearer {token}", "Content-Type": "application/json", **ACCEPT}
     answer = world.box.client(None, **sent).post(f"{world.box.url}/mcp", content=parts)

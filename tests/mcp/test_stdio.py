@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from mcp.client import Client
-from mcp_types import TextResourceContents
+from mcp_types import TextContent, TextResourceContents
 
 from tests.support.mcp_client import GENERATIONS, talk_over_stdio
 from tests.support.server import Box, World, ok, run_server
@@ -65,6 +65,40 @@ def test_without_a_valid_token_the_list_is_empty_and_stderr_says_why(
     assert "tok_wrong" not in (tmp_path / "log").read_text()
 
 
+@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/api/v1", "/"])
+def test_address_of_an_endpoint_is_accepted(world: World, path: str, tmp_path: Path) -> None:
+    environment = {"TICKETBOX_URL": world.box.url + path, "SERVICE_API_TOKEN": world.owner.token("read")}
+
+    async def work(client: Client) -> None:
+        assert not (await client.call_tool("whoami", {})).is_error
+
+    talk_over_stdio("2026-07-28", environment, tmp_path / "log", work)
+    assert (tmp_path / "log").read_text() == ""
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ("localhost:8420", "TICKETBOX_URL: localhost:8420 isn't a server's address"),
+        ("http://[", "TICKETBOX_URL: http://[ isn't a server's address"),
+        ("{url}/tickets", "not as ticketbox does; set TICKETBOX_URL"),
+    ],
+)
+def test_wrong_address_is_explained(world: World, setting: str, reason: str, tmp_path: Path) -> None:
+    token = world.owner.token("read")
+    environment = {"TICKETBOX_URL": setting.format(url=world.box.url), "SERVICE_API_TOKEN": token}
+
+    async def work(client: Client) -> None:
+        assert (await client.list_tools()).tools == []
+        result = await client.call_tool("whoami", {})
+        assert result.is_error
+        assert isinstance(result.content[0], TextContent)
+        assert reason in result.content[0].text
+
+    talk_over_stdio("legacy", environment, tmp_path / "log", work)
+    assert reason in (tmp_path / "log").read_text()
+
+
 def test_unresponsive_service_does_not_block_the_client(tmp_path: Path) -> None:
     """The client gets its empty list long before it gives the server up."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -106,7 +140,10 @@ def test_stdout_has_only_protocol_and_arguments_are_rejected(tmp_path: Path) -> 
     quiet = subprocess.run(command, input="", capture_output=True, text=True, timeout=60, env=environment, check=False)
     assert (quiet.returncode, quiet.stdout) == (0, "")
     assert "SERVICE_API_TOKEN" in quiet.stderr
-    told = subprocess.run(
-        [*command, "--token", "tok_x"], capture_output=True, text=True, timeout=60, env=environment, check=False
-    )
-    assert told.returncode == 2
+    for secret in (["--token", "tok_secret"], ["tok_secret"], ["--tok_secret"]):
+        told = subprocess.run(
+            [*command, *secret], capture_output=True, text=True, timeout=60, env=environment, check=False
+        )
+        assert told.returncode == 2
+        assert "tok_secret" not in told.stdout + told.stderr
+    assert "set SERVICE_API_TOKEN" in told.stderr

@@ -48,3 +48,5 @@ def test_tool_has_title_annotations_and_descriptions(listed: dict[str, Any], nam
     assert "Use this" in tool["description"]
     assert " Example: {" in tool["description"]
     assert tool["inputSchema"]["additionalProperties"] is False
+    for argument, schema in tool["inputSchema"]["properties"].items():
+        assert all("type" in each for each in schema.get("anyOf", [schema])), argument

@@ -40,7 +40,7 @@ from ticketbox.edge.asgi import (
     list_header_values,
 )
 from ticketbox.edge.compression import wrap_send
-from ticketbox.edge.responses import Headers, build_problem_answer
+from ticketbox.edge.responses import Answer, Headers, build_problem_answer
 from ticketbox.operations.core.context import RequestContext
 
 log = logging.getLogger("ticketbox.access")
@@ -49,6 +49,7 @@ METADATA = "/.well-known/oauth-protected-resource"
 MAX_TARGET = 8_192
 MAX_HEADERS = 100
 BAD_CREDENTIALS_PER_MINUTE = 60
+ENDED_CREDENTIALS_PER_MINUTE = 600
 ANONYMOUS_PER_MINUTE = 600
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CLIENT_GONE = 499  # only in the log: the client has disconnected
@@ -91,7 +92,10 @@ class Site(msgspec.Struct, frozen=True):
 
 
 class Edge:
-    """Wraps an application; calls `observe` with the scope, status and seconds of each request."""
+    """Wraps an application; calls `observe` with the scope, status and seconds of each request.
+
+    `build_refusal` returns the answer to a refused request, if its route has a form other than problem+json.
+    """
 
     def __init__(
         self,
@@ -99,11 +103,13 @@ class Edge:
         site: Site,
         limiter: RateLimiter,
         observe: Callable[[Scope, int, float], None] | None = None,
+        build_refusal: Callable[[Scope, Problem], Answer | None] | None = None,
     ) -> None:
         self._application = application
         self._site = site
         self._limiter = limiter
         self._observe = observe
+        self._build_own_refusal = build_refusal
         self._own_headers = [*_SECURITY_HEADERS, _HSTS] if site.secure else _SECURITY_HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -140,7 +146,7 @@ class Edge:
             context.refusal = problem.code
             if status == 0:
                 problem = limit_bad_credentials(self._limiter, problem, context)
-                refusal = build_problem_answer(problem, self._site.build_metadata_url(scope["path"]))
+                refusal = self._build_refusal(scope, problem)
                 await (
                     refusal(scope, receive, send_with_headers)
                     if body_is_read
@@ -149,20 +155,24 @@ class Edge:
         except asyncio.CancelledError:  # the time to stop gracefully has passed
             if status:
                 raise
-            await build_problem_answer(Unavailable("the server is stopping; try again"))(
-                scope, receive, send_with_headers
-            )
+            refusal = self._build_refusal(scope, Unavailable("the server is stopping; try again"))
+            await refusal(scope, receive, send_with_headers)
         except ClientGone:
             status = CLIENT_GONE
         except Exception:
             log.exception("request %s failed", request_id)
             if status == 0:
-                await build_problem_answer(_build_internal_error(request_id))(scope, receive, send_with_headers)
+                refusal = self._build_refusal(scope, _build_internal_error(request_id))
+                await refusal(scope, receive, send_with_headers)
         finally:
             seconds = time.perf_counter() - started
             if self._observe is not None:
                 self._observe(scope, status, seconds)
             self._write_log_line(scope, context, request_id, status, seconds)
+
+    def _build_refusal(self, scope: Scope, problem: Problem) -> Answer:
+        own = None if self._build_own_refusal is None else self._build_own_refusal(scope, problem)
+        return own or build_problem_answer(problem, self._site.build_metadata_url(scope["path"]))
 
     def _limit_anonymous(self, context: RequestContext) -> None:
         level = context.level = self._charge_address(context, 1)
@@ -295,12 +305,16 @@ class Edge:
 def limit_bad_credentials(limiter: RateLimiter, problem: Problem, context: RequestContext) -> Problem:
     """Replace the problem by a 429 after too many bad credentials from an address.
 
-    Only refusals draw on this bucket, so guesses never block clients with a valid credential at the same address.
+    Only refusals draw on this bucket, so guesses never block clients with a valid credential at the same address. A
+    credential that was valid once is no guess: it has a separate bucket, so that its holder reads that it ended.
     """
     if not isinstance(problem, Unauthorized):
         return problem
-    key = ("bad-credential", _get_client_network(context.address))
-    level = context.level = limiter.consume(key, "bad-credentials", BAD_CREDENTIALS_PER_MINUTE)
+    key: tuple[str, object] = ("bad-credential", _get_client_network(context.address))
+    per_minute = BAD_CREDENTIALS_PER_MINUTE
+    if context.credential_ended:
+        key, per_minute = ("ended-credential", context.secret_hash), ENDED_CREDENTIALS_PER_MINUTE
+    level = context.level = limiter.consume(key, "bad-credentials", per_minute)
     if level.retry_after:
         return RateLimited(level.retry_after, "too many bad credentials from this address")
     return problem

@@ -81,6 +81,8 @@ def _build_challenge(problem: Problem, metadata: str | None) -> str:
     parts = ['realm="ticketbox"']
     if metadata is not None:
         parts.append(f'resource_metadata="{metadata}"')
+    if isinstance(problem, Unauthorized) and problem.scope is not None:
+        parts.append(f'scope="{problem.scope}"')
     if isinstance(problem, InvalidToken):
         parts.append('error="invalid_token"')
     elif isinstance(problem, InsufficientScope):

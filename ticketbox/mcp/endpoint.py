@@ -23,6 +23,7 @@ from ticketbox.domain.core.problems import (
     Unauthorized,
     Unavailable,
 )
+from ticketbox.domain.core.scopes import Scope as Permission
 from ticketbox.edge.asgi import Message, Receive, Scope, Send, get_header, read_body
 from ticketbox.edge.edge import Site, limit_bad_credentials
 from ticketbox.edge.responses import Answer, build_problem_answer
@@ -45,6 +46,7 @@ MESSAGE_SECONDS = 30.0
 WARM_SECONDS = 2.0
 RETRY_SECONDS = 60.0
 
+_ALL_SCOPES = " ".join(Permission)
 UNREADABLE = Answer(
     400,
     b'{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"the body isn\'t JSON in UTF-8 (RFC 8259)"}}',
@@ -146,8 +148,20 @@ class Endpoint:
                 return card.operation
         return self._registry["get_me"]
 
+    def build_refusal(self, scope: Scope, problem: Problem) -> Answer | None:
+        """Return the answer to a message that was refused before it was read; None for other requests."""
+        if scope["path"] != "/mcp" or scope["method"] != "POST":
+            return None
+        return self._build_error_answer(problem, {})
+
     def _build_error_answer(self, problem: Problem, message: dict[str, Any]) -> Answer:
-        """Return a JSON-RPC error with the problem's HTTP status."""
+        """Return a JSON-RPC error with the problem's HTTP status.
+
+        The challenge of a 401 asks for all scopes, from which the person chooses on the consent page. A client that
+        asks for a single one would sign in again at every tool that needs another.
+        """
+        if isinstance(problem, Unauthorized):
+            problem.scope = _ALL_SCOPES
         answer = build_problem_answer(problem, self._site.build_metadata_url("/mcp"))
         error = {"code": -32001, "message": problem.detail, "data": problem.build_body()}
         document = {"jsonrpc": "2.0", "id": message.get("id"), "error": error}

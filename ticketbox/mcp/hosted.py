@@ -7,6 +7,7 @@ that can't execute a call twice. Sources: MCP 2026-07-28, "Transports", for the 
 import asyncio
 import contextlib
 import json
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -17,6 +18,7 @@ from mcp.shared.inbound import NAME_BEARING_METHODS, encode_header_value
 
 from ticketbox import __version__
 from ticketbox.domain.core.problems import Problem, Unavailable
+from ticketbox.domain.core.server_url import parse_server_url
 
 PROTOCOL = "2026-07-28"
 DEFAULT_URL = "http://localhost:8420"
@@ -50,8 +52,19 @@ class HostedServer:
     """The hosted endpoint."""
 
     def __init__(self, url: str, token: str) -> None:
-        self.url = url
-        self._token = token
+        """Read the address and the token; a wrong one is the problem that every call returns."""
+        self._setting_problem = ""
+        try:
+            self.url = parse_server_url(url)
+        except ValueError as error:
+            self.url = url
+            self._setting_problem = f"TICKETBOX_URL: {error}"
+        if not token:
+            self._setting_problem = (
+                "SERVICE_API_TOKEN isn't set; add an API token to the environment in the client's settings"
+            )
+        elif not re.fullmatch(r"[\x21-\x7e]+", token):
+            self._setting_problem, token = "SERVICE_API_TOKEN isn't a token", ""
         self._http = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {token}"} if token else {},
             timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
@@ -63,8 +76,8 @@ class HostedServer:
 
     async def find_problem(self) -> str:
         """Return why the server can't be used; empty if it can."""
-        if not self._token:
-            return "SERVICE_API_TOKEN isn't set; add an API token to the environment in the client's settings"
+        if self._setting_problem:
+            return self._setting_problem
         try:
             async with asyncio.timeout(CHECK_SECONDS):
                 answer = await self._http.get(f"{self.url}/api/v1/me")
@@ -85,6 +98,8 @@ class HostedServer:
         A request that was never sent, or was over the budget, is repeated for some seconds; one that may have been
         executed only if it is `repeatable`. Raises Problem, and MCPError for errors of the protocol.
         """
+        if self._setting_problem:
+            raise Unavailable(self._setting_problem)
         loop = asyncio.get_running_loop()
         pause = _FIRST_PAUSE
         restarted_by = budget_by = 0.0
@@ -142,6 +157,8 @@ class HostedServer:
         document = _decode_object(answer)
         if answer.is_success or document is None:
             return None
+        if answer.status_code in {404, 405} and "jsonrpc" not in document:
+            return Unavailable(self._describe_stranger(answer.status_code))
         error = document.get("error")
         if isinstance(error, dict):
             document = cast(dict[str, Any], error).get("data")

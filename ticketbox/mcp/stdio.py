@@ -151,8 +151,8 @@ class Relay:
 
 async def serve() -> None:
     """Serve MCP on standard input and output until the input ends."""
-    url = os.environ.get("TICKETBOX_URL", DEFAULT_URL).rstrip("/")
-    relay = Relay(HostedServer(url, os.environ.get("SERVICE_API_TOKEN", "").strip()))
+    token = os.environ.get("SERVICE_API_TOKEN", "").strip()
+    relay = Relay(HostedServer(os.environ.get("TICKETBOX_URL") or DEFAULT_URL, token))
     server: Server[Any] = Server(
         "ticketbox",
         version=__version__,

@@ -129,6 +129,34 @@ def test_bulk_call_keeps_its_work_when_the_budget_runs_out(world: World) -> None
     read_retry_after(client.post("/tickets/bulk-move", json=given))
 
 
+def test_each_row_of_a_bulk_call_says_when_it_would_succeed(world: World) -> None:
+    """At 20 writes per minute, the next one is available in 3 s, and each further one 3 s later."""
+    made = [world.ticket(str(number))["id"] for number in range(30)]
+    set_limits(world, writes=20)
+    client = world.owner.client(*WRITING)
+    given = {"ticket_ids": made, "column_id": world.columns[2]}
+    results = ok(client.post("/tickets/bulk-move", json=given))["results"]
+    waits = [each["error"]["retry_after"] for each in results if not each["ok"]]
+    assert len(waits) >= 8
+    for number, wait in enumerate(waits):
+        assert 3 * number < wait <= 3 * (number + 1)
+    assert f"try again in {waits[-1]} s" in results[-1]["error"]["detail"]
+
+
+def test_bad_calls_from_an_address_never_hide_that_a_token_was_revoked(world: World) -> None:
+    made = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["read"]}))
+    app = world.owner.client("read")
+    ok(world.owner.web.delete(f"/tokens/{made['id']}"))
+    address = app.headers["X-Forwarded-For"]
+    revoked = world.box.client(made["secret"], **{"X-Forwarded-For": address})
+    for _ in range(70):
+        expect_error(revoked.get("/me"), 401, "unauthorized")
+    guessing = world.box.client(generate_secret(), **{"X-Forwarded-For": address})
+    until_slowed(lambda _: guessing.get("/me"), 401, 60)
+    expect_error(revoked.get("/me"), 401, "unauthorized")
+    ok(app.get("/me"))
+
+
 def test_bucket_refills(world: World) -> None:
     """600 a minute are 10 a second: after Retry-After, the budget is available."""
     set_limits(world, reads=600)

@@ -5,7 +5,7 @@ import re
 import time
 from enum import IntEnum
 from typing import Any, NoReturn, Self, cast
-from urllib.parse import quote, urlsplit
+from urllib.parse import quote
 
 import httpx2
 import msgspec
@@ -14,6 +14,7 @@ from ticketbox.cli.client.credentials import Resource, find_default_server
 from ticketbox.cli.client.oauth import get_access_token
 from ticketbox.cli.client.terminal import escape_line
 from ticketbox.cli.core.output import exit_with_error
+from ticketbox.domain.core.server_url import parse_server_url
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation
@@ -117,21 +118,14 @@ def connect(url: str | None) -> Server:
 
 
 def find_server_url(url: str | None) -> str:
-    """Return the server that a command calls: the given one, that of the last sign-in, or the local one."""
-    return parse_server_url(url or find_default_server() or DEFAULT_URL)
-
-
-def parse_server_url(text: str) -> str:
-    """Return a server's address without a slash at the end, and without the path of its MCP endpoint or API.
+    """Return the server that a command calls: the given one, that of the last sign-in, or the local one.
 
     Exits with a message for anything that isn't an http or https address.
     """
-    text = text.strip()
-    parts = urlsplit(text)
-    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.username is not None:
-        exit_with_error(f"{escape_line(text)} isn't a server's address, such as https://tickets.example.org")
-    path = re.sub(r"(/mcp|/api(/v1)?)?/*$", "", parts.path)
-    return f"{parts.scheme}://{parts.netloc}".lower() + path
+    try:
+        return parse_server_url(url or find_default_server() or DEFAULT_URL)
+    except ValueError as error:
+        exit_with_error(escape_line(str(error)))
 
 
 def decode_body(response: httpx2.Response) -> Any:

@@ -1,6 +1,9 @@
 """A click group that imports a command when it is called."""
 
+import contextlib
 import importlib
+import re
+from collections.abc import Generator
 from typing import Any
 
 import click
@@ -17,6 +20,18 @@ class LazyGroup(click.Group):
         super().__init__(*args, **kwargs)
         self._commands_in = commands_in
 
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        """Parse the group's arguments; an error repeats no token."""
+        with _hiding_tokens():
+            return super().make_context(info_name, args, parent, **extra)
+
+    def invoke(self, ctx: click.Context) -> Any:
+        """Parse a command's arguments and run it; an error repeats no token."""
+        with _hiding_tokens():
+            return super().invoke(ctx)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Return the names in the order of `commands_in`."""
         return list(self._commands_in)
@@ -29,6 +44,19 @@ class LazyGroup(click.Group):
         command: click.Command = getattr(importlib.import_module(module), attribute)
         _set_environment_variables(command)
         return command
+
+
+@contextlib.contextmanager
+def _hiding_tokens() -> Generator[None]:
+    """Remove tokens from the message of a usage error, which standard error and logs would keep."""
+    try:
+        yield
+    except click.UsageError as error:
+        message = re.sub(r"tok_\w+", "tok_…", error.message)
+        if message == error.message:
+            raise
+        advice = "A token must not be an argument; set SERVICE_API_TOKEN."
+        raise click.UsageError(f"{message} {advice}", error.ctx) from None
 
 
 def _set_environment_variables(command: click.Command) -> None:

@@ -68,16 +68,16 @@ class RateLimiter:
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def consume(self, key: Hashable, name: str, per_minute: int, cost: int = 1) -> BucketState:
+    def consume(self, key: Hashable, name: str, per_minute: int, cost: int = 1, ahead: int = 0) -> BucketState:
         """Consume `cost` calls from the bucket, or none if it holds fewer.
 
-        A cost of 0 only reads the state.
+        A cost of 0 only reads the state. `ahead` calls are left for others that already wait.
         """
         now = self._monotonic()
         with self._lock:
             available, at = self._buckets.get(key, (float(per_minute), now))
             available = min(float(per_minute), available + (now - at) * per_minute / 60)
-            missing = cost - available
+            missing = cost + ahead - available
             if missing <= 0:
                 available -= cost
             else:

@@ -40,9 +40,13 @@ class Problem(Exception):
 
 
 class Unauthorized(Problem):
-    """No credential, or one that is wrong, expired or revoked."""
+    """No credential, or one that is wrong, expired or revoked.
+
+    `scope` is the scope that a token for this call needs, for the challenge (RFC 6750, 3); None if it isn't known.
+    """
 
     status, code, title = 401, "unauthorized", "unauthorized"
+    scope: str | None = None
 
 
 class InvalidToken(Unauthorized):

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from litestar import Request, get
+from litestar import HttpMethod, Request, route
 from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.accounts.oauth import Audience
@@ -10,27 +10,44 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.edge.edge import METADATA, Site
 from ticketbox.edge.responses import Answer, build_json_answer
 
+# Web pages read these documents, too, such as an MCP client in the browser. They are public and the same for everyone.
+_CORS = [(b"access-control-allow-origin", b"*"), (b"cross-origin-resource-policy", b"cross-origin")]
+_PREFLIGHT = [
+    (b"access-control-allow-methods", b"GET"),
+    (b"access-control-allow-headers", b"*"),
+    (b"access-control-max-age", b"86400"),
+]
+_METHODS = [HttpMethod.GET, HttpMethod.OPTIONS]
+
 
 def build_routes(site: Site) -> list[HTTPRouteHandler]:
     """Create the routes of the metadata documents."""
 
-    @get("/.well-known/oauth-authorization-server")
-    async def show_server_metadata() -> Answer:
+    @route("/.well-known/oauth-authorization-server", http_method=_METHODS)
+    async def show_server_metadata(request: Request[Any, Any, Any]) -> Answer:
         """Show the metadata of the authorization server (RFC 8414)."""
+        if request.method == "OPTIONS":
+            return _allow_all_origins()
         return _render_metadata(_describe_server(site.public_url))
 
-    @get([METADATA, f"{METADATA}/mcp", f"{METADATA}/api"])
+    @route([METADATA, f"{METADATA}/mcp", f"{METADATA}/api"], http_method=_METHODS)
     async def show_resource_metadata(request: Request[Any, Any, Any]) -> Answer:
         """Show the metadata of a resource (RFC 9728).
 
         The URL without a path describes the MCP endpoint, for clients that read no other.
         """
+        if request.method == "OPTIONS":
+            return _allow_all_origins()
         path: str = request.scope["path"]
         return _render_metadata(
             _describe_resource(site.public_url, Audience.API if path.endswith("/api") else Audience.MCP)
         )
 
     return [show_server_metadata, show_resource_metadata]
+
+
+def _allow_all_origins() -> Answer:
+    return Answer(204, b"", "text/plain", [*_CORS, *_PREFLIGHT])
 
 
 def _describe_server(url: str) -> dict[str, Any]:
@@ -64,5 +81,5 @@ def _describe_resource(url: str, audience: Audience) -> dict[str, Any]:
 
 def _render_metadata(value: dict[str, Any]) -> Answer:
     answer = build_json_answer(value)
-    answer.headers = [(b"cache-control", b"max-age=300")]
+    answer.headers = [(b"cache-control", b"max-age=300"), *_CORS]
     return answer

@@ -13,7 +13,8 @@ class RequestContext(msgspec.Struct):
     and `operator` that the call comes from the server's command line.
     Output: `level` is the state of the caller's budget after the call, also after an error; `replayed` says that an
     Idempotency-Key returned the stored answer; `charged` that the call was counted against the budget; `refusal` is
-    the error code, if the call failed.
+    the error code, if the call failed; `credential_ended` that the credential was valid before it expired or was
+    revoked.
     """
 
     secret_hash: bytes | None = None
@@ -27,3 +28,4 @@ class RequestContext(msgspec.Struct):
     actor: Actor | None = None
     replayed: bool = False
     refusal: str = ""
+    credential_ended: bool = False

@@ -22,7 +22,7 @@ from ticketbox.domain.core.problems import (
     Problem,
     Unauthorized,
 )
-from ticketbox.domain.core.scopes import Access
+from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.operations.core import listeners
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.listeners import EventBatch, collect_company_keys
@@ -129,19 +129,28 @@ class Dispatcher:
         return await self.services.database.read(check, brief=True)
 
     def _admit(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
-        actor = ANONYMOUS
-        if context.secret_hash is not None:
-            resolved = actors.resolve_actor(tx, context.secret_hash, context.via)
-            if resolved is not None and (resolved.kind is Kind.SESSION) == context.cookie:
-                actor = resolved
-                self.services.credential_last_used[actor.credential] = tx.now
-            elif operation.scope is not Access.PUBLIC:
-                raise Unauthorized("the session has ended; sign in again") if context.cookie else InvalidToken()
-        context.actor = actor
-        if operation.scope is Access.OPERATOR and not context.operator:
-            raise NotFound("operation")
-        require_access(actor, operation.scope)
+        try:
+            actor = context.actor = self._resolve_actor(tx, operation, context)
+            if operation.scope is Access.OPERATOR and not context.operator:
+                raise NotFound("operation")
+            require_access(actor, operation.scope)
+        except Unauthorized as problem:
+            if isinstance(operation.scope, Scope):
+                problem.scope = operation.scope.value
+            raise
         return actor
+
+    def _resolve_actor(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
+        if context.secret_hash is None:
+            return ANONYMOUS
+        actor = actors.resolve_actor(tx, context.secret_hash, context.via)
+        if actor is not None and (actor.kind is Kind.SESSION) == context.cookie:
+            self.services.credential_last_used[actor.credential] = tx.now
+            return actor
+        if operation.scope is Access.PUBLIC:
+            return ANONYMOUS
+        context.credential_ended = actors.has_ended(tx, context.secret_hash)
+        raise Unauthorized("the session has ended; sign in again") if context.cookie else InvalidToken()
 
     def _charge(self, actor: Actor, operation: Operation, context: RequestContext) -> Meter:
         meter = Meter(self.services.limiter, actor, operation.budget, context.level)

@@ -18,11 +18,11 @@ class Meter(msgspec.Struct):
     budget: Budget
     level: BucketState | None = None
 
-    def charge(self) -> None:
-        """Charge one call. Raises RateLimited if the budget is used up."""
+    def charge(self, ahead: int = 0) -> None:
+        """Charge one call. Raises RateLimited if the budget is used up by it and the `ahead` refused ones before it."""
         if self.budget is Budget.NONE or self.actor.kind is None:
             return
-        level = self.level = self._draw(self.budget, 1)
+        level = self.level = self._draw(self.budget, 1, ahead)
         if level.retry_after:
             what = f"the budget of {level.limit} {self.budget.value} per minute is used up"
             raise RateLimited(level.retry_after, what)
@@ -31,6 +31,6 @@ class Meter(msgspec.Struct):
         """Return the states of the read and the write budget, without a charge."""
         return self._draw(Budget.READ, 0), self._draw(Budget.WRITE, 0)
 
-    def _draw(self, budget: Budget, cost: int) -> BucketState:
+    def _draw(self, budget: Budget, cost: int, ahead: int = 0) -> BucketState:
         key = (self.actor.credential, budget)
-        return self.limiter.consume(key, budget.value, self.actor.get_rate_limit(budget), cost)
+        return self.limiter.consume(key, budget.value, self.actor.get_rate_limit(budget), cost, ahead)

@@ -17,18 +17,24 @@ Json = dict[str, Any]
 def build_schemas(shapes: Iterable[Any], template: str) -> tuple[list[Json], Json]:
     """Return the schema of each type, and by name the schemas they refer to. `template` formats a reference."""
     schemas, components = msgspec.json.schema_components(shapes, ref_template=template)
-    return [_make_patterns_portable(each) for each in schemas], _make_patterns_portable(components)
+    return [_make_portable(each) for each in schemas], _make_portable(components)
 
 
-def _make_patterns_portable(node: Any) -> Any:
+def _make_portable(node: Any) -> Any:
+    """Translate patterns, and add the type that enums lack: some agents' clients drop arguments without one."""
     if isinstance(node, list):
-        return [_make_patterns_portable(each) for each in cast(list[Any], node)]
+        return [_make_portable(each) for each in cast(list[Any], node)]
     if not isinstance(node, dict):
         return node
-    return {
-        key: to_schema_pattern(value) if key == "pattern" and isinstance(value, str) else _make_patterns_portable(value)
+    schema = {
+        key: to_schema_pattern(value) if key == "pattern" and isinstance(value, str) else _make_portable(value)
         for key, value in cast(Json, node).items()
     }
+    values = schema.get("enum")
+    if isinstance(values, list) and "type" not in schema:
+        texts = [each for each in cast(list[Any], values) if isinstance(each, str)]
+        return {"type": "string", **schema} if len(texts) == len(cast(list[Any], values)) else schema
+    return schema
 
 
 def list_answer_types(operation: Operation) -> list[Any]:

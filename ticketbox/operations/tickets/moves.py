@@ -126,23 +126,22 @@ def apply_to_each(tx: Write, meter: Meter, ticket_ids: list[str], change: Callab
     """Apply a change to each ticket; each costs one write.
 
     An error for one ticket doesn't affect the others. If the budget is used up, the remaining tickets get the error
-    rate_limited, and the changes before it are kept. Raises InvalidRequest for a duplicate ticket, before any change.
+    rate_limited, each with the time after which it and those before it would succeed, and the changes before are kept.
+    Raises InvalidRequest for a duplicate ticket, before any change.
     """
     ids = [parse_ticket_id(text) or text for text in ticket_ids]
     if len(set(ids)) < len(ids):
         raise InvalidField("ticket_ids", "duplicate ticket in the list")
     results: list[BulkResult] = []
-    exhausted: RateLimited | None = None
+    postponed = 0
     for index, public_id in enumerate(ids):
         try:
-            if exhausted is not None:
-                raise exhausted
             if index:
-                meter.charge()  # the first ticket was charged with the call
+                meter.charge(postponed)  # the first ticket was charged with the call
             tx.run_step(lambda each=public_id: change(each))
         except Problem as problem:
             if isinstance(problem, RateLimited):
-                exhausted = problem
+                postponed += 1
             wait = problem.retry_after if isinstance(problem, RateLimited) else None
             error = BulkError(problem.status, problem.code, problem.detail, wait)
             results.append(BulkResult(public_id, ok=False, error=error))

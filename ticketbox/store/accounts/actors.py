@@ -85,6 +85,18 @@ def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
     )
 
 
+SELECT_ENDED_CREDENTIAL = """
+SELECT 1 FROM credential WHERE secret_hash = :hash
+UNION ALL SELECT 1 FROM oauth_secret WHERE secret_hash = :hash
+LIMIT 1
+"""
+
+
+def has_ended(tx: Read, secret_hash: bytes) -> bool:
+    """Whether a secret that resolves to no actor was issued by this server."""
+    return tx.fetch_one(SELECT_ENDED_CREDENTIAL, {"hash": secret_hash}) is not None
+
+
 SELECT_USER = """
 SELECT u.id, u.public_id, u.name, u.email,
   (SELECT json_group_array(json_array(

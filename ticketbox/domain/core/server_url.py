@@ -1,0 +1,21 @@
+"""The address of a server, as people configure it for the command line and for the local MCP server."""
+
+import re
+from urllib.parse import urlsplit
+
+
+def parse_server_url(text: str) -> str:
+    """Return a server's address without a slash at the end, and without the path of its MCP endpoint or API.
+
+    Raises ValueError for anything that isn't an http or https address; its message says what is expected.
+    """
+    text = text.strip()
+    try:
+        parts = urlsplit(text)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in {"http", "https"} or not parts.netloc or parts.username is not None:
+        shown = text if parts.username is None else "an address with a user name"
+        raise ValueError(f"{shown} isn't a server's address, such as https://tickets.example.org")
+    path = re.sub(r"(/mcp|/api(/v1)?)?/*$", "", parts.path)
+    return f"{parts.scheme}://{parts.netloc}".lower() + path
