@@ -32,6 +32,7 @@ from ticketbox.operations.accounts import profile, sessions
 from ticketbox.operations.captures import assets, preparation
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
+from ticketbox.operations.core import listeners, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
 from ticketbox.store.file import database
@@ -141,6 +142,9 @@ def test_limits_page_matches_the_code() -> None:
     }
     assert others == {
         "columns of a board": f"{columns.MAX_COLUMNS}",
+        "a waiting call": f"{waiting.MAX_WAIT_SECONDS} s",
+        "waiting calls of a credential": f"{listeners.MAX_WAITING_PER_CREDENTIAL}; further ones get 429",
+        "waiting calls in total": f"{listeners.MAX_WAITING:,}; further ones get 503",
         "a web session": f"{sessions.LIFETIME // DAY} days",
         "an invitation": f"{invitations.LIFETIME // DAY} days",
         "a set-up address": f"{setup.SETUP_MINUTES} minutes",

@@ -53,6 +53,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_screenshot": {"ticket_id": ticket, "max_side": 300},
         "list_annotations": {"asset_id": asset},
         "get_ticket_history": {"ticket_id": ticket},
+        "wait_for_events": {"types": ["member.removed"], "wait_seconds": 0},
     }
 
     async def call_all(client: Client) -> tuple[list[str], dict[str, Any]]:

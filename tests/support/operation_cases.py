@@ -308,6 +308,7 @@ CASES: dict[str, Case] = {
     "list_attachments": Case(_ticket),
     "list_annotations": Case(_asset),
     "list_events": Case(lambda _: {"types": ["ticket.created", "ticket.moved"]}),
+    "wait_for_events": Case(lambda _: {"types": ["ticket.created"], "wait_seconds": 0}),
     "stream_events": Case(lambda _: {"types": ["ticket.created"]}),
     "create_ticket": Case(lambda w: {"project_id": w.project, "title": "New"}, MEMBER),
     "create_capture": Case(lambda w: capture_arguments(w.project), MEMBER),

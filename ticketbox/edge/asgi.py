@@ -66,6 +66,12 @@ def has_body(scope: Scope) -> bool:
     )
 
 
+async def wait_for_disconnect(receive: Receive) -> None:
+    """Return when the client has disconnected. The request's body must have been read."""
+    while (await receive())["type"] != "http.disconnect":
+        pass
+
+
 async def discard_body(receive: Receive, max_bytes: int, seconds: float) -> None:
     """Read and discard the rest of a body, up to a size and a time."""
     with contextlib.suppress(TimeoutError):

@@ -9,6 +9,7 @@ import logging
 import secrets as randomness
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from http.cookies import CookieError, SimpleCookie
 from ipaddress import IPv4Network, IPv6Network, ip_address
 
@@ -38,6 +39,7 @@ from ticketbox.edge.asgi import (
     get_header,
     has_body,
     list_header_values,
+    wait_for_disconnect,
 )
 from ticketbox.edge.compression import wrap_send
 from ticketbox.edge.responses import Answer, Headers, build_problem_answer
@@ -120,7 +122,9 @@ class Edge:
         send = wrap_send(scope, send)
         started = time.perf_counter()
         request_id = randomness.token_hex(8)
-        context = scope["context"] = RequestContext(address=self._find_client_address(scope))
+        context = scope["context"] = RequestContext(
+            address=self._find_client_address(scope), wait_for_disconnect=partial(wait_for_disconnect, receive)
+        )
         status = 0
         body_is_read = not has_body(scope)
 

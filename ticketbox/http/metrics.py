@@ -101,6 +101,9 @@ class _ServerState(Collector):
             "ticketbox_bucket_refusals", "Calls refused by an empty bucket, by its name.", "bucket", limiter.refusals
         )
         yield GaugeMetricFamily("ticketbox_buckets", "Buckets in memory.", len(limiter))
+        yield GaugeMetricFamily(
+            "ticketbox_waiting_calls", "Calls that wait for an event.", self._services.listeners.waiting
+        )
         yield from self._collect_database()
         if self.backlogs is not None:
             yield from self._collect_outboxes(*self.backlogs)

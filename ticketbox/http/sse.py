@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Callable
 
 import msgspec
 
-from ticketbox.edge.asgi import Receive, Scope, Send
+from ticketbox.edge.asgi import Receive, Scope, Send, wait_for_disconnect
 from ticketbox.operations.core.listeners import EventBatch
 
 WRITE_SECONDS = 20.0
@@ -35,7 +35,7 @@ class EventStream:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the batches as they arrive. Raises Problem if the first one is refused."""
-        disconnected = asyncio.create_task(_wait_for_disconnect(receive))
+        disconnected = asyncio.create_task(wait_for_disconnect(receive))
         sending = asyncio.create_task(self._send_batches(send, head=scope["method"] == "HEAD"))
         try:
             await asyncio.wait({disconnected, sending}, return_when=asyncio.FIRST_COMPLETED)
@@ -61,11 +61,6 @@ class EventStream:
                 async for batch in batches:
                     await _send_batch(send, batch)
         await _send_chunk(send, b"", more=False)
-
-
-async def _wait_for_disconnect(receive: Receive) -> None:
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 async def _send_batch(send: Send, batch: EventBatch) -> None:

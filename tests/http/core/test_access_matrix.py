@@ -244,7 +244,7 @@ NOUNS = {
     "delivery_id": "delivery",
 }
 # An event's id is a number in a sequence: `after` compares with it, and no row is looked up.
-NO_ROW = {("list_events", "after"), ("stream_events", "after")}
+NO_ROW = {("list_events", "after"), ("wait_for_events", "after"), ("stream_events", "after")}
 
 
 def slots(declared: Operation) -> Iterator[Slot]:

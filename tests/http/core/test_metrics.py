@@ -85,7 +85,7 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
             "ticketbox_info", "ticketbox_buckets", "ticketbox_writer_queue", "ticketbox_database_bytes",
             "ticketbox_wal_bytes", "ticketbox_disk_free_bytes", "ticketbox_deliveries_waiting",
             "ticketbox_deliveries_oldest_seconds", "ticketbox_webhooks_disabled", "ticketbox_mails_waiting",
-            "ticketbox_mails_oldest_seconds",
+            "ticketbox_mails_oldest_seconds", "ticketbox_waiting_calls",
         },
     }  # fmt: skip
     labels = {

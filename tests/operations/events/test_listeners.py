@@ -1,9 +1,14 @@
-"""How often a listener reads: the first event immediately, the following ones in batches."""
+"""When a listener wakes, how often it reads, and how a waiting call runs again."""
 
 import asyncio
 
+import msgspec
+
 from ticketbox.domain.core.policy import ANONYMOUS
-from ticketbox.operations.core.listeners import PAUSE_SECONDS, Listener
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.listeners import PAUSE_SECONDS, Interest, Listener, Listeners
+from ticketbox.operations.core.waiting import NothingYet, wait_for_result
+from ticketbox.store.file.database import CommittedEvent
 
 
 def test_first_event_is_read_immediately_and_following_ones_in_batches() -> None:
@@ -37,3 +42,58 @@ def test_end_does_not_wait_for_the_pause() -> None:
         assert listener.ended
 
     asyncio.run(listen())
+
+
+def test_interest_selects_events_about_tickets_by_type_and_project() -> None:
+    def event(type_: str, project: int | None, ticket: int | None) -> CommittedEvent:
+        return CommittedEvent(1, type_, 1, project, ticket, None)
+
+    moved = Interest(frozenset({"ticket.moved"}), project=7)
+    assert moved.includes(event("ticket.moved", 7, 1))
+    assert not moved.includes(event("ticket.moved", 8, 1))
+    assert not moved.includes(event("ticket.created", 7, 1))
+    assert moved.includes(event("member.removed", None, None)), "it can change the caller's access"
+    assert Interest().includes(event("ticket.created", 8, 1))
+
+
+def test_event_between_a_run_and_the_wait_is_not_missed() -> None:
+    async def call() -> str:
+        opened, runs = Listeners(), 0
+
+        async def run(_: msgspec.Struct, ran_before: bool) -> str:
+            nonlocal runs
+            runs += 1
+            if not ran_before:
+                opened.publish([CommittedEvent(1, "ticket.created", 1, 1, 1, None)])
+                raise NothingYet("nothing")
+            return "found"
+
+        async with asyncio.timeout(10):
+            return await wait_for_result(run, Waiting(50), RequestContext(actor=ANONYMOUS), opened)
+
+    assert asyncio.run(call()) == "found"
+
+
+def test_handler_continues_with_the_changed_arguments() -> None:
+    async def call() -> list[int]:
+        opened, positions = Listeners(), list[int]()
+
+        async def run(args: msgspec.Struct, _: bool) -> str:
+            assert isinstance(args, Waiting)
+            positions.append(args.after)
+            if len(positions) == 3:
+                return "found"
+            opened.publish([CommittedEvent(1, "member.joined", None, None, None, None)])
+            raise NothingYet("nothing", after=args.after + 10)
+
+        await wait_for_result(run, Waiting(50), RequestContext(actor=ANONYMOUS), opened)
+        return positions
+
+    assert asyncio.run(call()) == [0, 10, 20]
+
+
+class Waiting(msgspec.Struct, frozen=True):
+    """Arguments of a waiting call."""
+
+    wait_seconds: int
+    after: int = 0

@@ -1,5 +1,7 @@
 """The context of one call of an operation."""
 
+from collections.abc import Callable, Coroutine
+
 import msgspec
 
 from ticketbox.domain.core.limits import BucketState
@@ -10,7 +12,8 @@ class RequestContext(msgspec.Struct):
     """A call as its interface describes it, and what dispatch reports about it.
 
     Input: `secret_hash` is the hash of the credential (None: no credential), `cookie` says that it came in a cookie,
-    and `operator` that the call comes from the server's command line.
+    and `operator` that the call comes from the server's command line. `wait_for_disconnect` returns when the client
+    has disconnected; it can be called once the request's body is read.
     Output: `level` is the state of the caller's budget after the call, also after an error; `replayed` says that an
     Idempotency-Key returned the stored answer; `charged` that the call was counted against the budget; `refusal` is
     the error code, if the call failed; `credential_ended` that the credential was valid before it expired or was
@@ -29,3 +32,4 @@ class RequestContext(msgspec.Struct):
     replayed: bool = False
     refusal: str = ""
     credential_ended: bool = False
+    wait_for_disconnect: Callable[[], Coroutine[None, None, None]] | None = None

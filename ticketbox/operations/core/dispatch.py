@@ -29,6 +29,7 @@ from ticketbox.operations.core.listeners import EventBatch, collect_company_keys
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Body, Operation
 from ticketbox.operations.core.services import Services
+from ticketbox.operations.core.waiting import wait_for_result
 from ticketbox.store.accounts import actors
 from ticketbox.store.core import idempotency
 from ticketbox.store.file.database import Read, Write
@@ -73,13 +74,20 @@ class Dispatcher:
             actor = await self.admit(operation, context)
             prepared = (await operation.prepare(self.services, actor, args, context),)
         mark = await self._read_idempotency_mark(operation, args)
-        if operation.writes:
-            result = await database.write(lambda tx: self._perform(tx, operation, args, prepared, context, mark))
+
+        async def run(args: msgspec.Struct, ran_before: bool = False) -> Any:
+            def work(tx: Read) -> Any:
+                return self._perform(tx, operation, args, prepared, context, mark)
+
+            if operation.writes:
+                return await database.write(work)
+            # What came since the last run is a short read.
+            return await database.read(work, brief=ran_before or operation.brief(args))
+
+        if operation.waits:
+            result = await wait_for_result(run, args, context, self.services.listeners)
         else:
-            brief = operation.brief(args)
-            result = await database.read(
-                lambda tx: self._perform(tx, operation, args, prepared, context, mark), brief=brief
-            )
+            result = await run(args)
         if operation.finish is not None:
             result = await operation.finish(self.services, args, result)
         return result

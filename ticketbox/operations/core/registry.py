@@ -76,6 +76,7 @@ class Operation(msgspec.Struct, frozen=True):
     brief: Callable[[Any], bool]
     creates: bool
     live: bool
+    waits: bool
     body: Body
     media: tuple[str, ...]
     refuses: tuple[type[Problem], ...]
@@ -109,6 +110,7 @@ def operation(
     brief: bool | Callable[[Any], bool] = False,
     creates: bool = False,
     live: bool = False,
+    waits: bool = False,
     body: Body | None = None,
     media: tuple[str, ...] = (),
     refuses: tuple[type[Problem], ...] = (),
@@ -119,8 +121,9 @@ def operation(
     `prepare` runs before the transaction and may be slow (hash, decode, inspect a file); `finish` runs after it and
     converts the handler's result to the answer (draw, scale). `brief` says, for all or for given arguments, that the
     read is only a few indexed look-ups, so that it runs on the event loop instead of a thread. A `live` operation
-    streams its answer in batches. `media` lists the media types of an answer that isn't JSON. `refuses` lists the
-    problems beyond those that follow from the declaration (http/openapi/refusals.py).
+    streams its answer in batches. An operation that `waits` has the argument `wait_seconds`, and its handler raises
+    NothingYet if it must run again after the next event (waiting.py). `media` lists the media types of an answer that
+    isn't JSON. `refuses` lists the problems beyond those that follow from the declaration (http/openapi/refusals.py).
     Raises TypeError or ValueError at import if the declaration is invalid.
     """
 
@@ -139,6 +142,8 @@ def operation(
             raise ValueError(f"operation {name} has no description")
         if not arguments.__struct_config__.forbid_unknown_fields:
             raise TypeError(f"operation {name}: {arguments.__name__} must forbid unknown fields")
+        if waits and "wait_seconds" not in arguments.__struct_fields__:
+            raise TypeError(f"operation {name}: {arguments.__name__} must have wait_seconds")
         for route in routes:
             if unknown := set(route.parameters) - set(arguments.__struct_fields__):
                 raise TypeError(f"operation {name}: {route.path} has parameters that aren't arguments: {unknown}")
@@ -165,6 +170,7 @@ def operation(
             brief=brief if callable(brief) else _is_always_brief if brief else _is_never_brief,
             creates=creates,
             live=live,
+            waits=waits,
             body=kind,
             media=media,
             refuses=refuses,

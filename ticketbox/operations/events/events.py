@@ -17,10 +17,11 @@ from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.domain.events.records import Event
 from ticketbox.operations.core.content import Content
-from ticketbox.operations.core.listeners import EventBatch
+from ticketbox.operations.core.listeners import EventBatch, Interest
 from ticketbox.operations.core.lookups import CompanyId, Id, TicketId, find_membership, find_readable_ticket
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read
 
@@ -110,6 +111,54 @@ def list_events(tx: Read, actor: Actor, args: ListEvents) -> Page[Event]:
     return build_page(
         actor, args, events.list_visible_events(tx, actor.viewer, after, _parse_types(args.types), args.limit + 1)
     )
+
+
+class WaitForEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Events after `after`; events from now on by default."""
+
+    after: After | None = None
+    types: Types | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+    wait_seconds: WaitSeconds = 25
+
+
+class NewEvents(msgspec.Struct, frozen=True):
+    """New events, oldest first. `last` is the id to send as `after` in the next call, also if there are none.
+
+    `next_cursor` is null unless more events are available now.
+    """
+
+    items: list[Event]
+    next_cursor: str | None
+    last: str
+
+
+@operation(
+    "wait_for_events",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /events/wait",
+    tool=Tool(
+        "Wait for events",
+        "Use this to sleep until something changes, instead of asking again and again; then call it with `last` as "
+        "`after`.",
+        {"types": ["comment.created", "ticket.moved"], "wait_seconds": 50},
+    ),
+    waits=True,
+)
+def wait_for_events(tx: Read, actor: Actor, args: WaitForEvents) -> NewEvents:
+    """Return new events that the caller can access, oldest first; if there are none, wait for them."""
+    newest = events.find_newest_key(tx)
+    (after,) = decode_cursor(actor, args) or (newest if args.after is None else _decode_event_id("after", args.after),)
+    types = _parse_types(args.types)
+    entries = events.list_visible_events(tx, actor.viewer, min(after, newest), types, args.limit + 1)
+    page = build_page(actor, args, entries)
+    last = events.encode_event_id(entries[args.limit - 1][0] if page.next_cursor else newest)
+    new = NewEvents(page.items, page.next_cursor, last)
+    if not new.items:
+        raise NothingYet(new, Interest(None if types is None else frozenset(types)), after=last, cursor=None)
+    return new
 
 
 class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
