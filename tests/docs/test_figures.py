@@ -94,6 +94,8 @@ def test_limits_page_matches_the_code() -> None:
         "writes of a web session": f"{limits.DEFAULT_WRITES * limits.SESSION_FACTOR:,} a minute",
         "tickets in a bulk call": f"{limits.MAX_BULK}",
     }
+    assert f"suffices within {limits.MAX_WAIT_SECONDS:.0f} seconds waits" in prose(LIMITS)
+    assert f"Up to {limits.MAX_WAITING} calls wait for a budget" in prose(LIMITS)
     assert f"At most {limits.MAX_BUCKETS:,} buckets are kept" in prose(LIMITS)
     assert anonymous == {
         "requests without a credential, from an address": f"{edge.ANONYMOUS_PER_MINUTE} a minute",

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ticketbox.domain.core.limits import MAX_WAIT_SECONDS
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import (
     Forbidden,
@@ -117,6 +118,8 @@ class Endpoint:
         if context.cookie:
             context.secret_hash, context.cookie = None, False
         message = _decode_message(body)
+        if message and message.get("method") == "tools/call":
+            context.patience = MAX_WAIT_SECONDS
         fast_path = self._fast_path
         request = None if fast_path is None or message is None else fast_path.read(scope, message)
         answer: Answer | None = UNREADABLE if message is None else None

@@ -17,6 +17,8 @@ DEFAULT_WRITES = 60
 SESSION_FACTOR = 10
 MAX_BULK = 50
 MAX_BUCKETS = 20_000
+MAX_WAIT_SECONDS = 5.0
+MAX_WAITING = 10
 
 
 class Budget(Enum):
@@ -31,13 +33,14 @@ class BucketState(msgspec.Struct, frozen=True):
     """A bucket's state after calls were consumed.
 
     `limit` calls a minute, `remaining` whole calls now, and `retry_after` whole seconds until the
-    calls can be consumed (0 if it did).
+    calls can be consumed (0 if it did). `wait` is how long a caller must wait for calls that it consumed in advance.
     """
 
     name: str
     limit: int
     remaining: int
     retry_after: int
+    wait: float = 0.0
 
     @property
     def policy(self) -> str:
@@ -68,17 +71,23 @@ class RateLimiter:
     def __len__(self) -> int:
         return len(self._buckets)
 
-    def consume(self, key: Hashable, name: str, per_minute: int, cost: int = 1, ahead: int = 0) -> BucketState:
+    def consume(
+        self, key: Hashable, name: str, per_minute: int, cost: int = 1, ahead: int = 0, patience: float = 0.0
+    ) -> BucketState:
         """Consume `cost` calls from the bucket, or none if it holds fewer.
 
-        A cost of 0 only reads the state. `ahead` calls are left for others that already wait.
+        A cost of 0 only reads the state. `ahead` calls are left for others that already wait. A caller with `patience`
+        also consumes calls that the bucket will hold within so many seconds, if at most `MAX_WAITING` are consumed in
+        this way: the bucket goes below zero, so that callers are served in their order.
         """
         now = self._monotonic()
         with self._lock:
             available, at = self._buckets.get(key, (float(per_minute), now))
             available = min(float(per_minute), available + (now - at) * per_minute / 60)
-            missing = cost + ahead - available
-            if missing <= 0:
+            missing = max(0.0, cost + ahead - available) if cost else 0.0
+            wait = missing * 60 / per_minute
+            granted = wait <= patience and missing <= MAX_WAITING
+            if granted:
                 available -= cost
             else:
                 self.refusals[name] += 1
@@ -86,5 +95,7 @@ class RateLimiter:
             self._buckets.move_to_end(key)
             if len(self._buckets) > self._most:
                 self._buckets.popitem(last=False)
-        wait = math.ceil(missing * 60 / per_minute) if missing > 0 else 0
-        return BucketState(name, per_minute, int(available), wait)
+        remaining = max(0, int(available))
+        if granted:
+            return BucketState(name, per_minute, remaining, 0, wait)
+        return BucketState(name, per_minute, remaining, math.ceil(wait))

@@ -5,10 +5,11 @@ The actor is resolved inside the operation's transaction. So revocation, expiry 
 from the next call on, and there is no cache to invalidate.
 """
 
+import asyncio
 import hashlib
 import re
 from collections.abc import AsyncGenerator, Mapping
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -34,12 +35,22 @@ from ticketbox.store.accounts import actors
 from ticketbox.store.core import idempotency
 from ticketbox.store.file.database import Read, Write
 
+T = TypeVar("T")
+
 
 class IdempotencyMark(msgspec.Struct, frozen=True):
     """An Idempotency-Key, and the digest of the input sent with it."""
 
     key: str
     fingerprint: bytes
+
+
+class BudgetDelay(Exception):
+    """A call is charged and must wait for its budget, outside of its transaction."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__("the budget isn't there yet")
+        self.seconds = seconds
 
 
 class Dispatcher:
@@ -79,10 +90,14 @@ class Dispatcher:
             def work(tx: Read) -> Any:
                 return self._perform(tx, operation, args, prepared, context, mark)
 
-            if operation.writes:
-                return await database.write(work)
-            # What came since the last run is a short read.
-            return await database.read(work, brief=ran_before or operation.brief(args))
+            try:
+                if operation.writes:
+                    return await database.write(work)
+                # What came since the last run is a short read.
+                return await database.read(work, brief=ran_before or operation.brief(args))
+            except BudgetDelay as delay:
+                await asyncio.sleep(delay.seconds)
+            return await run(args, ran_before)
 
         if operation.waits:
             result = await wait_for_result(run, args, context, self.services.listeners)
@@ -134,6 +149,10 @@ class Dispatcher:
             self._charge(actor, operation, context)
             return actor
 
+        try:
+            return await self.services.database.read(check, brief=True)
+        except BudgetDelay as delay:
+            await asyncio.sleep(delay.seconds)
         return await self.services.database.read(check, brief=True)
 
     def _admit(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
@@ -165,9 +184,11 @@ class Dispatcher:
         if not context.charged:
             context.charged = True
             try:
-                meter.charge()
+                wait = meter.charge(patience=context.patience)
             finally:
                 context.level = meter.level
+            if wait:
+                raise BudgetDelay(wait)
         return meter
 
     async def _read_idempotency_mark(self, operation: Operation, args: msgspec.Struct) -> IdempotencyMark | None:

@@ -18,19 +18,23 @@ class Meter(msgspec.Struct):
     budget: Budget
     level: BucketState | None = None
 
-    def charge(self, ahead: int = 0) -> None:
-        """Charge one call. Raises RateLimited if the budget is used up by it and the `ahead` refused ones before it."""
+    def charge(self, ahead: int = 0, patience: float = 0.0) -> float:
+        """Charge one call; return for how many seconds it must wait, which are at most `patience`.
+
+        Raises RateLimited if the budget is used up by it and the `ahead` refused ones before it.
+        """
         if self.budget is Budget.NONE or self.actor.kind is None:
-            return
-        level = self.level = self._draw(self.budget, 1, ahead)
+            return 0.0
+        level = self.level = self._draw(self.budget, 1, ahead, patience)
         if level.retry_after:
             what = f"the budget of {level.limit} {self.budget.value} per minute is used up"
             raise RateLimited(level.retry_after, what)
+        return level.wait
 
     def read_levels(self) -> tuple[BucketState, BucketState]:
         """Return the states of the read and the write budget, without a charge."""
         return self._draw(Budget.READ, 0), self._draw(Budget.WRITE, 0)
 
-    def _draw(self, budget: Budget, cost: int, ahead: int = 0) -> BucketState:
+    def _draw(self, budget: Budget, cost: int, ahead: int = 0, patience: float = 0.0) -> BucketState:
         key = (self.actor.credential, budget)
-        return self.limiter.consume(key, budget.value, self.actor.get_rate_limit(budget), cost, ahead)
+        return self.limiter.consume(key, budget.value, self.actor.get_rate_limit(budget), cost, ahead, patience)
