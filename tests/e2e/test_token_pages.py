@@ -16,6 +16,7 @@ from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
 from tests.support.mcp_client import talk_over_stdio
+from tests.support.oauth_app import App
 from tests.support.server import World, expect_error, ok
 from ticketbox.domain.core.scopes import Scope
 
@@ -68,6 +69,39 @@ def test_created_token_works_within_its_scope(chromium: Chromium, world: World, 
     assert ask_mcp(f"{world.box.url}/mcp", {"Authorization": f"Bearer {secret}"})["token"]["id"] == token["id"]
     ticket = world.ticket()
     expect_error(world.box.client(secret).get(f"/tickets/{ticket['id']}"), 404, "not_found")
+
+
+@SIZES
+def test_agents_are_connected_without_a_token(chromium: Chromium, world: World, size: ViewportSize) -> None:
+    App(world.box, name="Claude Code (ticketbox)").connect(world.owner, "read")
+    mcp = f"{world.box.url}/mcp"
+
+    async def visit(page: Page) -> None:
+        await page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+        watch = await open_as(page, world.owner, TOKENS)
+        group = page.get_by_role("group", name="Client")
+        await group.get_by_text("Connected", exact=True).wait_for()
+        assert await group.get_by_text("Not connected").count() == 5
+        texts: dict[str, str] = {}
+        for name in ("Codex", "Cursor", "VS Code", "Gemini CLI", "opencode", "Claude Code"):
+            await group.get_by_role("radio", name=name).check()
+            steps = page.get_by_role("list", name=f"Steps for {name}")
+            await steps.get_by_role("button", name="Copy").click()
+            texts[name] = await page.evaluate("() => navigator.clipboard.readText()")
+            assert texts[name] == await steps.locator("pre").inner_text()
+            assert await steps.get_by_role("link", name=f"Install in {name}").count() == (name in {"Cursor", "VS Code"})
+        assert shlex.split(texts["Claude Code"])[-4:] == ["--transport", "http", "ticketbox", mcp]
+        assert shlex.split(texts["Codex"])[-3:] == ["ticketbox", "--url", mcp]
+        assert shlex.split(texts["Gemini CLI"])[-2:] == ["ticketbox", mcp]
+        assert json.loads(texts["Cursor"])["mcpServers"]["ticketbox"] == {"url": mcp}
+        assert json.loads(texts["VS Code"])["servers"]["ticketbox"] == {"type": "http", "url": mcp}
+        assert json.loads(texts["opencode"])["mcp"]["ticketbox"] == {"type": "remote", "url": mcp, "enabled": True}
+        async with page.expect_download() as download:
+            await page.get_by_role("link", name="Download plugin").click()
+        assert (await download.value).suggested_filename == "ticketbox-plugin.zip"
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit, viewport=size)
 
 
 @pytest.mark.long

@@ -7,6 +7,7 @@ https://agentskills.io/specification.
 import io
 import json
 import os
+import platform
 import re
 import subprocess
 import zipfile
@@ -109,7 +110,8 @@ def test_unknown_skill_is_not_found(box: Box) -> None:
 
 @pytest.mark.long
 def test_claude_code_validates_installs_and_lists_the_plugin(plugin: Path, tmp_path: Path) -> None:
-    claude = install_once(CLAUDE_CODE) / ".bin" / "claude"
+    machine = "arm64" if platform.machine() in {"aarch64", "arm64"} else "x64"
+    claude = install_once(CLAUDE_CODE) / "@anthropic-ai" / f"claude-code-linux-{machine}" / "claude"
     environment = {"HOME": str(tmp_path), "PATH": os.environ["PATH"], "DISABLE_AUTOUPDATER": "1"}
 
     def call(*arguments: str | Path) -> str:
