@@ -33,7 +33,7 @@ def test_hosted_tools_and_errors_are_relayed(world: World, mode: str, tmp_path: 
         assert lost.structured_content is not None
         assert (lost.is_error, lost.structured_content["code"]) == (True, "not_found")
         prompts = await client.list_prompts()
-        assert {prompt.name for prompt in prompts.prompts} == {"fix_ticket", "triage_column"}
+        assert {prompt.name for prompt in prompts.prompts} == {"fix_ticket", "triage_column", "verify_fix", "sweep"}
         (resource,) = (await client.read_resource(f"ticket://{made['id']}")).contents
         assert isinstance(resource, TextResourceContents)
         assert made["id"] in resource.text

@@ -199,7 +199,7 @@ def test_prompts_and_resources(world: World, mode: str) -> None:
         return listed, prompt, templates, ticket, har, picture
 
     listed, prompt, templates, ticket, har, picture = talk(world, mode, read)
-    assert [each.name for each in listed.prompts] == ["fix_ticket", "triage_column"]
+    assert [each.name for each in listed.prompts] == ["fix_ticket", "triage_column", "verify_fix", "sweep"]
     assert receipt["ticket_id"] in prompt.messages[0].content.text
     assert len(templates.resource_templates) == 3
     assert json.loads(ticket.contents[0].text)["id"] == receipt["ticket_id"]

@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -14,6 +14,7 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Problem
 from ticketbox.mcp import prompts, tools
 from ticketbox.mcp.refusals import render_refusal
+from ticketbox.mcp.suggestions import Suggestions
 from ticketbox.mcp.tools import ToolCard
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.context import RequestContext
@@ -24,6 +25,8 @@ from ticketbox.operations.tickets.ticket_detail import TicketDetail
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.lowlevel import Server
+
+T = TypeVar("T")
 
 log = logging.getLogger("ticketbox.mcp")
 
@@ -48,6 +51,7 @@ class Handlers:
     def __init__(self, registry: Registry, dispatcher: Dispatcher) -> None:
         self._registry = registry
         self._dispatcher = dispatcher
+        self._suggestions = Suggestions(registry, dispatcher)
 
     def build_server(self) -> "Server[Any]":
         """Create the SDK's server with these handlers."""
@@ -66,6 +70,7 @@ class Handlers:
             on_list_resources=hide_internal_errors(self._list_resources),
             on_list_resource_templates=hide_internal_errors(self._list_templates),
             on_read_resource=hide_internal_errors(self._read_resource),
+            on_completion=hide_internal_errors(self._complete),
         )
 
     def _get_input_schema(self, name: str) -> dict[str, Any] | None:
@@ -169,9 +174,25 @@ class Handlers:
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
     async def _list_resources(self, server_context: Any, params: Any) -> "types.ListResourcesResult":
-        import mcp_types as types
+        return await self._suggest(
+            server_context, self._suggestions.list_resources(_get_request_context(server_context))
+        )
 
-        return types.ListResourcesResult(resources=[])
+    async def _complete(self, server_context: Any, params: "types.CompleteRequestParams") -> "types.CompleteResult":
+        argument = params.argument
+        found = self._suggestions.complete(argument.name, argument.value, _get_request_context(server_context))
+        return await self._suggest(server_context, found)
+
+    async def _suggest(self, server_context: Any, suggestion: Awaitable[T]) -> T:
+        """Wait for a suggestion. Raises MCPError for a refused call."""
+        import mcp_types as types
+        from mcp.shared.exceptions import MCPError
+
+        try:
+            return await suggestion
+        except Problem as problem:
+            _get_request_context(server_context).refusal = problem.code
+            raise MCPError(types.INVALID_PARAMS, problem.detail, problem.body()) from None
 
     async def _list_templates(self, server_context: Any, params: Any) -> "types.ListResourceTemplatesResult":
         import mcp_types as types

@@ -123,6 +123,11 @@ class Relay:
         """Read a hosted resource."""
         return cast(types.ReadResourceResult, await self._forward("resources/read", {"uri": str(params.uri)}))
 
+    async def complete(self, context: Any, params: types.CompleteRequestParams) -> types.CompleteResult:
+        """Complete a value as the hosted server does."""
+        given = params.model_dump(by_alias=True, mode="json", exclude_none=True, exclude={"meta"})
+        return cast(types.CompleteResult, await self._forward("completion/complete", given))
+
     async def _forward(self, method: str, params: dict[str, Any]) -> types.Result:
         """Send a request that isn't a tool call. Raises MCPError."""
         try:
@@ -165,6 +170,7 @@ async def serve() -> None:
         on_list_resources=relay.list_resources,
         on_list_resource_templates=relay.list_templates,
         on_read_resource=relay.read_resource,
+        on_completion=relay.complete,
     )
     options = server.create_initialization_options(NotificationOptions(tools_changed=True))
     async with relay.open(), stdio_server() as (reading, writing):
