@@ -101,6 +101,12 @@ class Box:
         self._stderr.close()
         return status
 
+    def restart(self) -> None:
+        """Stop the process and start it again at the same address."""
+        self.stop()
+        self.arguments = (*self.arguments, "--port", self.url.rpartition(":")[2])
+        self.start()
+
     def log_size(self) -> int:
         """How many bytes the log has, as a mark for `log_after`."""
         return self.log.stat().st_size

