@@ -8,13 +8,13 @@ const server = await createServer({
   optimizeDeps: { noDiscovery: true },
   server: { middlewareMode: true, ws: false, watch: null },
 });
-const { render } = await server.ssrLoadModule('/src/app/tickets/text/markdown.ts');
+const { renderMarkdown } = await server.ssrLoadModule('/src/app/tickets/text/markdown.ts');
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
 const answers = JSON.parse(Buffer.concat(chunks)).map((text) => {
   const started = performance.now();
   try {
-    return { html: render(text, { tasks: true }), ms: performance.now() - started };
+    return { html: renderMarkdown(text, { tasks: true }), ms: performance.now() - started };
   } catch (error) {
     return { thrown: String(error), ms: performance.now() - started };
   }

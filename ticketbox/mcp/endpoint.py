@@ -44,7 +44,7 @@ log = logging.getLogger("ticketbox.mcp")
 
 MAX_MESSAGE = 1024 * 1024
 MESSAGE_SECONDS = 30.0
-WARM_SECONDS = 2.0
+WARM_SECONDS = 10.0  # the first seconds belong to the person who opens the app
 RETRY_SECONDS = 60.0
 
 _ALL_SCOPES = " ".join(Permission)
@@ -69,7 +69,7 @@ class Endpoint:
         self._load_finished = asyncio.Event()
 
     async def run(self, stopping: asyncio.Event) -> None:
-        """Load the SDK in a thread at the first request, or two seconds after the start; then serve until the stop.
+        """Load the SDK in a thread at the first request, or ten seconds after the start; then serve until the stop.
 
         Its import takes longer than the rest of the start. While it fails, requests are refused with 503.
         """
