@@ -50,6 +50,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_network": {"capture_id": capture, "failures_only": True},
         "get_errors": {"capture_id": capture},
         "get_network_request": {"capture_id": capture, "entry": "r1"},
+        "get_error": {"capture_id": capture, "entry": 1},
         "get_screenshot": {"ticket_id": ticket, "max_side": 300},
         "list_annotations": {"asset_id": asset},
         "get_ticket_history": {"ticket_id": ticket},

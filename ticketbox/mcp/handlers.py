@@ -12,7 +12,7 @@ from ticketbox import __version__
 from ticketbox.domain.captures.images import processing
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Problem
-from ticketbox.mcp import prompts, tools
+from ticketbox.mcp import answers, prompts, tools
 from ticketbox.mcp.refusals import render_refusal
 from ticketbox.mcp.suggestions import Suggestions
 from ticketbox.mcp.tools import ToolCard
@@ -127,18 +127,39 @@ class Handlers:
 
     async def call_tool(self, card: ToolCard, arguments: dict[str, Any], context: RequestContext) -> ToolResult:
         """Call a tool. Raises Problem."""
-        result = await self._dispatcher.dispatch(card.operation, arguments, context)
+        full, for_operation = tools.take_detail(card, arguments)
+        result = await self._dispatcher.dispatch(card.operation, for_operation, context)
         images = [result] if isinstance(result, Content) else await self._load_images(result, context)
-        structured = tools.build_structured_result(result)
+        structured = answers.build_structured_result(result, full=full)
+        if isinstance(structured.get("items"), list):
+            structured = await self._cut_page(card, arguments, context, structured)
         return ToolResult(msgspec.json.encode(structured).decode(), None if images else structured, images)
 
+    async def _cut_page(
+        self, card: ToolCard, arguments: dict[str, Any], context: RequestContext, page: dict[str, Any]
+    ) -> dict[str, Any]:
+        """Cut a page that is too long for a context, by reading a shorter one, whose cursor continues it."""
+        full, for_operation = tools.take_detail(card, arguments)
+        kept, matched = answers.cut_page(page, full=full), page.get("matched", len(page["items"]))
+        if kept == len(page["items"]):
+            return page
+        if card.operation.accepts_cursor:
+            result = await self._dispatcher.dispatch(card.operation, {**for_operation, "limit": kept}, context)
+            page = answers.build_structured_result(result, full=full)
+            answers.cut_page(page, full=full)
+            page["next"] = answers.describe_next_call(card.name, arguments)
+        page["items"] = page["items"][:kept]
+        return {**page, "omitted": matched - len(page["items"])}
+
     async def _load_images(self, result: Any, context: RequestContext) -> list[Content]:
-        """Draw the screenshot for a ticket's result, at most `MODEL_SIDE` pixels wide and high."""
+        """Draw the screenshot for a ticket's result, in the size for models."""
         if not isinstance(result, TicketDetail) or result.capture is None or result.capture.screenshot is None:
             return []
         if result.capture.console is msgspec.UNSET:
             return []
-        shot = {"ticket_id": result.id, "annotated": True, "max_side": processing.MODEL_SIDE}
+        picture = result.capture.screenshot
+        side = processing.compute_model_side(picture.width or 1, picture.height or 1)
+        shot = {"ticket_id": result.id, "annotated": True, "max_side": side}
         try:
             return [await self._dispatcher.dispatch(self._registry["get_screenshot"], shot, context)]
         except Problem:  # return the ticket without its image; get_screenshot reports the reason
@@ -224,7 +245,9 @@ class Handlers:
             blob = types.BlobResourceContents(uri=uri, mime_type=result.media_type, blob=tools.encode_image(result))
             return types.ReadResourceResult(contents=[blob])
         text = (
-            result.data.decode() if isinstance(result, Content) else json.dumps(tools.build_structured_result(result))
+            result.data.decode()
+            if isinstance(result, Content)
+            else json.dumps(answers.build_structured_result(result, complete=True))
         )
         return types.ReadResourceResult(
             contents=[types.TextResourceContents(uri=uri, mime_type="application/json", text=text)]

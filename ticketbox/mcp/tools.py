@@ -6,24 +6,24 @@ Schemas have no references and only what a caller needs, because a model reads a
 import base64
 import functools
 import typing
-from collections.abc import Iterable
 from typing import Any
 
 import msgspec
 
 from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.domain.tickets.records import Ticket
+from ticketbox.mcp import answers
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.registry import Operation, Registry
 from ticketbox.operations.core.schemas import Json, build_schemas, list_answer_types
-from ticketbox.operations.tickets.ticket_detail import TicketDetail
-
-LISTED_DESCRIPTION = 200  # characters
+from ticketbox.operations.tickets.ticket_detail import Detail, TicketDetail
 
 _REF = "#/$defs/{name}"
 _OUTPUT_DEPTH = 1
 _REFUSAL = {"required": ["code", "detail"]}
+_DETAIL_OF_LISTS = "`summary` returns one line for each entry, `full` complete entries."
+_DETAIL_OF_ENTRIES = "`full` raises the limit from 8,000 to 24,000 tokens."
 _WITH_IMAGES = (Content, TicketDetail)
 
 
@@ -35,6 +35,7 @@ class ToolCard(msgspec.Struct, frozen=True):
     description: str
     input_schema: Json
     output_schema: Json | None
+    lists_lines: bool
     read_only: bool
     destructive: bool
     idempotent: bool
@@ -67,11 +68,28 @@ def _build_card(operation: Operation) -> ToolCard:
         description=f"{operation.summary}. {tool.when} Example: {example}",
         input_schema=_build_input_schema(operation),
         output_schema=_build_output_schema(operation),
+        lists_lines=answers.lists_lines(operation.result),
         read_only=not operation.writes,
         destructive=tool.destructive,
         idempotent=tool.idempotent or not operation.writes,
         operation=operation,
     )
+
+
+def take_detail(card: ToolCard, arguments: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
+    """Return whether a call asks for `full` detail, and its arguments for the operation. Raises InvalidRequest.
+
+    Operations on streams have no `detail`: their answers are always complete, and tools show them as lines.
+    """
+    detail = arguments.get("detail", Detail.SUMMARY)
+    if card.lists_lines:
+        arguments = {name: value for name, value in arguments.items() if name != "detail"}
+        if detail not in list(Detail):
+            raise InvalidField("detail", f"must be one of {', '.join(Detail)}", valid=list(Detail))
+    for name, value in card.operation.tool.defaults.items() if card.operation.tool else ():
+        if arguments.get(name) is None:
+            arguments = {**arguments, name: value}
+    return detail == Detail.FULL, arguments
 
 
 def _build_input_schema(operation: Operation) -> Json:
@@ -81,6 +99,15 @@ def _build_input_schema(operation: Operation) -> Json:
         part.pop("examples", None)
         if part.get("default", 0) is None:
             del part["default"]
+    if answers.lists_lines(operation.result):
+        properties["detail"] = {
+            "type": "string",
+            "enum": [each.value for each in Detail],
+            "default": Detail.SUMMARY,
+            "description": _DETAIL_OF_LISTS if "limit" in properties else _DETAIL_OF_ENTRIES,
+        }
+    for name, value in operation.tool.defaults.items() if operation.tool else ():
+        properties[name]["default"] = value
     input_schema: Json = {"type": "object", "properties": properties, "additionalProperties": False}
     if schema.get("required"):
         input_schema["required"] = schema["required"]
@@ -96,6 +123,8 @@ def _build_output_schema(operation: Operation) -> Json | None:
     if shape in _WITH_IMAGES:
         return None
     output = _limit_depth(_inline_schema(shape), _OUTPUT_DEPTH)
+    if answers.lists_lines(operation.result) and "items" in output["properties"]:
+        output["properties"]["items"] = {"type": "array"}
     kind = {name: part for name, part in output.items() if name != "type"}
     return {"type": "object", "anyOf": [kind, _REFUSAL]}
 
@@ -155,53 +184,11 @@ def _accepts_null(schema: Json) -> bool:
     return {"type": "null"} in schema.get("anyOf", ())
 
 
-def build_structured_result(result: Any) -> Json:
-    """Convert a result to a JSON object without nulls."""
-    if isinstance(result, Content):
-        fields = {"media_type": result.media_type, "width": result.width, "height": result.height}
-        return {name: value for name, value in fields.items() if value is not None}
-    if result is None:
-        return {"done": True}
-    structured = typing.cast(Json, msgspec.to_builtins(result))
-    _drop_nulls(structured)
-    listed: list[Any] = getattr(result, "items", [])
-    if listed and isinstance(listed[0], Ticket):
-        for each in structured["items"]:
-            each["description"] = _shorten(each["description"])
-    return structured
-
-
-def _shorten(text: str) -> str:
-    """Return the beginning of a text; fifty full descriptions would fill a model's context."""
-    if len(text) <= LISTED_DESCRIPTION:
-        return text
-    return f"{text[:LISTED_DESCRIPTION].rstrip()}… ({len(text):,} characters; get_ticket returns all)"
-
-
-def _drop_nulls(node: Any) -> None:
-    """Remove null fields in place; building a second tree would double the time."""
-    if type(node) is dict:
-        fields = typing.cast(Json, node)
-        for name in [name for name, value in fields.items() if value is None]:
-            del fields[name]
-        parts: Iterable[Any] = fields.values()
-    else:
-        parts = node
-    for part in parts:
-        if type(part) in _NODES:
-            _drop_nulls(part)
-
-
-_NODES = {dict, list}
-
-
 def encode_image(content: Content) -> str:
     """Encode an image for MCP (base64)."""
     return base64.b64encode(content.data).decode()
 
 
 def encode_annotation_texts(content: Content) -> str | None:
-    """Return the texts on an image as JSON, because a font may lack some characters; None if it has no texts."""
-    if not content.annotation_texts:
-        return None
-    return msgspec.json.encode({"annotation_texts": content.annotation_texts}).decode()
+    """Return the texts on an image as JSON; None if it has no texts."""
+    return answers.encode_annotation_texts(content.annotation_texts) if content.annotation_texts else None

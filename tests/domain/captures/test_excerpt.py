@@ -17,8 +17,9 @@ from ticketbox.domain.captures.capture import (
     NetworkResponse,
     Stream,
 )
-from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt
+from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt, write_entry
 from ticketbox.domain.captures.streams import decode_stream, encode_stream, is_failure
+from ticketbox.domain.core.tokens import estimate_tokens
 
 HEADERS = {f"x-header-{n}": "value" * 4 for n in range(20)}
 
@@ -49,9 +50,15 @@ def faults(count: int, at: int = 0, message: str = "x is undefined") -> list[Err
     ]
 
 
+def measure(chosen: CaptureExcerpt) -> int:
+    """The tokens of an excerpt, as tools write it."""
+    parts = (chosen.error_groups, chosen.failed_requests, chosen.errors, chosen.network, chosen.console)
+    return sum(estimate_tokens(write_entry(entry)) for part in parts for entry in part.items)
+
+
 def cut(*streams: Any, budget: int = 6_000) -> CaptureExcerpt:
     chosen = build_excerpt(*streams, capture_id="cap_1", budget_tokens=budget)
-    assert len(encode_stream(chosen)) <= budget * 4  # type: ignore[arg-type]
+    assert measure(chosen) <= budget
     for stream in Stream:
         part = getattr(chosen, stream)
         assert part.total == part.omitted + len(part.items)
@@ -75,11 +82,12 @@ def test_empty_capture():
 
 def test_errors_failed_requests_and_lines_around_them_come_first():
     chosen = cut(lines(2_000), requests(500, frozenset({300, 301})), faults(2, at=10_000))
-    assert len(chosen.errors.items) == 2
+    assert (len(chosen.errors.items), chosen.error_groups.items[0].count) == (1, 2)
+    assert [request.id for request in chosen.failed_requests.items] == ["r300", "r301"]
     assert {"r300", "r301"} <= {entry.id for entry in chosen.network.items}
     seqs = [entry.seq for entry in chosen.console.items]
     assert 1_000 in seqs
-    assert all(900 < seq < 1_100 for seq in seqs)
+    assert all(500 <= seq <= 1_500 for seq in seqs)
     assert seqs == sorted(seqs)
 
 
@@ -100,10 +108,13 @@ def test_many_errors_leave_room_for_failed_requests_and_lines():
 
 def test_each_kind_of_failure_gets_its_share():
     chosen = cut(lines(500), requests(500, frozenset(range(500))), faults(500))
-    shares = [len(encode_stream(part.items)) for part in (chosen.errors, chosen.network, chosen.console)]
-    assert shares[0] > 24_000 * 0.35
-    assert shares[1] > 24_000 * 0.15
-    assert shares[2] > 24_000 * 0.1
+    parts = (chosen.failed_requests, chosen.network, chosen.console)
+    shares = [sum(estimate_tokens(write_entry(entry)) for entry in part.items) for part in parts]
+    assert shares[0] > 6_000 * 0.6
+    assert shares[1] > 6_000 * 0.05
+    assert shares[2] > 6_000 * 0.05
+    assert (chosen.error_groups.total, chosen.error_groups.items[0].count) == (1, 500)
+    assert chosen.errors.items[0].seq == 0
 
 
 def test_newest_lines_are_kept_without_an_error():
@@ -157,7 +168,7 @@ def test_shortened_field_keeps_its_bound(budget: int):
 @pytest.mark.parametrize("budget", [0, 50, 200, 1_000, 6_000, 250_000])
 def test_every_budget_is_respected(budget: int):
     chosen = build_excerpt(lines(300), requests(100), faults(20), capture_id="c", budget_tokens=budget)
-    assert len(encode_stream(chosen)) <= max(budget * 4, 500)  # type: ignore[arg-type]
+    assert measure(chosen) <= budget
     if budget == 250_000:
         assert chosen.console.omitted == chosen.errors.omitted == 0
 

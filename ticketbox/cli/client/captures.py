@@ -20,7 +20,7 @@ _ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "appl
 
 
 def print_capture(found: Json, ticket: str) -> None:
-    """Print a capture with the errors, failed requests and console entries of its excerpt."""
+    """Print a capture with its errors, failed requests, and the console entries of its excerpt."""
     page, counts = found["page"], found["counts"]
     print_line(f"{style('Capture', bold=True)} {escape_line(found['id'])}, {format_age(found['captured_at'])}")
     print_line(f"  {escape_line(page['url'])}")
@@ -35,18 +35,18 @@ def print_capture(found: Json, ticket: str) -> None:
     ]
     print_line(f"  {', '.join(numbers)}")
     print_line(style(f"  {escape_line(found['health_summary'])}", dim=True))
-    for entry in _list_items(found, "errors"):
-        times = f" ({entry['count']} times)" if entry.get("count", 1) > 1 else ""
-        print_line(f"  {style('error', fg='red')}    {_shorten(entry['message'])}{times}")
-        if entry.get("source"):
-            print_line(style(f"           {_shorten(entry['source'])}", dim=True))
-    for entry in _list_items(found, "network"):
-        if entry.get("error") or (entry.get("status") or 0) >= 400:
-            outcome = entry.get("status") or entry.get("error")
-            print_line(
-                f"  {style('request', fg='yellow')}  {escape_line(str(outcome))} {escape_line(entry['method'])} "
-                f"{_shorten(entry['url'])}"
-            )
+    for group in _list_items(found, "error_groups"):
+        times = f" ({group['count']} times)" if group["count"] > 1 else ""
+        print_line(f"  {style('error', fg='red')}    {_shorten(group['message'])}{times}")
+        if group["source"]:
+            print_line(style(f"           {_shorten(group['source'])}", dim=True))
+    for group in _list_items(found, "failed_requests"):
+        times = f" ({group['count']} times)" if group["count"] > 1 else ""
+        outcome = group["status"] or group["error"] or "no response"
+        print_line(
+            f"  {style('request', fg='yellow')}  {escape_line(str(outcome))} {escape_line(group['method'])} "
+            f"{_shorten(group['url'])}{times}"
+        )
     for entry in _list_items(found, "console"):
         if entry["level"] in {"error", "assert", "warn"}:
             print_line(f"  {style('console', fg='magenta')}  {_shorten(' '.join(entry['args']))}")

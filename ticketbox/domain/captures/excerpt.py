@@ -1,28 +1,34 @@
 """The excerpt of a capture for a small context window: its most relevant entries within a budget.
 
-Errors come first, then failed requests, then the console lines around the first error, then everything else that
-fits. The same input always results in the same excerpt.
+The overview comes first: errors in groups, and all failed requests. Then come one complete error of each group, failed
+requests with their bodies, the console lines around the first error, and everything else that fits. The same input
+always results in the same excerpt.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, Generic, TypeVar
 
 import msgspec
 from msgspec.structs import replace
 
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry, Stream
+from ticketbox.domain.captures.lines import format_line
+from ticketbox.domain.captures.overview import ErrorGroup, FailedRequest, group_errors, group_failed_requests
 from ticketbox.domain.captures.streams import AROUND_MS, is_failure
+from ticketbox.domain.core.tokens import estimate_tokens
 
 BYTES_PER_TOKEN = 4  # bytes of JSON for each token, roughly
-DEFAULT_BUDGET = 6_000
+DEFAULT_BUDGET = 3_600
 SHORTEST = 200
 
-E = TypeVar("E", bound=Entry)
+E = TypeVar("E", bound=Entry | ErrorGroup | FailedRequest)
 
 _ENCODER = msgspec.json.Encoder()
-_ENVELOPE = 400
+_ENVELOPE = 100
 _MAX_MISSES = 20
 _CLIP_MARK = "… [{:,} more characters]"
+# Tools return these as lines; their JSON with all fields takes up to four times as much.
+_LISTED = (ConsoleEntry, ErrorGroup, FailedRequest)
 
 
 class Part(msgspec.Struct, Generic[E]):
@@ -38,9 +44,16 @@ class Part(msgspec.Struct, Generic[E]):
 class CaptureExcerpt(msgspec.Struct):
     """A capture's streams, cut. `next` is the call that fetches what is missing; null if nothing is."""
 
-    console: Part[ConsoleEntry]
-    network: Part[NetworkEntry]
+    error_groups: Part[ErrorGroup]
+    failed_requests: Part[FailedRequest]
     errors: Part[ErrorEntry]
+    network: Part[NetworkEntry]
+    console: Part[ConsoleEntry]
+
+
+def estimate_by_length(text: str) -> int:
+    """Estimate tokens by the length of a text, for budgets so large that only the size of the answer counts."""
+    return len(text) // BYTES_PER_TOKEN
 
 
 def build_excerpt(
@@ -50,14 +63,16 @@ def build_excerpt(
     *,
     capture_id: str,
     budget_tokens: int = DEFAULT_BUDGET,
+    estimate: Callable[[str], int] = estimate_tokens,
 ) -> CaptureExcerpt:
-    """Choose entries for a budget; a token counts as four bytes of their JSON.
+    """Choose entries for a budget of tokens: of lines for the overview and the console, else of their JSON.
 
     Strings that are too long for the budget end in a mark that says how much is missing; other
     requests lose their headers and all but the start of their bodies. A part counts such entries in `shortened`,
     and a console line also has `truncated`. The entries that are passed in aren't changed.
     """
-    budget = _Budget(max(0, budget_tokens * BYTES_PER_TOKEN - _ENVELOPE))
+    budget = _Budget(max(0, budget_tokens - _ENVELOPE), estimate)
+    groups, failures = _Selection(group_errors(errors)), _Selection(group_failed_requests(network))
     lines, requests, faults = _Selection(console), _Selection(network), _Selection(errors)
 
     moment = _find_first_failure(console, network, errors)
@@ -65,26 +80,34 @@ def build_excerpt(
     around = [i for i in near_lines if moment is not None and abs(console[i].ts - moment) <= AROUND_MS]
     failed_lines = [i for i in near_lines if is_failure(console[i])]
     failed_requests = [i for i in near_requests if is_failure(network[i])]
+    first_seqs = {group.entry for group in groups.entries}
+    firsts = [i for i, entry in enumerate(errors) if entry.seq in first_seqs]
 
-    faults.select(range(len(errors)), budget, up_to=0.45)
-    requests.select(failed_requests, budget, up_to=0.7)
-    lines.select(around, budget, up_to=0.9)
-    faults.select(range(len(errors)), budget)
+    groups.select(range(len(groups.entries)), budget, up_to=0.25)
+    failures.select(range(len(failures.entries)), budget, up_to=0.7)
+    faults.select(firsts, budget, up_to=0.8)
+    requests.select(failed_requests, budget, up_to=0.9)
+    lines.select(around, budget, up_to=0.97)
+    faults.select(firsts, budget)
     requests.select(failed_requests, budget)
     lines.select(failed_lines, budget)
+    faults.select(range(len(errors)), budget)
     requests.select(near_requests, budget)
     lines.select(near_lines, budget)
     return CaptureExcerpt(
-        console=lines.build_part(Stream.CONSOLE, capture_id),
-        network=requests.build_part(Stream.NETWORK, capture_id),
-        errors=faults.build_part(Stream.ERRORS, capture_id),
+        error_groups=groups.build_part(f'get_errors(capture_id="{capture_id}")'),
+        failed_requests=failures.build_part(f'get_network(capture_id="{capture_id}", failures_only=true)'),
+        errors=faults.build_part(f'get_{Stream.ERRORS}(capture_id="{capture_id}")'),
+        network=requests.build_part(f'get_{Stream.NETWORK}(capture_id="{capture_id}")'),
+        console=lines.build_part(f'get_{Stream.CONSOLE}(capture_id="{capture_id}")'),
     )
 
 
 class _Budget:
-    def __init__(self, total: int) -> None:
+    def __init__(self, total: int, estimate: Callable[[str], int]) -> None:
         self.total = total
         self.spent = 0
+        self.estimate = estimate
 
 
 class _Selection(Generic[E]):
@@ -101,7 +124,7 @@ class _Selection(Generic[E]):
             if index in self.chosen:
                 continue
             left = int(budget.total * up_to) - budget.spent
-            fitting = _fit_entry(self.entries[index], left, budget.total)
+            fitting = _fit_entry(self.entries[index], left, budget)
             if fitting is None:
                 misses += 1
                 if misses == _MAX_MISSES:
@@ -111,13 +134,12 @@ class _Selection(Generic[E]):
                 self.chosen[index], cost = fitting
                 budget.spent += cost
 
-    def build_part(self, stream: Stream, capture_id: str) -> Part[E]:
-        """Build the stream's part of the excerpt."""
+    def build_part(self, call: str) -> Part[E]:
+        """Build the stream's part of the excerpt. `call` returns what it leaves out."""
         items = [self.chosen[index] for index in sorted(self.chosen)]
         shortened = sum(item is not self.entries[index] for index, item in self.chosen.items())
         omitted = len(self.entries) - len(items)
-        call = f'get_{stream}(capture_id="{capture_id}")' if omitted or shortened else None
-        return Part(items=items, total=len(self.entries), omitted=omitted, shortened=shortened, next=call)
+        return Part(items, len(self.entries), omitted, shortened, call if omitted or shortened else None)
 
 
 def _find_first_failure(
@@ -138,19 +160,32 @@ def _order_by_distance(entries: Sequence[Entry], moment: float | None) -> list[i
     return sorted(range(len(entries)), key=lambda index: abs(entries[index].ts - moment))
 
 
-def _fit_entry(entry: E, left: int, budget: int) -> tuple[E, int] | None:
+def _fit_entry(entry: E, left: int, budget: _Budget) -> tuple[E, int] | None:
     """Shorten an entry as far as needed; return it with its cost, or None if it doesn't fit."""
-    for longest, largest in ((budget // 12, budget // 4), (budget // 48, budget // 8), (0, left)):
+    total = budget.total
+    for longest, largest in ((total // 3, total // 4), (total // 12, total // 8), (0, left)):
         candidate = _shorten_entry(entry, max(longest, SHORTEST), bare=not longest)
-        cost = len(_ENCODER.encode(candidate)) + 1
-        if cost <= min(left, largest):
+        text = write_entry(candidate)
+        limit = min(left, largest)
+        if len(text) <= 8 * limit and (cost := budget.estimate(text) + 1) <= limit:
             return candidate, cost
     return None
+
+
+def write_entry(entry: Any) -> str:
+    """Write an entry as tools return it: some as a line, and a stack only once."""
+    if isinstance(entry, _LISTED):
+        return format_line(entry)
+    if isinstance(entry, ErrorEntry) and entry.stack:
+        entry = replace(entry, frames=[])
+    return _ENCODER.encode(entry).decode()
 
 
 def _shorten_entry(entry: Any, longest: int, *, bare: bool) -> Any:
     """Return a copy with shorter strings, or the entry itself; `bare` drops secondary fields."""
     match entry:
+        case ErrorGroup() | FailedRequest():
+            return entry
         case ConsoleEntry():
             changes = _clip_fields(entry, longest, "stack", "source")
             args = [_clip(arg, longest) for arg in entry.args[: 5 if bare else None]]

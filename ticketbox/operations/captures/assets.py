@@ -145,7 +145,7 @@ async def _render_image(services: Services, args: GetScreenshot, shot: StoredScr
         content = _build_content(await services.run_in_worker(processing.draw_annotations, content.data, shot.marks))
     if args.max_side is not None and not _is_small_enough(content, args.max_side):
         content = _build_content(await services.run_in_worker(processing.scale_image, content.data, args.max_side))
-    if _is_for_models(args) and content is not shot.content:
+    if _is_for_models(args, shot.content) and content is not shot.content:
         packed = await services.run_in_worker(partial(blobs.pack_content, content.data, compress=False))
         preview = Preview(shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
         with contextlib.suppress(Problem):  # a full disk: the next call renders the image again
@@ -153,8 +153,10 @@ async def _render_image(services: Services, args: GetScreenshot, shot: StoredScr
     return content
 
 
-def _is_for_models(args: GetScreenshot) -> bool:
-    return args.annotated and args.max_side == processing.MODEL_SIDE
+def _is_for_models(args: GetScreenshot, original: Content | Asset) -> bool:
+    """Whether this is the size in which get_ticket shows the screenshot."""
+    side = processing.compute_model_side(original.width or 1, original.height or 1)
+    return args.annotated and args.max_side == side
 
 
 def _is_small_enough(content: Content, max_side: int) -> bool:
@@ -183,7 +185,8 @@ def _build_content(image: processing.Picture) -> Content:
     tool=Tool(
         "View a ticket's screenshot",
         "Use this to see what the reporter saw, with their annotations if annotated is true.",
-        {"ticket_id": "t-4k7m2q9x", "annotated": True, "max_side": 1568},
+        {"ticket_id": "t-4k7m2q9x", "annotated": True},
+        defaults={"max_side": processing.MODEL_SIDE},
     ),
 )
 def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:
@@ -195,7 +198,7 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreens
     blob, asset = assets.load_asset(tx, key)
     marks = assets.list_annotations(tx, key) if args.annotated else []
     made_of = hashlib.sha256(b"%d" % drawing.VERSION + asset.sha256.encode() + msgspec.json.encode(marks)).digest()
-    preview = previews.find_preview(tx, key, made_of) if _is_for_models(args) else None
+    preview = previews.find_preview(tx, key, made_of) if _is_for_models(args, asset) else None
     if preview is not None:
         image = processing.Picture(
             blobs.load_content(tx, preview.blob), preview.media_type, preview.width, preview.height

@@ -120,7 +120,8 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /captures/{capture_id}/network",
     tool=Tool(
         "Read network requests",
-        "Use this for requests that get_ticket omitted. Filter by failure, status, method, host, text or time.",
+        "Use this for requests that get_ticket omitted. Filter by failure, status, method, host, text or time. "
+        "get_network_request returns one completely.",
         {"capture_id": "cap_1b4e7h0k3n6q", "failures_only": True},
     ),
 )
@@ -156,7 +157,7 @@ class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /captures/{capture_id}/errors",
     tool=Tool(
         "Read errors",
-        "Use this for errors that get_ticket omitted, with their complete stack traces.",
+        "Use this for errors that get_ticket omitted. get_error returns one completely.",
         {"capture_id": "cap_1b4e7h0k3n6q", "contains": "TypeError"},
     ),
 )
@@ -192,6 +193,33 @@ def get_network_request(tx: Read, actor: Actor, args: GetNetworkRequest) -> Netw
         if entry.id == args.entry:
             return entry
     raise NotFound("network request")
+
+
+class GetError(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """`entry` is the error's position in the page's own order."""
+
+    capture_id: CaptureId
+    entry: Annotated[int, Meta(ge=0, le=2**53 - 1, description="The `seq` of an error.", examples=[14])]
+
+
+@operation(
+    "get_error",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /captures/{capture_id}/errors/{entry}",
+    tool=Tool(
+        "Read one error",
+        "Use this to see one error completely: message, stack and frames.",
+        {"capture_id": "cap_1b4e7h0k3n6q", "entry": 14},
+    ),
+)
+def get_error(tx: Read, actor: Actor, args: GetError) -> ErrorEntry:
+    """Read one error of a capture."""
+    _, entries = _load_entries(tx, actor, args.capture_id, Stream.ERRORS, ErrorEntry)
+    for entry in entries:
+        if entry.seq == args.entry:
+            return entry
+    raise NotFound("error")
 
 
 class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

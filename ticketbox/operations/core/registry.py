@@ -25,7 +25,8 @@ Handler = Callable[..., Any]
 class Tool(msgspec.Struct, frozen=True):
     """How an operation is listed as an MCP tool.
 
-    `when` is a sentence for agents that says when to use the tool; `example` contains arguments.
+    `when` is a sentence for agents that says when to use the tool; `example` contains arguments; `defaults` are
+    arguments that a tool call leaves out and a REST call doesn't have.
     """
 
     title: str
@@ -34,6 +35,7 @@ class Tool(msgspec.Struct, frozen=True):
     name: str | None = None
     destructive: bool = False
     idempotent: bool = False
+    defaults: dict[str, Any] = {}
 
 
 class Route(msgspec.Struct, frozen=True):
@@ -88,6 +90,11 @@ class Operation(msgspec.Struct, frozen=True):
     def accepts_idempotency_key(self) -> bool:
         """Whether the operation accepts an Idempotency-Key."""
         return "idempotency_key" in self.arguments.__struct_fields__
+
+    @property
+    def accepts_cursor(self) -> bool:
+        """Whether the operation returns a list in pages."""
+        return "cursor" in self.arguments.__struct_fields__
 
     @property
     def accepts_expected_version(self) -> bool:

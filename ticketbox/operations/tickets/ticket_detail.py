@@ -1,6 +1,8 @@
 """Reading a ticket with its capture, comments and history, shortened to fit an agent's context."""
 
+import contextlib
 from enum import StrEnum
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -16,12 +18,13 @@ from ticketbox.domain.captures.capture import (
     Redaction,
     Stream,
 )
-from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt
+from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt, estimate_by_length
 from ticketbox.domain.captures.excerpt import Part as ExcerptPart
+from ticketbox.domain.captures.overview import ErrorGroup, FailedRequest
 from ticketbox.domain.captures.records import Asset, AssetKind
 from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Event
@@ -37,6 +40,7 @@ from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import comments, tickets
 
 FULL_TOKENS = 250_000  # about 1 MB
+FULL_TOOL_TOKENS = 14_000
 MAX_LISTED = 50  # comments, and events of the history
 
 
@@ -64,16 +68,20 @@ class GetTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         list[Part],
         Meta(
             max_length=3,
-            description="`capture` (default) adds excerpts of its streams; `comments` and `history` add the first 50.",
+            description=(
+                "`capture` (default) adds the screenshot and excerpts of the streams; `comments` and `history` add the "
+                "first 50. An empty list is the light read: the ticket alone."
+            ),
         ),
     ] = msgspec.field(default_factory=lambda: [Part.CAPTURE])
-    detail: Annotated[Detail, Meta(description="`summary` limits streams to about 6,000 tokens, `full` to 1 MB.")] = (
-        Detail.SUMMARY
-    )
+    detail: Annotated[
+        Detail,
+        Meta(description="`summary` limits streams to about 3,000 tokens; `full` to 1 MB, in tools to 14,000 tokens."),
+    ] = Detail.SUMMARY
 
 
 class CaptureDetail(CaptureSummary, frozen=True):
-    """A capture with its metadata, and excerpts of its streams if included."""
+    """A capture with its metadata, and an overview of its failures and excerpts of its streams if included."""
 
     ticket_id: str
     page: Page
@@ -82,9 +90,11 @@ class CaptureDetail(CaptureSummary, frozen=True):
     redaction: Redaction
     assets: list[Asset]
     screenshot: Asset | None
-    console: ExcerptPart[ConsoleEntry] | UnsetType = UNSET
-    network: ExcerptPart[NetworkEntry] | UnsetType = UNSET
+    error_groups: ExcerptPart[ErrorGroup] | UnsetType = UNSET
+    failed_requests: ExcerptPart[FailedRequest] | UnsetType = UNSET
     errors: ExcerptPart[ErrorEntry] | UnsetType = UNSET
+    network: ExcerptPart[NetworkEntry] | UnsetType = UNSET
+    console: ExcerptPart[ConsoleEntry] | UnsetType = UNSET
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
@@ -115,7 +125,7 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
         raise NotFound("ticket")
     key, ticket = row
     fields = msgspec.structs.asdict(ticket)
-    fields["capture"] = None if ticket.capture is None else _load_capture(tx, key, args)
+    fields["capture"] = None if ticket.capture is None else _load_capture(tx, actor, key, args)
     return TicketDetail(
         **fields,
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
@@ -131,12 +141,12 @@ def _list_history(tx: Read, ticket: int) -> list[Event]:
     return [event for _, event in events.list_history(tx, ticket, 0, MAX_LISTED)]
 
 
-def _load_capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | None:
+def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> CaptureDetail | None:
     key = captures.find_newest_capture(tx, ticket)
     if key is None:
         return None
     stored = captures.load_capture(tx, key)
-    excerpt = _load_excerpt(tx, stored, args.detail) if Part.CAPTURE in args.include else None
+    excerpt = _load_excerpt(tx, actor, stored, args.detail) if Part.CAPTURE in args.include else None
     capture = stored.capture
     screenshots = [asset for asset in capture.assets if asset.kind is AssetKind.SCREENSHOT]
     return CaptureDetail(
@@ -148,16 +158,21 @@ def _load_capture(tx: Read, ticket: int, args: GetTicket) -> CaptureDetail | Non
         redaction=capture.redaction,
         assets=capture.assets,
         screenshot=screenshots[0] if screenshots else None,
-        console=UNSET if excerpt is None else excerpt.console,
-        network=UNSET if excerpt is None else excerpt.network,
-        errors=UNSET if excerpt is None else excerpt.errors,
+        **({} if excerpt is None else msgspec.structs.asdict(excerpt)),
     )
 
 
-def _load_excerpt(tx: Read, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
+def _load_excerpt(tx: Read, actor: Actor, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
     if detail is Detail.SUMMARY:
-        return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
+        # An excerpt that an earlier version stored has no overview and is built again at each read.
+        with contextlib.suppress(msgspec.ValidationError):
+            return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
     console = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.CONSOLE]), type=list[ConsoleEntry])
     network = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.NETWORK]), type=list[NetworkEntry])
     errors = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.ERRORS]), type=list[ErrorEntry])
-    return build_excerpt(console, network, errors, capture_id=stored.capture.id, budget_tokens=FULL_TOKENS)
+    build = partial(build_excerpt, console, network, errors, capture_id=stored.capture.id)
+    if detail is Detail.SUMMARY:
+        return build()
+    if actor.via is Via.MCP:
+        return build(budget_tokens=FULL_TOOL_TOKENS)
+    return build(budget_tokens=FULL_TOKENS, estimate=estimate_by_length)

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 MAX_SCREENSHOT_BYTES = 10_000_000
 MODEL_SIDE = 1568
 MODEL_BYTES = 900_000
+MODEL_PIXELS = 1_260_000  # a larger image is scaled down by the model's provider
 
 _FORMATS = {media_types.PNG: "PNG", media_types.JPEG: "JPEG", media_types.WEBP: "WEBP"}
 _QUALITIES = (90, 80, 65, 50, 35)
@@ -53,6 +54,12 @@ class Picture(msgspec.Struct, frozen=True):
     media_type: str
     width: int
     height: int
+
+
+def compute_model_side(width: int, height: int) -> int:
+    """Return the longest side in pixels at which a model sees all details of an image of this shape."""
+    longer, shorter = max(width, height), max(1, min(width, height))
+    return min(MODEL_SIDE, math.isqrt(MODEL_PIXELS * longer // shorter))
 
 
 def inspect_image(data: bytes) -> ImageInfo:

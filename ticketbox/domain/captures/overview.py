@@ -1,0 +1,141 @@
+"""The overview of a capture: its errors in groups and its failed requests, each as one short entry.
+
+Equal failures are one entry with a count, so that a hundred repetitions of one error don't hide another one.
+"""
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, NetworkEntry
+from ticketbox.domain.captures.fingerprints import fingerprint_errors
+from ticketbox.domain.captures.streams import is_failure
+
+MAX_MESSAGE = 200  # characters
+MAX_URL = 160
+
+
+class ErrorGroup(msgspec.Struct, frozen=True):
+    """Errors with the same fingerprint. `entry` is the `seq` of the first one, for `get_error`."""
+
+    entry: int
+    first_ts: float
+    last_ts: float
+    count: int
+    kind: ErrorKind
+    message: str
+    source: str | None
+
+
+class FailedRequest(msgspec.Struct, frozen=True):
+    """Failed requests with the same method, address and outcome. `id` is the first one's, for `get_network_request`."""
+
+    id: str
+    first_ts: float
+    last_ts: float
+    count: int
+    method: str
+    url: str
+    status: int | None
+    error: str | None
+    duration_ms: float | None
+
+
+def group_errors(entries: Iterable[ErrorEntry]) -> list[ErrorGroup]:
+    """Group errors by fingerprint, in the order of their first entries."""
+    groups: dict[object, list[ErrorEntry]] = {}
+    for entry in entries:
+        groups.setdefault(_identify_error(entry), []).append(entry)
+    return [_summarize_errors(group) for group in groups.values()]
+
+
+def group_failed_requests(entries: Iterable[NetworkEntry]) -> list[FailedRequest]:
+    """Group the requests that failed by method, address and outcome, in the order of their first entries."""
+    groups: dict[object, list[NetworkEntry]] = {}
+    for entry in entries:
+        if is_failure(entry):
+            key = (entry.method, entry.url.partition("?")[0], entry.status, entry.error)
+            groups.setdefault(key, []).append(entry)
+    return [_summarize_requests(group) for group in groups.values()]
+
+
+def shorten_url(url: str, longest: int = MAX_URL) -> str:
+    """Shorten an address: first its query, then the end of its path."""
+    if len(url) <= longest:
+        return url
+    address, mark, _ = url.partition("?")
+    if mark and len(address) + 2 <= longest:
+        return url[: longest - 1] + "…"
+    return address[: longest - 1] + "…"
+
+
+def format_error(entry: ErrorEntry) -> str:
+    """Return an error's class and message, without the browser's lead."""
+    message = entry.message.removeprefix("Uncaught ").removeprefix("(in promise) ").strip()
+    return message if not entry.name or message.startswith(entry.name) else f"{entry.name}: {message}"
+
+
+def find_place(entry: ErrorEntry) -> str | None:
+    """Return where an error happened: file, line, column and function of the innermost frame, or the source."""
+    if not entry.frames:
+        return None if entry.source is None else shorten_file(entry.source)
+    frame = entry.frames[0]
+    numbers = "".join(f":{number}" for number in (frame.line, frame.column) if number is not None)
+    place = shorten_file(frame.url) + numbers
+    return f"{place} in {frame.function}" if frame.function else place
+
+
+def _identify_error(entry: ErrorEntry) -> object:
+    if entry.fingerprint:
+        return entry.fingerprint
+    found = fingerprint_errors([entry])
+    return (entry.kind, found[0].value if found else entry.message)
+
+
+def _summarize_errors(group: Sequence[ErrorEntry]) -> ErrorGroup:
+    first = group[0]
+    return ErrorGroup(
+        entry=first.seq,
+        first_ts=first.ts,
+        last_ts=max(entry.ts for entry in group),
+        count=sum(entry.count for entry in group),
+        kind=first.kind,
+        message=clip_line(format_error(first), MAX_MESSAGE),
+        source=find_place(first),
+    )
+
+
+def _summarize_requests(group: Sequence[NetworkEntry]) -> FailedRequest:
+    first = group[0]
+    return FailedRequest(
+        id=first.id,
+        first_ts=first.ts,
+        last_ts=max(entry.ts for entry in group),
+        count=len(group),
+        method=first.method,
+        url=shorten_url(first.url),
+        status=first.status,
+        error=None if first.error is None else clip_line(first.error, MAX_MESSAGE),
+        duration_ms=first.duration_ms,
+    )
+
+
+def clip_line(text: str, longest: int) -> str:
+    """Return a text as one line of at most `longest` characters."""
+    line = " ".join(text[: 4 * longest].split())
+    return line if len(line) <= longest and len(text) <= 4 * longest else line[: longest - 1] + "…"
+
+
+def shorten_file(url: str) -> str:
+    """Return the end of a script's address: a path without its host and query, at most 100 characters."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url[-100:]
+    if not parts.netloc:
+        return url[-100:]
+    query = parts.query
+    position = query[query.rindex(":") :] if ":" in query else ""
+    path = parts.path + position
+    return path if len(path) <= 100 else "…" + path[-99:]
