@@ -4,7 +4,7 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -25,8 +25,6 @@ from ticketbox.operations.tickets.ticket_detail import TicketDetail
 if TYPE_CHECKING:
     import mcp_types as types
     from mcp.server.lowlevel import Server
-
-T = TypeVar("T")
 
 log = logging.getLogger("ticketbox.mcp")
 
@@ -195,25 +193,11 @@ class Handlers:
         return types.GetPromptResult(description=prompt.description, messages=[message])
 
     async def _list_resources(self, server_context: Any, params: Any) -> "types.ListResourcesResult":
-        return await self._suggest(
-            server_context, self._suggestions.list_resources(_get_request_context(server_context))
-        )
+        return await self._suggestions.list_resources(_get_request_context(server_context))
 
     async def _complete(self, server_context: Any, params: "types.CompleteRequestParams") -> "types.CompleteResult":
         argument = params.argument
-        found = self._suggestions.complete(argument.name, argument.value, _get_request_context(server_context))
-        return await self._suggest(server_context, found)
-
-    async def _suggest(self, server_context: Any, suggestion: Awaitable[T]) -> T:
-        """Wait for a suggestion. Raises MCPError for a refused call."""
-        import mcp_types as types
-        from mcp.shared.exceptions import MCPError
-
-        try:
-            return await suggestion
-        except Problem as problem:
-            _get_request_context(server_context).refusal = problem.code
-            raise MCPError(types.INVALID_PARAMS, problem.detail, problem.body()) from None
+        return await self._suggestions.complete(argument.name, argument.value, _get_request_context(server_context))
 
     async def _list_templates(self, server_context: Any, params: Any) -> "types.ListResourceTemplatesResult":
         import mcp_types as types
