@@ -9,6 +9,7 @@ import asyncio
 import contextlib
 import json
 import random
+import re
 import time
 from collections.abc import Callable, Iterator
 from datetime import datetime
@@ -113,6 +114,7 @@ class Agent:
         self._generation = (None, NEWEST, OLDER, NEWEST)[number % 4]
         self._chance = random.Random(number)
         self._connection = Connection(server)
+        self._claimed, self._lease = "", ""
 
     async def run(self, stop: asyncio.Event) -> None:
         """Work until `stop` is set, with pauses of `think` seconds on average."""
@@ -125,6 +127,8 @@ class Agent:
                     await self._perform(step)
                     await _pause(stop, self._chance.expovariate(1 / self._think))
         finally:
+            if self._claimed:
+                await self._perform(self._release(self._claimed))
             self._connection.close()
 
     def _steps(self) -> Iterator[Step]:
@@ -143,7 +147,11 @@ class Agent:
         yield Step("comment", "add_comment", {**target, "body": TEXT}, "POST", at + "/comments", {"body": TEXT})
         column = {"column_id": self._chance.choice(columns)}
         yield Step("move", "move_ticket", {**target, **column}, "POST", at + "/move", column)
-        yield Step("release", "stop_work_on_ticket", target, "DELETE", at + "/work", None)
+        yield self._release(ticket)
+
+    def _release(self, ticket: str) -> Step:
+        arguments = {"ticket_id": ticket, "lease": self._lease}
+        return Step("release", "stop_work_on_ticket", arguments, "DELETE", f"/api/v1/tickets/{ticket}/work", None)
 
     async def _perform(self, step: Step) -> None:
         phase, surface = self._log.phase, "MCP" if self._generation else "REST"
@@ -159,6 +167,12 @@ class Agent:
         self._log.calls.append(TimedCall(phase, surface, step.name, started, seconds))
         if response.status // 100 != 2 or (self._generation and not _is_success(response)):
             self._log.faults.append(f"{surface} {step.name}: {response.status} {response.body[:300]!r}")
+        elif step.name == "claim":
+            lease = re.search(rb"lease_[0-9a-z]{32}", response.body)
+            assert lease is not None
+            self._claimed, self._lease = step.arguments["ticket_id"], lease[0].decode()
+        elif step.name == "release":
+            self._claimed = ""
 
     def _request(self, step: Step) -> bytes:
         if self._generation:
@@ -166,7 +180,10 @@ class Agent:
             return message(self._server, self._generation, "tools/call", params, self._token)
         if step.method == "POST":
             return post(step.path, self._server.host, self._token, json.dumps(step.body).encode())
-        return get(step.path, self._server.host, self._token).replace(b"GET", step.method.encode(), 1)
+        request = get(step.path, self._server.host, self._token).replace(b"GET", step.method.encode(), 1)
+        if step.name != "release":
+            return request
+        return request.replace(b"\r\n\r\n", f"\r\nLease: {step.arguments['lease']}\r\n\r\n".encode(), 1)
 
 
 class _Event(msgspec.Struct):

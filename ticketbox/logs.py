@@ -10,7 +10,8 @@ from functools import lru_cache
 
 import msgspec
 
-_SECRET = re.compile(r"(tok|mbx)_[0-9A-Za-z]{6,}")
+# A lease is longer than the words `lease_expired` and `lease_minutes`.
+_SECRET = re.compile(r"(tok|mbx|lease(?=_[0-9A-Za-z]{10}))_[0-9A-Za-z]{6,}")
 
 
 def configure(form: str) -> None:
@@ -67,7 +68,8 @@ class _Lines(logging.Formatter):
         else:
             pairs = "".join([f" {name}={value}" for name, value in fields.items() if value != ""])
             text = f"{moment} {level} {message}{pairs}"
-        return _SECRET.sub(r"\1_…", text) if "tok_" in text or "mbx_" in text else text
+        may_hold_secret = "tok_" in text or "mbx_" in text or "lease_" in text
+        return _SECRET.sub(r"\1_…", text) if may_hold_secret else text
 
 
 _lines: _Lines | None = None

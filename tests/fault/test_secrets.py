@@ -3,6 +3,7 @@
 import contextlib
 import re
 import sqlite3
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -11,10 +12,11 @@ import httpx
 import pytest
 
 from tests.support.seed import png
-from tests.support.server import PASSWORD, Box, Person, World, ok
+from tests.support.server import PASSWORD, Box, Person, World, ok, run_server, ticketbox
 from ticketbox.domain.accounts.secrets import generate_secret
+from ticketbox.domain.tickets.work import hash_lease
 
-SECRET = re.compile(r"tok_[0-9A-Za-z]{10,}")
+SECRET = re.compile(r"(?:tok|lease)_[0-9A-Za-z]{10,}")
 EVERY_TEXT = """
 SELECT name, (SELECT group_concat(c.name) FROM pragma_table_info(t.name) c WHERE c.type = 'TEXT')
 FROM pragma_table_list t WHERE t.schema = 'main' AND t.type = 'table' AND t.name NOT LIKE 'sqlite_%'
@@ -75,7 +77,7 @@ def mix(world: World) -> list[str]:
     ok(world.api.get("/me"))
     ok(owner.web.get("/tokens"))
     keep(owner.web.post("/session", json={"email": owner.email, "password": secret}))
-    world.ticket()
+    keep_leases(world, keep)
     token = ok(owner.web.post("/tokens", json={"label": "by hand", "scopes": ["read"]}))
     ok(world.box.client(token["secret"]).get("/me"))
     ok(owner.web.delete(f"/tokens/{token['id']}"))
@@ -88,11 +90,42 @@ def mix(world: World) -> list[str]:
     return texts
 
 
+def keep_leases(world: World, keep: Callable[[httpx.Response], None]) -> None:
+    """Work on a ticket with its lease and with a wrong one, sent in every place."""
+    path, wrong = f"/tickets/{world.ticket()['id']}/work", "lease_" + "0" * 32
+    lease = ok(world.api.post(path, json={}, headers={"Idempotency-Key": "a key"}))["lease"]
+    lease = ok(world.api.post(path, json={}, headers={"Idempotency-Key": "a key"}))["lease"]
+    for text in (wrong, lease):
+        keep(world.api.delete(path, params={"lease": text}))
+        keep(world.api.get(f"/tickets/{text}"))
+        keep(world.api.post(path, json={text: 1}))
+        keep(world.api.post(path, json={"run": text + "\n"}))
+        keep(world.api.post(path, json={"lease": text}))
+        keep(world.api.delete(path, headers={"Lease": text}))
+    keep(world.api.post(path, json={"lease": lease}))
+
+
 def texts_of(db: Path) -> dict[str, list[Any]]:
     """Every text in the file."""
     with contextlib.closing(sqlite3.connect(db)) as connection:
         tables = {name: names for name, names in connection.execute(EVERY_TEXT) if names}
         return {name: connection.execute(f"SELECT {names} FROM {name}").fetchall() for name, names in tables.items()}
+
+
+def test_export_contains_no_lease(tmp_path: Path) -> None:
+    with run_server(tmp_path) as box:
+        world = World(box)
+        lease = ok(world.api.post(f"/tickets/{world.ticket()['id']}/work", json={}))["lease"]
+        done = ticketbox("export", str(tmp_path / "all.zip"), db=box.db)
+        assert done.returncode == 0, done.stderr
+    hashed = hash_lease(lease)
+    assert hashed in box.db.read_bytes()
+    with zipfile.ZipFile(tmp_path / "all.zip") as archive:
+        sessions = archive.read("records/work_session.ndjson")
+        assert b"wrk_" in sessions
+        for name in archive.namelist():
+            data = archive.read(name)
+            assert not any(form in data for form in (lease.encode(), hashed, hashed.hex().encode())), name
 
 
 @pytest.mark.parametrize("form", ["text", pytest.param("json", marks=pytest.mark.long)])

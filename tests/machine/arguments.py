@@ -76,6 +76,13 @@ def _draw_version(draw: Draw) -> Row:
     return given | draw.maybe(expected_version=draw.version(given["ticket_id"]))
 
 
+def _draw_lease(draw: Draw) -> Row:
+    """A lease of the ticket, mostly the one that it had last, or a wrong one."""
+    given = _draw_version(draw)
+    leases = [each["lease"] for each in draw.model.tickets.get(given["ticket_id"], {"leases": ()})["leases"]]
+    return given | draw.maybe(lease=lambda: draw.of([*leases[-3:], *leases[-1:] * 6, "lease_wrong"]))
+
+
 def _assignment(draw: Draw) -> Row:
     given = _draw_version(draw)
     return {**given, "user_id": draw.assignee(given["ticket_id"])}
@@ -203,9 +210,9 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "archive_ticket": _draw_version,
     "restore_ticket": _draw_version,
     "start_work": lambda d: {
-        **_draw_version(d), **d.maybe(branch=lambda: "fix", lease_minutes=lambda: d.of([1, 1440])),
+        **_draw_lease(d), **d.maybe(branch=lambda: "fix", run=lambda: "r", lease_minutes=lambda: d.of([1, 1440])),
     },
-    "stop_work": _draw_version,
+    "stop_work": _draw_lease,
     "add_attachment": lambda d: {**_ticket(d), "file": ("note.txt", b"text")},
     "save_annotations": _marks,
     "add_comment": lambda d: {**_ticket(d), "body": d.of(WORDS)},

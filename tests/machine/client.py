@@ -13,10 +13,12 @@ import httpx
 from tests.machine.model import Row
 from tests.support.mcp_client import ACCEPT, NEWEST
 from tests.support.operation_cases import build_request, draw_address
-from tests.support.server import Box
+from tests.support.server import Box, run_beside
 from ticketbox.domain.accounts.secrets import generate_secret, hash_secret
 from ticketbox.operations.catalogue import load_registry
-from ticketbox.operations.core.registry import Operation
+from ticketbox.operations.core.registry import Body, Operation
+from ticketbox.operations.tickets.work_leases import end_stale_sessions
+from ticketbox.store.file.database import Write
 
 OPERATIONS = {each.name: each for each in load_registry() if each.routes}
 USER = "INSERT INTO user (public_id, email, name, created_at) VALUES (?, ?, ?, ?)"
@@ -26,7 +28,10 @@ SELECT ?, 'session', id, 'session', ?, 'tok_', '', ?, ? FROM user WHERE public_i
 """
 
 
-RUN_OUT = "UPDATE ticket SET claimed_until = claimed_at WHERE public_id = ?"
+RUN_OUT = """
+UPDATE work_session SET expires_at = started_at
+WHERE ended_at IS NULL AND ticket_id = (SELECT id FROM ticket WHERE public_id = ?)
+"""
 CROWD = """
 UPDATE ticket SET position = n.place
 FROM (SELECT t.id, row_number() OVER (ORDER BY t.position, t.id) AS place
@@ -68,8 +73,13 @@ class Wire:
         self.calls = 0
 
     def run_out(self, ticket: str) -> None:
-        """Let the time of a claim be up, without waiting for it."""
-        self._beside(RUN_OUT, ticket)
+        """Let a lease expire and the housekeeping see it, without waiting for either."""
+
+        def expire(tx: Write) -> None:
+            tx.execute(RUN_OUT, (ticket,))
+            end_stale_sessions(tx)
+
+        run_beside(self.box.db, expire)
 
     def crowd(self, column: str) -> None:
         """Take the room between a column's tickets, as many moves do; their order stays."""
@@ -92,11 +102,15 @@ class Wire:
     def rest(self, who: Row, operation: Operation, arguments: Row) -> Answer:
         """Call over REST."""
         given = dict(arguments)
-        version = given.pop("expected_version", None)
+        version, lease = given.pop("expected_version", None), None
+        if operation.body is Body.NONE:
+            lease = given.pop("lease", None)
         fits = [each for each in operation.routes if set(each.parameters) <= given.keys()]
         request = build_request(self.client, operation, given, fits[0])
         if version is not None:
             request.headers["If-Match"] = f'"{version}"'
+        if lease is not None:
+            request.headers["Lease"] = lease
         answer = self.send(who, request)
         kind = answer.headers.get("content-type", "")
         body = answer.json() if "json" in kind else None

@@ -161,7 +161,7 @@ class Machine(RuleBasedStateMachine):
             self.step_drawn(draw, name, arguments, who + [holder] * (len(who) // 3 if holder else 0))
         elif claim:
             self.wire.run_out(arguments["ticket_id"])
-            self.model.tickets[arguments["ticket_id"]]["claim"] = None
+            self.model.run_out(self.model.tickets[arguments["ticket_id"]])
 
     def busiest(self) -> str | None:
         """The project with most tickets, the first of several."""

@@ -83,7 +83,7 @@ def test_agent_completes_a_ticket_in_eight_calls_and_thirty_thousand_tokens(worl
         columns, _ = await agent.call("list_columns", project_id=ticket["project_id"])
         (done,) = [each["id"] for each in columns["items"] if each["name"] == "Done"]
         await agent.call("move_ticket", ticket_id=ticket["id"], column_id=done)
-        await agent.call("stop_work_on_ticket", ticket_id=ticket["id"])
+        await agent.call("stop_work_on_ticket", ticket_id=ticket["id"], lease=claimed["lease"])
         return agent
 
     agent = talk(world, mode, work)

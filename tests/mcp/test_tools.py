@@ -38,7 +38,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "move_ticket": {"ticket_id": spare, "column_id": column},
         "bulk_move_tickets": {"ticket_ids": [spare, third], "column_id": column},
         "start_work_on_ticket": {"ticket_id": spare},
-        "stop_work_on_ticket": {"ticket_id": spare},
+        "stop_work_on_ticket": {"ticket_id": third},
         "assign_ticket": {"ticket_id": spare, "user_id": "me"},
         "unassign_ticket": {"ticket_id": spare, "user_id": "me"},
         "bulk_assign_tickets": {"ticket_ids": [spare], "user_ids": ["me"], "mode": "replace"},

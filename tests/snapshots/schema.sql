@@ -410,6 +410,26 @@ CREATE TABLE webhook (
   created_at INTEGER NOT NULL
 , old_secret BLOB, old_until INTEGER) STRICT;
 
+CREATE TABLE work_session (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  run TEXT,
+  state TEXT NOT NULL DEFAULT 'active' CHECK (state IN ('active', 'awaiting_input', 'done', 'stale')),
+  lease_hash BLOB,
+  start_key BLOB,
+  expires_at INTEGER NOT NULL,
+  note TEXT,
+  plan TEXT NOT NULL DEFAULT '[]',
+  links TEXT NOT NULL DEFAULT '[]',
+  usage TEXT,
+  started_at INTEGER NOT NULL,
+  started_by INTEGER NOT NULL REFERENCES byline (id),
+  last_seen_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  ended_by INTEGER REFERENCES byline (id)
+) STRICT;
+
 CREATE INDEX annotation_of_asset ON annotation (asset_id, place);
 
 CREATE INDEX asset_of_blob ON asset (blob_id);
@@ -657,4 +677,10 @@ END;
 CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NULL;
 
 CREATE INDEX webhook_of_company ON webhook (company_id, id);
+
+CREATE INDEX work_session_by_expiry ON work_session (expires_at) WHERE ended_at IS NULL;
+
+CREATE INDEX work_session_of_ticket ON work_session (ticket_id, id);
+
+CREATE UNIQUE INDEX work_session_open ON work_session (ticket_id) WHERE ended_at IS NULL;
 

@@ -68,6 +68,7 @@ class Loader:
         self._project_ids: dict[str, str] = {}
         self._column_ids: dict[tuple[str, str], str] = {}
         self._credentials: dict[str, RequestContext] = {}
+        self._leases: dict[str, str] = {}  # by ticket
 
     async def create_company(self) -> None:
         """Create the company with its people and projects. All passwords are random and then forgotten."""
@@ -131,7 +132,11 @@ class Loader:
             args["asset_id"] = loaded.screenshot_id
         else:
             args["ticket_id"] = loaded.ticket_id
-        await self._run_as(step.by, step.operation, **args)
+        if step.operation == "stop_work":
+            args["lease"] = self._leases.pop(loaded.ticket_id)
+        result = await self._run_as(step.by, step.operation, **args)
+        if step.operation == "start_work":
+            self._leases[loaded.ticket_id] = result.lease
 
     async def _sign_in(self, person: str, email: str, password: str) -> None:
         context = RequestContext(address=f"192.0.2.{len(self._credentials)}", user_agent="Mozilla/5.0 (demo)")

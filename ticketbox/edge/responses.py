@@ -14,7 +14,7 @@ Headers = list[tuple[bytes, bytes]]
 MAX_DRAINED_BYTES = 1024 * 1024
 DRAIN_SECONDS = 1.0
 
-_SECRET = re.compile(rb"tok_[0-9A-Za-z]{10,}")
+_SECRET = re.compile(rb"(tok|lease)_[0-9A-Za-z]{10,}")
 _encoder = msgspec.json.Encoder()
 
 
@@ -72,7 +72,7 @@ def build_problem_answer(problem: Problem, metadata: str | None = None) -> Answe
     elif problem.status == 405:
         headers.append((b"allow", ", ".join(problem.extra["valid"]).encode()))
     body = {"type": f"urn:ticketbox:problem:{problem.code}", **problem.build_body()}
-    text = _SECRET.sub(b"tok_\xe2\x80\xa6", _encoder.encode(body))  # a token in the wrong place isn't repeated
+    text = _SECRET.sub(b"\\1_\xe2\x80\xa6", _encoder.encode(body))  # a secret in the wrong place isn't repeated
     return Answer(problem.status, text, "application/problem+json", headers)
 
 

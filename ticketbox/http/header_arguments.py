@@ -4,13 +4,19 @@ from typing import Any
 
 import msgspec
 
+from ticketbox.operations.core.registry import Body, Operation
+
 
 class HeaderArgument(msgspec.Struct, frozen=True):
-    """The header of an argument; `schema` describes the header's text."""
+    """The header of an argument; `schema` describes the header's text.
+
+    `in_body` says that it isn't a header but a field of the body, if the operation has one.
+    """
 
     name: str
     description: str
     schema: dict[str, Any]
+    in_body: bool = False
 
     @property
     def key(self) -> bytes:
@@ -34,4 +40,19 @@ HEADER_ARGUMENTS = {
         "The id of the last event received; browsers send it when they reconnect. It takes precedence over `after`.",
         {"type": "string", "pattern": "^evt_[0-9a-z]{12}$"},
     ),
+    "lease": HeaderArgument(
+        "Lease",
+        "The `lease` that start_work returned. It is a secret, so it isn't accepted in the URL.",
+        {"type": "string", "minLength": 1, "maxLength": 100},
+        in_body=True,
+    ),
 }
+
+
+def list_header_arguments(operation: Operation) -> dict[str, HeaderArgument]:
+    """Return the arguments of an operation that are headers in REST."""
+    return {
+        name: header
+        for name, header in HEADER_ARGUMENTS.items()
+        if name in operation.arguments.__struct_fields__ and not (header.in_body and operation.body is not Body.NONE)
+    }

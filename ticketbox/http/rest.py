@@ -30,7 +30,7 @@ from ticketbox.edge.asgi import (
 from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer, build_json_answer, build_session_cookie
-from ticketbox.http.header_arguments import HEADER_ARGUMENTS
+from ticketbox.http.header_arguments import HEADER_ARGUMENTS, list_header_arguments
 from ticketbox.http.routing import Paths
 from ticketbox.http.sse import EventStream
 from ticketbox.http.uploads import read_upload
@@ -111,7 +111,7 @@ def _build_decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable
     """Return a function that reads a request into the operation's map of arguments."""
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(operation.arguments)}
     lists = {name for name, kind in fields.items() if _is_list(kind)}
-    accepted = fields.keys() & HEADER_ARGUMENTS.keys()
+    accepted = list_header_arguments(operation).keys()
     in_path = {name for route in operation.routes for name in route.parameters}
     nullable = {
         name for name, kind in fields.items() if _accepts_type(kind, types.NoneType) and not _accepts_type(kind, str)
@@ -138,7 +138,7 @@ def _build_decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable
                 sent = await _read_json_body(scope, receive)
             else:
                 sent = await read_upload(operation, scope, receive)
-        if unknown := sent.keys() & (in_path | HEADER_ARGUMENTS.keys()):
+        if unknown := sent.keys() & (in_path | accepted):
             raise InvalidField(min(unknown), "unknown field")
         arguments.update(sent)
         _read_headers(scope, accepted, arguments)

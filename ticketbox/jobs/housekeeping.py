@@ -1,4 +1,4 @@
-"""Housekeeping: store last uses; delete old answers, expired secrets and unused blobs."""
+"""Housekeeping: store last uses; end stale work; delete old answers, expired secrets and unused blobs."""
 
 import asyncio
 import logging
@@ -7,6 +7,7 @@ import msgspec
 
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
+from ticketbox.operations.tickets.work_leases import end_stale_sessions
 from ticketbox.store.accounts import credentials, oauth_authorizations, oauth_clients, oauth_grants
 from ticketbox.store.captures import captures
 from ticketbox.store.core import blobs, idempotency
@@ -48,6 +49,7 @@ async def run_round(
 
     def clean_up(tx: Write) -> SweepProgress:
         credentials.record_use(tx, last_used)
+        end_stale_sessions(tx)
         idempotency.delete_expired_answers(tx)
         oauth_grants.delete_expired_secrets(tx)
         oauth_authorizations.delete_expired_requests(tx)

@@ -1,5 +1,9 @@
-"""Claiming a ticket while working on it: a lease (docs/use/agents.md)."""
+"""Claiming a ticket for one run: the claim, its lease, and how it ends (docs/use/work-sessions.md)."""
 
+import re
+from typing import Any
+
+import httpx
 import pytest
 
 from tests.support.operation_cases import WRITING, Stage, update_row
@@ -8,7 +12,23 @@ from tests.support.server import World, expect_error, ok
 
 def expire(world: World, ticket: str) -> None:
     """Let a claim's time run out."""
+    update_row(
+        world.box.db,
+        "UPDATE work_session SET expires_at = started_at WHERE ended_at IS NULL"
+        " AND ticket_id = (SELECT id FROM ticket WHERE public_id = ?)",
+        ticket,
+    )
     update_row(world.box.db, "UPDATE ticket SET claimed_until = claimed_at WHERE public_id = ?", ticket)
+
+
+def start(client: httpx.Client, ticket: str, **given: Any) -> dict[str, Any]:
+    """Start work on a ticket."""
+    return ok(client.post(f"/tickets/{ticket}/work", json=given))
+
+
+def stop(client: httpx.Client, ticket: str, lease: str | None = None) -> httpx.Response:
+    """Stop work on a ticket."""
+    return client.delete(f"/tickets/{ticket}/work", headers={} if lease is None else {"Lease": lease})
 
 
 def test_start_work_claims_the_ticket_and_suggests_a_branch(world: World) -> None:
@@ -38,56 +58,146 @@ def test_invalid_branch_is_rejected(stage: Stage, branch: str) -> None:
 
 
 def test_another_caller_learns_who_works_on_it_until_when(world: World) -> None:
-    """Another person, or the same person with another token: an agent must not walk into a second one's work."""
-    path = f"/tickets/{world.ticket()['id']}/work"
+    """Another person, another token, and the same token in another run: none walks into somebody's work."""
+    ticket = world.ticket()["id"]
     first = world.owner.client(*WRITING, label="agent one")
-    claim = ok(first.post(path, json={}))["claim"]
-    for client in (world.join("Bob").client(*WRITING), world.owner.client(*WRITING), world.owner.web):
-        problem = expect_error(client.post(path, json={"branch": "mine"}), 409, "already_claimed")
+    claim = start(first, ticket, run="worktree 1")["claim"]
+    assert claim["run"] == "worktree 1"
+    for client in (first, world.join("Bob").client(*WRITING), world.owner.client(*WRITING), world.owner.web):
+        problem = expect_error(client.post(f"/tickets/{ticket}/work", json={"branch": "mine"}), 409, "already_claimed")
         assert problem["claim"] == claim
-        for word in ("Ann", "agent one", claim["until"]):
+        for word in ("Ann", "agent one", "worktree 1", claim["until"]):
             assert word in problem["detail"]
-    assert ok(world.api.get(path.removesuffix("/work")))["branch"] != "mine"
+    assert ok(world.api.get(f"/tickets/{ticket}"))["branch"] != "mine"
 
 
-def test_holder_renews_the_claim(world: World) -> None:
-    path = f"/tickets/{world.ticket()['id']}/work"
-    short = ok(world.api.post(path, json={"lease_minutes": 1}))
-    longer = ok(world.api.post(path, json={"lease_minutes": 120}))
-    assert longer["claim"]["until"] > short["claim"]["until"]
-    assert longer["branch"] == short["branch"]
-    assert ok(world.api.post(path, json={"branch": "other"}))["branch"] == "other"
+def test_lease_renews_the_claim_and_is_shown_once(world: World) -> None:
+    ticket = world.ticket()["id"]
+    first = start(world.api, ticket, lease_minutes=1)
+    assert re.fullmatch(r"lease_[0-9a-z]{32}", first["lease"])
+    longer = start(world.api, ticket, lease=first["lease"], lease_minutes=120)
+    assert longer["claim"]["until"] > first["claim"]["until"]
+    assert longer["claim"]["session_id"] == first["claim"]["session_id"]
+    assert (longer["branch"], longer["lease"]) == (first["branch"], None)
+    assert start(world.api, ticket, lease=first["lease"], branch="other")["branch"] == "other"
+    assert "lease" not in ok(world.api.get(f"/tickets/{ticket}"))
 
 
-def test_claim_expires(world: World) -> None:
+def test_renewing_changes_neither_version_nor_history(world: World) -> None:
+    """Agents renew every few minutes: that must not conflict with what people edit."""
+    ticket = world.ticket()["id"]
+    started = start(world.api, ticket)
+    renewed = start(world.api, ticket, lease=started["lease"])
+    assert renewed["version"] == started["version"]
+    assert len(ok(world.api.get(f"/tickets/{ticket}/history"))["items"]) == 2
+
+
+def test_wrong_or_foreign_lease_is_refused_and_the_holder_named(world: World) -> None:
+    ticket, other, bob = world.ticket()["id"], world.ticket()["id"], world.join("Bob").client(*WRITING)
+    held = start(world.api, ticket, run="laptop")
+    foreign = start(world.api, other)["lease"]
+    sent_by = [(world.api, "lease_" + "0" * 32), (world.api, foreign), (world.api, "x"), (bob, held["lease"])]
+    for client, lease in sent_by:
+        for answer in (
+            client.post(f"/tickets/{ticket}/work", json={"lease": lease}),
+            stop(client, ticket, lease),
+        ):
+            problem = expect_error(answer, 409, "already_claimed")
+            assert problem["claim"] == held["claim"]
+            assert "Ann with a token, run laptop, is working on this ticket" in problem["detail"]
+            assert lease not in answer.text or lease == "x"
+    assert ok(world.api.get(f"/tickets/{ticket}"))["claim"] == held["claim"]
+
+
+def test_expired_lease_is_refused(world: World) -> None:
+    """Even if nobody else has claimed the ticket: it was free for a while, and others may have looked at it."""
+    ticket = world.ticket()["id"]
+    lease = start(world.api, ticket)["lease"]
+    expire(world, ticket)
+    for answer in (world.api.post(f"/tickets/{ticket}/work", json={"lease": lease}), stop(world.api, ticket, lease)):
+        assert "expired" in expect_error(answer, 409, "lease_expired")["detail"]
+    taken = start(world.join("Bob").client(*WRITING), ticket)
+    problem = expect_error(world.api.post(f"/tickets/{ticket}/work", json={"lease": lease}), 409, "already_claimed")
+    assert problem["claim"] == taken["claim"]
+
+
+def test_claim_expires_and_the_next_one_records_it(world: World) -> None:
     ticket, bob = world.ticket()["id"], world.join("Bob").client(*WRITING)
-    before = ok(world.api.post(f"/tickets/{ticket}/work", json={}))
+    before = start(world.api, ticket, run="laptop")
     expire(world, ticket)
     assert ok(world.api.get(f"/tickets/{ticket}"))["claim"] is None
-    taken = ok(bob.post(f"/tickets/{ticket}/work", json={}))
+    taken = start(bob, ticket)
     assert taken["claim"]["by"]["user"]["name"] == "Bob"
     assert taken["branch"] == before["branch"]
-    expect_error(world.api.post(f"/tickets/{ticket}/work", json={}), 409, "already_claimed")
+    assert taken["lease"] != before["lease"]
+    *_, stale, started = ok(world.api.get(f"/tickets/{ticket}/history"))["items"]
+    assert (stale["type"], started["type"]) == ("ticket.work_stale", "ticket.work_started")
+    assert stale["data"] == {"session_id": before["claim"]["session_id"], "run": "laptop"}
+    assert stale["by"]["user"]["name"] == "Ann"
+
+
+def test_lease_is_only_accepted_outside_the_url(world: World) -> None:
+    ticket = world.ticket()["id"]
+    lease = start(world.api, ticket)["lease"]
+    path = f"/tickets/{ticket}/work"
+    expect_error(world.api.delete(path, params={"lease": lease}), 400, "invalid_request")
+    expect_error(world.api.post(path, json={}, headers={"Lease": lease}), 400, "invalid_request")
+    ok(stop(world.api, ticket, lease))
+
+
+def test_start_repeated_with_its_key_returns_a_new_lease(world: World) -> None:
+    """A caller whose answer was lost has no lease; the key proves that it is the same run."""
+    ticket, path = world.ticket()["id"], "/tickets/{}/work"
+    key = {"Idempotency-Key": "a1b2"}
+    first = ok(world.api.post(path.format(ticket), json={}, headers=key))
+    again = ok(world.api.post(path.format(ticket), json={}, headers=key))
+    assert again["claim"] == first["claim"]
+    assert again["lease"] != first["lease"]
+    expect_error(stop(world.api, ticket, first["lease"]), 409, "already_claimed")
+    for client, other in ((world.api, "c3d4"), (world.owner.client(*WRITING), "a1b2")):
+        answer = client.post(path.format(ticket), json={}, headers={"Idempotency-Key": other})
+        expect_error(answer, 409, "already_claimed")
+    update_row(world.box.db, "UPDATE work_session SET started_at = started_at - 60001 WHERE public_id = ?",
+               first["claim"]["session_id"])  # fmt: skip
+    expect_error(world.api.post(path.format(ticket), json={}, headers=key), 409, "already_claimed")
+    ok(stop(world.api, ticket, again["lease"]))
 
 
 def test_stop_work_releases_the_claim_and_keeps_the_branch(world: World) -> None:
-    path = f"/tickets/{world.ticket()['id']}/work"
-    ok(world.api.post(path, json={"branch": "fix"}))
-    stopped = ok(world.api.delete(path))
+    ticket = world.ticket()["id"]
+    lease = start(world.api, ticket, branch="fix")["lease"]
+    expect_error(stop(world.api, ticket), 409, "already_claimed")
+    stopped = ok(stop(world.api, ticket, lease))
     assert (stopped["claim"], stopped["branch"]) == (None, "fix")
-    assert ok(world.api.delete(path)) == stopped  # nobody works on it: nothing changes
-    ok(world.join("Bob").client(*WRITING).post(path, json={}))
-
-
-def test_people_stop_their_own_work_and_admins_stop_any(world: World) -> None:
-    bob, mia = world.join("Bob"), world.join("Mia")
-    path = f"/tickets/{world.ticket()['id']}/work"
-    ok(bob.client(*WRITING).post(path, json={}))
-    problem = expect_error(mia.web.delete(path), 409, "already_claimed")
+    assert ok(stop(world.api, ticket)) == stopped  # nobody works on it: nothing changes
+    assert ok(stop(world.api, ticket, lease)) == stopped  # its own work has stopped: nothing changes
+    start(world.join("Bob").client(*WRITING), ticket)
+    problem = expect_error(world.api.post(f"/tickets/{ticket}/work", json={"lease": lease}), 409, "already_claimed")
     assert problem["claim"]["by"]["user"]["name"] == "Bob"
-    ok(bob.web.delete(path))
-    ok(bob.client(*WRITING).post(path, json={}))
-    assert ok(world.join("Adam", "admin").web.delete(path))["claim"] is None
+
+
+def test_person_continues_their_own_claim_of_the_web_app_without_a_lease(world: World) -> None:
+    ticket, bob = world.ticket()["id"], world.join("Bob")
+    first = start(bob.web, ticket, lease_minutes=1)
+    renewed = start(bob.web, ticket)
+    assert renewed["claim"]["session_id"] == first["claim"]["session_id"]
+    assert renewed["claim"]["until"] > first["claim"]["until"]
+    for client in (bob.client(*WRITING), world.owner.web):
+        expect_error(client.post(f"/tickets/{ticket}/work", json={}), 409, "already_claimed")
+    assert ok(stop(bob.web, ticket))["claim"] is None
+
+
+def test_people_release_the_claims_of_their_tokens_and_admins_any_in_the_web_app(world: World) -> None:
+    bob, mia, adam = world.join("Bob"), world.join("Mia"), world.join("Adam", "admin")
+    ticket = world.ticket()["id"]
+    start(bob.client(*WRITING), ticket)
+    expect_error(bob.web.post(f"/tickets/{ticket}/work", json={}), 409, "already_claimed")
+    for client in (mia.web, bob.client(*WRITING), adam.client(*WRITING)):
+        problem = expect_error(stop(client, ticket), 409, "already_claimed")
+        assert problem["claim"]["by"]["user"]["name"] == "Bob"
+    ok(stop(bob.web, ticket))
+    start(bob.client(*WRITING), ticket)
+    assert ok(stop(adam.web, ticket))["claim"] is None
 
 
 def test_archiving_releases_the_claim_and_keeps_the_branch(world: World) -> None:
@@ -114,8 +224,18 @@ def test_if_match_guards_start_work(world: World) -> None:
 
 def test_work_is_in_the_history(world: World) -> None:
     ticket = world.ticket()["id"]
-    ok(world.api.post(f"/tickets/{ticket}/work", json={"branch": "fix"}))
-    ok(world.api.delete(f"/tickets/{ticket}/work"))
+    lease = start(world.api, ticket, branch="fix", run="laptop")["lease"]
+    ok(stop(world.api, ticket, lease))
     _, started, stopped = ok(world.api.get(f"/tickets/{ticket}/history"))["items"]
     assert (started["type"], started["data"]["branch"]) == ("ticket.work_started", "fix")
+    assert started["data"]["run"] == "laptop"
     assert stopped["type"] == "ticket.work_stopped"
+    assert stopped["data"] == {"session_id": started["data"]["session_id"]}
+
+
+@pytest.mark.parametrize(
+    "given", [{"run": ""}, {"run": "x" * 81}, {"run": "a\nb"}, {"lease": ""}, {"lease": "x" * 101}]
+)
+def test_run_and_lease_are_bounded(stage: Stage, given: dict[str, str]) -> None:
+    answer = stage.api.post(f"/tickets/{stage.ticket()['id']}/work", json=given)
+    assert expect_error(answer, 400, "invalid_request")["errors"][0]["field"] == next(iter(given))

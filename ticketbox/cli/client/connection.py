@@ -15,7 +15,7 @@ from ticketbox.cli.client.oauth import get_access_token
 from ticketbox.cli.client.terminal import escape_line
 from ticketbox.cli.core.output import exit_with_error
 from ticketbox.domain.core.server_url import parse_server_url
-from ticketbox.http.header_arguments import HEADER_ARGUMENTS
+from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation
 
@@ -84,9 +84,11 @@ class Server:
         parameters = {name: self._shorten_address(str(given.pop(name))) for name in route.parameters}
         path = route.path.format_map({name: quote(value, safe="") for name, value in parameters.items()})
         headers: dict[str, str] = {}
-        for name in HEADER_ARGUMENTS.keys() & given.keys():
+        for name, header in list_header_arguments(operation).items():
+            if name not in given:
+                continue
             value = given.pop(name)
-            headers[HEADER_ARGUMENTS[name].name] = f'"{value}"' if name == "expected_version" else str(value)
+            headers[header.name] = f'"{value}"' if name == "expected_version" else str(value)
         address = f"{self.url}{PREFIX}{path}"
         timeout = TIMEOUT_SECONDS + float(given.get("wait_seconds", 0))
         if operation.body is Body.NONE:

@@ -118,6 +118,8 @@ def _print_claimed(response: httpx2.Response, _: Json) -> None:
     found = decode_body(response)
     _print_done("Claimed", found)
     print_line(escape_line(f"branch {found['branch']}, until {found['claim']['until']}"))
+    if found["lease"]:
+        print_line(escape_line(f"lease {found['lease']}"))
 
 
 def _print_done(verb: str, found: Json) -> None:

@@ -32,6 +32,7 @@ class Prefix(StrEnum):
     NOTIFICATION = "ntf_"
     EVENT = "evt_"
     CLIENT = "app_"
+    WORK_SESSION = "wrk_"
 
 
 def generate_id(prefix: Prefix) -> str:

@@ -130,6 +130,12 @@ class AlreadyClaimed(Conflict):
     code = "already_claimed"
 
 
+class LeaseExpired(Conflict):
+    """The lease is wrong or no longer valid, and nobody else works on the ticket."""
+
+    code = "lease_expired"
+
+
 class InvalidRequest(Problem):
     """The input breaks its schema or a rule; `errors` points at the fields."""
 
@@ -199,6 +205,6 @@ class StorageFull(Problem):
 
 PROBLEMS: tuple[type[Problem], ...] = (
     Unauthorized, Forbidden, InsufficientScope, CrossCompanyMove, NotFound, MethodNotAllowed, Conflict,
-    VersionConflict, TicketArchived, AlreadyClaimed, InvalidRequest, PayloadTooLarge, UnsupportedMediaType,
-    RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,
+    VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, InvalidRequest, PayloadTooLarge,
+    UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,
 )  # fmt: skip

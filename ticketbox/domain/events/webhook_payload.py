@@ -20,6 +20,7 @@ _PHRASES = {
     "ticket.restored": "restored {ticket}",
     "ticket.work_started": "started work on {ticket}",
     "ticket.work_stopped": "stopped work on {ticket}",
+    "ticket.work_stale": "didn't renew the claim of {ticket}",
     "comment.created": "commented on {ticket}",
     "comment.updated": "edited a comment on {ticket}",
     "comment.deleted": "deleted a comment on {ticket}",

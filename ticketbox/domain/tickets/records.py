@@ -5,6 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from ticketbox.domain.core.records import By, Person, Time
+from ticketbox.domain.tickets.work import WorkState
 
 
 class Priority(StrEnum):
@@ -47,10 +48,16 @@ class CaptureSummary(msgspec.Struct, frozen=True):
 
 
 class Claim(msgspec.Struct, frozen=True):
-    """Who works on a ticket, and when the claim expires unless it is renewed."""
+    """Who works on a ticket, and when the claim expires unless it is renewed.
+
+    `run` is the label that the caller chose for its run; `state` is that of the work session.
+    """
 
     by: By
     until: Time
+    run: str | None
+    session_id: str
+    state: WorkState
 
 
 class Ticket(msgspec.Struct, frozen=True):

@@ -11,7 +11,7 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.problems import FieldError
 from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.domain.tickets.search_query import Span
-from ticketbox.http.header_arguments import HEADER_ARGUMENTS
+from ticketbox.http.header_arguments import HeaderArgument, list_header_arguments
 from ticketbox.http.openapi.links import build_links
 from ticketbox.http.openapi.refusals import build_answers, group_by_status
 from ticketbox.operations.core.content import Content
@@ -91,14 +91,14 @@ def _describe_operation(route: Route, operation: Operation, arguments: Json, kno
     properties: Json = arguments.get("properties", {})
     required = set(arguments.get("required", ()))
     in_path = {name for each in operation.routes for name in each.parameters}
-    in_headers = [name for name in HEADER_ARGUMENTS if name in properties]
+    in_headers = list_header_arguments(operation)
     rest = {name: schema for name, schema in properties.items() if name not in in_path and name not in in_headers}
     parameters = [_describe_parameter("path", name, properties[name], True, operation) for name in route.parameters]
     if operation.body is Body.NONE:
         parameters += [
             _describe_parameter("query", name, schema, name in required, operation) for name, schema in rest.items()
         ]
-    parameters += [_describe_header(name) for name in in_headers]
+    parameters += [_describe_header(header) for header in in_headers.values()]
     described: Json = {
         "operationId": operation.name + ("" if route == operation.routes[0] else "_by_query"),
         "tags": [operation.group.title()],
@@ -134,8 +134,7 @@ def _describe_parameter(place: str, name: str, schema: Json, required: bool, ope
     return described
 
 
-def _describe_header(name: str) -> Json:
-    header = HEADER_ARGUMENTS[name]
+def _describe_header(header: HeaderArgument) -> Json:
     return {
         "name": header.name,
         "in": "header",

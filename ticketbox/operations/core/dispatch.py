@@ -194,7 +194,7 @@ class Dispatcher:
     async def _read_idempotency_mark(self, operation: Operation, args: msgspec.Struct) -> IdempotencyMark | None:
         """Return a call's Idempotency-Key and the fingerprint of its input; uploads are hashed on a worker thread."""
         key: str | None = getattr(args, "idempotency_key", None)
-        if key is None:
+        if key is None or operation.secret:
             return None
         if operation.body is Body.MULTIPART:
             return IdempotencyMark(key, await self.services.run_in_worker(_fingerprint_input, operation, args))

@@ -8,10 +8,10 @@ from msgspec import Meta
 from ticketbox.domain.core.patterns import match_whole
 
 # No control characters; at least one that isn't white space. NUL never gets into the file.
-_LINE = match_whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
+Line = match_whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
 _TEXT = match_whole(r"[^\x00]*")
 
-Name = Annotated[str, Meta(min_length=1, max_length=100, description="One line.", examples=["Webshop"]), _LINE]
+Name = Annotated[str, Meta(min_length=1, max_length=100, description="One line.", examples=["Webshop"]), Line]
 Title = Annotated[
     str,
     Meta(
@@ -20,7 +20,7 @@ Title = Annotated[
         description="One line.",
         examples=["The cart stays empty"],
     ),
-    _LINE,
+    Line,
 ]
 MAX_MARKDOWN = 100_000
 MAX_LABEL = 50
@@ -32,7 +32,7 @@ CommentBody = Annotated[
     Meta(min_length=1, max_length=50_000, description="Markdown.", examples=["Fixed on `main`."]),
     _TEXT,
 ]
-Label = Annotated[str, Meta(min_length=1, max_length=MAX_LABEL, examples=["checkout"]), _LINE]
+Label = Annotated[str, Meta(min_length=1, max_length=MAX_LABEL, examples=["checkout"]), Line]
 Labels = Annotated[list[Label], Meta(max_length=20, description="Labels are compared without case.")]
 Branch = Annotated[
     str,

@@ -77,6 +77,7 @@ class Operation(msgspec.Struct, frozen=True):
     metered: bool
     brief: Callable[[Any], bool]
     creates: bool
+    secret: bool
     live: bool
     waits: bool
     body: Body
@@ -116,6 +117,7 @@ def operation(
     finish: Callable[..., Awaitable[Any]] | None = None,
     brief: bool | Callable[[Any], bool] = False,
     creates: bool = False,
+    secret: bool = False,
     live: bool = False,
     waits: bool = False,
     body: Body | None = None,
@@ -127,7 +129,8 @@ def operation(
 
     `prepare` runs before the transaction and may be slow (hash, decode, inspect a file); `finish` runs after it and
     converts the handler's result to the answer (draw, scale). `brief` says, for all or for given arguments, that the
-    read is only a few indexed look-ups, so that it runs on the event loop instead of a thread. A `live` operation
+    read is only a few indexed look-ups, so that it runs on the event loop instead of a thread. The answer of a `secret`
+    operation isn't stored for its Idempotency-Key; the handler handles repeated calls itself. A `live` operation
     streams its answer in batches. An operation that `waits` has the argument `wait_seconds`, and its handler raises
     NothingYet if it must run again after the next event (waiting.py). `media` lists the media types of an answer that
     isn't JSON. `refuses` lists the problems beyond those that follow from the declaration (http/openapi/refusals.py).
@@ -176,6 +179,7 @@ def operation(
             metered=hints[parameters[-1]] is Meter,
             brief=brief if callable(brief) else _is_always_brief if brief else _is_never_brief,
             creates=creates,
+            secret=secret,
             live=live,
             waits=waits,
             body=kind,

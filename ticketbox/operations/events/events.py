@@ -40,6 +40,7 @@ class EventType(StrEnum):
     TICKET_RESTORED = "ticket.restored"
     TICKET_WORK_STARTED = "ticket.work_started"
     TICKET_WORK_STOPPED = "ticket.work_stopped"
+    TICKET_WORK_STALE = "ticket.work_stale"
     COMMENT_CREATED = "comment.created"
     COMMENT_UPDATED = "comment.updated"
     COMMENT_DELETED = "comment.deleted"

@@ -11,6 +11,7 @@ from ticketbox.operations.core.lookups import TicketId, Version
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.recording import record_change
+from ticketbox.operations.tickets.work_leases import end_open_session
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Write
@@ -49,7 +50,9 @@ def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRe
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version, archived=True)
     if state.status is Status.ARCHIVED:
         return _build_answer(load_ticket(tx, actor, state.id), changed=False, note="the ticket was already archived")
-    tickets.archive_ticket(tx, row.key, bylines.ensure_byline(tx, actor))
+    byline = bylines.ensure_byline(tx, actor)
+    tickets.archive_ticket(tx, row.key, byline)
+    end_open_session(tx, row, byline)
     ticket = record_change(tx, actor, row, state.id, "ticket.archived")
     return _build_answer(ticket, changed=True, note="the ticket is archived")
 

@@ -1,4 +1,4 @@
-"""Claiming a ticket for a limited time, and recording its branch (docs/use/tickets.md, "Claims")."""
+"""Claiming a ticket for one run, and recording its branch (docs/use/work-sessions.md)."""
 
 import re
 import unicodedata
@@ -9,30 +9,61 @@ from msgspec import Meta
 
 from ticketbox.domain.core.clock import MINUTE, format_rfc3339
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind
-from ticketbox.domain.core.problems import AlreadyClaimed, TicketArchived
-from ticketbox.domain.core.scopes import Role, Scope
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import AlreadyClaimed, LeaseExpired, TicketArchived
+from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
-from ticketbox.operations.core.inputs import Branch
-from ticketbox.operations.core.lookups import TicketId, Version
+from ticketbox.domain.tickets.work import REPEAT_MS, WorkState, generate_lease, hash_lease, hash_start_key
+from ticketbox.operations.core.inputs import Branch, Line
+from ticketbox.operations.core.lookups import Key, TicketId, Version
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.recording import record_change
+from ticketbox.operations.tickets.work_leases import (
+    build_claim_error,
+    build_lease_error,
+    can_release,
+    end_stale_session,
+    find_session,
+    is_own_web_session,
+    require_lease,
+)
 from ticketbox.store.core import bylines
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import tickets
+from ticketbox.store.tickets import tickets, work_sessions
 from ticketbox.store.tickets.tickets import TicketState
+from ticketbox.store.tickets.work_sessions import NewSession, SessionState
+
+Lease = Annotated[str, Meta(min_length=1, max_length=100, description="The `lease` that start_work returned.")]
+LeaseMinutes = Annotated[int, Meta(ge=1, le=1440, description="The claim ends after so long unless it is renewed.")]
+Run = Annotated[
+    str,
+    Meta(min_length=1, max_length=80, description="A label of your run: host, worktree, agent.", examples=["ci-7"]),
+    Line,
+]
 
 
 class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Calling this again with the same credential renews the claim."""
+    """With `lease`, this renews the claim. Without it, a claimed ticket is refused, also to its holder's token."""
 
     ticket_id: TicketId
     branch: (
         Annotated[Branch, Meta(description="Default: the recorded branch, or `t-…-slug` from the id and title.")] | None
     ) = None
-    lease_minutes: Annotated[int, Meta(ge=1, le=1440, description="The duration of the claim.")] = 60
+    run: Run | None = None
+    lease: Annotated[Lease, Meta(description="Renew the claim with this lease.")] | None = None
+    lease_minutes: LeaseMinutes = 60
     expected_version: Version | None = None
+    idempotency_key: (
+        Annotated[Key, Meta(description="Repeating it within a minute returns a new lease for the same claim.")] | None
+    ) = None
+
+
+class StartedWork(Ticket, frozen=True):
+    """A ticket that was claimed. `lease` is shown only once; null if the claim was renewed."""
+
+    lease: str | None
 
 
 @operation(
@@ -40,30 +71,78 @@ class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/work",
-    refuses=(TicketArchived, AlreadyClaimed),
+    refuses=(TicketArchived, AlreadyClaimed, LeaseExpired),
+    secret=True,
     tool=Tool(
         "Start work on a ticket",
-        "Use this before you change code for a ticket. It claims the ticket and records the git branch.",
-        {"ticket_id": "t-4k7m2q9x", "branch": "t-4k7m2q9x-empty-cart", "lease_minutes": 60},
+        "Use this before you change code for a ticket, and keep `lease`: it renews, reports and finishes.",
+        {"ticket_id": "t-4k7m2q9x", "branch": "t-4k7m2q9x-empty-cart", "run": "laptop, worktree 2"},
         name="start_work_on_ticket",
-        idempotent=True,
     ),
 )
-def start_work(tx: Write, actor: Actor, args: StartWork) -> Ticket:
-    """Claim a ticket for a limited time and record its branch. Others can't start work until the claim ends."""
+def start_work(tx: Write, actor: Actor, args: StartWork) -> StartedWork:
+    """Claim a ticket for one run and record its branch. Nobody else can start work until the claim ends.
+
+    Repeating a call with its Idempotency-Key within a minute returns a new lease for the same claim.
+    """
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    if _is_claimed(tx, state) and not _is_held_by(state, actor):
-        raise _build_claim_error(tx, actor, state)
+    if args.lease is not None:
+        return _renew(tx, actor, row, state, require_lease(tx, actor, state, args.lease), args)
+    start_key = None if args.idempotency_key is None else hash_start_key(actor.credential, args.idempotency_key)
+    session = work_sessions.find_open_session(tx, row.key)
+    lease = generate_lease()
+    if session is not None and session.is_current(tx.now):
+        if is_own_web_session(actor, session):
+            return _renew(tx, actor, row, state, session, args)
+        if start_key is None or session.start_key != start_key or session.started_at < tx.now - REPEAT_MS:
+            raise build_claim_error(tx, actor, state)
+        work_sessions.replace_lease(tx, session, hash_lease(lease))
+        return _build_answer(load_ticket(tx, actor, state.id), lease)
+    if session is not None:
+        end_stale_session(tx, session, row.project, row.company)
+    return _start(tx, actor, row, state, args, lease, start_key)
+
+
+def _start(
+    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, args: StartWork, lease: str, start_key: bytes | None
+) -> StartedWork:
     branch = args.branch or state.branch or f"{state.id}-{slugify(state.title)}"
-    until = tx.now + args.lease_minutes * MINUTE
-    tickets.claim_ticket(tx, row.key, bylines.ensure_byline(tx, actor), until, branch)
-    return record_change(tx, actor, row, state.id, "ticket.work_started", branch=branch, until=format_rfc3339(until))
+    new = NewSession(
+        ticket=row.key,
+        byline=bylines.ensure_byline(tx, actor),
+        until=tx.now + args.lease_minutes * MINUTE,
+        branch=branch,
+        lease_hash=hash_lease(lease),
+        start_key=start_key,
+        run=None if args.run is None else args.run.strip(),
+    )
+    session_id = work_sessions.start_session(tx, new)
+    event = {"branch": branch, "until": format_rfc3339(new.until), "run": new.run, "session_id": session_id}
+    return _build_answer(record_change(tx, actor, row, state.id, "ticket.work_started", **event), lease)
+
+
+def _renew(
+    tx: Write, actor: Actor, row: VisibleRow, state: TicketState, session: SessionState, args: StartWork
+) -> StartedWork:
+    """Renew a claim. A new branch is a change of the ticket; more time isn't, so it has no event."""
+    work_sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
+    if args.branch is None or args.branch == state.branch:
+        return _build_answer(load_ticket(tx, actor, state.id), None)
+    tickets.set_branch(tx, row.key, args.branch)
+    changes = {"branch": {"from": state.branch, "to": args.branch}}
+    ticket = record_change(tx, actor, row, state.id, "ticket.updated", fields=["branch"], changes=changes)
+    return _build_answer(ticket, None)
+
+
+def _build_answer(ticket: Ticket, lease: str | None) -> StartedWork:
+    return StartedWork(**msgspec.structs.asdict(ticket), lease=lease)
 
 
 class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Without an active claim, this changes nothing."""
+    """Requires the lease, except in the web app. Without an active claim, this changes nothing."""
 
     ticket_id: TicketId
+    lease: Lease | None = None
     expected_version: Version | None = None
 
 
@@ -72,43 +151,38 @@ class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="DELETE /tickets/{ticket_id}/work",
-    refuses=(TicketArchived, AlreadyClaimed),
+    refuses=(TicketArchived, AlreadyClaimed, LeaseExpired),
     tool=Tool(
         "Stop work on a ticket",
-        "Use this when you finish or abandon work on a ticket. It releases the claim and keeps the recorded branch.",
-        {"ticket_id": "t-4k7m2q9x"},
+        "Use this when you abandon work on a ticket. It releases the claim and keeps the recorded branch.",
+        {"ticket_id": "t-4k7m2q9x", "lease": "lease_…"},
         name="stop_work_on_ticket",
         idempotent=True,
     ),
 )
 def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
-    """Release the claim on a ticket. An admin can release the claims of others."""
+    """Release the claim on a ticket.
+
+    In a web session, the person behind the claim and admins can release it without the lease.
+    """
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
-    if not _is_claimed(tx, state):
-        return load_ticket(tx, actor, state.id)
-    if state.claimed_user != actor.user and row.role < Role.ADMIN:
-        raise _build_claim_error(tx, actor, state)
-    tickets.release_claim(tx, row.key)
-    return record_change(tx, actor, row, state.id, "ticket.work_stopped")
+    if args.lease is None:
+        session = work_sessions.find_open_session(tx, row.key)
+        if session is None or not session.is_current(tx.now):
+            return load_ticket(tx, actor, state.id)
+        if not can_release(actor, row, session):
+            raise build_claim_error(tx, actor, state)
+    else:
+        session = find_session(tx, actor, state, args.lease)
+        if session is not None and session.state == WorkState.DONE:
+            return load_ticket(tx, actor, state.id)
+        if session is None or not session.is_current(tx.now):
+            raise build_lease_error(tx, actor, state, session)
+    work_sessions.end_session(tx, session, WorkState.DONE, bylines.ensure_byline(tx, actor))
+    return record_change(tx, actor, row, state.id, "ticket.work_stopped", session_id=session.id)
 
 
 def slugify(title: str) -> str:
     """Convert a title to a part of a branch name: `The cart's empty!` becomes `the-cart-s-empty`."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")[:40].rstrip("-") or "work"
-
-
-def _is_claimed(tx: Write, state: TicketState) -> bool:
-    return state.claimed_until is not None and state.claimed_until > tx.now
-
-
-def _is_held_by(state: TicketState, actor: Actor) -> bool:
-    token = None if actor.kind is Kind.SESSION else actor.token_id
-    return state.claimed_user == actor.user and state.claimed_token == token
-
-
-def _build_claim_error(tx: Write, actor: Actor, state: TicketState) -> AlreadyClaimed:
-    claim = load_ticket(tx, actor, state.id).claim
-    assert claim is not None
-    token = f" with {claim.by.token_label}" if claim.by.token_label else ""
-    return AlreadyClaimed(f"{claim.by.user.name}{token} is working on this ticket until {claim.until}", claim=claim)

@@ -6,6 +6,7 @@ from typing import Any
 from ticketbox.domain.companies.records import ColumnKind, derive_column_kind
 
 COLUMN_KINDS = 11
+WORK_SESSIONS = 12
 
 
 def complete_record(schema: int, table: str, row: dict[str, Any]) -> None:
@@ -32,6 +33,10 @@ RESOLVE_DONE = """
 UPDATE ticket SET resolved = 1
 WHERE id > :first AND NOT resolved AND column_id IN (SELECT id FROM board_column WHERE kind = 'done')
 """
+RELEASE_CLAIMS = """
+UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL
+WHERE id > :first AND claimed_until IS NOT NULL
+"""
 
 
 def complete_tickets(schema: int, connection: sqlite3.Connection, first: int) -> None:
@@ -39,3 +44,5 @@ def complete_tickets(schema: int, connection: sqlite3.Connection, first: int) ->
     if schema < COLUMN_KINDS:
         connection.execute(MOVE_RESOLVED, {"first": first})
         connection.execute(RESOLVE_DONE, {"first": first})
+    if schema < WORK_SESSIONS:
+        connection.execute(RELEASE_CLAIMS, {"first": first})

@@ -12,6 +12,7 @@ import msgspec
 
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
 from ticketbox.domain.tickets.records import CaptureSummary
+from ticketbox.domain.tickets.work import PlanItem, Usage, WorkLink
 from ticketbox.store.core import blobs
 from ticketbox.store.export_import import earlier_exports
 from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest
@@ -33,6 +34,7 @@ TABLES: dict[str, str] = {
     "blob": "",
     "ticket": f"project_id IN {_PROJECTS}",
     "ticket_assignee": f"ticket_id IN {_TICKETS}",
+    "work_session": f"ticket_id IN {_TICKETS}",
     "comment": f"ticket_id IN {_TICKETS}",
     "capture": f"ticket_id IN {_TICKETS}",
     "asset": f"ticket_id IN {_TICKETS}",
@@ -54,7 +56,7 @@ _EXPORTED_COLUMNS = {
     "ticket_assignee": ("ticket_id", "user_id"),
     "blob": ("id", "sha256", "encoding", "bytes"),
 }
-_SECRET_COLUMNS = {"user": {"password_hash"}, "byline": {"credential_id"}}
+_SECRET_COLUMNS = {"user": {"password_hash"}, "byline": {"credential_id"}, "work_session": {"lease_hash", "start_key"}}
 _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("project", "url_patterns"): list[str],
     ("project", "extra_redactions"): list[str],
@@ -64,6 +66,9 @@ _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("capture", "health"): Health,
     ("capture", "redaction"): Redaction,
     ("capture", "summary"): CaptureSummary,
+    ("work_session", "plan"): list[PlanItem],
+    ("work_session", "links"): list[WorkLink],
+    ("work_session", "usage"): Usage,
     ("annotation", "geometry"): dict[str, Any],
     ("event", "data"): dict[str, Any],
 }

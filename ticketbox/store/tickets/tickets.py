@@ -12,6 +12,7 @@ from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.records import Person
 from ticketbox.domain.tickets.records import PRIORITIES, CaptureSummary, Claim, Priority, Status, Ticket
+from ticketbox.domain.tickets.work import WorkState
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.updates import update_columns
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
@@ -21,6 +22,7 @@ from ticketbox.store.tickets import assignments
 _labels = msgspec.json.Decoder(list[str])
 _summary = msgspec.json.Decoder(CaptureSummary)
 _statuses = {status.value: status for status in Status}
+_work_states = {state.value: state for state in WorkState}
 
 # Each column of a ticket's row, by name: rows are read through `get_fields`, never by a number.
 _COLUMNS = {
@@ -28,7 +30,8 @@ _COLUMNS = {
     "column_id": "c.public_id", "position": "t.position", "title": "t.title", "description": "t.description",
     "status": "t.status", "resolved": "t.resolved", "priority": "t.priority", "labels": "t.labels",
     "branch": "t.branch", "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at",
-    "claimed_until": "t.claimed_until", "source_url": "t.source_url", "capture_summary": "k.summary",
+    "claimed_until": "t.claimed_until", "run": "w.run", "session_id": "w.public_id", "session_state": "w.state",
+    "source_url": "t.source_url", "capture_summary": "k.summary",
     "comment_count": "t.comment_count", "version": "t.version", "created_at": "t.created_at",
     "created_by": "t.created_by", "updated_at": "t.updated_at", "updated_by": "t.updated_by",
     "archived_at": "t.archived_at", "archived_by": "t.archived_by",
@@ -37,6 +40,7 @@ TICKET_COLUMNS = ", ".join(_COLUMNS.values())
 TICKET_JOINS = """
 LEFT JOIN board_column c ON c.id = t.column_id
 LEFT JOIN capture k ON k.id = t.capture_id
+LEFT JOIN work_session w ON w.ticket_id = t.id AND w.ended_at IS NULL
 """
 
 
@@ -63,13 +67,19 @@ def build_tickets(tx: Read, rows: list[Row]) -> list[Ticket]:
 def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
     (
         key, public_id, company, project, column, position, title, description, status,
-        resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until, source_url,
-        summary, comments, version, created_at, created_by, updated_at, updated_by,
-        archived_at, archived_by,
+        resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until,
+        run, session_id, session_state, source_url, summary, comments, version, created_at, created_by,
+        updated_at, updated_by, archived_at, archived_by,
     ) = row  # fmt: skip
     claim = None
     if claimed_until is not None and claimed_until > now:
-        claim = Claim(bylines.build(claimed_by, claimed_at), format_rfc3339(claimed_until))
+        claim = Claim(
+            bylines.build(claimed_by, claimed_at),
+            format_rfc3339(claimed_until),
+            run,
+            session_id,
+            _work_states[session_state],
+        )
     # By position, in the record's order: keywords cost as much as all the rest for a page of tickets.
     return Ticket(
         public_id,
@@ -134,17 +144,13 @@ class TicketState(msgspec.Struct, frozen=True):
     status: Status
     resolved: bool
     version: int
-    claimed_user: int | None
-    claimed_token: str | None
-    claimed_until: int | None
     branch: str | None
     title: str
 
 
 SELECT_STATE = """
-SELECT t.public_id, t.project_id, t.column_id, t.position, t.status, t.resolved, t.version, b.user_id,
-  b.token_id, t.claimed_until, t.branch, t.title
-FROM ticket t LEFT JOIN byline b ON b.id = t.claimed_by WHERE t.id = ?
+SELECT public_id, project_id, column_id, position, status, resolved, version, branch, title
+FROM ticket WHERE id = ?
 """
 
 
@@ -245,13 +251,12 @@ def mark_updated(tx: Write, key: int, byline: int) -> None:
 
 
 ARCHIVE_TICKET = """
-UPDATE ticket SET status = 'archived', archived_at = ?, archived_by = ?, claimed_by = NULL, claimed_at = NULL,
-  claimed_until = NULL WHERE id = ?
+UPDATE ticket SET status = 'archived', archived_at = ?, archived_by = ? WHERE id = ?
 """
 
 
 def archive_ticket(tx: Write, key: int, byline: int) -> None:
-    """Archive a ticket. It keeps its column and position; its claim is released."""
+    """Archive a ticket. It keeps its column and position."""
     tx.execute(ARCHIVE_TICKET, (tx.now, byline, key))
 
 
@@ -280,14 +285,28 @@ def restore_ticket(tx: Write, key: int, column: int, position: int) -> None:
     tx.execute(RESTORE_TICKET, {"column": column, "position": position, "key": key})
 
 
+CLAIM_TICKET = """
+UPDATE ticket SET claimed_by = :by, claimed_at = :at, claimed_until = :until, branch = :branch WHERE id = :key
+"""
+EXTEND_CLAIM = "UPDATE ticket SET claimed_until = ? WHERE id = ?"
+RELEASE_CLAIM = "UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?"
+
+
 def claim_ticket(tx: Write, key: int, byline: int, until: int, branch: str) -> None:
-    """Record who works on a ticket, until when, and on which branch."""
-    tx.execute(
-        "UPDATE ticket SET claimed_by = ?, claimed_at = ?, claimed_until = ?, branch = ? WHERE id = ?",
-        (byline, tx.now, until, branch, key),
-    )
+    """Record who works on a ticket, until when, and on which branch: a copy of its open work session, for lists."""
+    tx.execute(CLAIM_TICKET, {"key": key, "by": byline, "at": tx.now, "until": until, "branch": branch})
+
+
+def extend_claim(tx: Write, key: int, until: int) -> None:
+    """Change the end of a ticket's claim."""
+    tx.execute(EXTEND_CLAIM, (until, key))
+
+
+def set_branch(tx: Write, key: int, branch: str) -> None:
+    """Record the git branch of a ticket."""
+    tx.execute("UPDATE ticket SET branch = ? WHERE id = ?", (branch, key))
 
 
 def release_claim(tx: Write, key: int) -> None:
     """Release the claim on a ticket; the branch stays recorded."""
-    tx.execute("UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?", (key,))
+    tx.execute(RELEASE_CLAIM, (key,))

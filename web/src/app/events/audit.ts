@@ -12,6 +12,7 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'ticket.restored': 'restored a ticket',
   'ticket.work_started': 'started work',
   'ticket.work_stopped': 'stopped work',
+  'ticket.work_stale': 'didn’t renew a claim',
   'comment.created': 'commented',
   'comment.updated': 'edited a comment',
   'comment.deleted': 'deleted a comment',

@@ -33,6 +33,8 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return `started work on ${String(details['branch'])}`;
     case 'ticket.work_stopped':
       return 'stopped work';
+    case 'ticket.work_stale':
+      return 'didn’t renew the claim, so it ended';
     case 'comment.deleted':
       return 'deleted a comment';
     case 'capture.attached':

@@ -1,0 +1,95 @@
+"""Leases: the secret that lets one run, and nobody else, continue a work session (docs/use/work-sessions.md)."""
+
+from ticketbox.domain.core.clock import format_rfc3339
+from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.problems import AlreadyClaimed, LeaseExpired, Problem
+from ticketbox.domain.core.scopes import Role
+from ticketbox.domain.tickets.work import WorkState, hash_lease
+from ticketbox.operations.tickets.lookups import load_ticket
+from ticketbox.store.core.visibility import VisibleRow
+from ticketbox.store.events import events
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import work_sessions
+from ticketbox.store.tickets.tickets import TicketState
+from ticketbox.store.tickets.work_sessions import SessionState
+
+
+def require_lease(tx: Read, actor: Actor, ticket: TicketState, lease: str) -> SessionState:
+    """Find the open session that a lease belongs to; only the user who started it can use its lease.
+
+    Raises AlreadyClaimed with the claim if another session has the ticket, and LeaseExpired if none has.
+    """
+    session = find_session(tx, actor, ticket, lease)
+    if session is not None and session.is_current(tx.now):
+        return session
+    raise build_lease_error(tx, actor, ticket, session)
+
+
+def find_session(tx: Read, actor: Actor, ticket: TicketState, lease: str) -> SessionState | None:
+    """Find the session of a ticket that a lease of the caller's belongs to, open or not."""
+    session = work_sessions.find_session_by_lease(tx, ticket.key, hash_lease(lease))
+    return None if session is None or session.user != actor.user else session
+
+
+def build_lease_error(tx: Read, actor: Actor, ticket: TicketState, session: SessionState | None) -> Problem:
+    """Return the problem for a lease that doesn't hold the ticket's claim; `session` is the lease's own session."""
+    if is_claimed(tx, ticket):
+        return build_claim_error(tx, actor, ticket)
+    if session is None:
+        return LeaseExpired("this isn't a lease of this ticket, and nobody works on it; start work to claim it")
+    if session.ended_at is not None and session.state == WorkState.DONE:
+        return LeaseExpired(f"this work ended at {format_rfc3339(session.ended_at)}; start work to claim it again")
+    return LeaseExpired(f"the lease expired at {format_rfc3339(session.expires_at)}; start work to claim it again")
+
+
+def is_claimed(tx: Read, ticket: TicketState) -> bool:
+    """Whether somebody works on a ticket."""
+    session = work_sessions.find_open_session(tx, ticket.key)
+    return session is not None and session.is_current(tx.now)
+
+
+def build_claim_error(tx: Read, actor: Actor, ticket: TicketState) -> AlreadyClaimed:
+    """Return the problem for a ticket that somebody works on."""
+    claim = load_ticket(tx, actor, ticket.id).claim
+    assert claim is not None
+    token = f" with {claim.by.token_label}" if claim.by.token_label else ""
+    run = f", run {claim.run}," if claim.run else ""
+    return AlreadyClaimed(
+        f"{claim.by.user.name}{token}{run} is working on this ticket until {claim.until}", claim=claim
+    )
+
+
+def is_own_web_session(actor: Actor, session: SessionState) -> bool:
+    """Whether a person started a session in the web app and is there again: they continue it without a lease."""
+    return actor.kind is Kind.SESSION and session.user == actor.user and session.token_id is None
+
+
+def can_release(actor: Actor, row: VisibleRow, session: SessionState) -> bool:
+    """Whether a person can end a session without its lease: the one behind it, or an admin, in the web app."""
+    return actor.kind is Kind.SESSION and (session.user == actor.user or row.role >= Role.ADMIN)
+
+
+def end_open_session(tx: Write, row: VisibleRow, byline: int) -> None:
+    """End the session of a ticket, if it has one. Record an event only if its lease had expired."""
+    session = work_sessions.find_open_session(tx, row.key)
+    if session is None:
+        return
+    if session.is_current(tx.now):
+        work_sessions.end_session(tx, session, WorkState.DONE, byline)
+    else:
+        end_stale_session(tx, session, row.project, row.company)
+
+
+def end_stale_session(tx: Write, session: SessionState, project: int, company: int) -> None:
+    """End a session whose lease expired, and record it in the name of the run that didn't renew it."""
+    work_sessions.end_session(tx, session, WorkState.STALE, session.started_by)
+    events.record_event(
+        tx, "ticket.work_stale", session.started_by, company, project, session.ticket,
+        session_id=session.id, run=session.run,
+    )  # fmt: skip
+
+
+def end_stale_sessions(tx: Write, limit: int = 1000) -> None:
+    """End all sessions whose lease expired: housekeeping."""
+    for session, project, company in work_sessions.list_expired_sessions(tx, limit):
+        end_stale_session(tx, session, project, company)

@@ -1,0 +1,130 @@
+"""Work sessions: one for each claim of a ticket, and at most one open session for each ticket."""
+
+import hmac
+from typing import NamedTuple
+
+import msgspec
+
+from ticketbox.domain.core.ids import Prefix, generate_id
+from ticketbox.domain.tickets.work import WorkState
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import tickets
+
+
+class SessionState(NamedTuple):
+    """The fields of a work session that a write checks or changes. Keys are internal.
+
+    `user` and `token_id` say who started it; the token is None in a web session.
+    """
+
+    key: int
+    id: str
+    ticket: int
+    state: str
+    run: str | None
+    lease_hash: bytes | None
+    start_key: bytes | None
+    started_at: int
+    started_by: int
+    user: int
+    token_id: str | None
+    expires_at: int
+    ended_at: int | None
+
+    def is_current(self, now: int) -> bool:
+        """Whether the session holds its ticket's claim."""
+        return self.ended_at is None and self.expires_at > now
+
+
+_SELECT_STATE = """
+SELECT w.id, w.public_id, w.ticket_id, w.state, w.run, w.lease_hash, w.start_key, w.started_at, w.started_by,
+  b.user_id, b.token_id, w.expires_at, w.ended_at
+FROM work_session w JOIN byline b ON b.id = w.started_by
+"""
+SELECT_OPEN = f"{_SELECT_STATE} WHERE w.ticket_id = ? AND w.ended_at IS NULL"
+SELECT_NEWEST = f"{_SELECT_STATE} WHERE w.ticket_id = ? ORDER BY w.id DESC LIMIT 100"
+
+
+def find_open_session(tx: Read, ticket: int) -> SessionState | None:
+    """Find the session of a ticket that hasn't ended. Its lease may have expired."""
+    row = tx.fetch_one(SELECT_OPEN, (ticket,))
+    return None if row is None else SessionState._make(row)
+
+
+def find_session_by_lease(tx: Read, ticket: int, lease_hash: bytes) -> SessionState | None:
+    """Find the session of a ticket that a lease belongs to, among its newest 100."""
+    sessions = map(SessionState._make, tx.fetch_all(SELECT_NEWEST, (ticket,)))
+    return next((each for each in sessions if hmac.compare_digest(each.lease_hash or b"", lease_hash)), None)
+
+
+class NewSession(msgspec.Struct, frozen=True):
+    """The fields of a new session. `until` is when the claim expires unless it is renewed."""
+
+    ticket: int
+    byline: int
+    until: int
+    branch: str
+    lease_hash: bytes
+    start_key: bytes | None
+    run: str | None
+
+
+INSERT_SESSION = """
+INSERT INTO work_session (public_id, ticket_id, run, lease_hash, start_key, expires_at, started_at, started_by,
+  last_seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def start_session(tx: Write, new: NewSession) -> str:
+    """Open a session and claim its ticket; return the session's id."""
+    public_id = generate_id(Prefix.WORK_SESSION)
+    values = (new.ticket, new.run, new.lease_hash, new.start_key, new.until, tx.now, new.byline, tx.now)
+    tx.execute(INSERT_SESSION, (public_id, *values))
+    tickets.claim_ticket(tx, new.ticket, new.byline, new.until, new.branch)
+    return public_id
+
+
+RENEW = "UPDATE work_session SET expires_at = ?, last_seen_at = ? WHERE id = ?"
+
+
+def renew_session(tx: Write, session: SessionState, until: int) -> None:
+    """Set when a session's claim expires, and record a sign of life."""
+    tx.execute(RENEW, (until, tx.now, session.key))
+    tickets.extend_claim(tx, session.ticket, until)
+
+
+def replace_lease(tx: Write, session: SessionState, lease_hash: bytes) -> None:
+    """Replace a session's lease; the one before is no longer valid."""
+    tx.execute("UPDATE work_session SET lease_hash = ? WHERE id = ?", (lease_hash, session.key))
+
+
+END_SESSION = "UPDATE work_session SET state = ?, ended_at = ?, ended_by = ? WHERE id = ?"
+
+
+def end_session(tx: Write, session: SessionState, state: WorkState, byline: int) -> None:
+    """End an open session and release its ticket's claim."""
+    tx.execute(END_SESSION, (state.value, tx.now, byline, session.key))
+    tickets.release_claim(tx, session.ticket)
+
+
+class ExpiredSession(NamedTuple):
+    """An open session whose lease expired, and where its ticket is."""
+
+    session: SessionState
+    project: int
+    company: int
+
+
+SELECT_EXPIRED = """
+SELECT w.id, w.public_id, w.ticket_id, w.state, w.run, w.lease_hash, w.start_key, w.started_at, w.started_by,
+  b.user_id, b.token_id, w.expires_at, w.ended_at, p.id, p.company_id
+FROM work_session w JOIN byline b ON b.id = w.started_by JOIN ticket t ON t.id = w.ticket_id
+JOIN project p ON p.id = t.project_id
+WHERE w.ended_at IS NULL AND w.expires_at <= ? ORDER BY w.expires_at LIMIT ?
+"""
+
+
+def list_expired_sessions(tx: Read, limit: int) -> list[ExpiredSession]:
+    """List open sessions whose lease has expired, the oldest first."""
+    rows = tx.fetch_all(SELECT_EXPIRED, (tx.now, limit))
+    return [ExpiredSession(SessionState._make(state), project, company) for *state, project, company in rows]
