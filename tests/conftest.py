@@ -34,7 +34,9 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
 @pytest.fixture(scope="session")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """A real server that trusts the tests' X-Forwarded-For, so that each client has its own address."""
-    with run_server(tmp_path_factory.mktemp("box"), "--trusted-proxy", "127.0.0.1/32") as running:
+    with run_server(
+        tmp_path_factory.mktemp("box"), "--trusted-proxy", "127.0.0.1/32", "--client-metadata", "on"
+    ) as running:
         yield running
 
 

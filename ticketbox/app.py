@@ -9,13 +9,14 @@ from typing import Any
 
 from filelock import FileLock, Timeout
 
+from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.edge.asgi import ASGIApp
 from ticketbox.edge.edge import Edge, Site
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.routes import build_routes
-from ticketbox.jobs import backups, housekeeping, search_merge, systemd, webhooks
+from ticketbox.jobs import backups, client_metadata, housekeeping, search_merge, systemd, webhooks
 from ticketbox.jobs.backups import BackupPlan
 from ticketbox.jobs.email import delivery
 from ticketbox.mcp.endpoint import Endpoint
@@ -73,6 +74,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             listeners,
             allow_private=settings.allow_private_addresses,
             sends_email=settings.relay is not None,
+            client_metadata=ClientMetadata(settings.client_metadata),
         )
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)
@@ -83,6 +85,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             asyncio.create_task(webhooks.run(services, stopping)),
             asyncio.create_task(delivery.run(services, settings.relay, stopping)),
             asyncio.create_task(systemd.run(services, stopping)),
+            asyncio.create_task(client_metadata.run(services, stopping)),
             asyncio.create_task(appliance.mcp.run(stopping)),
         ]
         try:

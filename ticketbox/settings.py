@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.core.problems import InvalidField
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     log_format: str = "text"
     public_url_given: bool = False
     allow_private_addresses: bool = False
+    client_metadata: ClientMetadataMode = ClientMetadataMode.AUTO
     backup_every: int | None = None
     backup_keep: int = DEFAULT_KEEP
     backup_dir: Path | None = None

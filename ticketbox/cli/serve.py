@@ -13,6 +13,7 @@ import click
 from ticketbox.cli.core.email_server import add_email_options, read_email_options
 from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
+from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_KEEP, DEFAULT_PORT, Settings, parse_public_url
 
@@ -55,6 +56,13 @@ STOP_SECONDS = 7
 @click.option(
     "--allow-private-addresses", is_flag=True, help="Let apps and webhooks use addresses in your private network."
 )
+@click.option(
+    "--client-metadata",
+    type=click.Choice(["auto", "on", "off"]),
+    default="auto",
+    show_default=True,
+    help="Whether apps can sign in with a metadata document that the server fetches.",
+)
 @click.option("--backup-every", type=DURATION, help="Create a backup this often, such as every 6h.  [default: never]")
 @click.option(
     "--backup-keep", default=DEFAULT_KEEP, show_default=True, type=click.IntRange(1), help="How many backups to keep."
@@ -89,6 +97,7 @@ def serve(
     tls_key: Path | None,
     proxies: tuple[str, ...],
     allow_private_addresses: bool,
+    client_metadata: str,
     backup_every: int | None,
     backup_keep: int,
     backup_dir: Path | None,
@@ -119,6 +128,7 @@ def serve(
             tls_key=tls_key,
             trusted_proxies=tuple(_parse_network(text) for text in proxies),
             allow_private_addresses=allow_private_addresses,
+            client_metadata=ClientMetadataMode(client_metadata),
             backup_every=backup_every,
             backup_keep=backup_keep,
             backup_dir=backup_dir,

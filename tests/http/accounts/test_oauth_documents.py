@@ -220,6 +220,36 @@ def test_fetching_is_throttled_per_person(world: World, publisher: Publisher) ->
     assert statuses[-1] == 429
 
 
+def is_offered(box: Box) -> bool:
+    """What the discovery document says."""
+    answer = ok(box.client().get(f"{box.url}/.well-known/oauth-authorization-server"))
+    return answer["client_id_metadata_document_supported"]
+
+
+CLAUDE_CODE = "https://claude.ai/oauth/claude-code-client-metadata"
+
+
+@pytest.mark.parametrize("mode", ["auto", "on", "off"])
+def test_documents_are_offered_and_common_clients_connect_without_internet_access(
+    publisher: Publisher, mode: str, tmp_path: Path
+) -> None:
+    """The server trusts only the publisher's certificate, so it can fetch nothing from the internet."""
+    flags = ("--trusted-proxy", "127.0.0.1/32", "--allow-private-addresses", "--client-metadata", mode)
+    with run_server(tmp_path, *flags) as box:
+        world = World(box)
+        assert is_offered(box) == (mode == "on")
+        app = DescribedApp(world, CLAUDE_CODE)
+        app.redirect_uri = "http://localhost:50123/callback"
+        page = app.ask(browser_of(world.owner))
+        assert handle_in(page)
+        assert "Claude Code" in page.text
+        assert app.ask(browser_of(world.owner), redirect_uri="https://evil.example/callback").status_code == 400
+        unknown = DescribedApp(world, publisher.describe("/unknown.json"))
+        assert unknown.ask(browser_of(world.owner)).status_code == (400 if mode == "off" else 200)
+        registered = App(box)
+        assert registered.call(registered.connect(world.owner)["access_token"]).status_code == 200
+
+
 def fetch(url: str, *, allow_private: bool = False, **options: Any) -> Any:
     """Fetch in a separate event loop."""
     return asyncio.run(Fetcher(allow_private=allow_private)(url, **options))

@@ -5,6 +5,7 @@ from typing import Any
 from litestar import HttpMethod, Request, route
 from litestar.handlers import HTTPRouteHandler
 
+from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.accounts.oauth import Audience
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.edge.edge import METADATA, Site
@@ -20,7 +21,7 @@ _PREFLIGHT = [
 _METHODS = [HttpMethod.GET, HttpMethod.OPTIONS]
 
 
-def build_routes(site: Site) -> list[HTTPRouteHandler]:
+def build_routes(site: Site, client_metadata: ClientMetadata) -> list[HTTPRouteHandler]:
     """Create the routes of the metadata documents."""
 
     @route("/.well-known/oauth-authorization-server", http_method=_METHODS)
@@ -28,7 +29,7 @@ def build_routes(site: Site) -> list[HTTPRouteHandler]:
         """Show the metadata of the authorization server (RFC 8414)."""
         if request.method == "OPTIONS":
             return _allow_all_origins()
-        return _render_metadata(_describe_server(site.public_url))
+        return _render_metadata(_describe_server(site.public_url, client_metadata))
 
     @route([METADATA, f"{METADATA}/mcp", f"{METADATA}/api"], http_method=_METHODS)
     async def show_resource_metadata(request: Request[Any, Any, Any]) -> Answer:
@@ -50,7 +51,7 @@ def _allow_all_origins() -> Answer:
     return Answer(204, b"", "text/plain", [*_CORS, *_PREFLIGHT])
 
 
-def _describe_server(url: str) -> dict[str, Any]:
+def _describe_server(url: str, client_metadata: ClientMetadata) -> dict[str, Any]:
     return {
         "issuer": url,
         "authorization_endpoint": f"{url}/oauth/authorize",
@@ -65,7 +66,7 @@ def _describe_server(url: str) -> dict[str, Any]:
         "token_endpoint_auth_methods_supported": ["none"],
         "revocation_endpoint_auth_methods_supported": ["none"],
         "authorization_response_iss_parameter_supported": True,
-        "client_id_metadata_document_supported": True,
+        "client_id_metadata_document_supported": client_metadata.is_offered,
     }
 
 

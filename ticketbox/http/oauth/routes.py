@@ -11,7 +11,7 @@ from ticketbox.operations.core.registry import Registry
 def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
     """Create the routes of the authorization server."""
     return [
-        *metadata.build_routes(site),
+        *metadata.build_routes(site, dispatcher.services.client_metadata),
         *endpoints.build_routes(registry, dispatcher),
         *consent.build_routes(registry, dispatcher, site),
     ]

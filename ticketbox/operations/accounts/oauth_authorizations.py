@@ -15,7 +15,7 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access, Role, Scope
-from ticketbox.operations.accounts.oauth_clients import ClientDocument, fetch_document, store_document
+from ticketbox.operations.accounts.oauth_clients import ClientDocument, find_document, store_document
 from ticketbox.operations.accounts.tokens import Scopes, resolve_restriction
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Secret
@@ -68,7 +68,7 @@ async def look_up_client(services: Services, actor: Actor, args: Authorize, cont
     if known is not None and known.fetched_at is not None and now - DOCUMENT_LIFETIME < known.fetched_at <= now:
         return ClientLookup(None, services.public_url)
     services.limit(actor.user, "oauth-documents", 10, "too many new apps in a minute")
-    return ClientLookup(await fetch_document(services, client_id), services.public_url)
+    return ClientLookup(await find_document(services, client_id), services.public_url)
 
 
 class ProjectChoice(msgspec.Struct, frozen=True):

@@ -1,11 +1,13 @@
 """OAuth clients: apps that register, and apps with a metadata document at a URL (docs/use/oauth.md)."""
 
+import contextlib
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.accounts import oauth
+from ticketbox.domain.accounts.client_metadata import KNOWN_CLIENTS, ClientMetadataMode, KnownClient
 from ticketbox.domain.accounts.oauth import OAuthError
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.limits import Budget
@@ -76,12 +78,38 @@ class ClientDocument(msgspec.Struct, frozen=True):
     token_endpoint_auth_method: str = "none"  # noqa: S105 (a method, not a secret)
 
 
-async def fetch_document(services: Services, url: str) -> ClientDocument:
-    """Fetch and check an app's metadata document. Raises OAuthError."""
+async def find_document(services: Services, url: str) -> ClientDocument:
+    """Fetch and check an app's metadata document, or use the known one of a common client. Raises OAuthError."""
+    state = services.client_metadata
+    known = KNOWN_CLIENTS.get(url)
+    if known is not None and not state.is_offered:
+        return _use_known(known)
+    if state.mode is ClientMetadataMode.OFF:
+        raise OAuthError("invalid_client", "this server fetches no app's metadata; register the app (RFC 7591)")
     try:
-        answer = await services.fetch(url, headers={"Accept": "application/json"})
+        return await _fetch_document(services, url)
     except FetchError as error:
+        if known is not None:
+            return _use_known(known)
         raise OAuthError("invalid_client", f"the app's metadata at {url[:200]} can't be fetched: {error}") from None
+
+
+async def can_fetch_documents(services: Services) -> bool:
+    """Whether the documents of common clients can be fetched; the first two decide."""
+    for url in list(KNOWN_CLIENTS)[:2]:
+        with contextlib.suppress(FetchError, OAuthError):
+            await _fetch_document(services, url)
+            return True
+    return False
+
+
+def _use_known(client: KnownClient) -> ClientDocument:
+    return ClientDocument(client.client_id, client.redirect_uris, client.client_name)
+
+
+async def _fetch_document(services: Services, url: str) -> ClientDocument:
+    """Fetch and check an app's metadata document. Raises FetchError and OAuthError."""
+    answer = await services.fetch(url, headers={"Accept": "application/json"})
     is_json = answer.media_type == "application/json" or answer.media_type.endswith("+json")
     if answer.status != 200 or not is_json:
         raise OAuthError("invalid_client", f"there is no app metadata at {url[:200]}")

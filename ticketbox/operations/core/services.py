@@ -8,6 +8,7 @@ from typing import Any, Protocol, TypeVar
 
 import msgspec
 
+from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import RateLimited
 from ticketbox.operations.core.listeners import Listeners
@@ -67,6 +68,7 @@ class Services:
         *,
         allow_private: bool = False,
         sends_email: bool = False,
+        client_metadata: ClientMetadata | None = None,
     ) -> None:
         self.database = database
         self.limiter = limiter
@@ -74,6 +76,7 @@ class Services:
         self.fetch = fetch
         self.allow_private = allow_private
         self.sends_email = sends_email
+        self.client_metadata = ClientMetadata() if client_metadata is None else client_metadata
         self.listeners = Listeners() if listeners is None else listeners
         self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
         self.last_backup: float | None = None
