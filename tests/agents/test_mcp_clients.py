@@ -57,8 +57,26 @@ def test_client_lists_reads_writes_and_survives_a_restart(
         lost = session.call("get_ticket", ticket_id="t-zzzzzzzz")
         assert "not_found" in lost.text
         assert "list_tickets or search_tickets" in lost.text
-        restarting.restart()
+        restarting.stop()
+        restarting.resume()
         assert session.call("add_comment", ticket_id=ticket, body="After").json()["body"] == "After"
         assert session.call("get_ticket", ticket_id=ticket).json()["id"] == ticket
     (comment,) = ok(world.api.get(f"/tickets/{ticket}/comments"))["items"]
     assert (comment["by"]["via"], comment["by"]["token_label"]) == ("mcp", client.name)
+
+
+@pytest.mark.parametrize("name", ["mcp-1-9", "mcp-1-30", "langchain-mcp-adapters"])
+def test_short_shortage_of_the_budget_ends_no_session(world: World, name: str, tmp_path: Path) -> None:
+    """A 429 ends the sessions of these clients over HTTP, so the server waits for up to five seconds instead."""
+    (client,) = [each for each in CLIENTS if each.name == name]
+    ticket = world.ticket("Cart")["id"]
+    limits = {"reads_per_minute": None, "writes_per_minute": 20}  # one each three seconds
+    ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))
+    token = world.owner.token(*ALL)
+    with client.open(Connection("http", world.box.url, token), tmp_path) as session:
+        spender = world.box.client(token)
+        while spender.post(f"/tickets/{ticket}/comments", json={"body": "Again"}).status_code == 201:
+            pass
+        late = session.call("add_comment", ticket_id=ticket, body="Late")
+        assert late.json()["body"] == "Late"
+        assert session.call("get_ticket", ticket_id=ticket).json()["title"] == "Cart"

@@ -101,9 +101,8 @@ class Box:
         self._stderr.close()
         return status
 
-    def restart(self) -> None:
-        """Stop the process and start it again at the same address."""
-        self.stop()
+    def resume(self) -> None:
+        """Start the process again at the same address."""
         self.arguments = (*self.arguments, "--port", self.url.rpartition(":")[2])
         self.start()
 
