@@ -171,7 +171,8 @@ def test_text_and_object_of_a_refusal_have_the_same_content(world: World, mode: 
         sentences, _, rest = refusal.content[0].text.partition("\n")
         assert sentences == f"{said['detail']}. {said['next']}"
         assert json.loads(rest) == {key: said[key] for key in said.keys() - {"title", "detail", "next"}}
-        assert said["next"] == prompts.NEXT[said["code"]]
+    advice = [prompts.NEXT["version_conflict"], prompts.NEXT["invalid_request"], prompts.NOT_FOUND_NEXT["ticket"]]
+    assert [refusal.structured_content["next"] for refusal in refusals] == advice
 
 
 def test_tools_whose_results_have_pictures_declare_no_output_schema() -> None:

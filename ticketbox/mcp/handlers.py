@@ -11,8 +11,9 @@ import msgspec
 from ticketbox import __version__
 from ticketbox.domain.captures.images import processing
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import Problem
+from ticketbox.domain.core.problems import InvalidRequest, Problem
 from ticketbox.mcp import answers, prompts, tools
+from ticketbox.mcp.arguments import ToolCall, prepare_call
 from ticketbox.mcp.refusals import render_refusal
 from ticketbox.mcp.suggestions import Suggestions
 from ticketbox.mcp.tools import ToolCard
@@ -125,27 +126,30 @@ class Handlers:
 
     async def call_tool(self, card: ToolCard, arguments: dict[str, Any], context: RequestContext) -> ToolResult:
         """Call a tool. Raises Problem."""
-        full, for_operation = tools.take_detail(card, arguments)
-        result = await self._dispatcher.dispatch(card.operation, for_operation, context)
+        try:
+            call = prepare_call(tools.get_tool_cards(self._registry), card, arguments)
+        except InvalidRequest:
+            await self._dispatcher.admit(card.operation, context)
+            raise
+        result = await self._dispatcher.dispatch(call.card.operation, call.arguments, context, lax=True)
         images = [result] if isinstance(result, Content) else await self._load_images(result, context)
-        structured = answers.build_structured_result(result, full=full)
+        structured = answers.build_structured_result(result, full=call.full)
         if isinstance(structured.get("items"), list):
-            structured = await self._cut_page(card, arguments, context, structured)
+            structured = await self._cut_page(call, context, structured)
         return ToolResult(msgspec.json.encode(structured).decode(), None if images else structured, images)
 
-    async def _cut_page(
-        self, card: ToolCard, arguments: dict[str, Any], context: RequestContext, page: dict[str, Any]
-    ) -> dict[str, Any]:
+    async def _cut_page(self, call: ToolCall, context: RequestContext, page: dict[str, Any]) -> dict[str, Any]:
         """Cut a page that is too long for a context, by reading a shorter one, whose cursor continues it."""
-        full, for_operation = tools.take_detail(card, arguments)
-        kept, matched = answers.cut_page(page, full=full), page.get("matched", len(page["items"]))
+        operation = call.card.operation
+        kept, matched = answers.cut_page(page, full=call.full), page.get("matched", len(page["items"]))
         if kept == len(page["items"]):
             return page
-        if card.operation.accepts_cursor:
-            result = await self._dispatcher.dispatch(card.operation, {**for_operation, "limit": kept}, context)
-            page = answers.build_structured_result(result, full=full)
-            answers.cut_page(page, full=full)
-            page["next"] = answers.describe_next_call(card.name, arguments)
+        if operation.accepts_cursor:
+            shorter = {**call.arguments, "limit": kept}
+            result = await self._dispatcher.dispatch(operation, shorter, context, lax=True)
+            page = answers.build_structured_result(result, full=call.full)
+            answers.cut_page(page, full=call.full)
+            page["next"] = answers.describe_next_call(call.card.name, call.given)
         page["items"] = page["items"][:kept]
         return {**page, "omitted": matched - len(page["items"])}
 

@@ -16,14 +16,28 @@ INSTRUCTIONS = (
 )
 NEXT = {  # what to do next, by the code of the refusal
     "unauthorized": "Ask a person for a new token for this client's settings (a local server: SERVICE_API_TOKEN).",
-    "not_found": "Look it up again with list_tickets or search_tickets; an archived ticket requires status=archived.",
     "version_conflict": "Read `current`, then call again with its version.",
     "ticket_archived": "Call restore_ticket first.",
     "already_claimed": "Choose another ticket, or wait until then.",
     "lease_expired": "Start work again for a new lease.",
     "invalid_request": "Correct the arguments and call again.",
+    "not_found": "Look it up again with the tools that list it.",
     "forbidden": "Ask a person for a token that may do this.",
     "cross_company_move": "Choose a column of the ticket's own company with list_columns.",
+}
+NOT_FOUND_NEXT = {  # which tool lists what wasn't found
+    "ticket": "Look it up with list_tickets or search_tickets; an archived ticket requires status=archived.",
+    "project": "list_projects lists the projects.",
+    "column": "list_columns lists the columns of a project.",
+    "company": "list_companies lists the companies.",
+    "member": "list_members lists the members.",
+    "user": "list_members lists the members.",
+    "capture": "get_ticket returns the ticket's capture with its id.",
+    "asset": "get_ticket returns the ids of the screenshot and the attachments.",
+    "comment": "list_comments lists the comments of a ticket.",
+    "network request": "get_network lists the requests of the capture with their ids.",
+    "error": "get_errors lists the errors of the capture; `entry` is the first number of a line.",
+    "screenshot": "The ticket has no screenshot; get_ticket returns what it has.",
 }
 
 

@@ -15,6 +15,8 @@ def render_refusal(problem: Problem) -> tuple[str, dict[str, Any]]:
     """
     body = cast(dict[str, Any], msgspec.to_builtins(problem.build_body()))
     advice = prompts.NEXT.get(body["code"])
+    if body["code"] == "not_found":
+        advice = prompts.NOT_FOUND_NEXT.get(str(body["title"]).removesuffix(" not found"), advice)
     sentences = problem.detail if advice is None else f"{problem.detail.removesuffix('.')}. {advice}"
     rest = {name: value for name, value in body.items() if name not in {"title", "detail"}}
     structured = body if advice is None else {**body, "next": advice}

@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.mcp import answers
 from ticketbox.operations.core.content import Content
@@ -74,22 +73,6 @@ def _build_card(operation: Operation) -> ToolCard:
         idempotent=tool.idempotent or not operation.writes,
         operation=operation,
     )
-
-
-def take_detail(card: ToolCard, arguments: dict[str, Any]) -> tuple[bool, dict[str, Any]]:
-    """Return whether a call asks for `full` detail, and its arguments for the operation. Raises InvalidRequest.
-
-    Operations on streams have no `detail`: their answers are always complete, and tools show them as lines.
-    """
-    detail = arguments.get("detail", Detail.SUMMARY)
-    if card.lists_lines:
-        arguments = {name: value for name, value in arguments.items() if name != "detail"}
-        if detail not in list(Detail):
-            raise InvalidField("detail", f"must be one of {', '.join(Detail)}", valid=list(Detail))
-    for name, value in card.operation.tool.defaults.items() if card.operation.tool else ():
-        if arguments.get(name) is None:
-            arguments = {**arguments, name: value}
-    return detail == Detail.FULL, arguments
 
 
 def _build_input_schema(operation: Operation) -> Json:

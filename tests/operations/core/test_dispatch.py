@@ -24,7 +24,8 @@ from ticketbox.domain.core.problems import (
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.dispatch import Dispatcher, describe_validation_error
+from ticketbox.operations.core.dispatch import Dispatcher
+from ticketbox.operations.core.faults import describe_validation_error
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
 from ticketbox.store.file.migrate import prepare_file

@@ -7,7 +7,6 @@ from the next call on, and there is no cache to invalidate.
 
 import asyncio
 import hashlib
-import re
 from collections.abc import AsyncGenerator, Mapping
 from typing import Any, TypeVar
 
@@ -16,7 +15,6 @@ import msgspec
 from ticketbox.domain.core.policy import ANONYMOUS, Actor, Kind, require_access
 from ticketbox.domain.core.problems import (
     Conflict,
-    FieldError,
     InvalidRequest,
     InvalidToken,
     NotFound,
@@ -26,6 +24,7 @@ from ticketbox.domain.core.problems import (
 from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.operations.core import listeners
 from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.faults import build_invalid_request, describe_fault, find_faults
 from ticketbox.operations.core.listeners import EventBatch, collect_company_keys
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Body, Operation
@@ -230,45 +229,12 @@ class Dispatcher:
 
 
 def decode_arguments(operation: Operation, arguments: Mapping[str, Any], *, lax: bool = False) -> msgspec.Struct:
-    """Validate input against the operation's arguments. Raises InvalidRequest with the field's name."""
+    """Validate input against the operation's arguments. Raises InvalidRequest with the names of all wrong fields."""
     try:
         return msgspec.convert(arguments, operation.arguments, strict=not lax)
     except msgspec.ValidationError as error:
-        raise describe_validation_error(error) from None
-
-
-def describe_validation_error(error: msgspec.ValidationError, within: str = "") -> InvalidRequest:
-    """Convert an error of msgspec to a problem that names the field."""
-    message, _, path = str(error).partition(" - at `")
-    field = (within + path.removesuffix("`").removeprefix("$")).lstrip(".")
-    for lead in ("Object contains unknown field `", "Object missing required field `"):
-        if message.startswith(lead):
-            name = message.removeprefix(lead).removesuffix("`")
-            field = f"{field}.{name}" if field else name
-            message = "unknown field" if "unknown" in lead else "required field is missing"
-    message = _simplify_message(message)
-    return InvalidRequest(f"{field}: {message}" if field else message, FieldError(field, message))
-
-
-_REPHRASED = (
-    (re.compile(r"expected `str` matching regex .*", re.DOTALL), "invalid characters or format"),
-    (re.compile(r"expected `(?:str|array)` of length >= 1"), "must not be empty"),
-    (re.compile(r"expected `str` of length >= (\d+)"), r"must have at least \1 characters"),
-    (re.compile(r"expected `str` of length <= (\d+)"), r"must have at most \1 characters"),
-    (re.compile(r"expected `array` of length >= (\d+)"), r"must have at least \1 items"),
-    (re.compile(r"expected `array` of length <= (\d+)"), r"must have at most \1 items"),
-    (re.compile(r"expected `(?:int|float)` >= (.+)"), r"must be \1 or more"),
-    (re.compile(r"expected `(?:int|float)` <= (.+)"), r"must be \1 or less"),
-)
-
-
-def _simplify_message(message: str) -> str:
-    """Rephrase a message of msgspec without its type names."""
-    message = message[:1].lower() + message[1:]
-    for pattern, words in _REPHRASED:
-        if pattern.fullmatch(message):
-            return pattern.sub(words, message)
-    return message
+        faults = find_faults(operation.arguments, arguments, lax=lax) or [describe_fault(error)]
+        raise build_invalid_request(faults) from None
 
 
 def _fingerprint_input(operation: Operation, args: msgspec.Struct) -> bytes:
