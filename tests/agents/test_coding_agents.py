@@ -68,11 +68,11 @@ def test_agent_works_on_a_ticket(world: World, agent: Agent, transport: str, mod
         assert shot.json() == {"media_type": "image/png", "width": 800, "height": 400}
         assert_shows(shot, 800, 400)
         started = yield Call("start_work_on_ticket", {"ticket_id": ticket})
-        assert ticket in started.text
+        lease = started.json()["lease"]
         comment = yield Call("add_comment", {"ticket_id": ticket, "body": "The cart was null; fixed."})
         assert "fixed" in comment.text
         yield Call("move_ticket", {"ticket_id": ticket, "column_id": world.columns[2]})
-        stopped = yield Call("stop_work_on_ticket", {"ticket_id": ticket})
+        stopped = yield Call("stop_work_on_ticket", {"ticket_id": ticket, "lease": lease})
         assert "claim" not in stopped.json()
         return "Fixed."
 
