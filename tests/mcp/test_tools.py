@@ -37,6 +37,8 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "update_ticket": {"ticket_id": spare, "priority": "high"},
         "move_ticket": {"ticket_id": spare, "column_id": column},
         "bulk_move_tickets": {"ticket_ids": [spare, third], "column_id": column},
+        "link_tickets": {"ticket_id": spare, "kind": "relates", "other": third},
+        "unlink_tickets": {"ticket_id": spare, "kind": "relates", "other": third},
         "start_work_on_ticket": {"ticket_id": spare},
         "stop_work_on_ticket": {"ticket_id": third},
         "assign_ticket": {"ticket_id": spare, "user_id": "me"},

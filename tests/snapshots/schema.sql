@@ -377,6 +377,14 @@ CREATE TABLE ticket_label (
   PRIMARY KEY (label, ticket_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE ticket_link (
+  kind TEXT NOT NULL CHECK (kind IN ('blocks', 'duplicates', 'relates', 'parent')),
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  other_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  PRIMARY KEY (ticket_id, kind, other_id),
+  CHECK (ticket_id <> other_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE ticket_mute (
   user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
@@ -673,6 +681,8 @@ BEGIN
   UPDATE ticket_assignee SET project_id = new.project_id, status = new.status, updated_at = new.updated_at,
     priority = new.priority WHERE ticket_id = new.id;
 END;
+
+CREATE INDEX ticket_link_of_other ON ticket_link (other_id, kind);
 
 CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NULL;
 

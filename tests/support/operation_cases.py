@@ -318,6 +318,8 @@ CASES: dict[str, Case] = {
     "bulk_move_tickets": Case(lambda w: {"ticket_ids": [w.ticket()["id"]], "column_id": w.columns[1]}, MEMBER),
     "archive_ticket": Case(_ticket, MEMBER),
     "restore_ticket": Case(_ticket, MEMBER),
+    "link_tickets": Case(lambda w: {**_ticket(w), "kind": "blocks", "other": w.ticket()["id"]}, MEMBER),
+    "unlink_tickets": Case(lambda w: {**_ticket(w), "kind": "blocks", "other": w.ticket()["id"]}, MEMBER),
     "start_work": Case(lambda w: {**_ticket(w), "branch": "fix", "lease_minutes": 5}, MEMBER),
     "stop_work": Case(_ticket, MEMBER),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),

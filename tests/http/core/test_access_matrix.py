@@ -229,6 +229,7 @@ NOUNS = {
     "ticket_ids": "ticket",
     "before": "ticket",
     "after": "ticket",
+    "other": "ticket",
     "comment_id": "comment",
     "capture_id": "capture",
     "asset_id": "asset",

@@ -18,6 +18,8 @@ _PHRASES = {
     "ticket.unassigned": "unassigned {ticket}",
     "ticket.archived": "archived {ticket}",
     "ticket.restored": "restored {ticket}",
+    "ticket.linked": "linked {ticket} to another ticket",
+    "ticket.unlinked": "removed a link of {ticket}",
     "ticket.work_started": "started work on {ticket}",
     "ticket.work_stopped": "stopped work on {ticket}",
     "ticket.work_stale": "didn't renew the claim of {ticket}",

@@ -38,6 +38,8 @@ class EventType(StrEnum):
     TICKET_UNASSIGNED = "ticket.unassigned"
     TICKET_ARCHIVED = "ticket.archived"
     TICKET_RESTORED = "ticket.restored"
+    TICKET_LINKED = "ticket.linked"
+    TICKET_UNLINKED = "ticket.unlinked"
     TICKET_WORK_STARTED = "ticket.work_started"
     TICKET_WORK_STOPPED = "ticket.work_stopped"
     TICKET_WORK_STALE = "ticket.work_stale"

@@ -52,7 +52,7 @@ def assign_ticket(tx: Write, actor: Actor, args: AssignTicket) -> Ticket:
     """Assign a ticket to a member. If the member is already assigned, this changes nothing."""
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     user = _find_member(tx, actor, row, args.user_id)
-    return _change_assignees(tx, actor, row, state, [user], [])
+    return change_assignees(tx, actor, row, state, [user], [])
 
 
 class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -80,7 +80,7 @@ def unassign_ticket(tx: Write, actor: Actor, args: UnassignTicket) -> Ticket:
     """Remove a member from a ticket's assignees."""
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     user = _find_member(tx, actor, row, args.user_id)
-    return _change_assignees(tx, actor, row, state, [], [user])
+    return change_assignees(tx, actor, row, state, [], [user])
 
 
 class Mode(StrEnum):
@@ -122,10 +122,10 @@ def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter:
         row, state = find_writable_ticket(tx, actor, public_id)
         users = [_find_member(tx, actor, row, user_id) for user_id in args.user_ids]
         if args.mode is Mode.REMOVE:
-            return _change_assignees(tx, actor, row, state, [], users)
+            return change_assignees(tx, actor, row, state, [], users)
         present = assignments.list_assignees(tx, row.key)
         surplus = [key for key in present if key not in users] if args.mode is Mode.REPLACE else []
-        return _change_assignees(tx, actor, row, state, users, surplus)
+        return change_assignees(tx, actor, row, state, users, surplus)
 
     return apply_to_each(tx, meter, args.ticket_ids, assign)
 
@@ -139,9 +139,10 @@ def _find_member(tx: Write, actor: Actor, row: VisibleRow, user_id: str) -> int:
     return user
 
 
-def _change_assignees(
+def change_assignees(
     tx: Write, actor: Actor, row: VisibleRow, state: TicketState, wanted: list[int], unwanted: list[int]
 ) -> Ticket:
+    """Assign and unassign users, and notify the new assignees. Who is or isn't assigned already is left out."""
     before = assignments.list_assignees(tx, row.key)
     added = [user for user in wanted if assignments.assign_user(tx, row.key, user)]
     removed = [user for user in unwanted if assignments.unassign_user(tx, row.key, user)]

@@ -6,10 +6,11 @@ from ticketbox.domain.companies.records import ColumnKind
 from ticketbox.domain.core.policy import Actor
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns
+from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import positions
-from ticketbox.store.tickets.tickets import TicketState
+from ticketbox.store.tickets import positions, tickets
+from ticketbox.store.tickets.tickets import TicketChanges, TicketState
 
 
 def place_ticket(tx: Write, actor: Actor, state: TicketState, column: VisibleRow, position: int) -> None:
@@ -24,6 +25,19 @@ def place_ticket(tx: Write, actor: Actor, state: TicketState, column: VisibleRow
     if resolved != state.resolved:
         data["changes"] = {"resolved": {"from": state.resolved, "to": resolved}}
     record_ticket_event(tx, actor, moved, "ticket.moved", **data)
+
+
+def resolve_ticket(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, *, resolved: bool) -> None:
+    """Resolve or reopen a ticket, move it to the column that this means, and record both."""
+    target = choose_column(tx, row, state, resolved=resolved)
+    if resolved != state.resolved:
+        tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
+        tickets.update_ticket(tx, row.key, TicketChanges(resolved=resolved))
+        changes = {"resolved": {"from": state.resolved, "to": resolved}}
+        record_ticket_event(tx, actor, row, "ticket.updated", fields=["resolved"], changes=changes)
+    if target is not None:
+        state = tickets.load_state(tx, row.key)
+        place_ticket(tx, actor, state, target, positions.find_top_position(tx, target.key))
 
 
 def choose_column(tx: Write, row: VisibleRow, state: TicketState, *, resolved: bool) -> VisibleRow | None:

@@ -50,7 +50,8 @@ class SimilarTickets(msgspec.Struct, frozen=True):
     rest=("GET /tickets/{ticket_id}/similar", "GET /similar"),
     tool=Tool(
         "Find similar tickets",
-        "Use this before creating a ticket, or to find duplicates. Archived tickets can show earlier fixes.",
+        "Use this before creating a ticket, or to find duplicates; link_tickets marks them. "
+        "Archived tickets can show earlier fixes.",
         {"error": "TypeError: cart is undefined", "url": "https://shop.example/orders/1729", "status": "all"},
     ),
 )

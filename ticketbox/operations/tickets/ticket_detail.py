@@ -28,6 +28,7 @@ from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Event
+from ticketbox.domain.tickets.links import TicketLink
 from ticketbox.domain.tickets.records import CaptureSummary, Comment, Status, Ticket
 from ticketbox.operations.core.lookups import TicketId
 from ticketbox.operations.core.registry import Tool, operation
@@ -37,7 +38,7 @@ from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import comments, tickets
+from ticketbox.store.tickets import comments, links, tickets
 
 FULL_TOKENS = 250_000  # about 1 MB
 FULL_TOOL_TOKENS = 14_000
@@ -98,9 +99,10 @@ class CaptureDetail(CaptureSummary, frozen=True):
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
-    """A ticket with its newest capture, and comments and history if included."""
+    """A ticket with its newest capture, its links, and comments and history if included."""
 
     capture: CaptureDetail | None
+    links: list[TicketLink]
     comments: list[Comment] | UnsetType = UNSET
     history: list[Event] | UnsetType = UNSET
 
@@ -128,6 +130,7 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     fields["capture"] = None if ticket.capture is None else _load_capture(tx, actor, key, args)
     return TicketDetail(
         **fields,
+        links=links.list_links(tx, actor.viewer, key),
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
         history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,
     )

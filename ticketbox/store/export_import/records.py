@@ -35,6 +35,7 @@ TABLES: dict[str, str] = {
     "ticket": f"project_id IN {_PROJECTS}",
     "ticket_assignee": f"ticket_id IN {_TICKETS}",
     "work_session": f"ticket_id IN {_TICKETS}",
+    "ticket_link": f"ticket_id IN {_TICKETS}",
     "comment": f"ticket_id IN {_TICKETS}",
     "capture": f"ticket_id IN {_TICKETS}",
     "asset": f"ticket_id IN {_TICKETS}",
@@ -124,6 +125,8 @@ def _read_rows(
     connection: sqlite3.Connection, table: str, where: str, given: dict[str, Any], wanted: dict[str, set[int]]
 ) -> Iterator[dict[str, Any]]:
     shape = read_shape(connection, table)
+    if not shape.columns:  # a file of an earlier version, without this table
+        return
     order = "id" if "id" in shape.columns else ", ".join(shape.columns[:3])
     collected = [(name, wanted[other]) for name, other in shape.keys.items() if other in wanted]
     names = ", ".join(f'"{name}"' for name in shape.columns)

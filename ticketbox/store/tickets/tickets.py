@@ -147,6 +147,11 @@ class TicketState(msgspec.Struct, frozen=True):
     branch: str | None
     title: str
 
+    @property
+    def is_archived(self) -> bool:
+        """Whether the ticket is archived."""
+        return self.status is Status.ARCHIVED
+
 
 SELECT_STATE = """
 SELECT public_id, project_id, column_id, position, status, resolved, version, branch, title

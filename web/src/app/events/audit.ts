@@ -10,6 +10,8 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'ticket.unassigned': 'unassigned a ticket',
   'ticket.archived': 'archived a ticket',
   'ticket.restored': 'restored a ticket',
+  'ticket.linked': 'linked a ticket',
+  'ticket.unlinked': 'unlinked a ticket',
   'ticket.work_started': 'started work',
   'ticket.work_stopped': 'stopped work',
   'ticket.work_stale': 'didn’t renew a claim',
