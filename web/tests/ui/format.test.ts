@@ -50,6 +50,12 @@ test('initials are of the first and the last name', () => {
   expect(['Ann', 'ann b. clark', ' Éva  Ó ', '🧺 x', ''].map(initials)).toEqual(['A', 'AC', 'ÉÓ', '🧺X', '']);
 });
 
+test('hueOf is never the violet of agents', () => {
+  const hues = Array.from({ length: 1_000 }, (_, index) => hueOf(`label ${index}`, 90));
+  expect(hues.filter((hue) => hue >= 240 && hue < 330)).toEqual([]);
+  expect(Math.max(...hues)).toBeGreaterThan(330);
+});
+
 test('hueOf is the same for the same text, and in degrees', () => {
   expect(hueOf('ui', 90)).toBe(hueOf('ui', 90));
   expect(hueOf('ui', 90)).not.toBe(hueOf('ux', 90));

@@ -2,6 +2,8 @@ import type { Asset, Comment, Event, Ticket, TicketDetail } from '../../../../ge
 import { api, unwrap, fetchAll } from '../../core/client';
 import { Problem } from '../../core/problem';
 import { workspace } from '../../core/workspace.svelte';
+import type { WorkSession } from '../work/shapes';
+import { buildSession, isAgent } from '../work/work';
 
 const INCLUDED = 50; // the comments and events that the ticket includes
 const MAX_TRIES = 5;
@@ -37,6 +39,10 @@ export class OpenTicket {
     this.ticket?.status === 'active' && workspace.hasRole(this.ticket.company_id, 'member'),
   );
   readonly claim = $derived(this.ticket?.claim ?? null);
+  /** The work of an agent on the ticket. */
+  readonly session: WorkSession | null = $derived(
+    this.claim && isAgent(this.claim.by) ? buildSession(this.ticket!.id, this.claim) : null,
+  );
 
   constructor(id: string) {
     this.id = id;
@@ -188,6 +194,12 @@ export class OpenTicket {
   async stopWork(): Promise<void> {
     const params = { path: { ticket_id: this.id } };
     this.#applyTicket(await unwrap(api.DELETE('/tickets/{ticket_id}/work', { params })));
+  }
+
+  async answerQuestion(id: string, answer: string): Promise<void> {
+    void id;
+    void answer;
+    await this.refresh();
   }
 
   async archive(): Promise<void> {

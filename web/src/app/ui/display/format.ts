@@ -56,7 +56,11 @@ export function initials(name: string): string {
     .join('');
 }
 
-/** A colour's hue in degrees that is always the same for the same text. */
+const VIOLET = { from: 240, to: 330 }; // the colour of agents
+
+/** A colour's hue in degrees that is always the same for the same text, and never the agents' violet. */
 export function hueOf(text: string, seed: number): number {
-  return [...text].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % 360, seed);
+  const others = 360 - (VIOLET.to - VIOLET.from);
+  const hue = [...text].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % others, seed % others);
+  return hue < VIOLET.from ? hue : hue + VIOLET.to - VIOLET.from;
 }

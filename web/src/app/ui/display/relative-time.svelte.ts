@@ -1,3 +1,4 @@
+import { createSubscriber } from 'svelte/reactivity';
 import { formatAge } from './format';
 
 const clock = $state({ now: Date.now() });
@@ -6,4 +7,20 @@ setInterval(() => (clock.now = Date.now()), 30_000);
 /** Format a time relative to now. The text updates while it is on the screen. */
 export function formatRelativeTime(at: string): string {
   return formatAge(at, clock.now);
+}
+
+/** The time in epoch milliseconds. What reads it updates every 30 seconds. */
+export function readClock(): number {
+  return clock.now;
+}
+
+const subscribeToSeconds = createSubscriber((update) => {
+  const timer = setInterval(update, 1_000);
+  return () => clearInterval(timer);
+});
+
+/** The time in epoch milliseconds. What reads it updates every second: only for what there are few of. */
+export function readSeconds(): number {
+  subscribeToSeconds();
+  return Date.now();
 }

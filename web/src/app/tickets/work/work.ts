@@ -1,0 +1,154 @@
+import type { By, Claim } from '../../../../generated/api';
+import type { PlanItem, Usage, WorkLink, WorkSession } from './shapes';
+
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+
+/** After so long without a sign of life, an agent counts as not responding. */
+export const SILENT_AFTER_MS = 5 * MINUTE;
+
+/** Whether a token wrote it: an agent or a script, not a person in the web app. */
+export function isAgent(by: By): boolean {
+  return by.token_label !== null;
+}
+
+/** Who works, as people call them: the token's label, else the person's name. */
+export function nameWorker(by: By): string {
+  return by.token_label ?? by.user.name;
+}
+
+/** Format a length of time: "6 s", "14 min", "2 h 5 min", "3 d". */
+export function formatDuration(ms: number): string {
+  if (ms < MINUTE) return `${Math.max(0, Math.floor(ms / SECOND))} s`;
+  if (ms < HOUR) return `${Math.floor(ms / MINUTE)} min`;
+  if (ms >= DAY) return `${Math.floor(ms / DAY)} d`;
+  const minutes = Math.floor((ms % HOUR) / MINUTE);
+  return `${Math.floor(ms / HOUR)} h${minutes > 0 ? ` ${minutes} min` : ''}`;
+}
+
+/** Format how long ago something was, without the date: "6 s ago". Clocks may differ, so the future is now. */
+export function formatSince(at: string, now: number): string {
+  return `${formatDuration(now - Date.parse(at))} ago`;
+}
+
+type Signs = Pick<WorkSession, 'state' | 'last_seen'>;
+
+/** Whether an agent that should be at work has given no sign of life for a while. */
+export function isSilent(session: Signs, now: number): boolean {
+  if (session.state === 'stale') return true;
+  return (
+    session.state === 'active' &&
+    session.last_seen !== null &&
+    now - Date.parse(session.last_seen) >= SILENT_AFTER_MS
+  );
+}
+
+/** Describe what a session does now and its last sign of life: "Waiting for an answer · last seen 6 s ago". */
+export function describeState(session: Signs, now: number): string {
+  const seen = session.last_seen === null ? '' : formatSince(session.last_seen, now);
+  if (isSilent(session, now)) return `Stopped responding ${seen}`;
+  if (session.state === 'done') return `Finished ${seen}`;
+  const doing = session.state === 'awaiting_input' ? 'Waiting for an answer' : 'Working';
+  return seen ? `${doing} · last seen ${seen}` : doing;
+}
+
+/** What is known of a session from the claim that it holds. */
+export function buildSession(ticket: string, claim: Claim): WorkSession {
+  return {
+    id: claim.session_id,
+    ticket_id: ticket,
+    by: claim.by,
+    run: claim.run,
+    state: claim.state,
+    note: null,
+    plan: [],
+    links: [],
+    usage: null,
+    started: claim.by.at,
+    last_seen: null,
+    ended: null,
+    question: null,
+  };
+}
+
+/** Describe a running session in a few words, for a card: what the agent does, and since when. */
+export function describeBriefly(session: WorkSession, now: number): string {
+  const { last_seen, started } = session;
+  if (session.state === 'awaiting_input') return 'has a question';
+  if (isSilent(session, now) && last_seen) return `stopped responding ${formatSince(last_seen, now)}`;
+  const doing = currentStep(session.plan)?.text ?? session.note;
+  return doing && last_seen
+    ? `${doing} · ${formatSince(last_seen, now)}`
+    : `for ${formatDuration(now - Date.parse(started))}`;
+}
+
+/** The step of a plan that is being worked on. */
+export function currentStep(plan: PlanItem[]): PlanItem | undefined {
+  return plan.find((item) => item.state === 'active');
+}
+
+/** How far a plan is. Dropped steps don't count. */
+export function measureProgress(plan: PlanItem[]): { done: number; total: number } {
+  const kept = plan.filter((item) => item.state !== 'dropped');
+  return { done: kept.filter((item) => item.state === 'done').length, total: kept.length };
+}
+
+/** Format tokens in thousands or millions: "412k tokens". */
+function formatTokens(count: number): string {
+  if (count < 1_000) return `${count} ${count === 1 ? 'token' : 'tokens'}`;
+  if (count < 999_500) return `${Math.round(count / 1_000)}k tokens`;
+  return `${(count / 1_000_000).toFixed(1)}M tokens`;
+}
+
+/** Format what a session has used: "412k tokens · $1.84". Empty if the agent reports nothing. */
+export function formatUsage(usage: Usage | null): string {
+  if (!usage) return '';
+  const { input_tokens, output_tokens, cost_usd } = usage;
+  const tokens =
+    input_tokens === null && output_tokens === null ? null : (input_tokens ?? 0) + (output_tokens ?? 0);
+  return [
+    ...(tokens === null ? [] : [formatTokens(tokens)]),
+    ...(cost_usd === null ? [] : [`$${cost_usd.toFixed(2)}`]),
+  ].join(' · ');
+}
+
+/** The text of a link: the number of a pull request, a short commit, a branch's name, a preview's host. */
+export function nameLink(link: WorkLink): string {
+  const address = URL.parse(link.url);
+  const parts = address ? address.pathname.split('/').filter(Boolean).map(decodeSegment) : [];
+  const last = parts.at(-1) ?? '';
+  switch (link.kind) {
+    case 'pull_request':
+      return /^\d+$/.test(last) ? `#${last}` : last || link.url;
+    case 'commit':
+      return /^[0-9a-f]{7,64}$/i.test(last) ? last.slice(0, 7) : last || link.url;
+    case 'branch': {
+      // GitHub: /owner/name/tree/BRANCH; GitLab: /owner/name/-/tree/BRANCH; Gitea: /owner/name/src/branch/BRANCH
+      const marker = parts.findIndex(
+        (part, index) => part === 'tree' || (part === 'branch' && parts[index - 1] === 'src'),
+      );
+      return (marker >= 0 && parts.slice(marker + 1).join('/')) || last || link.url;
+    }
+    default:
+      return address?.host || link.url;
+  }
+}
+
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
+}
+
+const GOOD = /^(merged|passed|passing|success|successful|succeeded|ready|deployed|approved)$/i;
+const BAD = /^(failed|failing|failure|error|broken|rejected)$/i;
+
+/** The tone of a link's state. */
+export function toneOf(state: string | null): 'good' | 'bad' | 'neutral' {
+  if (state && GOOD.test(state)) return 'good';
+  return state && BAD.test(state) ? 'bad' : 'neutral';
+}

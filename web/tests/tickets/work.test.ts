@@ -1,0 +1,138 @@
+import { describe, expect, test } from 'vitest';
+import type { By, Claim } from '../../generated/api';
+import type { WorkSession } from '../../src/app/tickets/work/shapes';
+import {
+  buildSession,
+  currentStep,
+  describeBriefly,
+  describeState,
+  formatDuration,
+  formatSince,
+  formatUsage,
+  isAgent,
+  isSilent,
+  measureProgress,
+  nameLink,
+  nameWorker,
+  toneOf,
+} from '../../src/app/tickets/work/work';
+
+const NOW = Date.parse('2026-06-15T12:00:00Z');
+const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString();
+const BY = { user: { id: 'ann', name: 'Ann' }, token_label: 'Claude Code', via: 'mcp', at: at(840) } as By;
+const SESSION: WorkSession = {
+  id: 'wrk_1',
+  ticket_id: 't-1',
+  by: BY,
+  run: null,
+  state: 'active',
+  note: null,
+  plan: [],
+  links: [],
+  usage: null,
+  started: at(840),
+  last_seen: at(6),
+  ended: null,
+  question: null,
+};
+const CLAIM = { by: BY, until: at(-3600), run: null, session_id: 'wrk_1', state: 'active' } as Claim;
+
+test.each([
+  [-5_000, '0 s'],
+  [6_900, '6 s'],
+  [60_000, '1 min'],
+  [840_000, '14 min'],
+  [3_600_000, '1 h'],
+  [7_500_000, '2 h 5 min'],
+  [86_400_000 * 3, '3 d'],
+])('formatDuration(%d)', (ms, text) => {
+  expect(formatDuration(ms)).toBe(text);
+});
+
+test('a claim alone shows who works, without a sign of life', () => {
+  const session = buildSession('t-1', CLAIM);
+  expect(describeState(session, NOW)).toBe('Working');
+  expect(isSilent(session, NOW + 3_600_000)).toBe(false);
+});
+
+test('formatSince never reads as the future', () => {
+  expect([formatSince(at(6), NOW), formatSince(at(-30), NOW)]).toEqual(['6 s ago', '0 s ago']);
+});
+
+test('a worker is named by the token, a person by their name', () => {
+  expect([isAgent(BY), nameWorker(BY)]).toEqual([true, 'Claude Code']);
+  const person = { ...BY, token_label: null };
+  expect([isAgent(person), nameWorker(person)]).toEqual([false, 'Ann']);
+});
+
+describe('an agent without a sign of life for five minutes', () => {
+  test.each([
+    ['active', 299, false],
+    ['active', 300, true],
+    ['awaiting_input', 3_000, false],
+    ['done', 3_000, false],
+    ['stale', 10, true],
+  ] as const)('%s, %d s: %s', (state, seconds, silent) => {
+    expect(isSilent({ state, last_seen: at(seconds) }, NOW)).toBe(silent);
+  });
+});
+
+test.each([
+  ['active', 6, 'Working · last seen 6 s ago'],
+  ['active', 540, 'Stopped responding 9 min ago'],
+  ['stale', 540, 'Stopped responding 9 min ago'],
+  ['awaiting_input', 540, 'Waiting for an answer · last seen 9 min ago'],
+  ['done', 120, 'Finished 2 min ago'],
+] as const)('describeState %s', (state, seconds, text) => {
+  expect(describeState({ state, last_seen: at(seconds) }, NOW)).toBe(text);
+});
+
+test('a card says what the agent does and since when', () => {
+  const plan = [{ text: 'Run tests', state: 'active' as const }];
+  expect(describeBriefly(buildSession('t-1', CLAIM), NOW)).toBe('for 14 min');
+  expect(describeBriefly({ ...SESSION, state: 'awaiting_input' }, NOW)).toBe('has a question');
+  expect(describeBriefly({ ...SESSION, note: 'Looking' }, NOW)).toBe('Looking · 6 s ago');
+  expect(describeBriefly({ ...SESSION, note: 'Looking', plan }, NOW)).toBe('Run tests · 6 s ago');
+  expect(describeBriefly({ ...SESSION, last_seen: at(540), plan }, NOW)).toBe('stopped responding 9 min ago');
+});
+
+test('dropped steps count neither as done nor as open', () => {
+  const plan = (['done', 'dropped', 'active', 'pending'] as const).map((state) => ({ text: state, state }));
+  expect(measureProgress(plan)).toEqual({ done: 1, total: 3 });
+  expect(currentStep(plan)?.text).toBe('active');
+  expect(currentStep([])).toBeUndefined();
+});
+
+test.each([
+  [null, ''],
+  [{ input_tokens: null, output_tokens: null, cost_usd: null }, ''],
+  [{ input_tokens: 400_000, output_tokens: 12_300, cost_usd: 1.836 }, '412k tokens · $1.84'],
+  [{ input_tokens: 1, output_tokens: null, cost_usd: null }, '1 token'],
+  [{ input_tokens: 999_600, output_tokens: 0, cost_usd: null }, '1.0M tokens'],
+  [{ input_tokens: null, output_tokens: null, cost_usd: 0 }, '$0.00'],
+])('formatUsage(%o)', (usage, text) => {
+  expect(formatUsage(usage)).toBe(text);
+});
+
+test.each([
+  ['pull_request', 'https://git.example/shop/pulls/318', '#318'],
+  ['pull_request', 'https://git.example/shop/pulls/new', 'new'],
+  ['commit', 'https://git.example/shop/commit/3f9a1c25d0c4b9', '3f9a1c2'],
+  ['branch', 'https://github.com/o/n/tree/fix/empty-cart', 'fix/empty-cart'],
+  ['branch', 'https://git.example/o/n/src/branch/fix/empty-cart', 'fix/empty-cart'],
+  ['branch', 'https://git.example/o/n/%E0%A4%A', '%E0%A4%A'],
+  ['preview', 'https://pr-318.shop.example/cart', 'pr-318.shop.example'],
+  ['preview', 'not an address', 'not an address'],
+] as const)('nameLink %s %s', (kind, url, text) => {
+  expect(nameLink({ kind, url, state: null })).toBe(text);
+});
+
+test('states of links have a tone', () => {
+  expect(['merged', 'Passing', 'failed', 'open', null].map(toneOf)).toEqual([
+    'good',
+    'good',
+    'bad',
+    'neutral',
+    'neutral',
+  ]);
+});
