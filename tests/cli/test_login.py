@@ -15,8 +15,10 @@ from urllib.parse import parse_qsl, urlsplit
 import httpx
 import pytest
 from click.testing import Result
+from mcp.client import Client
 
 from tests.support.cli import run
+from tests.support.mcp_client import talk_over_stdio
 from tests.support.oauth_app import browser_of, handle_in
 from tests.support.server import Person, World, ok
 from ticketbox.cli.client.credentials import Grant, Resource, load_grant, save_grant
@@ -234,3 +236,32 @@ def test_damaged_file_is_named(world: World, home: Path) -> None:
     (home / "ticketbox" / "credentials.json").write_text("{")
     refused = call(world, "ticket", "list")
     assert (refused.exit_code, "credentials.json" in refused.stderr) == (1, True)
+
+
+def test_local_mcp_server_uses_its_own_sign_in(world: World, home: Path) -> None:
+    environment = {"TICKETBOX_URL": world.box.url, "XDG_CONFIG_HOME": str(home)}
+
+    async def count(client: Client) -> int:
+        return len((await client.list_tools()).tools)
+
+    log_in(world)
+    assert talk_over_stdio("legacy", environment, home / "log", count) == 0
+    assert "run `ticketbox login --mcp`" in (home / "log").read_text()
+
+    log_in(world, "--mcp", scopes=("read",))
+    path = home / "ticketbox" / "credentials.json"
+    expired = credentials(home)
+    expired["servers"][world.box.url]["mcp"]["grant"]["expires_at"] = 0
+    path.write_text(json.dumps(expired))
+
+    async def work(client: Client) -> str:
+        assert "get_ticket" in {tool.name for tool in (await client.list_tools()).tools}
+        found = await client.call_tool("whoami", {})
+        assert found.structured_content is not None
+        for app in ok(world.owner.web.get("/connected-apps"))["items"]:
+            ok(world.owner.web.delete(f"/connected-apps/{app['id']}"))
+        assert (await client.call_tool("whoami", {})).is_error
+        return found.structured_content["user"]["id"]
+
+    assert talk_over_stdio("legacy", environment, home / "log2", work) == world.owner.id
+    assert credentials(home)["servers"][world.box.url]["mcp"]["grant"]["expires_at"] > time.time()

@@ -1,5 +1,7 @@
 """`ticketbox mcp`: the local MCP server over stdio."""
 
+import os
+
 import click
 
 
@@ -7,10 +9,37 @@ import click
 def mcp() -> None:
     """Serve MCP on standard input and output to a client on this machine.
 
-    Reads SERVICE_API_TOKEN and TICKETBOX_URL (default: the local server) from the environment.
+    Reads SERVICE_API_TOKEN and TICKETBOX_URL (default: the local server) from the environment. Without a token, uses
+    the sign-in of `ticketbox login --mcp`.
     """
     import asyncio
+    import functools
 
+    from ticketbox.cli.client.credentials import Resource, find_default_server, load_grant
+    from ticketbox.domain.core.server_url import parse_server_url
+    from ticketbox.mcp.hosted import DEFAULT_URL
     from ticketbox.mcp.stdio import serve
 
-    asyncio.run(serve())
+    if os.environ.get("SERVICE_API_TOKEN", "").strip():
+        asyncio.run(serve())
+        return
+    try:
+        url = parse_server_url(os.environ.get("TICKETBOX_URL") or find_default_server() or DEFAULT_URL)
+    except ValueError:  # the server reports it to the client
+        asyncio.run(serve())
+        return
+    if load_grant(url, Resource.MCP) is None:
+        asyncio.run(serve())
+    else:
+        asyncio.run(serve(url, functools.partial(_load_token, url)))
+
+
+def _load_token(url: str) -> str | None:
+    """Return the access token of the sign-in; None if it has ended, which is printed on standard error."""
+    from ticketbox.cli.client.credentials import Resource
+    from ticketbox.cli.client.oauth import get_access_token
+
+    try:
+        return get_access_token(url, Resource.MCP)
+    except SystemExit:
+        return None

@@ -8,7 +8,7 @@ import asyncio
 import contextlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import AsyncGenerator, Callable, Mapping
 from typing import Any, cast
 
 import httpx2
@@ -29,6 +29,8 @@ RESTART_SECONDS = 4.0  # how long a call waits for a server that is starting aga
 BUDGET_SECONDS = 20.0  # how long a call waits for its budget, all repetitions together
 _FIRST_PAUSE, _LONGEST_PAUSE = 0.1, 1.0
 
+LoadToken = Callable[[], str | None]
+
 _META = {
     types.PROTOCOL_VERSION_META_KEY: PROTOCOL,
     types.CLIENT_CAPABILITIES_META_KEY: {},
@@ -48,26 +50,48 @@ class Refusal(Problem):
         return self._document
 
 
+class _SignIn(httpx2.Auth):
+    """Adds the access token of a sign-in to each request."""
+
+    def __init__(self, load_token: LoadToken) -> None:
+        self._load_token = load_token
+
+    async def async_auth_flow(self, request: httpx2.Request) -> AsyncGenerator[httpx2.Request, httpx2.Response]:
+        """Send a request with the token; without one, if the sign-in has ended."""
+        if token := await asyncio.to_thread(self._load_token):
+            request.headers["Authorization"] = f"Bearer {token}"
+        yield request
+
+
 class HostedServer:
     """The hosted endpoint."""
 
-    def __init__(self, url: str, token: str) -> None:
-        """Read the address and the token; a wrong one is the problem that every call returns."""
+    def __init__(self, url: str, token: str, load_token: LoadToken | None = None) -> None:
+        """Read the address and the token; a wrong one is the problem that every call returns.
+
+        `load_token` replaces the token for a person who signed in: it is called for each request, outside the event
+        loop, because it may refresh the token.
+        """
         self._setting_problem = ""
+        self._signed_in = load_token is not None
         try:
             self.url = parse_server_url(url)
         except ValueError as error:
             self.url = url
             self._setting_problem = f"TICKETBOX_URL: {error}"
-        if not token:
+        if load_token is not None:
+            token = ""
+        elif not token:
             self._setting_problem = (
-                "SERVICE_API_TOKEN isn't set; add an API token to the environment in the client's settings"
+                "SERVICE_API_TOKEN isn't set; add an API token to the environment in the client's settings, or run "
+                "`ticketbox login --mcp`"
             )
         elif not re.fullmatch(r"[\x21-\x7e]+", token):
             self._setting_problem, token = "SERVICE_API_TOKEN isn't a token", ""
         self._http = httpx2.AsyncClient(
             headers={"Authorization": f"Bearer {token}"} if token else {},
             timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
+            auth=None if load_token is None else _SignIn(load_token),
         )
 
     async def close(self) -> None:
@@ -80,11 +104,16 @@ class HostedServer:
             return self._setting_problem
         try:
             async with asyncio.timeout(CHECK_SECONDS):
-                answer = await self._http.get(f"{self.url}/api/v1/me")
+                # The token of a sign-in for MCP is valid only there.
+                answer = await (
+                    self._post("prompts/list", {}) if self._signed_in else self._http.get(f"{self.url}/api/v1/me")
+                )
         except (httpx2.HTTPError, httpx2.InvalidURL, TimeoutError) as error:
             return self._describe_absence(error)
         if answer.status_code == 200 and _decode_object(answer) is not None:
             return ""
+        if answer.status_code == 401 and self._signed_in:
+            return f"the sign-in to {self.url} has ended; run `ticketbox login --mcp`"
         if answer.status_code == 401:
             return f"{self.url} answers 401 to this token; create a new token and restart this client"
         document = _decode_object(answer)

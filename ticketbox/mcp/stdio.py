@@ -22,7 +22,7 @@ from mcp_types.methods import parse_server_result
 
 from ticketbox import __version__
 from ticketbox.domain.core.problems import Problem
-from ticketbox.mcp.hosted import DEFAULT_URL, PROTOCOL, HostedServer
+from ticketbox.mcp.hosted import DEFAULT_URL, PROTOCOL, HostedServer, LoadToken
 from ticketbox.mcp.prompts import INSTRUCTIONS
 from ticketbox.mcp.refusals import render_refusal
 
@@ -154,10 +154,13 @@ class Relay:
             print(f"ticketbox mcp: {text}", file=sys.stderr, flush=True)  # noqa: T201 (standard error)
 
 
-async def serve() -> None:
-    """Serve MCP on standard input and output until the input ends."""
+async def serve(url: str | None = None, load_token: LoadToken | None = None) -> None:
+    """Serve MCP on standard input and output until the input ends.
+
+    `url` and `load_token` are those of a sign-in; by default the environment names the server and the token.
+    """
     token = os.environ.get("SERVICE_API_TOKEN", "").strip()
-    relay = Relay(HostedServer(os.environ.get("TICKETBOX_URL") or DEFAULT_URL, token))
+    relay = Relay(HostedServer(url or os.environ.get("TICKETBOX_URL") or DEFAULT_URL, token, load_token))
     server: Server[Any] = Server(
         "ticketbox",
         version=__version__,
