@@ -3,14 +3,16 @@
 import contextlib
 import json
 import sqlite3
-from typing import Any
+from typing import Any, cast
 
 import httpx
 import pytest
+from mcp.server.lowlevel import Server
 
 from tests.support.mcp_client import ACCEPT, ALL, NEWEST, create_capture
 from tests.support.server import World, ok
 from ticketbox.mcp import tools
+from ticketbox.mcp.fast_path import FastPath
 from ticketbox.mcp.handlers import BROKEN
 from ticketbox.operations.catalogue import load_registry
 
@@ -19,20 +21,37 @@ FAST = {"Accept": ACCEPT["Accept"]}
 META = {"io.modelcontextprotocol/protocolVersion": NEWEST, "io.modelcontextprotocol/clientCapabilities": {}}
 
 
-def ask(world: World, token: str, how: dict[str, str], method: str, **parts: Any) -> httpx.Response:
-    """Send one message; `parts` replace its usual members."""
-    params = {"_meta": META, **parts.pop("params", {})}
+OLDER = ["2025-11-25", "2025-06-18", "2024-11-05", ""]
+VERSIONS = [NEWEST, *OLDER]
+
+
+def ask(world: World, token: str, how: dict[str, str], version: str, method: str, **parts: Any) -> httpx.Response:
+    """Send one message at a revision, of which an empty one isn't sent; `parts` replace its usual members."""
+    params = {**({"_meta": META} if version == NEWEST else {}), **parts.pop("params", {})}
     message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params, **parts}
-    headers = {"Mcp-Protocol-Version": NEWEST, "Mcp-Method": method, "Authorization": f"Bearer {token}", **how}
-    if "name" in params:
-        headers["Mcp-Name"] = str(params["name"])
+    headers = {"Authorization": f"Bearer {token}", **how}
+    if version:
+        headers["Mcp-Protocol-Version"] = version
+    if version == NEWEST:
+        headers["Mcp-Method"] = method
+        if "name" in params:
+            headers["Mcp-Name"] = str(params["name"])
     return world.box.client(None, **headers).post(f"{world.box.url}/mcp", json=message)
 
 
 def same(world: World, token: str, method: str, **parts: Any) -> httpx.Response:
-    """Compare the answers of both paths: status, body, and headers except time, id and budget."""
-    sdk, fast = (ask(world, token, how, method, **parts) for how in (SDK, FAST))
-    assert (fast.status_code, fast.content) == (sdk.status_code, sdk.content)
+    """Compare the answers of both paths at each revision: status, body, and headers except time, id and budget.
+
+    Returns the answer at the newest revision.
+    """
+    answers = {version: compare(world, token, version, method, **parts) for version in VERSIONS}
+    return answers[NEWEST]
+
+
+def compare(world: World, token: str, version: str, method: str, **parts: Any) -> httpx.Response:
+    """Compare the answers of both paths at a revision."""
+    sdk, fast = (ask(world, token, how, version, method, **parts) for how in (SDK, FAST))
+    assert (fast.status_code, fast.content) == (sdk.status_code, sdk.content), version
     passing = {"date", "x-request-id", "ratelimit"}
     assert {*fast.headers.items()} ^ {*sdk.headers.items()} <= {
         each for answer in (sdk, fast) for each in answer.headers.items() if each[0] in passing
@@ -152,7 +171,8 @@ def test_an_unexpected_error_keeps_its_text_in_the_log(world: World) -> None:
     "parts",
     [
         {"id": "text \u00fc \U0001f600"}, {"id": 0}, {"id": -1}, {"id": 2**60}, {"id": 1.5}, {"id": None}, {"id": True},
-        {"id": []}, {"jsonrpc": "1.0"}, {"jsonrpc": None}, {"extra": 1}, {"params": {"_meta": {}}},
+        {"id": []}, {"result": {}}, {"error": {}}, {"params": {"task": {"ttl": 1}}}, {"params": {"x": 1}},
+        {"jsonrpc": "1.0"}, {"jsonrpc": None}, {"extra": 1}, {"params": {"_meta": {}}},
         {"params": {"_meta": {**META, "progressToken": 7}}}, {"params": {"_meta": {**META, "progressToken": []}}},
         {"params": {"cursor": "x"}}, {"params": {"cursor": 7}},
         {"params": {"_meta": {**META, "io.modelcontextprotocol/clientInfo": 7}}},
@@ -175,3 +195,47 @@ def test_no_tool_reads_an_argument_from_a_header() -> None:
     """The fast path omits the SDK's check of `Mcp-Param-*` headers, which concerns only such tools."""
     schemas = json.dumps([card.input_schema for card in tools.get_tool_cards(load_registry()).values()])
     assert "x-mcp-header" not in schemas
+
+
+@pytest.mark.parametrize("params", [None, [], 7, {}, {"_meta": None}, {"_meta": 7}])
+def test_older_messages_with_unusual_parameters(world: World, params: Any) -> None:
+    token = world.owner.token("read")
+    for version in OLDER:
+        for method in ("tools/list", "tools/call"):
+            message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
+            headers = {"Authorization": f"Bearer {token}", **({"Mcp-Protocol-Version": version} if version else {})}
+            sdk, fast = (
+                world.box.client(None, **headers, **how).post(f"{world.box.url}/mcp", json=message)
+                for how in (SDK, FAST)
+            )
+            assert (fast.status_code, fast.content) == (sdk.status_code, sdk.content)
+
+
+def test_list_without_parameters_and_unknown_revisions(world: World) -> None:
+    token = world.owner.token("read")
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    for version in ("2025-11-25", "2025-03-26", "2023-01-01", "nonsense"):
+        headers = {"Authorization": f"Bearer {token}", "Mcp-Protocol-Version": version}
+        sdk, fast = (
+            world.box.client(None, **headers, **how).post(f"{world.box.url}/mcp", json=message) for how in (SDK, FAST)
+        )
+        assert (fast.status_code, fast.content) == (sdk.status_code, sdk.content)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_usual_messages_take_the_fast_path(version: str) -> None:
+    """Otherwise the comparisons above would compare the SDK with itself."""
+    path = FastPath(load_registry(), cast(Any, None), cast(Any, None), Server("ticketbox"))
+    for method, params in (("tools/list", {}), ("tools/call", {"name": "whoami", "arguments": {}})):
+        headers = {"accept": ACCEPT["Accept"], "content-type": "application/json"}
+        if version:
+            headers["mcp-protocol-version"] = version
+        if version == NEWEST:
+            headers |= {"mcp-method": method, "mcp-name": params.get("name", "")}
+        meta = {"_meta": META} if version == NEWEST else {}
+        scope = {"headers": [(name.encode(), value.encode()) for name, value in headers.items()]}
+        message = {"jsonrpc": "2.0", "id": 1, "method": method, "params": {**params, **meta}}
+        found = path.read(scope, message)
+        assert found is not None
+        assert found.version == (version or "2025-03-26")
+        assert path.read({"headers": [*scope["headers"], (b"accept", b"*/*")]}, message) is None

@@ -1,7 +1,7 @@
-"""A fast path for `tools/call` and `tools/list` at the newest protocol generation.
+"""A fast path for `tools/call` and `tools/list`, at both protocol generations.
 
-The SDK's public functions check the message; a message that fails a check, and every other method and generation, goes
-through the SDK's server. The answer has the same bytes on both paths (tests/mcp/test_fast_path.py). The fast path
+The SDK's public functions check the message; a message that fails a check, and every other method, goes through the
+SDK's server. The answer has the same bytes on both paths (tests/mcp/test_fast_path.py). The fast path
 saves the SDK's objects for the request, the connection and the result, which take as long as the call
 (docs/decisions/0011-a-fast-path-for-mcp-calls.md).
 """
@@ -10,10 +10,12 @@ import json
 from typing import Any, cast
 
 import msgspec
+import pydantic_core
 from mcp.server.lowlevel import Server
-from mcp.shared.inbound import ERROR_CODE_HTTP_STATUS, InboundModernRoute, classify_inbound_request
-from mcp_types import INTERNAL_ERROR, SERVER_INFO_META_KEY, JSONRPCRequest
+from mcp.shared.inbound import InboundModernRoute, classify_inbound_request
+from mcp_types import DEFAULT_NEGOTIATED_VERSION, INTERNAL_ERROR, SERVER_INFO_META_KEY, JSONRPCRequest
 from mcp_types.methods import serialize_server_result, validate_client_request
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from ticketbox.domain.core.policy import Actor
@@ -27,16 +29,23 @@ from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
-GENERATION = "2026-07-28"
+NEWEST = "2026-07-28"
+OLDER = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
 HEADERS = {each.encode(): each for each in ("accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name")}
 LARGEST_ID = 2**53
+_MEMBERS = {"jsonrpc", "id", "method", "params"}
+_PARAMETERS = {"name", "arguments", "_meta"}
 
 
 class FastRequest(msgspec.Struct, frozen=True):
-    """A checked message: `tools/call` with the tool's name and arguments, or `tools/list`."""
+    """A checked message: `tools/call` with the tool's name and arguments, or `tools/list`.
+
+    `version` is the protocol's revision, whose generation decides the form of the answer.
+    """
 
     id: int | str
     method: str
+    version: str
     name: str = ""
     arguments: dict[str, Any] = {}
 
@@ -49,7 +58,7 @@ class FastPath:
         self._dispatcher = dispatcher
         self._handlers = handlers
         self._meta = {SERVER_INFO_META_KEY: server.server_info_stamp}
-        self._lists: dict[frozenset[Granted], bytes] = {}
+        self._lists: dict[tuple[frozenset[Granted], str], bytes] = {}
 
     def read(self, scope: Scope, message: dict[str, Any]) -> FastRequest | None:
         """Check a message; None means that the SDK must answer it."""
@@ -63,32 +72,38 @@ class FastPath:
                 if key in headers:
                     return None  # the SDK decides what a duplicate header means
                 headers[key] = value.decode("latin-1").strip()
-        if (
-            headers.get("mcp-protocol-version") != GENERATION
-            or headers.get("content-type") != "application/json"
-            or "application/json" not in {each.strip() for each in headers.get("accept", "").split(",")}
-        ):
+        if headers.get("content-type") != "application/json" or "application/json" not in {
+            each.strip() for each in headers.get("accept", "").split(",")
+        }:
+            return None
+        version = headers.get("mcp-protocol-version", DEFAULT_NEGOTIATED_VERSION)
+        if version in OLDER:
+            if not _is_plain(message):
+                return None
+        elif version != NEWEST:
             return None
         try:
             JSONRPCRequest.model_validate(message)
-            if not isinstance(classify_inbound_request(message, headers=headers), InboundModernRoute):
+            if version == NEWEST and not isinstance(
+                classify_inbound_request(message, headers=headers), InboundModernRoute
+            ):
                 return None
-            validate_client_request(method, GENERATION, message["params"])
+            validate_client_request(method, version, message.get("params"))
         except ValidationError:
             return None
         request_id = cast(int | str, identity)
         if method == "tools/list":
-            return FastRequest(request_id, method)
+            return FastRequest(request_id, method, version)
         params = message["params"]
         if params["name"] not in tools.get_tool_cards(self._registry):
             return None
-        return FastRequest(request_id, method, params["name"], params.get("arguments") or {})
+        return FastRequest(request_id, method, version, params["name"], params.get("arguments") or {})
 
     async def answer(self, request: FastRequest, context: RequestContext) -> Answer:
         """Answer a checked message. Raises Unauthorized, InsufficientScope and RateLimited."""
         if request.method == "tools/list":
             actor = await self._dispatcher.admit(self._registry["get_me"], context)
-            return _build_result_answer(request, self._encode_tool_list(actor))
+            return _build_answer(request, "result", self._encode_tool_list(actor, request.version))
         card = tools.get_tool_cards(self._registry)[request.name]
         try:
             result = await self._handlers.call_tool(card, request.arguments, context)
@@ -100,33 +115,34 @@ class FastPath:
         except Exception:
             log.exception("an MCP call failed")
             error = {"code": INTERNAL_ERROR, "message": BROKEN}
-            body = _encode({"jsonrpc": "2.0", "id": request.id, "error": error})
-            return Answer(ERROR_CODE_HTTP_STATUS.get(INTERNAL_ERROR, 200), body, "application/json")
-        return _build_result_answer(request, self._encode_call_result(result))
+            return _build_answer(request, "error", _encode(error, request.version))
+        return _build_answer(request, "result", self._encode_call_result(result, request.version))
 
-    def _encode_tool_list(self, actor: Actor) -> bytes:
-        """Encode the result of `tools/list`, once for each set of scopes."""
-        known = self._lists.get(actor.scopes)
+    def _encode_tool_list(self, actor: Actor, version: str) -> bytes:
+        """Encode the result of `tools/list`, once for each set of scopes and each revision."""
+        known = self._lists.get((actor.scopes, version))
         if known is None:
             listed = self._handlers.build_tool_list(actor).model_dump(by_alias=True, mode="json", exclude_none=True)
-            result = serialize_server_result("tools/list", GENERATION, listed)
-            known = self._lists[actor.scopes] = _encode({**result, "_meta": self._meta})
+            result = serialize_server_result("tools/list", version, listed)
+            if version == NEWEST:
+                result["_meta"] = self._meta
+            known = self._lists[actor.scopes, version] = _encode(result, version)
         return known
 
-    def _encode_call_result(self, result: ToolResult) -> bytes:
+    def _encode_call_result(self, result: ToolResult, version: str) -> bytes:
         content: list[dict[str, Any]] = [{"text": result.text, "type": "text"}]
         for image in result.images:
             content.append({"data": tools.encode_image(image), "mimeType": image.media_type, "type": "image"})
             if (texts := tools.encode_annotation_texts(image)) is not None:
                 content.append({"text": texts, "type": "text"})
-        document = {
-            "content": content,
-            "isError": result.is_error,
-            "resultType": "complete",
-            **({} if result.structured is None else {"structuredContent": result.structured}),
-            "_meta": self._meta,
-        }
-        return _encode(document)
+        document: dict[str, Any] = {"content": content, "isError": result.is_error}
+        if version == NEWEST:
+            document["resultType"] = "complete"
+        if result.structured is not None:
+            document["structuredContent"] = result.structured
+        if version == NEWEST:
+            document["_meta"] = self._meta
+        return _encode(document, version)
 
 
 def _is_portable(identity: object) -> bool:
@@ -134,11 +150,20 @@ def _is_portable(identity: object) -> bool:
     return type(identity) is str or (type(identity) is int and abs(identity) < LARGEST_ID)
 
 
-def _build_result_answer(request: FastRequest, result: bytes) -> Answer:
-    body = b'{"jsonrpc":"2.0","id":%s,"result":%s}' % (_encode(request.id), result)
+def _is_plain(message: dict[str, Any]) -> bool:
+    """Whether a message of the older generation has no member that only the SDK knows."""
+    params = message.get("params", {})
+    return message.keys() <= _MEMBERS and isinstance(params, dict) and params.keys() <= _PARAMETERS
+
+
+def _build_answer(request: FastRequest, kind: str, content: bytes) -> Answer:
+    """Build the response with a result or an internal error; the SDK sends both with the status 200."""
+    body = b'{"jsonrpc":"2.0","id":%s,"%s":%s}' % (_encode(request.id, request.version), kind.encode(), content)
     return Answer(200, body, "application/json")
 
 
-def _encode(value: object) -> bytes:
-    """Encode JSON as the SDK does: compact, with non-ASCII characters escaped."""
-    return json.dumps(value, separators=(",", ":")).encode()
+def _encode(value: object, version: str) -> bytes:
+    """Encode JSON as the SDK does at a revision: with pydantic, or with non-ASCII characters escaped."""
+    if version == NEWEST:
+        return json.dumps(value, separators=(",", ":")).encode()
+    return pydantic_core.to_json(value)
