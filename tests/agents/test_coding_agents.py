@@ -5,6 +5,8 @@ pictures, or wrap its text.
 """
 
 import re
+import threading
+import time
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -152,3 +154,24 @@ def test_session_survives_an_absence_of_the_server(
 
         model.follow(script)
         agent.run(connect(world, transport), model, tmp_path)
+
+
+def test_waiting_agent_gets_a_new_ticket(
+    world: World, agent: Agent, transport: str, model: MockModel, tmp_path: Path
+) -> None:
+    """An agent's call may last so long that it gets the ticket as soon as somebody creates it."""
+    created: list[str] = []
+    delay = threading.Timer(2, lambda: created.append(world.ticket("New")["id"]))  # the agent waits already
+
+    def script() -> Script:
+        first = yield Call("wait_for_events", {"wait_seconds": 0})
+        delay.start()
+        wait = {"after": first.json()["last"], "types": ["ticket.created"], "wait_seconds": 40}
+        begun = time.monotonic()
+        event = yield Call("wait_for_events", wait)
+        assert [each["ticket_id"] for each in event.json()["items"]] == created
+        assert time.monotonic() - begun < 30
+        return "Found it."
+
+    model.follow(script)
+    agent.run(connect(world, transport), model, tmp_path)
