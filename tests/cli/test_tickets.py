@@ -8,6 +8,7 @@ import select
 import subprocess
 import sys
 import threading
+from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, ClassVar
@@ -24,9 +25,11 @@ HOSTILE = "Hello\x1b[31m \u202egnp.exe\u202c \x9b2J"
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A configuration folder without a sign-in."""
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home folder without a sign-in and without a claim."""
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
+    return tmp_path
 
 
 def call(world: World, *arguments: str | Path, token: str | None = None, stdin: str | None = None) -> Result:
@@ -289,3 +292,81 @@ def test_server_that_is_not_ticketbox_is_named() -> None:
         server.shutdown()
         thread.join()
     expect_failure(result, 1, f"{url} answered 501; is it a ticketbox server?")
+
+
+def test_tickets_are_linked(world: World) -> None:
+    first, second = world.ticket("First")["id"], world.ticket("Second")["id"]
+    assert read(world, "ticket", "link", first, "blocks", second).split()[0] == "blocks"
+    shown = read(world, "ticket", "show", second)
+    assert re.search(r"^blocked by +\S+ +First$", shown, re.MULTILINE), shown
+    expect_failure(call(world, "ticket", "link", second, "blocks", first), 6)
+    assert call(world, "ticket", "link", first, "likes", second).exit_code == 2
+
+
+def find_lease_files(home: Path) -> list[Path]:
+    """The files of the leases that this machine holds."""
+    return sorted((home / "state" / "ticketbox" / "leases").rglob("*.json"))
+
+
+def test_lease_of_a_claim_is_kept_in_a_private_file(world: World, home: Path) -> None:
+    ticket = world.ticket()["id"]
+    assert "lease_" not in read(world, "ticket", "claim", ticket, "--run", "worktree 2")
+    (path,) = find_lease_files(home)
+    assert (path.stat().st_mode & 0o777, path.parent.stat().st_mode & 0o777) == (0o600, 0o700)
+    assert json.loads(path.read_text())["lease"].startswith("lease_")
+    assert "worktree 2" in json.dumps(ok(world.api.get(f"/tickets/{ticket}"))["claim"])
+    expect_failure(call(world, "ticket", "claim", ticket), 6, "is working on this ticket")
+    before = ok(world.api.get(f"/tickets/{ticket}"))["claim"]["until"]
+    renewed = as_json(world, "ticket", "claim", f"{world.box.url}/tickets/{ticket}", "--renew", "--lease-minutes", "90")
+    assert renewed["claim"]["until"] > before
+    assert "Released" in read(world, "ticket", "stop", ticket)
+    assert find_lease_files(home) == []
+    assert ok(world.api.get(f"/tickets/{ticket}"))["claim"] is None
+
+
+def test_claim_of_another_machine_is_neither_renewed_nor_stopped(
+    world: World, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ticket = world.ticket()["id"]
+    read(world, "ticket", "claim", ticket)
+    monkeypatch.setenv("XDG_STATE_HOME", str(home / "other machine"))
+    expect_failure(call(world, "ticket", "claim", ticket, "--renew"), 3, "no claim")
+    expect_failure(call(world, "ticket", "stop", ticket), 6, "is working on this ticket")
+
+
+def test_claims_of_the_folder_are_renewed_after_half_of_their_time(
+    world: World, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    ticket = world.ticket()["id"]
+    read(world, "ticket", "claim", ticket, "--lease-minutes", "30")
+    (path,) = find_lease_files(home)
+    until = ok(world.api.get(f"/tickets/{ticket}"))["claim"]["until"]
+    fresh = path.read_text()
+    assert call(world, "ticket", "renew").stdout == ""
+    assert path.read_text() == fresh
+
+    started = datetime.now(UTC) - timedelta(minutes=40)
+    path.write_text(json.dumps({**json.loads(fresh), "since": started.isoformat()}))
+    elsewhere = home / "elsewhere"
+    elsewhere.mkdir()
+    monkeypatch.chdir(elsewhere)
+    assert call(world, "ticket", "renew").exit_code == 0
+    assert ok(world.api.get(f"/tickets/{ticket}"))["claim"]["until"] == until
+    monkeypatch.chdir(home)
+    renewed = call(world, "ticket", "renew")
+    assert (renewed.exit_code, renewed.output) == (0, "")
+    assert ok(world.api.get(f"/tickets/{ticket}"))["claim"]["until"] > until
+    assert json.loads(path.read_text())["lease"] == json.loads(fresh)["lease"]
+
+    path.write_text(json.dumps({**json.loads(fresh), "until": started.isoformat()}))
+    assert call(world, "ticket", "renew").exit_code == 0
+    assert find_lease_files(home) == []
+
+
+def test_damaged_lease_is_ignored(world: World, home: Path) -> None:
+    ticket = world.ticket()["id"]
+    read(world, "ticket", "claim", ticket)
+    (path,) = find_lease_files(home)
+    path.write_text("{")
+    expect_failure(call(world, "ticket", "claim", ticket, "--renew"), 3, "no claim")

@@ -12,6 +12,10 @@ from ticketbox.cli.client.parameters import build_parameters, collect_arguments
 from ticketbox.cli.client.terminal import escape_json
 from ticketbox.operations.catalogue import load_registry
 
+URL_OPTION = click.Option(
+    ["--url"], help=f"The server's address.  [default: that of `ticketbox login`, or {DEFAULT_URL}]"
+)
+
 Printer = Callable[[httpx2.Response, dict[str, Any]], None]
 Caller = Callable[[Server, dict[str, Any], dict[str, Any]], httpx2.Response]
 
@@ -53,8 +57,6 @@ def build_command(
     parameters = [*build_parameters(operation, arguments, hidden, optional), *options]
     if as_json:
         parameters.append(click.Option(["--json", "wants_json"], is_flag=True, help="Print the server's JSON."))
-    parameters.append(
-        click.Option(["--url"], help=f"The server's address.  [default: that of `ticketbox login`, or {DEFAULT_URL}]")
-    )
+    parameters.append(URL_OPTION)
     text = f"{operation.summary}.\n\n{operation.description}".strip()
     return click.Command(name, callback=run, params=parameters, help=text)

@@ -14,6 +14,9 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "comment": "ticketbox.cli.client.tickets:comment",
         "move": "ticketbox.cli.client.tickets:move",
         "claim": "ticketbox.cli.client.tickets:claim",
+        "link": "ticketbox.cli.client.tickets:link",
+        "renew": "ticketbox.cli.client.tickets:renew",
+        "stop": "ticketbox.cli.client.tickets:stop",
     },
 )
 def ticket() -> None:
