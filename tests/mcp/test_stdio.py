@@ -1,17 +1,19 @@
 """The local stdio server, started and spoken to as an MCP client does."""
 
 import asyncio
+import json
 import os
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from mcp.client import Client
 from mcp_types import TextContent, TextResourceContents
 
-from tests.support.mcp_client import GENERATIONS, talk_over_stdio
+from tests.support.mcp_client import GENERATIONS, NEWEST, talk_over_stdio
 from tests.support.server import Box, World, ok, run_server
 from ticketbox.cli.core.operations import run_operation
 
@@ -147,3 +149,34 @@ def test_stdout_has_only_protocol_and_arguments_are_rejected(tmp_path: Path) -> 
         assert told.returncode == 2
         assert "tok_secret" not in told.stdout + told.stderr
     assert "set SERVICE_API_TOKEN" in told.stderr
+
+
+def test_client_that_gives_up_on_discovery_can_use_the_older_generation(tmp_path: Path) -> None:
+    """The AI SDK waits for a second; while the server starts, both requests are in its input already."""
+    about = {
+        "io.modelcontextprotocol/protocolVersion": NEWEST,
+        "io.modelcontextprotocol/clientCapabilities": {},
+        "io.modelcontextprotocol/clientInfo": {"name": "test", "version": "1"},
+    }
+    discover = {"jsonrpc": "2.0", "id": 0, "method": "server/discover", "params": {"_meta": about}}
+    client = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "test", "version": "1"}}
+    initialize = {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": client}
+    assert ask_local_server(tmp_path, discover, initialize)["result"]["protocolVersion"] == "2025-11-25"
+    assert NEWEST in ask_local_server(tmp_path, discover)["result"]["supportedVersions"]
+
+
+def ask_local_server(folder: Path, *messages: dict[str, Any]) -> dict[str, Any]:
+    """Send messages together, and return the first answer."""
+    environment = {"PATH": os.environ["PATH"], "HOME": str(folder)}
+    command = [sys.executable, "-m", "ticketbox", "mcp"]
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=environment
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write("".join(json.dumps(message) + "\n" for message in messages))
+        process.stdin.flush()
+        answer = json.loads(process.stdout.readline())
+        process.stdin.close()
+        assert process.wait(30) == 0
+    return answer

@@ -11,13 +11,14 @@ import contextlib
 import os
 import sys
 import uuid
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, AsyncIterator
 from typing import Any, cast
 
 import mcp_types as types
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.shared.exceptions import MCPError
+from mcp.shared.message import SessionMessage
 from mcp_types.methods import parse_server_result
 
 from ticketbox import __version__
@@ -27,6 +28,7 @@ from ticketbox.mcp.prompts import INSTRUCTIONS
 from ticketbox.mcp.refusals import render_refusal
 
 RETRY_SECONDS = 3.0
+ABANDONED_SECONDS = 0.1
 IDEMPOTENCY_KEY = "idempotency_key"
 
 
@@ -154,6 +156,34 @@ class Relay:
             print(f"ticketbox mcp: {text}", file=sys.stderr, flush=True)  # noqa: T201 (standard error)
 
 
+async def skip_abandoned_discovery(
+    messages: AsyncIterator[SessionMessage | Exception],
+) -> AsyncGenerator[SessionMessage | Exception]:
+    """Yield a client's messages without a first `server/discover` that `initialize` follows.
+
+    The SDK selects the generation by the first request, and then refuses `initialize`. A client can send both: the AI
+    SDK waits one second for the answer to the first, less than a cold start takes, and then uses the older generation.
+    """
+    first = await anext(messages, None)
+    if first is not None and _get_method(first) == "server/discover":
+        following = asyncio.ensure_future(anext(messages, None))
+        try:
+            await asyncio.wait({following}, timeout=ABANDONED_SECONDS)
+            if not (following.done() and _get_method(following.result()) == "initialize"):
+                yield first
+            first = await following
+        finally:
+            following.cancel()
+    if first is not None:
+        yield first
+        async for message in messages:
+            yield message
+
+
+def _get_method(message: SessionMessage | Exception | None) -> str | None:
+    return getattr(message.message, "method", None) if isinstance(message, SessionMessage) else None
+
+
 async def serve(url: str | None = None, load_token: LoadToken | None = None) -> None:
     """Serve MCP on standard input and output until the input ends.
 
@@ -179,6 +209,6 @@ async def serve(url: str | None = None, load_token: LoadToken | None = None) -> 
     async with relay.open(), stdio_server() as (reading, writing):
         checking = asyncio.create_task(relay.report_problem())
         try:
-            await server.run(reading, writing, options)
+            await server.run(cast(Any, skip_abandoned_discovery(reading)), writing, options)
         finally:
             checking.cancel()

@@ -15,8 +15,7 @@ await serve(async (given) => {
     given.transport === "http"
       ? { type: "http", url: given.url, headers: given.headers }
       : new StdioTransport({ command, args, env: given.environment })
-  // Over stdio it waits one second for a server to start, then it uses the older generation, which the server refuses.
-  const client = await createMCPClient({ transport, protocolVersionDiscovery: given.transport === "http" })
+  const client = await createMCPClient({ transport })
   const tools = await client.tools()
   return {
     tools: Object.keys(tools),
