@@ -165,12 +165,13 @@ def _render_tools_page() -> str:
     cards = tools.get_tool_cards(load_registry()).values()
     parts = [
         "# MCP tools",
-        "What `tools/list` returns at `/mcp` for a token with all scopes. "
+        "What `tools/list` returns at `/mcp?tools=all` for a token with all scopes; at `/mcp`, only the set core. "
         "[Agents](../use/agents.md) describes how to connect.",
         _render_table(
-            ("tool", "title", "requires", "operation"),
+            ("tool", "title", "set", "requires", "operation"),
             [
-                (f"[{each.name}](#{each.name})", each.title, describe_access(each.operation),
+                (f"[{each.name}](#{each.name})", each.title, "core" if each.core else "all",
+                 describe_access(each.operation),
                  f"[{each.operation.name}](api.md#{each.operation.name})") for each in cards
             ],
         ),

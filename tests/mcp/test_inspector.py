@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.mcp_client import ALL, create_capture
+from tests.support.mcp_client import ALL, EVERY_TOOL, create_capture
 from tests.support.npm import install, node
 from tests.support.pictures import png
 from tests.support.server import World, ok
@@ -43,7 +43,7 @@ def ask(request: pytest.FixtureRequest, inspector: Path, era: str, world: World,
     token = world.owner.token(*ALL)
     hosted = [
         "--server-url",
-        f"{world.box.url}/mcp",
+        f"{world.box.url}{EVERY_TOOL}",
         "--transport",
         "http",
         "--header",
@@ -107,6 +107,6 @@ def test_tool_error_passes_schema_validation_in_the_inspector(world: World, ask:
 def test_inspector_without_a_token_is_asked_to_authorize(
     world: World, inspector: Path, era: str, tmp_path: Path
 ) -> None:
-    where = ["--server-url", f"{world.box.url}/mcp", "--transport", "http", "--protocol-era", era]
+    where = ["--server-url", f"{world.box.url}{EVERY_TOOL}", "--transport", "http", "--protocol-era", era]
     done = node(inspector, *where, "--format", "json", "--stored-auth-only", "--method", "tools/list", home=tmp_path)
     assert (done.returncode, json.loads(done.stderr)["error"]["code"]) == (NO_AUTHORIZATION, "auth_required")

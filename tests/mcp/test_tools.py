@@ -150,7 +150,7 @@ def test_tool_error_says_what_to_do_next(world: World, other: World, mode: str) 
         assert schema is not None
         jsonschema.validate(refusal.structured_content, schema)
         with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"title": "x"}, schema)
+            jsonschema.validate({"detail": "x"}, schema)
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

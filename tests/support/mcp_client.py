@@ -22,16 +22,19 @@ T = TypeVar("T")
 NEWEST = "2026-07-28"
 GENERATIONS = ["legacy", NEWEST]
 ALL = ("tickets:write", "tickets:assign")
+EVERY_TOOL = "/mcp?tools=all"
 
 
-def talk(world: World, mode: str, work: Callable[[Client], Awaitable[T]], token: str | None = None) -> T:
+def talk(
+    world: World, mode: str, work: Callable[[Client], Awaitable[T]], token: str | None = None, path: str = EVERY_TOOL
+) -> T:
     """Connect as an agent would, with a token that may do everything unless another is given."""
     secret = token or world.owner.token(*ALL)
 
     async def run() -> T:
         headers = {"Authorization": f"Bearer {secret}"}
         async with httpx2.AsyncClient(headers=headers, timeout=30) as http:
-            transport = streamable_http_client(f"{world.box.url}/mcp", http_client=http, terminate_on_close=False)
+            transport = streamable_http_client(f"{world.box.url}{path}", http_client=http, terminate_on_close=False)
             async with Client(transport, mode=mode) as client:
                 return await work(client)
 

@@ -38,7 +38,7 @@ _PARAMETERS = {"name", "arguments", "_meta"}
 
 
 class FastRequest(msgspec.Struct, frozen=True):
-    """A checked message: `tools/call` with the tool's name and arguments, or `tools/list`.
+    """A checked message: `tools/call` with the tool's name and arguments, or `tools/list`, of `every` tool or the set.
 
     `version` is the protocol's revision, whose generation decides the form of the answer.
     """
@@ -48,6 +48,7 @@ class FastRequest(msgspec.Struct, frozen=True):
     version: str
     name: str = ""
     arguments: dict[str, Any] = {}
+    every: bool = False
 
 
 class FastPath:
@@ -58,7 +59,7 @@ class FastPath:
         self._dispatcher = dispatcher
         self._handlers = handlers
         self._meta = {SERVER_INFO_META_KEY: server.server_info_stamp}
-        self._lists: dict[tuple[frozenset[Granted], str], bytes] = {}
+        self._lists: dict[tuple[frozenset[Granted], str, bool], bytes] = {}
 
     def read(self, scope: Scope, message: dict[str, Any]) -> FastRequest | None:
         """Check a message; None means that the SDK must answer it."""
@@ -93,7 +94,7 @@ class FastPath:
             return None
         request_id = cast(int | str, identity)
         if method == "tools/list":
-            return FastRequest(request_id, method, version)
+            return FastRequest(request_id, method, version, every=tools.wants_every_tool(scope))
         params = message["params"]
         if params["name"] not in tools.get_tool_cards(self._registry):
             return None
@@ -103,7 +104,7 @@ class FastPath:
         """Answer a checked message. Raises Unauthorized, InsufficientScope and RateLimited."""
         if request.method == "tools/list":
             actor = await self._dispatcher.admit(self._registry["get_me"], context)
-            return _build_answer(request, "result", self._encode_tool_list(actor, request.version))
+            return _build_answer(request, "result", self._encode_tool_list(actor, request.version, every=request.every))
         card = tools.get_tool_cards(self._registry)[request.name]
         try:
             result = await self._handlers.call_tool(card, request.arguments, context)
@@ -118,15 +119,16 @@ class FastPath:
             return _build_answer(request, "error", _encode(error, request.version))
         return _build_answer(request, "result", self._encode_call_result(result, request.version))
 
-    def _encode_tool_list(self, actor: Actor, version: str) -> bytes:
-        """Encode the result of `tools/list`, once for each set of scopes and each revision."""
-        known = self._lists.get((actor.scopes, version))
+    def _encode_tool_list(self, actor: Actor, version: str, *, every: bool) -> bytes:
+        """Encode the result of `tools/list`, once for each set of scopes and of tools, and each revision."""
+        known = self._lists.get((actor.scopes, version, every))
         if known is None:
-            listed = self._handlers.build_tool_list(actor).model_dump(by_alias=True, mode="json", exclude_none=True)
+            tool_list = self._handlers.build_tool_list(actor, every=every)
+            listed = tool_list.model_dump(by_alias=True, mode="json", exclude_none=True)
             result = serialize_server_result("tools/list", version, listed)
             if version == NEWEST:
                 result["_meta"] = self._meta
-            known = self._lists[actor.scopes, version] = _encode(result, version)
+            known = self._lists[actor.scopes, version, every] = _encode(result, version)
         return known
 
     def _encode_call_result(self, result: ToolResult, version: str) -> bytes:

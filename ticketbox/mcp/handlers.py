@@ -76,8 +76,8 @@ class Handlers:
         card = tools.get_tool_cards(self._registry).get(name)
         return None if card is None else card.input_schema
 
-    def build_tool_list(self, actor: Actor) -> "types.ListToolsResult":
-        """List the tools that a caller's scopes allow."""
+    def build_tool_list(self, actor: Actor, *, every: bool) -> "types.ListToolsResult":
+        """List the tools that a caller's scopes allow: those of the default set, or `every` one."""
         import mcp_types as types
 
         return types.ListToolsResult(
@@ -95,14 +95,14 @@ class Handlers:
                         open_world_hint=False,
                     ),
                 )
-                for card in tools.list_allowed_tools(self._registry, actor)
+                for card in tools.list_allowed_tools(self._registry, actor, every=every)
             ]
         )
 
     async def _list_tools(self, server_context: Any, params: Any) -> "types.ListToolsResult":
         actor = _get_request_context(server_context).actor
         assert actor is not None
-        return self.build_tool_list(actor)
+        return self.build_tool_list(actor, every=tools.wants_every_tool(server_context.request.scope))
 
     async def _call_tool(self, server_context: Any, params: "types.CallToolRequestParams") -> "types.CallToolResult":
         import mcp_types as types

@@ -66,11 +66,11 @@ class _SignIn(httpx2.Auth):
 class HostedServer:
     """The hosted endpoint."""
 
-    def __init__(self, url: str, token: str, load_token: LoadToken | None = None) -> None:
+    def __init__(self, url: str, token: str, load_token: LoadToken | None = None, tools: str = "core") -> None:
         """Read the address and the token; a wrong one is the problem that every call returns.
 
-        `load_token` replaces the token for a person who signed in: it is called for each request, outside the event
-        loop, because it may refresh the token.
+        `tools` is the set to list. `load_token` replaces the token for a person who signed in: it is called for each
+        request, outside the event loop, because it may refresh the token.
         """
         self._setting_problem = ""
         self._signed_in = load_token is not None
@@ -89,7 +89,7 @@ class HostedServer:
         elif not re.fullmatch(r"[\x21-\x7e]+", token):
             self._setting_problem, token = "SERVICE_API_TOKEN isn't a token", ""
         self._http = httpx2.AsyncClient(
-            headers={"Authorization": f"Bearer {token}"} if token else {},
+            headers={"Ticketbox-Tools": tools, **({"Authorization": f"Bearer {token}"} if token else {})},
             timeout=httpx2.Timeout(ANSWER_SECONDS, connect=CONNECT_SECONDS),
             auth=None if load_token is None else _SignIn(load_token),
         )

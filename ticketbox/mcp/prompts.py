@@ -34,9 +34,9 @@ NOT_FOUND_NEXT = {  # which tool lists what wasn't found
     "user": "list_members lists the members.",
     "capture": "get_ticket returns the ticket's capture with its id.",
     "asset": "get_ticket returns the ids of the screenshot and the attachments.",
-    "comment": "list_comments lists the comments of a ticket.",
+    "comment": 'get_ticket with include=["comments"] and list_comments list the comments of a ticket.',
     "network request": "get_network lists the requests of the capture with their ids.",
-    "error": "get_errors lists the errors of the capture; `entry` is the first number of a line.",
+    "error": "get_ticket and get_errors list the errors of the capture; `entry` is the first number of a line.",
     "screenshot": "The ticket has no screenshot; get_ticket returns what it has.",
 }
 
@@ -65,7 +65,7 @@ PROMPTS = (
             "Fix the ticket {value} in this code base.\n\n"
             "1. Read it with get_ticket: the errors, the failed requests and the screenshot come first.\n"
             "2. Claim it with start_work_on_ticket, keep the lease, and work on the branch that it returns.\n"
-            "3. Find the cause; get_network_request, get_console and get_errors return what was cut.\n"
+            "3. Find the cause; get_network_request, get_error and get_console return what was cut.\n"
             "4. Fix it with a test that fails without the fix.\n"
             "5. Say with add_comment what was wrong, what you changed and how you proved it.\n"
             "6. Move it with move_ticket to the column for finished work; release it with stop_work_on_ticket\n"

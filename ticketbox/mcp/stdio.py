@@ -190,7 +190,8 @@ async def serve(url: str | None = None, load_token: LoadToken | None = None) -> 
     `url` and `load_token` are those of a sign-in; by default the environment names the server and the token.
     """
     token = os.environ.get("SERVICE_API_TOKEN", "").strip()
-    relay = Relay(HostedServer(url or os.environ.get("TICKETBOX_URL") or DEFAULT_URL, token, load_token))
+    tools = "all" if os.environ.get("TICKETBOX_TOOLS", "").strip().lower() == "all" else "core"
+    relay = Relay(HostedServer(url or os.environ.get("TICKETBOX_URL") or DEFAULT_URL, token, load_token, tools))
     server: Server[Any] = Server(
         "ticketbox",
         version=__version__,

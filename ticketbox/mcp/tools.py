@@ -7,23 +7,39 @@ import base64
 import functools
 import typing
 from typing import Any
+from urllib.parse import parse_qs
 
 import msgspec
 
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.scopes import Scope
+from ticketbox.edge import asgi as edge
 from ticketbox.mcp import answers
 from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.lookups import Key, TicketId, Version
+from ticketbox.operations.core.paging import Cursor, Limit
 from ticketbox.operations.core.registry import Operation, Registry
-from ticketbox.operations.core.schemas import Json, build_schemas, list_answer_types
+from ticketbox.operations.core.schemas import Json, build_schemas, get_description, list_answer_types
 from ticketbox.operations.tickets.ticket_detail import Detail, TicketDetail
 
 _REF = "#/$defs/{name}"
-_OUTPUT_DEPTH = 1
-_REFUSAL = {"required": ["code", "detail"]}
+_SHOWN_FIELDS = 1
+_LONGEST_ENUM = 12
+_BOUNDS = {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "format", "examples"}
+_SHORTER = {  # descriptions that many tools repeat
+    get_description(Limit): "Maximum number of items, up to 100.",
+    get_description(Cursor): "`next_cursor` of the previous page.",
+    get_description(TicketId): "Id, key or URL of a ticket.",
+    get_description(Version): "Fail unless the ticket has this version.",
+    get_description(Key): "A repeated key within 24 hours returns the first answer.",
+}
+_REFUSAL = {"required": ["code"]}
 _DETAIL_OF_LISTS = "`summary` returns one line for each entry, `full` complete entries."
 _DETAIL_OF_ENTRIES = "`full` raises the limit from 8,000 to 24,000 tokens."
 _WITH_IMAGES = (Content, TicketDetail)
+
+
+ALL = "all"
 
 
 class ToolCard(msgspec.Struct, frozen=True):
@@ -34,6 +50,7 @@ class ToolCard(msgspec.Struct, frozen=True):
     description: str
     input_schema: Json
     output_schema: Json | None
+    core: bool
     lists_lines: bool
     read_only: bool
     destructive: bool
@@ -48,13 +65,21 @@ def get_tool_cards(registry: Registry) -> dict[str, ToolCard]:
     return {card.name: card for card in cards}
 
 
-def list_allowed_tools(registry: Registry, actor: Actor) -> list[ToolCard]:
-    """List the tools that a caller's scopes allow."""
+def list_allowed_tools(registry: Registry, actor: Actor, *, every: bool) -> list[ToolCard]:
+    """List the tools that a caller's scopes allow: those of the default set, or `every` one."""
     return [
         card
         for card in get_tool_cards(registry).values()
-        if not isinstance(card.operation.scope, Scope) or card.operation.scope in actor.scopes
+        if (card.core or every)
+        and (not isinstance(card.operation.scope, Scope) or card.operation.scope in actor.scopes)
     ]
+
+
+def wants_every_tool(scope: edge.Scope) -> bool:
+    """Whether a request asks for the list of all tools, by `/mcp?tools=all` or a header."""
+    if edge.get_header(scope, b"ticketbox-tools") == ALL:
+        return True
+    return ALL in parse_qs(scope.get("query_string", b"").decode("latin-1")).get("tools", ())
 
 
 def _build_card(operation: Operation) -> ToolCard:
@@ -67,6 +92,7 @@ def _build_card(operation: Operation) -> ToolCard:
         description=f"{operation.summary}. {tool.when} Example: {example}",
         input_schema=_build_input_schema(operation),
         output_schema=_build_output_schema(operation),
+        core=tool.core,
         lists_lines=answers.lists_lines(operation.result),
         read_only=not operation.writes,
         destructive=tool.destructive,
@@ -77,11 +103,9 @@ def _build_card(operation: Operation) -> ToolCard:
 
 def _build_input_schema(operation: Operation) -> Json:
     schema = _inline_schema(operation.arguments)
-    properties = {name: _drop_null_type(part) for name, part in schema.get("properties", {}).items()}
-    for part in properties.values():
-        part.pop("examples", None)
-        if part.get("default", 0) is None:
-            del part["default"]
+    properties = {
+        name: _simplify_property(_drop_null_type(part)) for name, part in schema.get("properties", {}).items()
+    }
     if answers.lists_lines(operation.result):
         properties["detail"] = {
             "type": "string",
@@ -97,19 +121,34 @@ def _build_input_schema(operation: Operation) -> Json:
     return input_schema
 
 
+def _simplify_property(schema: Json) -> Json:
+    """Leave out what a model doesn't need to write a value; a refusal says which bounds or values it broke."""
+    simple: Json = {key: value for key, value in schema.items() if key not in _BOUNDS}
+    if simple.get("default", 0) is None:
+        del simple["default"]
+    if simple.get("description") in _SHORTER:
+        simple["description"] = _SHORTER[simple["description"]]
+    if len(simple.get("enum", ())) > _LONGEST_ENUM:
+        del simple["enum"]
+    if "items" in simple:
+        simple["items"] = _simplify_property(simple["items"])
+        simple["items"].pop("description", None)
+    return simple
+
+
 def _build_output_schema(operation: Operation) -> Json | None:
     """Describe a tool's result or an error, because some clients also check errors against the schema.
 
-    None for a tool whose result can have images: such a result has no structured part.
+    It has only the first fields, because models read it too. None for a tool whose result can have images: such a
+    result has no structured part.
     """
     (shape,) = list_answer_types(operation)
     if shape in _WITH_IMAGES:
         return None
-    output = _limit_depth(_inline_schema(shape), _OUTPUT_DEPTH)
-    if answers.lists_lines(operation.result) and "items" in output["properties"]:
-        output["properties"]["items"] = {"type": "array"}
-    kind = {name: part for name, part in output.items() if name != "type"}
-    return {"type": "object", "anyOf": [kind, _REFUSAL]}
+    output = _drop_null_type(_inline_schema(shape))
+    properties: Json = output.get("properties", {})
+    required = [name for name in output.get("required", ()) if not _accepts_null(properties[name])]
+    return {"type": "object", "anyOf": [{"required": required[:_SHOWN_FIELDS]}, _REFUSAL]}
 
 
 def _inline_schema(shape: Any) -> Json:
@@ -140,27 +179,6 @@ def _drop_null_type(schema: Json) -> Json:
         return schema
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     return {**kinds[0], **rest} if len(kinds) == 1 else {**rest, "anyOf": kinds}
-
-
-def _limit_depth(schema: Json, depth: int) -> Json:
-    """Cut an output schema to a depth; fields that may be null aren't required."""
-    schema = _drop_null_type(schema)
-    if "anyOf" in schema:
-        return {"anyOf": [_limit_depth(kind, depth) for kind in schema["anyOf"]]}
-    if schema.get("type") == "array":
-        items = schema.get("items")
-        return {"type": "array", **({"items": _limit_depth(items, depth - 1)} if items and depth else {})}
-    if schema.get("type") == "object":
-        if depth == 0 or "properties" not in schema:
-            return {"type": "object"}
-        properties: Json = schema["properties"]
-        required = [name for name in schema.get("required", ()) if not _accepts_null(properties[name])]
-        return {
-            "type": "object",
-            "properties": {name: _limit_depth(part, depth - 1) for name, part in properties.items()},
-            "required": required,
-        }
-    return {key: schema[key] for key in ("type", "enum", "const") if key in schema}
 
 
 def _accepts_null(schema: Json) -> bool:

@@ -77,6 +77,7 @@ class Me(msgspec.Struct, frozen=True):
         "Use this to see whose token you use, what it can do, and how many calls are left.",
         {},
         name="whoami",
+        core=True,
     ),
 )
 def get_me(tx: Read, actor: Actor, args: Nothing, meter: Meter) -> Me:

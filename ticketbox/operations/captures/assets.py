@@ -187,6 +187,7 @@ def _build_content(image: processing.Picture) -> Content:
         "Use this to see what the reporter saw, with their annotations if annotated is true.",
         {"ticket_id": "t-4k7m2q9x", "annotated": True},
         defaults={"max_side": processing.MODEL_SIDE},
+        core=True,
     ),
 )
 def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:

@@ -76,6 +76,7 @@ class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Read console lines",
         "Use this for console lines that get_ticket omitted. Filter by level, text or time.",
         {"capture_id": "cap_1b4e7h0k3n6q", "level": "warn"},
+        core=True,
     ),
 )
 def get_console(tx: Read, actor: Actor, args: GetConsole) -> StreamPage[ConsoleEntry]:
@@ -123,6 +124,7 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this for requests that get_ticket omitted. Filter by failure, status, method, host, text or time. "
         "get_network_request returns one completely.",
         {"capture_id": "cap_1b4e7h0k3n6q", "failures_only": True},
+        core=True,
     ),
 )
 def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkEntry]:
@@ -184,6 +186,7 @@ class GetNetworkRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
         "Read one request",
         "Use this to see one request completely: headers, bodies if collected, and timing.",
         {"capture_id": "cap_1b4e7h0k3n6q", "entry": "17"},
+        core=True,
     ),
 )
 def get_network_request(tx: Read, actor: Actor, args: GetNetworkRequest) -> NetworkEntry:
@@ -211,6 +214,7 @@ class GetError(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Read one error",
         "Use this to see one error completely: message, stack and frames.",
         {"capture_id": "cap_1b4e7h0k3n6q", "entry": 14},
+        core=True,
     ),
 )
 def get_error(tx: Read, actor: Actor, args: GetError) -> ErrorEntry:

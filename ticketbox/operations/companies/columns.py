@@ -47,6 +47,7 @@ class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "List columns",
         "Use this to get the ids of columns before you move tickets.",
         {"project_id": "proj_9w4k2m7x0c3n"},
+        core=True,
     ),
 )
 def list_columns(tx: Read, actor: Actor, args: ListColumns) -> Page[Column]:

@@ -72,6 +72,7 @@ class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "List projects",
         "Use this to get the ids of projects before you list or create tickets.",
         {"company_id": "co_7h2k9m4p1r6t"},
+        core=True,
     ),
 )
 def list_projects(tx: Read, actor: Actor, args: ListProjects) -> Page[Project]:

@@ -26,7 +26,8 @@ class Tool(msgspec.Struct, frozen=True):
     """How an operation is listed as an MCP tool.
 
     `when` is a sentence for agents that says when to use the tool; `example` contains arguments; `defaults` are
-    arguments that a tool call leaves out and a REST call doesn't have.
+    arguments that a tool call leaves out and a REST call doesn't have. Clients list `core` tools unless they ask for
+    all.
     """
 
     title: str
@@ -36,6 +37,7 @@ class Tool(msgspec.Struct, frozen=True):
     destructive: bool = False
     idempotent: bool = False
     defaults: dict[str, Any] = {}
+    core: bool = False
 
 
 class Route(msgspec.Struct, frozen=True):

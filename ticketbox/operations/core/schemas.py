@@ -47,3 +47,8 @@ def list_answer_types(operation: Operation) -> list[Any]:
     if typing.get_origin(answer) in {typing.Union, types.UnionType}:
         return list(typing.get_args(answer))
     return [types.NoneType if answer is None else answer]
+
+
+def get_description(annotated: Any) -> str:
+    """Return the description of an annotated type."""
+    return next(meta.description for meta in typing.get_args(annotated)[1:] if meta.description)

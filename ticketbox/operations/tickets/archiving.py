@@ -43,6 +43,7 @@ class ArchivedOrRestored(Ticket, frozen=True):
         {"ticket_id": "t-4k7m2q9x"},
         destructive=True,
         idempotent=True,
+        core=True,
     ),
 )
 def archive_ticket(tx: Write, actor: Actor, args: ArchiveTicket) -> ArchivedOrRestored:
@@ -74,6 +75,7 @@ class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this to return an archived ticket to its board.",
         {"ticket_id": "t-4k7m2q9x"},
         idempotent=True,
+        core=True,
     ),
 )
 def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRestored:

@@ -46,6 +46,7 @@ class AssignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this to assign a ticket to a member, or to yourself with user_id `me`.",
         {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
         idempotent=True,
+        core=True,
     ),
 )
 def assign_ticket(tx: Write, actor: Actor, args: AssignTicket) -> Ticket:
@@ -74,6 +75,7 @@ class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this to remove a member from a ticket's assignees.",
         {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
         idempotent=True,
+        core=True,
     ),
 )
 def unassign_ticket(tx: Write, actor: Actor, args: UnassignTicket) -> Ticket:
@@ -109,6 +111,7 @@ class BulkAssignTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
         "Use this to add, remove or replace assignees of up to 50 tickets. Each ticket costs one write of the budget.",
         {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "user_ids": ["me"], "mode": "add"},
         idempotent=True,
+        core=True,
     ),
 )
 def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter: Meter) -> BulkResults:

@@ -66,6 +66,7 @@ class AddComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Comment on a ticket",
         "Use this to report what you found or did. The comment shows that you wrote it.",
         {"ticket_id": "t-4k7m2q9x", "body": "Fixed on branch `t-4k7m2q9x-empty-cart`."},
+        core=True,
     ),
 )
 def add_comment(tx: Write, actor: Actor, args: AddComment) -> Comment:

@@ -52,6 +52,7 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Move a ticket",
         "Use this to move a ticket to another column, or to another position in its column.",
         {"ticket_id": "t-4k7m2q9x", "column_id": "col_5d8x1v6b2g7h"},
+        core=True,
     ),
 )
 def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
@@ -167,6 +168,7 @@ class BulkMoveTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Move many tickets",
         "Use this to move up to 50 tickets to one column. Each ticket costs one write of the budget.",
         {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "column_id": "col_5d8x1v6b2g7h"},
+        core=True,
     ),
 )
 def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMoveTickets, meter: Meter) -> BulkResults:

@@ -66,6 +66,7 @@ class Found(msgspec.Struct, frozen=True):
         "Use this to find tickets by words in titles, descriptions, comments, URLs and errors, and by filters.",
         {"q": "cart error:TypeError -is:resolved created:>30d"},
         name="search_tickets",
+        core=True,
     ),
 )
 def search(tx: Read, actor: Actor, args: Search) -> Found:

@@ -117,6 +117,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
         "Read a ticket",
         "Use this to see a ticket with its capture: screenshot, errors, failed requests, console.",
         {"ticket_id": "t-4k7m2q9x", "include": ["capture", "comments"]},
+        core=True,
     ),
 )
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:

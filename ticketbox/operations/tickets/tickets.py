@@ -76,6 +76,7 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "List tickets",
         "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
         {"project_id": "proj_9w4k2m7x0c3n", "assignee": "me", "status": "active"},
+        core=True,
     ),
 )
 def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
@@ -126,6 +127,7 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Create a ticket",
         "Use this for a bug or task without a ticket. Look for similar tickets first.",
         {"project_id": "proj_9w4k2m7x0c3n", "title": "The cart stays empty", "priority": "high"},
+        core=True,
     ),
 )
 def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
@@ -204,6 +206,7 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this to change a ticket's title, description, priority or labels, or to mark it resolved.",
         {"ticket_id": "t-4k7m2q9x", "resolved": True, "labels": ["checkout"]},
         idempotent=True,
+        core=True,
     ),
 )
 def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:

@@ -78,6 +78,7 @@ class StartedWork(Ticket, frozen=True):
         "Use this before you change code for a ticket, and keep `lease`: it renews, reports and finishes.",
         {"ticket_id": "t-4k7m2q9x", "branch": "t-4k7m2q9x-empty-cart", "run": "laptop, worktree 2"},
         name="start_work_on_ticket",
+        core=True,
     ),
 )
 def start_work(tx: Write, actor: Actor, args: StartWork) -> StartedWork:
@@ -158,6 +159,7 @@ class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         {"ticket_id": "t-4k7m2q9x", "lease": "lease_…"},
         name="stop_work_on_ticket",
         idempotent=True,
+        core=True,
     ),
 )
 def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
