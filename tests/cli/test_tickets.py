@@ -370,3 +370,35 @@ def test_damaged_lease_is_ignored(world: World, home: Path) -> None:
     (path,) = find_lease_files(home)
     path.write_text("{")
     expect_failure(call(world, "ticket", "claim", ticket, "--renew"), 3, "no claim")
+
+
+@pytest.mark.parametrize("shape", ["object", "text", "blocks"])
+def test_hook_keeps_the_lease_of_a_claim_that_an_agent_made(
+    world: World, home: Path, monkeypatch: pytest.MonkeyPatch, shape: str
+) -> None:
+    monkeypatch.chdir(home)
+    ticket = world.ticket()["id"]
+    claimed = ok(world.api.post(f"/tickets/{ticket}/work", json={}))
+    text = json.dumps(claimed)
+    result = {"object": {"structuredContent": claimed}, "text": text, "blocks": [{"type": "text", "text": text}]}[shape]
+    event = {"hook_event_name": "PostToolUse", "tool_name": "mcp__ticketbox__start_work", "tool_response": result}
+    done = call(world, "ticket", "renew", "--hook", stdin=json.dumps(event))
+    assert (done.exit_code, done.output) == (0, "")
+    assert "Released" in read(world, "ticket", "stop", ticket)
+
+
+def test_hook_ignores_other_events_and_drops_a_lease_that_has_ended(
+    world: World, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(home)
+    for event in ("", "no JSON", '{"tool_response": "lease_"}', '{"lease": "lease_' + "x" * 32 + '", "claim": null}'):
+        assert call(world, "ticket", "renew", "--hook", stdin=event).exit_code == 0
+    assert find_lease_files(home) == []
+    ticket = world.ticket()["id"]
+    read(world, "ticket", "claim", ticket)
+    (path,) = find_lease_files(home)
+    kept = json.loads(path.read_text())
+    path.write_text(json.dumps({**kept, "since": (datetime.now(UTC) - timedelta(hours=2)).isoformat()}))
+    ok(world.api.delete(f"/tickets/{ticket}/work", headers={"Lease": kept["lease"]}))
+    assert call(world, "ticket", "renew").exit_code == 6
+    assert find_lease_files(home) == []

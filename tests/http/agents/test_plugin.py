@@ -9,6 +9,7 @@ import json
 import os
 import platform
 import re
+import shlex
 import subprocess
 import zipfile
 from pathlib import Path
@@ -17,6 +18,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.cli import run
 from tests.support.npm import install_once
 from tests.support.server import Box
 from ticketbox import __version__
@@ -95,6 +97,19 @@ def test_skills_name_tools_and_arguments_that_exist(plugin: Path) -> None:
     for skill in (plugin / "skills").iterdir():
         named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", (skill / "SKILL.md").read_text()))
         assert named <= tools.keys() | arguments | codes
+
+
+def test_hooks_have_the_documented_form_and_call_a_command_that_exists(plugin: Path, box: Box) -> None:
+    hooks = load(plugin / "hooks" / "hooks.json")["hooks"]
+    assert hooks.keys() <= EVENTS
+    ((group,),) = hooks.values()
+    assert re.fullmatch(group["matcher"], "mcp__plugin_ticketbox_ticketbox__start_work_on_ticket")
+    (hook,) = group["hooks"]
+    assert (hook["type"], hook["async"]) == ("command", True)
+    match = re.search(r"&& ticketbox (.+?) >", hook["command"])
+    assert match is not None
+    assert run(*shlex.split(match[1]), stdin="{}").exit_code == 0
+    assert f"--url '{box.url}'" in hook["command"]
 
 
 def test_zip_is_the_same_each_time(box: Box) -> None:

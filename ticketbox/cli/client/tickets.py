@@ -1,6 +1,7 @@
 """The commands of `ticketbox ticket` (docs/use/command-line.md)."""
 
 import socket
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import httpx2
 from ticketbox.cli.client.captures import print_capture
 from ticketbox.cli.client.commands import URL_OPTION, build_command
 from ticketbox.cli.client.connection import ExitStatus, Server, connect, decode_body, find_server_url
+from ticketbox.cli.client.hooks import find_claim
 from ticketbox.cli.client.leases import StoredLease, delete_lease, find_lease, list_leases, save_lease
 from ticketbox.cli.client.terminal import (
     Style,
@@ -25,6 +27,9 @@ from ticketbox.cli.core.output import exit_with_error
 
 Json = dict[str, Any]
 
+_HOOK = click.Option(
+    ["--hook"], is_flag=True, help="Read the event of an agent's hook on standard input, and keep the claim in it."
+)
 _NO_LEASE = "this machine holds no claim on the ticket; claim it first"
 _RENEW = click.Option(["--renew"], is_flag=True, help="Renew the claim that this machine holds.")
 
@@ -166,21 +171,32 @@ def _describe_run() -> str:
     return f"{socket.gethostname()}:{Path.cwd()}"[-80:]
 
 
-def renew_claims(url: str | None) -> None:
+def renew_claims(url: str | None, hook: bool) -> None:
     """Renew the claims that were made in this folder, when half of their time has passed.
 
     Prints nothing if there is nothing to renew, so that an agent can call it after each step.
     """
     address, folder, now = find_server_url(url), str(Path.cwd()), datetime.now(UTC)
+    if hook and (claimed := find_claim(sys.stdin.buffer.read())) is not None:
+        keep_lease(address, claimed, None)
     for stored in list(list_leases(address)):
         since, until = datetime.fromisoformat(stored.since), datetime.fromisoformat(stored.until)
         if now > until:
             delete_lease(address, stored.ticket_id)  # the claim has ended, and the lease with it
         elif stored.folder == folder and now >= since + (until - since) / 2:
-            minutes = max(1, round((until - since).total_seconds() / 60))
-            given = {"ticket_id": stored.ticket_id, "lease": stored.lease, "lease_minutes": minutes}
-            with connect(address) as server:
-                keep_lease(address, decode_body(server.call("start_work", given)), stored.lease)
+            _renew_claim(address, stored, max(1, round((until - since).total_seconds() / 60)))
+
+
+def _renew_claim(url: str, stored: StoredLease, minutes: int) -> None:
+    given = {"ticket_id": stored.ticket_id, "lease": stored.lease, "lease_minutes": minutes}
+    with connect(url) as server:
+        try:
+            response = server.call("start_work", given)
+        except SystemExit as refused:
+            if refused.code == ExitStatus.CONFLICT:  # the work ended elsewhere
+                delete_lease(url, stored.ticket_id)
+            raise
+    keep_lease(url, decode_body(response), stored.lease)
 
 
 def _print_stopped(response: httpx2.Response, _: Json) -> None:
@@ -217,4 +233,4 @@ move = build_command("move", "move_ticket", _print_moved, arguments=("ticket_id"
 claim = build_command("claim", "start_work", _print_claimed, hidden=("lease",), options=[_RENEW], call=_claim)
 link = build_command("link", "link_tickets", _print_linked, arguments=("ticket_id", "kind", "other"))
 stop = build_command("stop", "stop_work", _print_stopped, hidden=("lease",), call=_stop)
-renew = click.Command("renew", callback=renew_claims, params=[URL_OPTION], help=renew_claims.__doc__)
+renew = click.Command("renew", callback=renew_claims, params=[_HOOK, URL_OPTION], help=renew_claims.__doc__)
