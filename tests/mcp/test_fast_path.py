@@ -6,13 +6,17 @@ import sqlite3
 from typing import Any, cast
 
 import httpx
+import msgspec
+import pydantic_core
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from mcp.server.lowlevel import Server
 
 from tests.support.mcp_client import ACCEPT, ALL, NEWEST, create_capture
 from tests.support.server import World, ok
 from ticketbox.mcp import tools
-from ticketbox.mcp.fast_path import FastPath
+from ticketbox.mcp.fast_path import FastPath, is_portable_json
 from ticketbox.mcp.handlers import BROKEN
 from ticketbox.operations.catalogue import load_registry
 
@@ -108,6 +112,36 @@ def test_escaped_characters(world: World) -> None:
     assert "\\u00f6" in call(world, token, "list_tickets", {}).text
 
 
+@pytest.mark.parametrize("duration", [0.00001234, 0.00001, 1.5e-7, 0.0001, 1e12, 5])
+def test_floats_that_encoders_write_differently(world: World, duration: float) -> None:
+    request = {"id": "r1", "ts": 1_795_253_398_000.25, "method": "GET", "url": "https://shop.example/1e16",
+               "status": 200, "status_text": "", "type": "fetch", "duration_ms": duration, "from_cache": False,
+               "request": {"headers": {}}, "response": {"headers": {}}}  # fmt: skip
+    capture = create_capture(world, network=[request])["capture_id"]
+    answer = call(world, world.owner.token("read"), "get_network", {"capture_id": capture, "detail": "full"})
+    (item,) = answer.json()["result"]["structuredContent"]["items"]
+    assert item["duration_ms"] == duration
+
+
+PARTS = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(),
+    lambda part: st.lists(part, max_size=4) | st.dictionaries(st.text(max_size=5), part, max_size=4),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(max_size=5), PARTS, max_size=4))
+def test_json_that_is_passed_on_is_what_the_sdk_writes(value: dict[str, Any]) -> None:
+    try:
+        text = msgspec.json.encode(value)
+    except (ValueError, OverflowError):  # a lone surrogate, or an integer that no answer has
+        return
+    if is_portable_json(text.decode(), NEWEST):
+        assert text == json.dumps(value, separators=(",", ":")).encode()
+    if is_portable_json(text.decode(), OLDER[0]):
+        assert text == pydantic_core.to_json(value)
+
+
 def test_annotation_texts_beside_the_picture(world: World) -> None:
     ticket = create_capture(world)["ticket_id"]
     asset = ok(world.api.get(f"/tickets/{ticket}?include=capture"))["capture"]["screenshot"]["id"]
@@ -120,12 +154,12 @@ def test_annotation_texts_beside_the_picture(world: World) -> None:
     ok(world.api.put(f"/assets/{asset}/annotations", json={"annotations": marks}))
     token = world.owner.token("read")
     for _ in range(2):  # drawn, and from the stored preview
-        for name, given in (
+        for name, arguments in (
             ("get_screenshot", {"annotated": True, "max_side": 1568}),
             ("get_screenshot", {"annotated": True}),
             ("get_ticket", {"include": ["capture"]}),
         ):
-            result = call(world, token, name, {"ticket_id": ticket, **given}).json()["result"]
+            result = call(world, token, name, {"ticket_id": ticket, **arguments}).json()["result"]
             content = result["content"]
             assert "structuredContent" not in result
             assert [part["type"] for part in content] == ["text", "image", "text"]

@@ -7,6 +7,7 @@ saves the SDK's objects for the request, the connection and the result, which ta
 """
 
 import json
+import re
 from typing import Any, cast
 
 import msgspec
@@ -33,6 +34,11 @@ NEWEST = "2026-07-28"
 OLDER = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
 HEADERS = {each.encode(): each for each in ("accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name")}
 LARGEST_ID = 2**53
+_ODD_FLOAT = re.compile(r"[:,\[]-?(?:\d+(?:\.\d+)?[eE]|0\.0000)")  # 1e16 is 1e+16, and 0.00001 is 1e-05
+_OLDER_FORM = b'{"content":[{"text":%s,"type":"text"}],"isError":false,"structuredContent":%s}'
+_NEWEST_FORM = (
+    b'{"content":[{"text":%s,"type":"text"}],"isError":false,"resultType":"complete","structuredContent":%s,"_meta":%s}'
+)
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
 _PARAMETERS = {"name", "arguments", "_meta"}
 
@@ -132,6 +138,13 @@ class FastPath:
         return known
 
     def _encode_call_result(self, result: ToolResult, version: str) -> bytes:
+        """Encode the result of `tools/call`. The text of a success is its object as JSON, and is encoded only once."""
+        has_object = result.structured is not None and not result.is_error and not result.images
+        if has_object and is_portable_json(result.text, version):
+            text, structured = _encode(result.text, version), result.text.encode()
+            if version == NEWEST:
+                return _NEWEST_FORM % (text, structured, _encode(self._meta, version))
+            return _OLDER_FORM % (text, structured)
         content: list[dict[str, Any]] = [{"text": result.text, "type": "text"}]
         for image in result.images:
             content.append({"data": tools.encode_image(image), "mimeType": image.media_type, "type": "image"})
@@ -150,6 +163,13 @@ class FastPath:
 def _is_portable(identity: object) -> bool:
     """Whether every JSON parser reads an id as the same value."""
     return type(identity) is str or (type(identity) is int and abs(identity) < LARGEST_ID)
+
+
+def is_portable_json(text: str, version: str) -> bool:
+    """Whether the SDK would write the JSON of msgspec, which differs in some floats and in escaped characters."""
+    if version == NEWEST and not (text.isascii() and "\x7f" not in text):
+        return False
+    return _ODD_FLOAT.search(text) is None
 
 
 def _is_plain(message: dict[str, Any]) -> bool:
