@@ -79,6 +79,14 @@ WORDS = [
     "layout",
     "shift",
 ]
+_NUMBERING = (
+    "UPDATE project SET key = 'P' || id",
+    "INSERT INTO project_key (company_id, key, project_id) SELECT company_id, key, id FROM project",
+    """UPDATE ticket SET number = n.number
+       FROM (SELECT id, row_number() OVER (PARTITION BY project_id ORDER BY id) AS number FROM ticket) n
+       WHERE ticket.id = n.id""",
+    "UPDATE project SET next_number = 1 + (SELECT count(*) FROM ticket t WHERE t.project_id = project.id)",
+)
 _MONTH = 30 * 86_400_000
 
 
@@ -217,6 +225,8 @@ def _fill(connection: sqlite3.Connection, chance: random.Random, tickets: int) -
            VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)""",
         rows(),
     )
+    for statement in _NUMBERING:
+        connection.execute(statement)
     connection.execute(
         "INSERT INTO ticket_label (label, ticket_id) SELECT j.value, t.id FROM ticket t, json_each(t.labels) j"
     )

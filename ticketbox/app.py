@@ -65,7 +65,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         prepare_file(settings.db, log.info)
         clock = Clock()
         listeners = Listeners()
-        database = await Database.open(settings.db, clock, publish=listeners.publish)
+        database = await Database.open(settings.db, clock, publish=listeners.publish, public_url=settings.public_url)
         services = Services(
             database,
             RateLimiter(clock.monotonic),

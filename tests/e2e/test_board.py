@@ -19,7 +19,7 @@ async def card_titles(page: Page, column: str) -> list[str]:
 
 
 def seed(world: World) -> None:
-    for title in ("One", "Two", "Three"):
+    for title in ("Three", "Two", "One"):
         world.ticket(title)
 
 
@@ -107,7 +107,7 @@ def test_tickets_are_created_in_a_column(chromium: Chromium, world: World) -> No
             await expect(page.get_by_role("link", name=title)).to_be_visible()
 
     use(chromium, world.owner, f"/projects/{world.project}", add)
-    assert titles(world, 1) == ["Alpha", "<img src=x onerror=alert(1)>"]
+    assert titles(world, 1) == ["<img src=x onerror=alert(1)>", "Alpha"]
 
 
 def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: World) -> None:

@@ -39,7 +39,7 @@ def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
 
 def test_swipe_scrolls_and_moves_no_card(windowed: Chromium, world: World) -> None:
     before = [f"Number {number}" for number in range(MANY)]
-    for title in before:
+    for title in reversed(before):
         world.ticket(title)
 
     async def swipe(page: Page) -> None:

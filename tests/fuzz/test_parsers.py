@@ -78,7 +78,7 @@ def address(data: bytes) -> None:
     """An address, for everything that looks at one."""
     text = data.decode("utf-8", "replace")
     is_public_address(text)
-    ids.parse_ticket_id(text)
+    ids.parse_ticket_reference(text)
     oauth.is_metadata_address(text)
     if oauth.find_redirect_problem(text) is None:
         oauth.format_host(text)

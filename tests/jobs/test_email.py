@@ -55,8 +55,8 @@ class Bench:
             tx.execute(member + "VALUES (1, 1, 1, 3, 1, 0, 1), (2, 1, 2, 1, 1, 0, 1)")
             for number in (1, 2):
                 tx.execute(
-                    "INSERT INTO project (id, public_id, company_id, name, created_at, created_by) "
-                    "VALUES (?, ?, 1, 'Shop', 0, 1)", (number, f"proj_{number}"),
+                    "INSERT INTO project (id, public_id, company_id, name, key, created_at, created_by) "
+                    "VALUES (?, ?, 1, 'Shop', ?, 0, 1)", (number, f"proj_{number}", f"S{number}"),
                 )  # fmt: skip
                 tx.execute(
                     "INSERT INTO board_column (id, public_id, project_id, name, position) VALUES (?, ?, ?, 'C', 0)",
@@ -65,8 +65,8 @@ class Bench:
             for number in (1, 2, 3):
                 tx.execute(
                     "INSERT INTO ticket (id, public_id, project_id, column_id, position, title, description, priority, "
-                    "status, created_at, created_by, updated_at, updated_by) "
-                    "VALUES (?, ?, ?, ?, ?, ?, 'The description', 0, 'active', 0, 1, 0, 1)",
+                    "status, created_at, created_by, updated_at, updated_by, number) "
+                    "VALUES (?1, ?2, ?3, ?4, ?5, ?6, 'The description', 0, 'active', 0, 1, 0, 1, ?1)",
                     (number, f"t-0000000{number}", (number + 1) // 2, (number + 1) // 2, number, f"Ticket {number}"),
                 )
             email_addresses.request_confirmation(tx, BOB, "bob@example.org")
@@ -160,7 +160,7 @@ def test_replies_to_one_ticket_are_one_email_after_two_minutes(tmp_path: Path) -
         await bench.happen("Elsewhere", ticket=2)
         assert await bench.later(MINUTE) == []
         await bench.happen("Reply 5")
-        assert await bench.later(MINUTE) == ["[Shop] Ticket 1 (t-00000001)", "[Shop] Ticket 2 (t-00000002)"]
+        assert await bench.later(MINUTE) == ["[Shop] Ticket 1 (S1-1)", "[Shop] Ticket 2 (S1-2)"]
         words = text(bench.box.got[0])
         places = [words.index(f"Reply {number}") for number in range(6)]
         assert places == sorted(places)
@@ -184,7 +184,7 @@ def test_events_during_sending_go_into_the_next_email(tmp_path: Path) -> None:
         await bench.happen("Second")
         await bench.database.write(lambda tx: email_outbox.record_success(tx, key, letter.last))
         assert await bench.later(MINUTE) == []
-        assert await bench.later(MINUTE) == ["[Shop] Ticket 1 (t-00000001)"]
+        assert await bench.later(MINUTE) == ["[Shop] Ticket 1 (S1-1)"]
         assert "Second" in text(bench.box.got[0])
         assert "First" not in text(bench.box.got[0])
 
@@ -223,7 +223,7 @@ def test_ticket_moved_out_of_sight_is_not_mailed(tmp_path: Path) -> None:
         await bench.happen("Secret")
         await bench.happen("Fine", ticket=2)
         await bench.change("UPDATE ticket SET project_id = 2, column_id = 2 WHERE id = 1")
-        assert await bench.later() == ["[Shop] Ticket 2 (t-00000002)"]
+        assert await bench.later() == ["[Shop] Ticket 2 (S1-2)"]
         assert "Secret" not in bench.box.got[0].as_string()
 
     on_a_bench(tmp_path, test)
@@ -263,7 +263,7 @@ def test_failing_server_is_retried_less_often_and_given_up_after_a_day(tmp_path:
         assert bench.services.email_outcomes == {"failed": 15, "given_up": 1}
         bench.box.refuse = lambda _: None
         await bench.happen("Again")
-        assert await bench.later() == ["[Shop] Ticket 1 (t-00000001)"]
+        assert await bench.later() == ["[Shop] Ticket 1 (S1-1)"]
 
     on_a_bench(tmp_path, test)
 
@@ -294,7 +294,7 @@ def test_rejected_address_blocks_no_other_email(tmp_path: Path) -> None:
         bench.box.refuse = lambda _: next(refusals)
         await bench.happen()
         await bench.happen(ticket=2)
-        assert await bench.later() == ["[Shop] Ticket 2 (t-00000002)"]
+        assert await bench.later() == ["[Shop] Ticket 2 (S1-2)"]
 
     on_a_bench(tmp_path, test)
 

@@ -307,7 +307,14 @@ CREATE TABLE project (
   extra_redactions TEXT NOT NULL DEFAULT '[]',
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-) STRICT;
+, key TEXT, next_number INTEGER NOT NULL DEFAULT 1) STRICT;
+
+CREATE TABLE project_key (
+  company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  key TEXT NOT NULL,
+  project_id INTEGER NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  PRIMARY KEY (company_id, key)
+) STRICT, WITHOUT ROWID;
 
 CREATE TABLE project_mute (
   user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
@@ -363,7 +370,7 @@ CREATE TABLE ticket (
   updated_by INTEGER NOT NULL REFERENCES byline (id),
   archived_at INTEGER,
   archived_by INTEGER REFERENCES byline (id)
-) STRICT;
+, number INTEGER) STRICT;
 
 CREATE TABLE ticket_assignee (
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
@@ -389,6 +396,13 @@ CREATE TABLE ticket_mute (
   user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
   PRIMARY KEY (user_id, ticket_id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE ticket_number_alias (
+  project_id INTEGER NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  number INTEGER NOT NULL,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  PRIMARY KEY (project_id, number)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE user (
@@ -437,6 +451,8 @@ CREATE TABLE work_session (
   ended_at INTEGER,
   ended_by INTEGER REFERENCES byline (id)
 ) STRICT;
+
+CREATE INDEX alias_of_ticket ON ticket_number_alias (ticket_id);
 
 CREATE INDEX annotation_of_asset ON annotation (asset_id, place);
 
@@ -514,6 +530,8 @@ CREATE INDEX idempotency_by_age ON idempotency (created_at);
 CREATE INDEX invitation_of_company ON invitation (company_id, id);
 
 CREATE INDEX invitation_project_of_project ON invitation_project (project_id);
+
+CREATE INDEX key_of_project ON project_key (project_id);
 
 CREATE TRIGGER label_added AFTER INSERT ON ticket_label BEGIN
   UPDATE ticket_label SET (project_id, status, updated_at, priority) =
@@ -665,6 +683,8 @@ SELECT t.id AS id, t.public_id AS ticket, t.title AS title, ifnull(t.branch, '')
 FROM ticket t JOIN project p ON p.id = t.project_id;
 
 CREATE INDEX ticket_by_creation ON ticket (project_id, status, id);
+
+CREATE UNIQUE INDEX ticket_by_number ON ticket (project_id, number);
 
 CREATE INDEX ticket_by_place ON ticket (column_id, status, position, id);
 

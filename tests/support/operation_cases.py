@@ -218,6 +218,7 @@ NEVER = {
     "project": "proj_000000000000",
     "column": "col_000000000000",
     "ticket": "t-00000000",
+    "ticket_key": "NEVER-1",
     "comment": "cmt_000000000000",
     "capture": "cap_000000000000",
     "asset": "asset_000000000000",

@@ -30,8 +30,8 @@ FILES = resources.files("ticketbox") / "web_dist" / "app"
 EXTENSION = resources.files("ticketbox") / "web_dist" / "extension"
 EDITIONS = ("chromium", "chromium-deep", "firefox")
 PATHS = (
-    "/", "/projects/{_:path}", "/tickets/{_:path}", "/search", "/inbox", "/settings", "/settings/{_:path}",
-    "/companies/{_:path}",
+    "/", "/projects/{_:path}", "/tickets/{_:path}", "/t/{_:path}", "/search", "/inbox", "/settings",
+    "/settings/{_:path}", "/companies/{_:path}",
 )  # fmt: skip
 _CHUNKS = {"projects": "src/app/tickets/board/BoardPage.svelte", "tickets": "src/app/tickets/detail/TicketPage.svelte"}
 _BOARD = re.compile(r"/projects/(proj_[0-9a-z]+)", re.ASCII)

@@ -81,7 +81,7 @@ class Deliverer:
 
     async def _send(self, due: DueDelivery) -> AttemptOutcome:
         clock = self._services.database.clock
-        body = webhook_payload.build_body(due.format, due.event, due.title, self._services.public_url)
+        body = webhook_payload.build_body(due.format, due.event, due.ticket_key, due.title, self._services.public_url)
         headers = {
             "Content-Type": "application/json",
             **webhook_signature.build_signature_headers(due.secrets, due.event.id, clock.now() // 1000, body),

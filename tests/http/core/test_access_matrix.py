@@ -63,6 +63,9 @@ class Crowd(Stage):
         beside.project = beside.new_project("Beside")
         beside.api = self.owner.client(*WRITING, company_id=beside.company)
         self.ids["beside"] = self.ids["away"] = create_rows(beside)
+        for world, whose, key in ((elsewhere, "foreign", "FGN"), (self, "outside", "OUT"), (beside, "beside", "BES")):
+            ok(world.owner.web.patch(f"/projects/{self.ids[whose]['project']}", json={"key": key}))
+            self.ids[whose]["ticket_key"] = ok(world.api.get(f"/tickets/{self.ids[whose]['ticket']}"))["key"]
         pinned = {"company_id": self.company}
         self.kept = self.owner.token(*WRITING, company_id=self.company, project_ids=[self.project])
         self.scoped = {
@@ -302,15 +305,16 @@ def test_unreachable_id_looks_like_an_unknown_id(crowd: Crowd, declared: Operati
     with expect_no_change(crowd) as trying:
         for slot in slots(declared):
             for whose in (each for each in ("foreign", "outside", "beside", "away") if reach(declared, slot, each)):
-                with trying(f"{whose} {slot.field}"):
-                    _out_of_reach(crowd, declared, arguments, slot, whose)
+                for noun in ("ticket", "ticket_key") if slot.noun == "ticket" else (slot.noun,):
+                    with trying(f"{whose} {slot.field}, {noun}"):
+                        _out_of_reach(crowd, declared, arguments, slot, whose, noun)
 
 
-def _out_of_reach(crowd: Crowd, declared: Operation, arguments: Arguments, slot: Slot, whose: str) -> None:
+def _out_of_reach(crowd: Crowd, declared: Operation, arguments: Arguments, slot: Slot, whose: str, noun: str) -> None:
     headers = bearer(crowd.token if whose in {"foreign", "beside"} else crowd.kept)
     if declared.scope is Access.SESSION:
         headers = cookie(session_of(crowd.owner))
-    theirs, never = crowd.ids[whose][slot.noun], NEVER[slot.noun]
+    theirs, never = crowd.ids[whose][noun], NEVER[noun]
     answer = crowd.call(declared, with_id(declared, arguments, slot, theirs), headers)
     nothing = crowd.call(declared, with_id(declared, arguments, slot, never), headers)
     seen = outcome(answer)

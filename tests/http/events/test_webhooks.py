@@ -231,26 +231,24 @@ def test_changed_types_url_and_format_apply_from_then_on(inside: World, receiver
     given = {"url": receiver.url, "types": None, "format": "slack", "name": "<script>alert(1)</script>"}
     changed = ok(inside.owner.web.patch(f"/webhooks/{webhook}", json=given))
     assert {name: changed[name] for name in given} == given
-    inside.ticket("A & B <script> | *bold*")
+    key = inside.ticket("A & B <script> | *bold*")["key"]
     eventually(lambda: any(b"filed" in got.body for got in receiver.got))
     text = json.loads(next(got.body for got in receiver.got if b"filed" in got.body))["text"]
     assert text.startswith(f"Ann (a token, via rest) filed <{inside.box.url}/tickets/t-")
-    assert text.endswith(" A &amp; B &lt;script&gt; ¦ *bold*>")
+    assert text.endswith(f"|{key} A &amp; B &lt;script&gt; ¦ *bold*>")
 
 
 def test_discord_message_mentions_nobody(inside: World, receiver: Receiver) -> None:
     create_webhook(inside, receiver.url, types=["comment.created"], format="discord")
-    ticket = inside.ticket("@everyone **look** [here](https://evil.example)")["id"]
-    ok(inside.api.post(f"/tickets/{ticket}/comments", json={"body": "x"}))
+    made = inside.ticket("@everyone **look** [here](https://evil.example)")
+    ok(inside.api.post(f"/tickets/{made['id']}/comments", json={"body": "x"}))
     wait_for_requests(receiver, 1)
     output = json.loads(receiver.got[0].body)
     assert output["allowed_mentions"] == {"parse": []}
-    name = f"{ticket} @everyone **look** [here](https://evil.example)"
+    name = f"{made['key']} @everyone **look** [here](https://evil.example)"
     for letter in "*@[]():-":
         name = name.replace(letter, "\\" + letter)
-    assert output["content"] == (
-        f"Ann \\(a token, via rest\\) commented on [{name}](<{inside.box.url}/tickets/{ticket}>)"
-    )
+    assert output["content"] == (f"Ann \\(a token, via rest\\) commented on [{name}](<{made['url']}>)")
 
 
 @pytest.mark.parametrize(

@@ -209,6 +209,9 @@ WALKS = {
     "check.measure_blob_bytes": {"blob"},
     "migrate._check_existing": {"user"},  # once at the start
     "earlier_exports.RESOLVE_DONE": {"board_column"},  # once in an import of an earlier version's export
+    "earlier_exports.COUNT_NUMBERS": {"project"},
+    "earlier_exports.NUMBER_TICKETS": {"ticket"},
+    "earlier_exports.SELECT_PROJECTS_WITHOUT_KEY": {"project"},
     "oauth_clients.DELETE_SURPLUS_CLIENTS": {"oauth_client"},  # housekeeping: keeps a table small that anybody can fill
 }
 

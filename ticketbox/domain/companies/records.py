@@ -40,11 +40,15 @@ class CapturePolicy(msgspec.Struct, frozen=True):
 
 
 class Project(msgspec.Struct, frozen=True):
-    """A project: one board. The extension picks it by `url_patterns`, globs on the page address."""
+    """A project: one board. The extension picks it by `url_patterns`, globs on the page address.
+
+    `key` begins the keys of its tickets, such as WEB-42.
+    """
 
     id: str
     company_id: str
     name: str
+    key: str
     url_patterns: list[str]
     capture_policy: CapturePolicy
     created: By

@@ -3,13 +3,17 @@
 import re
 import secrets
 from enum import StrEnum
+from typing import NamedTuple
 
 ALPHABET = "0123456789abcdefghjkmnpqrstvwxyz"
 TICKET_LENGTH = 8
 LENGTH = 12
 
 _TICKET = re.compile(r"t-[0-9a-z]{6,12}")
-_TICKET_ADDRESS = re.compile(r"https?://[^\s?#]*/(t-[0-9a-z]{6,12})/?(?:[?#].*)?")
+_TICKET_KEY = re.compile(r"([0-9a-z]{2,5})-([1-9][0-9]{0,8})")
+_TICKET_URL = re.compile(
+    r"https?://[^\s?#]*/(?:(t-[0-9a-z]{6,12})|(?:t|tickets)/([0-9a-z]{2,5}-[1-9][0-9]{0,8}))/?(?:[?#].*)?"
+)
 
 
 class Prefix(StrEnum):
@@ -41,14 +45,24 @@ def generate_id(prefix: Prefix) -> str:
     return prefix + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(length))
 
 
-def parse_ticket_id(text: str) -> str | None:
-    """Parse a ticket's identifier as people and agents write it.
+class TicketKey(NamedTuple):
+    """A ticket's key, such as WEB-42: the key of its project, and its number there."""
 
-    Accepts `t-` and 6 to 12 alphanumerics in any case, alone or as the last part of the ticket's
-    web address. Returns the lower-case identifier, or None if the text contains none.
+    project: str
+    number: int
+
+
+def parse_ticket_reference(text: str) -> str | TicketKey | None:
+    """Parse what people and agents write for a ticket: its id, its key, or its URL in the web app.
+
+    An id is `t-` and 6 to 12 alphanumerics, a key is 2 to 5 alphanumerics, a hyphen and a number, both in any case.
+    Returns the lower-case id, the key, or None if the text is neither.
     """
     text = text.strip().lower()
     if _TICKET.fullmatch(text):
         return text
-    address = _TICKET_ADDRESS.fullmatch(text)
-    return address[1] if address else None
+    url = _TICKET_URL.fullmatch(text)
+    if url is not None and url[1] is not None:
+        return url[1]
+    key = _TICKET_KEY.fullmatch(text if url is None else url[2])
+    return None if key is None else TicketKey(key[1].upper(), int(key[2]))

@@ -100,6 +100,7 @@ class Notification(msgspec.Struct, frozen=True):
     event_id: str
     event_type: str
     ticket_id: str
+    ticket_key: str
     ticket_title: str
     project_id: str
     company_id: str

@@ -32,26 +32,28 @@ _PHRASES = {
 }
 
 
-def build_body(format_: WebhookFormat, event: Event, title: str | None, public_url: str) -> bytes:
-    """Build the body for an event about a ticket with this title (None: about no ticket)."""
+def build_body(format_: WebhookFormat, event: Event, key: str | None, title: str | None, public_url: str) -> bytes:
+    """Build the body for an event about a ticket with this key and title (None: about no ticket)."""
     whole: dict[str, Any]
     if format_ is WebhookFormat.SLACK:
-        whole = {"text": _compose_sentence(event, title, public_url, _escape_for_slack, "<{url}|{name}>")}
+        whole = {"text": _compose_sentence(event, key, title, public_url, _escape_for_slack, "<{url}|{name}>")}
     elif format_ is WebhookFormat.DISCORD:
-        text = _compose_sentence(event, title, public_url, _escape_for_discord, "[{name}](<{url}>)")
+        text = _compose_sentence(event, key, title, public_url, _escape_for_discord, "[{name}](<{url}>)")
         whole = {"content": text, "allowed_mentions": {"parse": []}}
     else:
         whole = {"type": event.type, "timestamp": event.at, "data": event}
     return msgspec.json.encode(whole)
 
 
-def _compose_sentence(event: Event, title: str | None, public_url: str, plain: Callable[[str], str], link: str) -> str:
+def _compose_sentence(
+    event: Event, key: str | None, title: str | None, public_url: str, plain: Callable[[str], str], link: str
+) -> str:
     who = plain(event.by.user.name)
     if event.by.token_label is not None:
         who += " " + plain(f"({event.by.token_label}, via {event.by.via.value})")
     ticket = "a ticket"
     if event.ticket_id is not None:
-        name = plain(f"{event.ticket_id} {title or ''}".strip())
+        name = plain(f"{key or event.ticket_id} {title or ''}".strip())
         ticket = link.format(url=f"{public_url}/tickets/{event.ticket_id}", name=name)
     words = _PHRASES.get(event.type)
     return f"{who}: {plain(event.type)}" if words is None else f"{who} {words.format(ticket=ticket)}"

@@ -47,9 +47,11 @@ class LinkedTicket(msgspec.Struct, frozen=True):
     """The other ticket of a link."""
 
     id: str
+    key: str
     title: str
     status: str
     resolved: bool
+    url: str
 
 
 class TicketLink(msgspec.Struct, frozen=True):

@@ -61,12 +61,21 @@ class Claim(msgspec.Struct, frozen=True):
 
 
 class Ticket(msgspec.Struct, frozen=True):
-    """A ticket. `position` orders it in its column; positions have gaps and may change."""
+    """A ticket. `key` and `number` change when it moves to another project, `id` never.
+
+    `url` is its page, `project` and `column` are names. `position` orders it in its column; positions have gaps and
+    may change.
+    """
 
     id: str
+    key: str
+    number: int
+    url: str
     company_id: str
     project_id: str
+    project: str
     column_id: str | None
+    column: str | None
     position: int
     title: str
     description: str

@@ -37,7 +37,7 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
         return message
     # A repeated email has the same id; all emails of a ticket reply to an id that is never sent, so clients group them.
     thread = f"<{email.ticket_id}@{domain}>"
-    message["Subject"] = sanitize_header_text(f"[{email.project}] {email.title} ({email.ticket_id})")
+    message["Subject"] = sanitize_header_text(f"[{email.project}] {email.title} ({email.ticket_key})")
     message["Message-ID"] = f"<{email.ticket_id}.{email.last}@{domain}>"
     message["In-Reply-To"] = message["References"] = thread
     message["List-Unsubscribe"] = f"<{preferences}>"

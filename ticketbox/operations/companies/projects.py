@@ -5,11 +5,12 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from ticketbox.domain.companies import project_keys
 from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import InvalidRequest
+from ticketbox.domain.core.problems import Conflict, InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, find_membership, find_writable
@@ -17,6 +18,7 @@ from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, de
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.companies import members, projects
+from ticketbox.store.companies import project_keys as stored_keys
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
 
@@ -34,6 +36,18 @@ UrlPatterns = Annotated[
         ]
     ],
     Meta(max_length=50, description="The addresses of the pages that belong to the project."),
+]
+
+
+ProjectKey = Annotated[
+    str,
+    Meta(
+        min_length=project_keys.MIN_LENGTH,
+        max_length=project_keys.MAX_LENGTH,
+        description="2 to 5 capital letters and digits that begin the keys of tickets, unique in the company.",
+        examples=["WEB"],
+    ),
+    match_whole(project_keys.PATTERN),
 ]
 
 
@@ -82,10 +96,11 @@ def list_projects(tx: Read, actor: Actor, args: ListProjects) -> Page[Project]:
 
 
 class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """A new project gets the columns To do, In progress and Done."""
+    """A new project gets the columns To do, In progress and Done. By default, its key is derived from its name."""
 
     company_id: CompanyId
     name: Annotated[Name, Meta(description="The project's name.")]
+    key: ProjectKey | None = None
     url_patterns: UrlPatterns = []
     capture_policy: PolicyInput = PolicyInput()
     idempotency_key: Key | None = None
@@ -93,20 +108,38 @@ class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "create_project", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/projects",
-    creates=True,
-    example={"company_id": "co_7h2k9m4p1r6t", "name": "Webshop", "url_patterns": ["https://shop.example/*"]},
+    refuses=(Conflict,), creates=True,
+    example={"company_id": "co_7h2k9m4p1r6t", "name": "Webshop", "key": "WEB", "url_patterns": ["https://shop.example/*"]},
 )  # fmt: skip
 def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
     """Create a project in a company. Requires the role admin."""
     key = find_membership(actor, args.company_id, Role.ADMIN).company
-    return insert_project(tx, actor, key, args.name.strip(), args.url_patterns, args.capture_policy.build_policy())
+    name = args.name.strip()
+    if args.key is not None:
+        _check_key(tx, key, None, args.key)
+    policy = args.capture_policy.build_policy()
+    return insert_project(tx, actor, key, name, args.url_patterns, policy, ticket_prefix=args.key)
+
+
+def _check_key(tx: Read, company: int, project: int | None, key: str) -> None:
+    """Raise Conflict if another project of the company has a key, or had it: its tickets keep their old keys."""
+    if stored_keys.find_owner(tx, company, key) not in {None, project}:
+        raise Conflict(f"another project of the company has the key {key}, or had it; choose another")
 
 
 def insert_project(
-    tx: Write, actor: Actor, company: int, name: str, patterns: list[str], policy: CapturePolicy
+    tx: Write,
+    actor: Actor,
+    company: int,
+    name: str,
+    patterns: list[str],
+    policy: CapturePolicy,
+    *,
+    ticket_prefix: str | None = None,
 ) -> Project:
     """Insert a project and record it. An admin who is restricted to some projects gets access to this one too."""
-    key = projects.insert_project(tx, company, name, patterns, policy, bylines.ensure_byline(tx, actor))
+    prefix = ticket_prefix or stored_keys.choose_key(tx, company, name)
+    key = projects.insert_project(tx, company, name, prefix, patterns, policy, bylines.ensure_byline(tx, actor))
     members.grant_project(tx, company, actor.user, key)
     project = projects.load_project(tx, actor.viewer, key)
     record_company_event(tx, actor, "project.created", company, key, project_id=project.id, name=name)
@@ -118,20 +151,28 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     project_id: ProjectId
     name: Annotated[Name, Meta(description="The project's name.")] | UnsetType = UNSET
+    key: ProjectKey | UnsetType = UNSET
     url_patterns: UrlPatterns | UnsetType = UNSET
     capture_policy: PolicyInput | UnsetType = UNSET
 
 
 @operation(
     "update_project", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /projects/{project_id}",
+    refuses=(Conflict,),
     example={"project_id": "proj_9w4k2m7x0c3n", "capture_policy": {"bodies": "on"}},
 )  # fmt: skip
 def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
-    """Change a project's name, address patterns or capture policy. Requires the role admin."""
-    fields = [name for name in ("name", "url_patterns", "capture_policy") if getattr(args, name) is not UNSET]
+    """Change a project's name, key, address patterns or capture policy. Requires the role admin.
+
+    Its tickets get the new key, and their old keys keep working.
+    """
+    fields = [name for name in ("name", "key", "url_patterns", "capture_policy") if getattr(args, name) is not UNSET]
     if not fields:
-        raise InvalidRequest("nothing to change: send name, url_patterns or capture_policy")
+        raise InvalidRequest("nothing to change: send name, key, url_patterns or capture_policy")
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    if args.key is not UNSET:
+        _check_key(tx, row.company, row.key, args.key)
+        stored_keys.set_key(tx, row.company, row.key, args.key)
     projects.update_project(
         tx,
         row.key,

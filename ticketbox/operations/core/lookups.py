@@ -8,19 +8,21 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from ticketbox.domain.core.ids import parse_ticket_id
+from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
 from ticketbox.domain.core.policy import Actor, Membership, require_role
-from ticketbox.domain.core.problems import Forbidden, NotFound
+from ticketbox.domain.core.problems import FieldError, Forbidden, InvalidRequest, NotFound
 from ticketbox.domain.core.scopes import Role
 from ticketbox.store.core.visibility import VisibleRow, find_visible_row
 from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import ticket_keys
+from ticketbox.store.tickets.ticket_keys import Candidate
 
 TicketId = Annotated[
     str,
     Meta(
         max_length=500,
-        description="A ticket's id (`t-` and 6 to 12 letters or digits, in any case), or its URL in the web app.",
-        examples=["t-4k7m2q9x"],
+        description="A ticket's id (`t-4k7m2q9x`), key (`WEB-42`) or URL in the web app.",
+        examples=["t-4k7m2q9x", "WEB-42"],
     ),
 ]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
@@ -69,7 +71,30 @@ def find_writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role
 
 def find_readable_ticket(tx: Read, actor: Actor, text: str) -> VisibleRow:
     """Find a ticket of any status that the caller may read. Raises NotFound."""
-    return find_readable(tx, actor, "ticket", parse_ticket_id(text) or "")
+    return find_readable(tx, actor, "ticket", resolve_ticket_id(tx, actor, text))
+
+
+def resolve_ticket_id(tx: Read, actor: Actor, text: str) -> str:
+    """Return the id of the ticket that a text names by id, key or URL; "" if it names none that the owner can see.
+
+    The caller of this function checks access, as for any id. Raises InvalidRequest for a key that several companies
+    have.
+    """
+    reference = parse_ticket_reference(text)
+    if reference is None or isinstance(reference, str):
+        return reference or ""
+    candidates = list_ticket_candidates(tx, actor, reference)
+    if len(candidates) > 1:
+        detail = f"several of your companies have a ticket {reference.project}-{reference.number}; send its id"
+        valid = [candidate.id for candidate in candidates]
+        raise InvalidRequest(detail, FieldError("ticket_id", detail), valid=valid)
+    return candidates[0].id if candidates else ""
+
+
+def list_ticket_candidates(tx: Read, actor: Actor, key: TicketKey) -> list[Candidate]:
+    """List the tickets with a key that the caller can access; without any, one that only the owner can see."""
+    candidates = ticket_keys.find_by_key(tx, actor.viewer, key.project, key.number)
+    return [candidate for candidate in candidates if candidate.within] or candidates[:1]
 
 
 def find_membership(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:

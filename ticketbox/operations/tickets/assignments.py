@@ -130,7 +130,7 @@ def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter:
         surplus = [key for key in present if key not in users] if args.mode is Mode.REPLACE else []
         return change_assignees(tx, actor, row, state, users, surplus)
 
-    return apply_to_each(tx, meter, args.ticket_ids, assign)
+    return apply_to_each(tx, actor, meter, args.ticket_ids, assign)
 
 
 def _find_member(tx: Write, actor: Actor, row: VisibleRow, user_id: str) -> int:

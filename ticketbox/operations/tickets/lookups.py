@@ -1,10 +1,9 @@
 """Finding a ticket to read or write (docs/use/tokens.md, "Restrictions")."""
 
-from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import NotFound, TicketArchived, VersionConflict
 from ticketbox.domain.tickets.records import Status, Ticket
-from ticketbox.operations.core.lookups import find_writable
+from ticketbox.operations.core.lookups import find_writable, resolve_ticket_id
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import tickets
@@ -19,7 +18,7 @@ def find_writable_ticket(
     Raises NotFound, Forbidden, TicketArchived unless `archived` is true, and VersionConflict with the current ticket
     if `version` is given and differs.
     """
-    row = find_writable(tx, actor, "ticket", parse_ticket_id(text) or "")
+    row = find_writable(tx, actor, "ticket", resolve_ticket_id(tx, actor, text))
     state = tickets.load_state(tx, row.key)
     if state.status is Status.ARCHIVED and not archived:
         raise TicketArchived

@@ -6,7 +6,6 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.limits import MAX_BULK, Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import (
@@ -19,7 +18,7 @@ from ticketbox.domain.core.problems import (
 )
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
-from ticketbox.operations.core.lookups import ColumnId, TicketId, Version, find_writable
+from ticketbox.operations.core.lookups import ColumnId, TicketId, Version, find_writable, resolve_ticket_id
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
@@ -64,7 +63,7 @@ def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
         raise InvalidField("after", "use before or after, not both")
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     column = _find_column(tx, actor, row, args.column_id)
-    position = _choose_position(tx, column.key, state, args.before, args.after)
+    position = _choose_position(tx, actor, column.key, state, args.before, args.after)
     return _move(tx, actor, row, state, column, position)
 
 
@@ -76,12 +75,14 @@ def _find_column(tx: Write, actor: Actor, ticket: VisibleRow, column_id: str) ->
     return find_writable(tx, actor, "column", column_id)
 
 
-def _choose_position(tx: Write, column: int, state: TicketState, before: str | None, after: str | None) -> int:
+def _choose_position(
+    tx: Write, actor: Actor, column: int, state: TicketState, before: str | None, after: str | None
+) -> int:
     anchor = before if before is not None else after
     if anchor is None:
         return positions.find_end_position(tx, column)
     field = "before" if before is not None else "after"
-    neighbour = positions.find_in_column(tx, column, parse_ticket_id(anchor) or "")
+    neighbour = positions.find_in_column(tx, column, resolve_ticket_id(tx, actor, anchor))
     if neighbour is None:
         raise InvalidField(field, "this ticket isn't in the column")
     if neighbour.key == state.key:
@@ -123,14 +124,16 @@ class BulkResults(msgspec.Struct, frozen=True):
     results: list[BulkResult]
 
 
-def apply_to_each(tx: Write, meter: Meter, ticket_ids: list[str], change: Callable[[str], Ticket]) -> BulkResults:
+def apply_to_each(
+    tx: Write, actor: Actor, meter: Meter, ticket_ids: list[str], change: Callable[[str], Ticket]
+) -> BulkResults:
     """Apply a change to each ticket; each costs one write.
 
     An error for one ticket doesn't affect the others. If the budget is used up, the remaining tickets get the error
     rate_limited, each with the time after which it and those before it would succeed, and the changes before are kept.
     Raises InvalidRequest for a duplicate ticket, before any change.
     """
-    ids = [parse_ticket_id(text) or text for text in ticket_ids]
+    ids = [resolve_ticket_id(tx, actor, text) or text for text in ticket_ids]
     if len(set(ids)) < len(ids):
         raise InvalidField("ticket_ids", "duplicate ticket in the list")
     results: list[BulkResult] = []
@@ -181,4 +184,4 @@ def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMoveTickets, meter: Met
         column = _find_column(tx, actor, row, args.column_id)
         return _move(tx, actor, row, state, column, positions.find_end_position(tx, column.key))
 
-    return apply_to_each(tx, meter, args.ticket_ids, move)
+    return apply_to_each(tx, actor, meter, args.ticket_ids, move)

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.ids import parse_ticket_id
+from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
@@ -13,7 +13,7 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Hit, Status
 from ticketbox.domain.tickets.search_filters import FILTERS, Facet
 from ticketbox.domain.tickets.search_query import FacetTerm, SearchQuery, build_term_error, parse_query
-from ticketbox.operations.core.lookups import CompanyId, ProjectId
+from ticketbox.operations.core.lookups import CompanyId, ProjectId, list_ticket_candidates
 from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
@@ -74,8 +74,12 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
 
     Tickets with all words in their titles come first, then the others, each newest first.
     """
-    id_ = parse_ticket_id(args.q)
-    query = parse_query(args.q if id_ is None else f'"{id_}"', tx.now, typing=args.typing)
+    ids = _list_named_ids(tx, actor, args.q)
+    query = parse_query(f'"{ids[0]}"' if ids else args.q, tx.now, typing=args.typing)
+    if ids:
+        query = msgspec.structs.replace(
+            query, texts=tuple(msgspec.structs.replace(text, forms=tuple(ids)) for text in query.texts)
+        )
     index_query = _build_index_query(tx, actor, args, query)
     matches, complete = index.find_matches(tx, actor.viewer, index_query, decode_cursor(actor, args, 3), args.limit + 1)
     records = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in matches])
@@ -88,6 +92,14 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
         ],
     )
     return Found(page.items, page.next_cursor, bounded=not complete)
+
+
+def _list_named_ids(tx: Read, actor: Actor, q: str) -> list[str]:
+    """List the ids of the tickets that a query names by id, key or URL; none for a query of words."""
+    reference = parse_ticket_reference(q)
+    if isinstance(reference, TicketKey):
+        return [candidate.id for candidate in list_ticket_candidates(tx, actor, reference)]
+    return [] if reference is None else [reference]
 
 
 def _build_index_query(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> IndexQuery:

@@ -22,7 +22,6 @@ from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt, est
 from ticketbox.domain.captures.excerpt import Part as ExcerptPart
 from ticketbox.domain.captures.overview import ErrorGroup, FailedRequest
 from ticketbox.domain.captures.records import Asset, AssetKind
-from ticketbox.domain.core.ids import parse_ticket_id
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import NotFound
@@ -30,7 +29,7 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Event
 from ticketbox.domain.tickets.links import TicketLink
 from ticketbox.domain.tickets.records import CaptureSummary, Comment, Status, Ticket
-from ticketbox.operations.core.lookups import TicketId
+from ticketbox.operations.core.lookups import TicketId, resolve_ticket_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
 from ticketbox.store.captures import captures
@@ -123,7 +122,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     """Read a ticket with its newest capture, shortened to the most important entries."""
     status = None if args.status is StatusFilter.ALL else Status(args.status.value)
-    row = tickets.find_ticket(tx, actor.viewer, parse_ticket_id(args.ticket_id) or "", status)
+    row = tickets.find_ticket(tx, actor.viewer, resolve_ticket_id(tx, actor, args.ticket_id), status)
     if row is None:
         raise NotFound("ticket")
     key, ticket = row

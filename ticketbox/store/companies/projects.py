@@ -7,7 +7,7 @@ from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.companies.records import Bodies, CapturePolicy, ColumnKind, Project
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.store.companies import columns
+from ticketbox.store.companies import columns, project_keys
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.updates import update_columns
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
@@ -19,7 +19,8 @@ _strings = msgspec.json.Decoder(list[str])
 
 _SELECT_PROJECT = f"""
 {WITH_VISIBLE_PROJECTS}
-SELECT p.id, p.public_id, v.company_id, p.name, p.url_patterns, p.bodies, p.extra_redactions, p.created_at, p.created_by
+SELECT p.id, p.public_id, v.company_id, p.name, p.key, p.url_patterns, p.bodies, p.extra_redactions, p.created_at,
+  p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -32,6 +33,7 @@ class _ProjectRow(NamedTuple):
     id: str
     company_id: str
     name: str
+    ticket_prefix: str
     url_patterns: str
     bodies: int
     extra_redactions: str
@@ -66,6 +68,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                 id=row.id,
                 company_id=row.company_id,
                 name=row.name,
+                key=row.ticket_prefix,
                 url_patterns=_strings.decode(row.url_patterns),
                 capture_policy=CapturePolicy(
                     Bodies.ON if row.bodies else Bodies.OFF, _strings.decode(row.extra_redactions)
@@ -83,10 +86,13 @@ VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def insert_project(tx: Write, company: int, name: str, patterns: list[str], policy: CapturePolicy, byline: int) -> int:
+def insert_project(
+    tx: Write, company: int, name: str, ticket_prefix: str, patterns: list[str], policy: CapturePolicy, byline: int
+) -> int:
     """Insert a project with its first columns; return its key."""
     values = (_encode_json(patterns), policy.bodies is Bodies.ON, _encode_json(policy.extra_redactions))
     key = tx.insert(INSERT_PROJECT, (generate_id(Prefix.PROJECT), company, name, *values, tx.now, byline))
+    project_keys.set_key(tx, company, key, ticket_prefix)
     for column, kind in FIRST_COLUMNS.items():
         columns.insert_column(tx, key, column, kind)
     return key

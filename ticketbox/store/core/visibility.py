@@ -15,8 +15,8 @@ from ticketbox.store.file.database import Read
 Viewer = Mapping[str, int | None]
 
 WITH_VISIBLE_PROJECTS = """
-WITH visible_project (id, public_id, company, company_id, role, within) AS (
-  SELECT p.id, p.public_id, p.company_id, co.public_id, m.role,
+WITH visible_project (id, public_id, name, key, company, company_id, role, within) AS (
+  SELECT p.id, p.public_id, p.name, p.key, p.company_id, co.public_id, m.role,
     (:pinned IS NULL OR p.company_id = :pinned)
     AND (NOT :restricted OR EXISTS (
       SELECT 1 FROM credential_project r WHERE r.credential_id = :credential AND r.project_id = p.id))

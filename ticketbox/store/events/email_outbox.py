@@ -78,6 +78,7 @@ class MessageToSend(msgspec.Struct, frozen=True):
     address: str
     key: str
     ticket_id: str | None = None
+    ticket_key: str = ""
     title: str = ""
     project: str = ""
     notifications: tuple[MailedNotification, ...] = ()
@@ -92,7 +93,7 @@ WHERE m.id = ? AND m.state = 'pending' AND u.disabled_at IS NULL
 """
 SELECT_TICKET = f"""
 {WITH_VISIBLE_PROJECTS}
-SELECT t.public_id, t.title, t.description, p.name
+SELECT t.public_id, p.key || '-' || t.number, t.title, t.description, p.name
 FROM ticket t JOIN visible_project v ON v.id = t.project_id JOIN project p ON p.id = t.project_id
 WHERE t.id = :ticket
   AND NOT EXISTS (SELECT 1 FROM ticket_mute tm WHERE tm.user_id = :user AND tm.ticket_id = t.id)
@@ -137,12 +138,12 @@ def compose_message(tx: Read, key: int) -> MessageToSend | None:
         return None
     shown = rows[:MAX_NOTIFICATIONS]
     happened = events.load_events_by_key(tx, [row.event for row in shown])
-    public_id, title, description, project = subject
+    public_id, ticket_key, title, description, project = subject
     notifications = tuple(
         MailedNotification(Reason(row.reason), happened[row.event], row.comment or description) for row in shown
     )
     more, last = len(rows) - len(shown), unread[-1].key
-    return MessageToSend(name, address, mail_key, public_id, title, project, notifications, more, last)
+    return MessageToSend(name, address, mail_key, public_id, ticket_key, title, project, notifications, more, last)
 
 
 SELECT_ATTEMPTS = "SELECT attempts, first_at FROM mail WHERE id = ? AND state = 'pending'"

@@ -58,8 +58,8 @@ def insert_notifications(tx: Write, users: Iterable[int], event: int, ticket: in
 
 _SELECT_NOTIFICATION = f"""
 {WITH_VISIBLE_PROJECTS}
-SELECT n.id, n.public_id, n.reason, n.event_id, e.type, t.public_id, t.title, v.public_id, v.company_id, e.byline_id,
-  e.at, n.read_at
+SELECT n.id, n.public_id, n.reason, n.event_id, e.type, t.public_id, v.key || '-' || t.number, t.title, v.public_id,
+  v.company_id, e.byline_id, e.at, n.read_at
 FROM notification n JOIN event e ON e.id = n.event_id JOIN ticket t ON t.id = n.ticket_id
 JOIN visible_project v ON v.id = t.project_id
 WHERE n.user_id = :user
@@ -75,6 +75,7 @@ class _NotificationRow(NamedTuple):
     event: int
     event_type: str
     ticket_id: str
+    ticket_key: str
     ticket_title: str
     project_id: str
     company_id: str
@@ -105,6 +106,7 @@ def list_notifications(
                 event_id=events.encode_event_id(row.event),
                 event_type=row.event_type,
                 ticket_id=row.ticket_id,
+                ticket_key=row.ticket_key,
                 ticket_title=row.ticket_title,
                 project_id=row.project_id,
                 company_id=row.company_id,

@@ -69,6 +69,7 @@ class DueDelivery(msgspec.Struct, frozen=True):
     format: WebhookFormat
     secrets: tuple[bytes, ...]
     event: Event
+    ticket_key: str | None
     title: str | None
 
 
@@ -77,9 +78,11 @@ SELECT w.id FROM webhook w
 WHERE EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL AND d.due_at <= ?)
 """
 SELECT_DUE = """
-SELECT d.id, w.id, w.url, w.format, w.secret, d.event_id, t.title, iif(w.old_until > ?2, w.old_secret, NULL)
+SELECT d.id, w.id, w.url, w.format, w.secret, d.event_id, p.key || '-' || t.number, t.title,
+  iif(w.old_until > ?2, w.old_secret, NULL)
 FROM delivery d JOIN webhook w ON w.id = d.webhook_id
 LEFT JOIN event e ON e.id = d.event_id LEFT JOIN ticket t ON t.id = e.ticket_id
+LEFT JOIN project p ON p.id = t.project_id
 WHERE d.webhook_id = ?1 AND d.due_at IS NOT NULL AND d.due_at <= ?2 ORDER BY d.due_at, d.id LIMIT ?3
 """
 SELECT_NEXT_DUE = """
@@ -96,6 +99,7 @@ class _DueRow(NamedTuple):
     format: str
     secret: bytes
     event: int
+    ticket_key: str | None
     title: str | None
     old_secret: bytes | None
 
@@ -119,6 +123,7 @@ def list_due(tx: Read, running: dict[int, set[int]], most: int, most_each: int) 
             WebhookFormat(row.format),
             _list_secrets(row.secret, row.old_secret),
             events_by_key[row.event],
+            row.ticket_key,
             row.title,
         )
         for row in due

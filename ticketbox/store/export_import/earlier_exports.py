@@ -3,10 +3,12 @@
 import sqlite3
 from typing import Any
 
+from ticketbox.domain.companies.project_keys import propose_keys
 from ticketbox.domain.companies.records import ColumnKind, derive_column_kind
 
 COLUMN_KINDS = 11
 WORK_SESSIONS = 12
+TICKET_KEYS = 14
 
 
 def complete_record(schema: int, table: str, row: dict[str, Any]) -> None:
@@ -39,8 +41,28 @@ WHERE id > :first AND claimed_until IS NOT NULL
 """
 
 
+NUMBER_TICKETS = """
+UPDATE ticket SET number = n.number
+FROM (SELECT id, row_number() OVER (PARTITION BY project_id ORDER BY id) AS number FROM ticket WHERE id > :first) n
+WHERE ticket.id = n.id
+"""
+COUNT_NUMBERS = """
+UPDATE project SET next_number = 1 + (SELECT count(*) FROM ticket t WHERE t.project_id = project.id) WHERE key IS NULL
+"""
+SELECT_PROJECTS_WITHOUT_KEY = "SELECT id, company_id, name FROM project WHERE key IS NULL ORDER BY id"
+HAS_KEY = "SELECT 1 FROM project_key WHERE company_id = ? AND key = ?"
+INSERT_KEY = "INSERT INTO project_key (company_id, key, project_id) VALUES (?, ?, ?)"
+
+
 def complete_tickets(schema: int, connection: sqlite3.Connection, first: int) -> None:
     """Bring tickets with keys above `first`, imported from an earlier schema, to the present one."""
+    if schema < TICKET_KEYS:
+        connection.execute(NUMBER_TICKETS, {"first": first})
+        connection.execute(COUNT_NUMBERS)
+        for project, company, name in connection.execute(SELECT_PROJECTS_WITHOUT_KEY).fetchall():
+            key = next(key for key in propose_keys(name) if not connection.execute(HAS_KEY, (company, key)).fetchone())
+            connection.execute(INSERT_KEY, (company, key, project))
+            connection.execute("UPDATE project SET key = ? WHERE id = ?", (key, project))
     if schema < COLUMN_KINDS:
         connection.execute(MOVE_RESOLVED, {"first": first})
         connection.execute(RESOLVE_DONE, {"first": first})

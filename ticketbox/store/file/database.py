@@ -72,8 +72,11 @@ class FileSizes(msgspec.Struct, frozen=True):
 class Database:
     """The open file. Use `await Database.open(path)`, then `read` and `write`."""
 
-    def __init__(self, path: Path, clock: Clock, publish: Callable[[list[CommittedEvent]], None]) -> None:
+    def __init__(
+        self, path: Path, clock: Clock, publish: Callable[[list[CommittedEvent]], None], public_url: str = ""
+    ) -> None:
         self.path = path
+        self.public_url = public_url
         self.clock = clock
         self._publish = publish
         self._readers: list[Connection] = []
@@ -95,9 +98,10 @@ class Database:
         readers: int = READERS,
         checkpoints: bool = True,
         publish: Callable[[list[CommittedEvent]], None] = lambda _: None,
+        public_url: str = "",
     ) -> Self:
         """Open a migrated file. Only the server checkpoints; commands that run beside it never do."""
-        self = cls(path, clock or Clock(), publish)
+        self = cls(path, clock or Clock(), publish, public_url)
         self._writer = await Connection.open(partial(connect, path, writes=True, checkpoints=checkpoints))
         for _ in range(readers):
             reader = await Connection.open(partial(connect, path, writes=False))
@@ -177,7 +181,7 @@ class Database:
         """Run a unit within a limit, then call `remove_limit`, because the limit would interrupt COMMIT too."""
         connection.execute("BEGIN")
         try:
-            return work(Read(connection, self.clock.now(), overdue))
+            return work(Read(connection, self.clock.now(), overdue, self.public_url))
         finally:
             remove_limit()
             connection.execute("COMMIT")
@@ -237,7 +241,7 @@ class Database:
         return results
 
     def _run_unit(self, unit: UnitOfWork, connection: sqlite3.Connection) -> UnitResult:
-        tx = Write(connection, self.clock.now())
+        tx = Write(connection, self.clock.now(), self.public_url)
         connection.execute("SAVEPOINT unit")
         try:
             result = UnitResult(value=unit.work(tx), events=tx.events)

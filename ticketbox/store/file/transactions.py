@@ -28,11 +28,18 @@ class CommittedEvent(msgspec.Struct, frozen=True):
 
 
 class Read:
-    """A reading transaction: a consistent snapshot of the file."""
+    """A reading transaction: a consistent snapshot of the file. `public_url` is the server's, for links."""
 
-    def __init__(self, connection: sqlite3.Connection, now: int, overdue: Callable[[], bool] = lambda: False) -> None:
+    def __init__(
+        self,
+        connection: sqlite3.Connection,
+        now: int,
+        overdue: Callable[[], bool] = lambda: False,
+        public_url: str = "",
+    ) -> None:
         self.connection = connection
         self.now = now
+        self.public_url = public_url
         self._overdue = overdue
 
     def fetch_all(self, sql: str, parameters: Parameters = ()) -> list[Row]:
@@ -70,8 +77,8 @@ class Read:
 class Write(Read):
     """A writing transaction. Its events are published after the commit."""
 
-    def __init__(self, connection: sqlite3.Connection, now: int) -> None:
-        super().__init__(connection, now)
+    def __init__(self, connection: sqlite3.Connection, now: int, public_url: str = "") -> None:
+        super().__init__(connection, now, public_url=public_url)
         self.events: list[CommittedEvent] = []
 
     def wake_jobs(self) -> None:

@@ -34,7 +34,7 @@ SELECT_LINKS = f"""
   UNION ALL
   SELECT kind, 0, ticket_id FROM ticket_link WHERE other_id = :key
 )
-SELECT l.kind, l.forward, t.public_id, t.title, t.status, t.resolved
+SELECT l.kind, l.forward, t.public_id, v.key || '-' || t.number, t.title, t.status, t.resolved
 FROM link l CROSS JOIN ticket t ON t.id = l.ticket_id CROSS JOIN visible_project v ON v.id = t.project_id
 WHERE v.within ORDER BY t.id
 """
@@ -45,9 +45,9 @@ def list_links(tx: Read, viewer: Viewer, key: int) -> list[TicketLink]:
     links = [
         TicketLink(
             LinkRole(kind) if forward else INVERSE[LinkKind(kind)],
-            LinkedTicket(id_, title, Status(status), bool(resolved)),
+            LinkedTicket(id_, key_, title, Status(status), bool(resolved), f"{tx.public_url}/tickets/{id_}"),
         )
-        for kind, forward, id_, title, status, resolved in tx.fetch_all(SELECT_LINKS, {**viewer, "key": key})
+        for kind, forward, id_, key_, title, status, resolved in tx.fetch_all(SELECT_LINKS, {**viewer, "key": key})
     ]
     return sorted(links, key=lambda link: _ORDER.index(link.kind))
 

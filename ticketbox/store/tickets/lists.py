@@ -98,8 +98,8 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
     ]
     pages = arms[0] if len(arms) == 1 else " UNION ALL ".join(f"SELECT id FROM ({arm})" for arm in arms)
     home = "" if wanted.column is None else f"AND v.id = {_PROJECT_OF_COLUMN}"
-    return f"""{WITH_VISIBLE_PROJECTS}, chosen (id, company_id, public_id) AS MATERIALIZED (
-  SELECT t.id, v.company_id, v.public_id
+    return f"""{WITH_VISIBLE_PROJECTS}, chosen (id, company_id, public_id, name, key) AS MATERIALIZED (
+  SELECT t.id, v.company_id, v.public_id, v.name, v.key
   FROM visible_project v CROSS JOIN json_each(:statuses) s CROSS JOIN ticket t
   WHERE v.within AND (:company IS NULL OR v.company_id = :company) AND (:project IS NULL OR v.public_id = :project)
     {home} AND t.id IN ({pages})

@@ -1,7 +1,7 @@
 """Positions of tickets in their columns: numbers with gaps, so that a move rarely has to renumber."""
 
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets.tickets import RESOLVED_BY_COLUMN, TicketState, load_state
+from ticketbox.store.tickets.tickets import RESOLVED_BY_COLUMN, TicketState, allocate_number, load_state
 
 GAP = 1 << 20
 
@@ -14,15 +14,24 @@ def find_in_column(tx: Read, column: int, public_id: str) -> TicketState | None:
     return None if key is None else load_state(tx, key)
 
 
+KEEP_NUMBER = """
+INSERT INTO ticket_number_alias (project_id, number, ticket_id)
+SELECT project_id, number, id FROM ticket WHERE id = :key AND project_id <> :project
+"""
 PLACE_TICKET = f"""
-UPDATE ticket SET project_id = :project, column_id = :column, position = :position, resolved = {RESOLVED_BY_COLUMN}
+UPDATE ticket SET project_id = :project, column_id = :column, position = :position,
+  number = ifnull(:number, number), resolved = {RESOLVED_BY_COLUMN}
 WHERE id = :key RETURNING resolved
 """
 
 
 def place_ticket(tx: Write, key: int, project: int, column: int, position: int) -> bool:
-    """Move a ticket to a position in a column of any project. Return whether it is resolved there."""
-    given = {"project": project, "column": column, "position": position, "key": key}
+    """Move a ticket to a position in a column of any project. Return whether it is resolved there.
+
+    In another project it gets a new number; its old one keeps referring to it.
+    """
+    number = allocate_number(tx, project) if tx.execute(KEEP_NUMBER, {"project": project, "key": key}) else None
+    given = {"project": project, "column": column, "position": position, "number": number, "key": key}
     return bool(tx.fetch_value(PLACE_TICKET, given))
 
 

@@ -26,8 +26,10 @@ _work_states = {state.value: state for state in WorkState}
 
 # Each column of a ticket's row, by name: rows are read through `get_fields`, never by a number.
 _COLUMNS = {
-    "key": "t.id", "id": "t.public_id", "company_id": "v.company_id", "project_id": "v.public_id",
-    "column_id": "c.public_id", "position": "t.position", "title": "t.title", "description": "t.description",
+    "key": "t.id", "id": "t.public_id", "project_key": "v.key", "number": "t.number",
+    "company_id": "v.company_id", "project_id": "v.public_id", "project": "v.name",
+    "column_id": "c.public_id", "column": "c.name", "position": "t.position",
+    "title": "t.title", "description": "t.description",
     "status": "t.status", "resolved": "t.resolved", "priority": "t.priority", "labels": "t.labels",
     "branch": "t.branch", "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at",
     "claimed_until": "t.claimed_until", "run": "w.run", "session_id": "w.public_id", "session_state": "w.state",
@@ -61,12 +63,13 @@ def build_tickets(tx: Read, rows: list[Row]) -> list[Ticket]:
     """Build tickets from rows of TICKET_COLUMNS, with their bylines and assignees."""
     bylines = Bylines(tx, chain.from_iterable(map(_get_writers, rows)))
     assigned = assignments.list_assignees_of_tickets(tx, list(map(_get_key, rows)))
-    return [_build_ticket(row, bylines, assigned, tx.now) for row in rows]
+    return [_build_ticket(row, bylines, assigned, tx.now, f"{tx.public_url}/tickets/") for row in rows]
 
 
-def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int) -> Ticket:
+def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person]], now: int, base: str) -> Ticket:
     (
-        key, public_id, company, project, column, position, title, description, status,
+        key, public_id, project_key, number, company, project, project_name,
+        column, column_name, position, title, description, status,
         resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until,
         run, session_id, session_state, source_url, summary, comments, version, created_at, created_by,
         updated_at, updated_by, archived_at, archived_by,
@@ -83,9 +86,14 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
     # By position, in the record's order: keywords cost as much as all the rest for a page of tickets.
     return Ticket(
         public_id,
+        f"{project_key}-{number}",
+        number,
+        base + public_id,
         company,
         project,
+        project_name,
         column,
+        column_name,
         position,
         title,
         description,
@@ -183,10 +191,18 @@ class NewTicket(msgspec.Struct, frozen=True):
 
 INSERT_TICKET = """
 INSERT INTO ticket (public_id, project_id, column_id, position, title, description, priority, labels, branch,
-  source_url, created_at, created_by, updated_at, updated_by, resolved)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14,
+  source_url, created_at, created_by, updated_at, updated_by, number, resolved)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
   (SELECT kind = 'done' FROM board_column WHERE id = ?3))
 """
+
+
+ALLOCATE_NUMBER = "UPDATE project SET next_number = next_number + 1 WHERE id = ? RETURNING next_number - 1"
+
+
+def allocate_number(tx: Write, project: int) -> int:
+    """Return the number of a project's next ticket. A number is never allocated twice."""
+    return tx.fetch_value(ALLOCATE_NUMBER, (project,))
 
 
 def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
@@ -196,7 +212,8 @@ def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
     key = tx.insert(
         INSERT_TICKET,
         (public_id, new.project, new.column, new.position, new.title, new.description,
-         PRIORITIES.index(new.priority), labels, new.branch, new.source_url, tx.now, byline, tx.now, byline),
+         PRIORITIES.index(new.priority), labels, new.branch, new.source_url, tx.now, byline, tx.now, byline,
+         allocate_number(tx, new.project)),
     )  # fmt: skip
     _index_labels(tx, key, new.labels)
     return key, public_id

@@ -23,6 +23,20 @@ describe('render', () => {
     expect(renderMarkdown(`[click](<${address}>)`)).not.toContain('href');
   });
 
+  test('links ids, and keys of visible projects, outside of links and code', () => {
+    const keys = new Set(['WEB']);
+    const html = renderMarkdown(
+      'See WEB-42, t-4k7m2q9x and UTF-8 in `WEB-1` or [WEB-2](/x), not WEB-0 or AWEB-3.',
+      {
+        keys,
+      },
+    );
+    expect(html).toContain('<a href="/t/WEB-42" rel="noopener nofollow">WEB-42</a>');
+    expect(html).toContain('<a href="/tickets/t-4k7m2q9x" rel="noopener nofollow">t-4k7m2q9x</a>');
+    expect(html.match(/<a /g)).toHaveLength(3);
+    expect(renderMarkdown('WEB-42 https://example.org/WEB-42', {})).not.toContain('/t/');
+  });
+
   test('opens links to other hosts in a new tab, and its own here', () => {
     expect(renderMarkdown('[a](https://other.example/)')).toContain('target="_blank"');
     expect(renderMarkdown('[a](https://other.example/)')).toContain('rel="noopener nofollow"');

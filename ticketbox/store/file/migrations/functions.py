@@ -1,4 +1,4 @@
-"""The SQL functions that migrations 0005 and 0008 call, frozen as they were when those migrations were released.
+"""The SQL functions that migrations 0005, 0008 and 0014 call, frozen as they were when those migrations were released.
 
 History must not change: this module imports nothing of ticketbox, and a later change to search or to fingerprints
 gets a migration and functions of its own. It reads stored streams, which are JSON arrays of entries.
@@ -10,6 +10,7 @@ import re
 import sqlite3
 import sys
 import time
+import unicodedata
 from collections.abc import Callable, Iterable
 from typing import Any
 from urllib.parse import urlsplit
@@ -45,12 +46,14 @@ def register_functions(connection: sqlite3.Connection, report: Callable[[str], N
 
     `error_words(encoding, data)`, `console_words(encoding, data)` and `error_prints(encoding, data)` read a stored
     stream; a damaged one counts as empty. `page_prints(url)` reads an address. Fingerprints are JSON.
+    `project_key(company, name)` returns a key for the next project of a company that no earlier call returned.
     `step(what, key)` is always true, and reports every few seconds how many rows are done.
     """
     connection.create_function("error_words", 2, _error_words, deterministic=True)
     connection.create_function("console_words", 2, _console_words, deterministic=True)
     connection.create_function("error_prints", 2, _error_prints, deterministic=True)
     connection.create_function("page_prints", 1, _page_prints, deterministic=True)
+    connection.create_function("project_key", 2, _KeyChooser().choose)
     connection.create_function("step", 2, _ProgressReporter(report).count)
 
 
@@ -138,6 +141,27 @@ def _location(url: str, function: str | None) -> str:
 
 def _hash(*texts: str) -> int:
     return int.from_bytes(hashlib.sha256("\0".join(texts).encode()).digest()[:7])
+
+
+class _KeyChooser:
+    def __init__(self) -> None:
+        self._taken: set[tuple[int, str]] = set()
+
+    def choose(self, company: int, name: str) -> str:
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().upper()
+        letters = "".join(char for char in plain if char.isalnum())
+        if len(letters) < 2:
+            letters = "PRJ"
+        number, key = 1, letters[:3]
+        while (company, key) in self._taken:
+            number += 1
+            key = (
+                letters[: number + 2]
+                if number < 4 and len(letters) > number + 1
+                else (letters[: min(3, 5 - len(str(number)))] + str(number))
+            )
+        self._taken.add((company, key))
+        return key
 
 
 class _ProgressReporter:

@@ -19,6 +19,7 @@ export function parsePath(path: string): Route {
       if (id && (rest === undefined || rest === 'table' || rest === 'archive'))
         return { name: 'board', project: id, view: rest ?? 'board' };
       break;
+    case 't':
     case 'tickets':
       if (id) return { name: 'ticket', ticket: id, tab: rest ?? null };
       break;

@@ -11,7 +11,7 @@ import { workspace } from '../core/workspace.svelte';
 import type { Completion } from './completion';
 
 export const GROUPS = ['Filters', 'Tickets', 'Projects', 'Commands'] as const;
-const TICKET_ID = /^t-?[0-9a-z]{6,12}$/i;
+const TICKET_ID = /^(t-?[0-9a-z]{6,12}|[0-9a-z]{2,5}-[1-9][0-9]{0,8})$/i;
 
 /** An item of the palette: completes the query, or closes the palette and runs. */
 export type PaletteItem = {
@@ -34,7 +34,7 @@ export function toFilterItem(completion: Completion): PaletteItem {
 /** The items for tickets: the ticket whose ID is the query, the results, and a link to all results. */
 export function toTicketItems(query: string, results: Hit[]): PaletteItem[] {
   const id = query.toLowerCase();
-  const isId = TICKET_ID.test(id) && !results.some((each) => each.id === id);
+  const isId = TICKET_ID.test(id) && !results.some((each) => each.id === id || each.key.toLowerCase() === id);
   return [
     ...(isId ? [toIdItem(id)] : []),
     ...results.map(toTicketItem),
@@ -62,7 +62,7 @@ function toTicketItem(ticket: Hit): PaletteItem {
     ticket,
     pieces: ticket.highlights.title.length > 0 ? ticket.highlights.title : undefined,
     faded: isArchived || ticket.resolved,
-    hint: isArchived ? 'archived' : workspace.project(ticket.project_id)?.name,
+    hint: isArchived ? `${ticket.key} · archived` : `${ticket.key} · ${ticket.project}`,
     run: () => router.go(`/tickets/${ticket.id}`),
   };
 }

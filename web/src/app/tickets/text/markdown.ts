@@ -60,14 +60,66 @@ markdown.renderer.rules['task'] = (tokens, index, _options, env) => {
   return `<input type="checkbox" data-line="${line}" aria-label="${name}"${done ? ' checked' : ''}${off}> `;
 };
 
+// Ids and keys of tickets become links. A key must begin with that of a project that the reader sees (`env.keys`).
+const TICKET = /(?<![\w/.-])(?:(t-[0-9a-hjkmnp-tv-z]{8})|([A-Z0-9]{2,5})-[1-9]\d{0,8})(?![\w-])/g;
+markdown.core.ruler.push('tickets', (state) => {
+  const keys = (state.env as { keys?: ReadonlySet<string> }).keys;
+  for (const { type, children } of state.tokens) {
+    if (type !== 'inline' || !children) continue;
+    let depth = 0;
+    for (let index = 0; index < children.length; index++) {
+      const token = children[index]!;
+      if (token.type === 'link_open') depth += 1;
+      else if (token.type === 'link_close') depth -= 1;
+      else if (token.type === 'text' && depth === 0) {
+        const parts = linkTickets(state, token, keys);
+        children.splice(index, 1, ...parts);
+        index += parts.length - 1;
+      }
+    }
+  }
+});
+
+function linkTickets(
+  state: Parameters<Parameters<typeof markdown.core.ruler.push>[1]>[0],
+  token: MarkdownToken,
+  keys: ReadonlySet<string> | undefined,
+): MarkdownToken[] {
+  const parts: MarkdownToken[] = [];
+  let end = 0;
+  const addText = (text: string) => {
+    if (text) parts.push(Object.assign(new state.Token('text', '', 0), { content: text }));
+  };
+  for (const { 0: text, 1: id, 2: project, index } of token.content.matchAll(TICKET)) {
+    if (!id && !keys?.has(project!)) continue;
+    addText(token.content.slice(end, index));
+    const open = new state.Token('link_open', 'a', 1);
+    open.attrSet('href', id ? `/tickets/${id}` : `/t/${text}`);
+    parts.push(open);
+    addText(text);
+    parts.push(new state.Token('link_close', 'a', -1));
+    end = index + text.length;
+  }
+  if (parts.length === 0) return [token];
+  addText(token.content.slice(end));
+  return parts;
+}
+
 // Wide tables scroll in their own focusable region.
 markdown.renderer.rules.table_open = () =>
   '<div class="wide" tabindex="0" role="region" aria-label="Table"><table>';
 markdown.renderer.rules.table_close = () => '</table></div>';
 
-/** Render Markdown as HTML without scripts, styles or content from other hosts. `tasks` enables its checkboxes. */
-export function renderMarkdown(source: string, { tasks = false } = {}): string {
-  return markdown.render(source, { tasks });
+interface RenderOptions {
+  /** Enables the checkboxes of task lists. */
+  tasks?: boolean;
+  /** The keys of the projects whose tickets become links. */
+  keys?: ReadonlySet<string>;
+}
+
+/** Render Markdown as HTML without scripts, styles or content from other hosts. */
+export function renderMarkdown(source: string, { tasks = false, keys }: RenderOptions = {}): string {
+  return markdown.render(source, { tasks, keys });
 }
 
 /** The text of a Markdown source on one line, without markup. */

@@ -1,4 +1,4 @@
-"""Files and exports of versions without kinds of columns get them, and their tickets' `resolved` follows."""
+"""Files and exports of earlier versions get kinds of columns and keys of tickets."""
 
 import contextlib
 import json
@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from ticketbox.store.export_import import records
 from ticketbox.store.export_import.transfer import export_file, import_file
 from ticketbox.store.file import migrate
 from ticketbox.store.file.migrate import list_migrations, prepare_file
@@ -19,7 +20,7 @@ INSERT INTO user (id, public_id, email, name, created_at) VALUES (1, 'usr_1', 'a
 INSERT INTO byline (id, user_id, via) VALUES (1, 1, 'web');
 INSERT INTO company (id, public_id, name, created_at, created_by) VALUES (1, 'co_1', 'C', 0, 1);
 INSERT INTO project (id, public_id, company_id, name, created_at, created_by)
-  VALUES (1, 'proj_1', 1, 'P', 0, 1), (2, 'proj_2', 1, 'Q', 0, 1);
+  VALUES (1, 'proj_1', 1, 'Pro', 0, 1), (2, 'proj_2', 1, 'Pro', 0, 1);
 INSERT INTO board_column (id, public_id, project_id, name, position) VALUES
   (1, 'col_1', 1, 'Backlog', 0), (2, 'col_2', 1, 'Review', 1), (3, 'col_3', 1, 'FIXED ', 2), (4, 'col_4', 1, 'Done', 3),
   (5, 'col_5', 2, 'Closed', 0), (6, 'col_6', 2, 'Todo', 1);
@@ -64,17 +65,29 @@ def check(path: Path) -> None:
         assert found == [(row[0], *row[6:]) for row in TICKETS]
         moved = connection.execute("SELECT id FROM ticket WHERE column_id = 3 ORDER BY position").fetchall()
         assert moved == [(4,), (3,), (2,)]
+        keys = connection.execute("SELECT key, next_number FROM project ORDER BY id").fetchall()
+        assert keys == [("PRO", 7), ("PRO2", 2)]
+        owners = connection.execute("SELECT key, company_id, project_id FROM project_key ORDER BY key").fetchall()
+        assert owners == [("PRO", 1, 1), ("PRO2", 1, 2)]
+        numbers = connection.execute("SELECT id, number FROM ticket ORDER BY id").fetchall()
+        assert numbers == [(1, 1), (2, 2), (3, 3), (4, 4), (5, 5), (6, 1), (7, 6)]
         assert connection.execute("SELECT count(*) FROM search WHERE search MATCH 'scope: r1'").fetchone() == (6,)
 
 
-def test_migration_gives_columns_kinds_and_tickets_one_status(old: Path) -> None:
+def test_migration_gives_columns_kinds_tickets_one_status_and_keys(old: Path) -> None:
     prepare_file(old)
     check(old)
 
 
-def test_import_of_an_earlier_export_gives_columns_kinds(old: Path, tmp_path: Path) -> None:
+def test_import_of_an_earlier_export_gives_kinds_and_keys(
+    old: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     source = tmp_path / "old.zip"
-    export_file(old, source, None, lambda _, __: None)
+    with monkeypatch.context() as patched:
+        with contextlib.closing(sqlite3.connect(old)) as connection:
+            held = {name for (name,) in connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")}
+        patched.setattr(records, "TABLES", {name: where for name, where in records.TABLES.items() if name in held})
+        export_file(old, source, None, lambda _, __: None)
     with zipfile.ZipFile(source) as archive:
         manifest = json.loads(archive.read("manifest.json"))
         columns = archive.read("records/board_column.ndjson")
