@@ -1,6 +1,7 @@
 """Preparing a capture before its transaction: decode, redact, shorten and compress its parts."""
 
 import re
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
@@ -17,6 +18,7 @@ from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.search_text import collect_console_words, collect_error_words
 from ticketbox.domain.companies.records import Bodies, CapturePolicy
 from ticketbox.domain.companies.url_patterns import choose_best_match
+from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
@@ -40,6 +42,9 @@ MAX_ATTACHMENTS = 20
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffd]")  # U+FFFD: a character that was already damaged
 
 
+MAX_CAPTURED_AT = 4_102_444_800_000  # the year 2100
+
+
 class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The metadata of a capture.
 
@@ -58,9 +63,10 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ]
     page: Page
     health: Health
-    captured_at: Annotated[
-        float, Meta(ge=0, le=4_102_444_800_000, description="The browser's time, in epoch milliseconds.")
-    ]
+    captured_at: (
+        Annotated[float, Meta(ge=0, le=MAX_CAPTURED_AT, description="The browser's time, in epoch milliseconds.")]
+        | Annotated[datetime, Meta(tz=True, description="The browser's time, in RFC 3339.")]
+    )
     environment: Environment = msgspec.field(default_factory=Environment)
     redaction: Annotated[Redaction, Meta(description="What the browser has already redacted.")] = msgspec.field(
         default_factory=Redaction
@@ -72,6 +78,16 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     description: Markdown = ""
     priority: Priority = Priority.NONE
     labels: Labels = []
+
+
+def _parse_captured_at(moment: float | datetime) -> int:
+    """Convert a capture's time to epoch milliseconds. Raises InvalidRequest for a time before 1970 or after 2100."""
+    if not isinstance(moment, datetime):
+        return int(moment)
+    captured_at = to_epoch_ms(moment) if 1970 <= moment.year <= 2100 else -1
+    if not 0 <= captured_at <= MAX_CAPTURED_AT:
+        raise InvalidField("capture.captured_at", "must be between 1970 and 2100")
+    return captured_at
 
 
 class Upload(msgspec.Struct, frozen=True):
@@ -191,7 +207,7 @@ def process_capture(
         capture=NewCapture(
             public_id=public_id,
             client_id=envelope.id,
-            captured_at=int(envelope.captured_at),
+            captured_at=_parse_captured_at(envelope.captured_at),
             page=page,
             environment=envelope.environment,
             health=health,
