@@ -25,17 +25,21 @@ Environment = dict[str, str]
 
 
 class Connection(NamedTuple):
-    """How an agent reaches ticketbox: by HTTP with a token, or through a local server, by default `ticketbox mcp`."""
+    """How an agent reaches ticketbox: by HTTP with a token, or through a local server, by default `ticketbox mcp`.
+
+    `tools` is the set that it lists, "core" or "all".
+    """
 
     transport: str
     url: str
     token: str
     bridge: tuple[str, ...] = ()
+    tools: str = "core"
 
     @property
     def endpoint(self) -> str:
         """The address of the MCP endpoint."""
-        return f"{self.url}/mcp"
+        return f"{self.url}/mcp" if self.tools == "core" else f"{self.url}/mcp?tools={self.tools}"
 
     @property
     def headers(self) -> dict[str, str]:
@@ -50,7 +54,7 @@ class Connection(NamedTuple):
     @property
     def environment(self) -> Environment:
         """The environment of the local server."""
-        return {"SERVICE_API_TOKEN": self.token, "TICKETBOX_URL": self.url}
+        return {"SERVICE_API_TOKEN": self.token, "TICKETBOX_URL": self.url, "TICKETBOX_TOOLS": self.tools}
 
 
 class Agent:

@@ -174,4 +174,4 @@ def test_waiting_agent_gets_a_new_ticket(
         return "Found it."
 
     model.follow(script)
-    agent.run(connect(world, transport), model, tmp_path)
+    agent.run(connect(world, transport)._replace(tools="all"), model, tmp_path)
