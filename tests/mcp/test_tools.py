@@ -33,13 +33,14 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "search_tickets": {"q": "Spare"},
         "find_similar_tickets": {"ticket_id": ticket},
         "get_ticket": {"ticket_id": ticket, "include": ["capture", "comments", "history"]},
-        "create_ticket": {"title": "By an agent", "project_id": world.project, "idempotency_key": mode},
+        "create_ticket": {"title": "Queued", "project_id": world.project, "labels": ["queue"], "idempotency_key": mode},
         "update_ticket": {"ticket_id": spare, "priority": "high"},
         "move_ticket": {"ticket_id": spare, "column_id": column},
         "bulk_move_tickets": {"ticket_ids": [spare, third], "column_id": column},
         "link_tickets": {"ticket_id": spare, "kind": "relates", "other": third},
         "unlink_tickets": {"ticket_id": spare, "kind": "relates", "other": third},
         "start_work_on_ticket": {"ticket_id": spare},
+        "claim_next_ticket": {"project_id": world.project, "labels": ["queue"]},
         "stop_work_on_ticket": {"ticket_id": third},
         "assign_ticket": {"ticket_id": spare, "user_id": "me"},
         "unassign_ticket": {"ticket_id": spare, "user_id": "me"},
@@ -180,7 +181,8 @@ def test_text_and_object_of_a_refusal_have_the_same_content(world: World, mode: 
 def test_tools_whose_results_have_pictures_declare_no_output_schema() -> None:
     """Their results have no structured part, because clients that prefer it drop the picture."""
     cards = tools.get_tool_cards(load_registry())
-    assert {name for name, card in cards.items() if card.output_schema is None} == {"get_ticket", "get_screenshot"}
+    without = {name for name, card in cards.items() if card.output_schema is None}
+    assert without == {"get_ticket", "get_screenshot", "claim_next_ticket"}
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

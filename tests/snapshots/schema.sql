@@ -307,7 +307,7 @@ CREATE TABLE project (
   extra_redactions TEXT NOT NULL DEFAULT '[]',
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-, key TEXT, next_number INTEGER NOT NULL DEFAULT 1) STRICT;
+, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent') STRICT;
 
 CREATE TABLE project_key (
   company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
@@ -705,6 +705,8 @@ END;
 CREATE INDEX ticket_link_of_other ON ticket_link (other_id, kind);
 
 CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NULL;
+
+CREATE INDEX ticket_ready ON ticket (column_id, priority DESC, position) WHERE status = 'active' AND resolved = 0;
 
 CREATE INDEX webhook_of_company ON webhook (company_id, id);
 

@@ -321,6 +321,8 @@ CASES: dict[str, Case] = {
     "restore_ticket": Case(_ticket, MEMBER),
     "link_tickets": Case(lambda w: {**_ticket(w), "kind": "blocks", "other": w.ticket()["id"]}, MEMBER),
     "unlink_tickets": Case(lambda w: {**_ticket(w), "kind": "blocks", "other": w.ticket()["id"]}, MEMBER),
+    "claim_next_ticket": Case(lambda w: {"project_id": w.project if w.ticket() else ""}, MEMBER),
+    "send_to_agent": Case(_ticket, MEMBER),
     "start_work": Case(lambda w: {**_ticket(w), "branch": "fix", "lease_minutes": 5}, MEMBER),
     "stop_work": Case(_ticket, MEMBER),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),

@@ -215,7 +215,8 @@ def _build_answer(operation: Operation, result: Any, scope: Scope, site: Site) -
         answer.headers.append(build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure))
         return answer
     if result is None:
-        return Answer(204, b"", "")
+        is_empty = operation.result is types.NoneType
+        return Answer(204, b"", "") if is_empty else Answer(200, b"null", "application/json")
     status = 201 if operation.creates and not getattr(result, "repeated", False) else 200
     answer = build_json_answer(result, status)
     version = getattr(result, "version", None)

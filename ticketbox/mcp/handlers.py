@@ -132,6 +132,8 @@ class Handlers:
             await self._dispatcher.admit(card.operation, context)
             raise
         result = await self._dispatcher.dispatch(call.card.operation, call.arguments, context, lax=True)
+        if result is None and call.card.operation.waits:
+            return ToolResult("null", None)  # nothing came; the tool has no output schema
         images = [result] if isinstance(result, Content) else await self._load_images(result, context)
         structured = answers.build_structured_result(result, full=call.full)
         if isinstance(structured.get("items"), list):
@@ -144,7 +146,9 @@ class Handlers:
         kept, matched = answers.cut_page(page, full=call.full), page.get("matched", len(page["items"]))
         if kept == len(page["items"]):
             return page
-        if operation.accepts_cursor:
+        if operation.waits:  # a second call without a position would wait for other events
+            page["last"] = page["items"][kept - 1]["id"]
+        elif operation.accepts_cursor:
             shorter = {**call.arguments, "limit": kept}
             result = await self._dispatcher.dispatch(operation, shorter, context, lax=True)
             page = answers.build_structured_result(result, full=call.full)

@@ -142,8 +142,8 @@ def _build_output_schema(operation: Operation) -> Json | None:
     It has only the first fields, because models read it too. None for a tool whose result can have images: such a
     result has no structured part.
     """
-    (shape,) = list_answer_types(operation)
-    if shape in _WITH_IMAGES:
+    shape = list_answer_types(operation)[0]  # the other one of a result that may be missing is None
+    if isinstance(shape, type) and issubclass(shape, _WITH_IMAGES):
         return None
     output = _drop_null_type(_inline_schema(shape))
     properties: Json = output.get("properties", {})

@@ -21,7 +21,7 @@ from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm
 from ticketbox.store.events import events
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.tickets import lists, search
+from ticketbox.store.tickets import lists, ready, search
 from ticketbox.store.tickets.lists import Sort, TicketFilter
 from ticketbox.store.tickets.search import IndexQuery
 
@@ -101,6 +101,7 @@ VALUES: dict[str, Any] = {
     "priority": Priority.HIGH,
     "resolved": True,
     "updated_since": 1,
+    "ready": True,
 }
 CHOICES = [
     dict(zip(VALUES, chosen, strict=True))
@@ -114,6 +115,20 @@ def test_ticket_lists_never_scan_a_table(connection: sqlite3.Connection, sort: S
     for choice in CHOICES:
         sql = lists.compose_query(TicketFilter(ACTIVE, sort, **choice), resumed=resumed)
         assert find_scanned_tables(connection, sql) == set(), choice
+
+
+@pytest.mark.parametrize("labels", [(), ("x",), ("x", "y")])
+@pytest.mark.parametrize("column", [None, 1])
+def test_queue_of_ready_tickets_is_read_from_an_index(
+    connection: sqlite3.Connection, labels: tuple[str, ...], column: int | None
+) -> None:
+    for priority, assignee in itertools.product((None, Priority.HIGH), (None, "x")):
+        sql = ready.compose_query(ready.ReadyFilter(column, labels, priority, assignee))
+        assert find_scanned_tables(connection, sql) == set()
+        steps = [step for step in plan(connection, sql) if "SUBQUERY" in step]
+        if not labels:
+            assert any("SEARCH i USING INDEX ticket_ready" in step for step in steps), steps
+            assert not any("TEMP B-TREE" in step for step in steps), steps
 
 
 # Filters that leave the order of the page to an index; the others look the candidates up first and sort those.

@@ -51,6 +51,7 @@ class Project(msgspec.Struct, frozen=True):
     key: str
     url_patterns: list[str]
     capture_policy: CapturePolicy
+    agent_label: str
     created: By
 
 

@@ -202,7 +202,9 @@ def _describe_responses(route: Route, operation: Operation, known: dict[str, Jso
             for kind in operation.media:
                 content[kind] = {"schema": {"type": "object"} if kind == "application/json" else binary}
         elif shape is not types.NoneType:
-            content["application/json"] = {"schema": known[_identify_shape(shape)]}
+            schema = known[_identify_shape(shape)]
+            is_nullable = types.NoneType in list_answer_types(operation)
+            content["application/json"] = {"schema": {"anyOf": [schema, {"type": "null"}]} if is_nullable else schema}
     responses: Json = {
         status if content else "204": {"description": "Done.", **({"content": content} if content else {})}
     }

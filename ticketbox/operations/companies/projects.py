@@ -12,7 +12,7 @@ from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Conflict, InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
-from ticketbox.operations.core.inputs import Name
+from ticketbox.operations.core.inputs import Label, Name
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, find_membership, find_writable
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.recording import record_company_event
@@ -154,6 +154,7 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     key: ProjectKey | UnsetType = UNSET
     url_patterns: UrlPatterns | UnsetType = UNSET
     capture_policy: PolicyInput | UnsetType = UNSET
+    agent_label: Annotated[Label, Meta(description="The label that sends a ticket to agents.")] | UnsetType = UNSET
 
 
 @operation(
@@ -162,13 +163,14 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"project_id": "proj_9w4k2m7x0c3n", "capture_policy": {"bodies": "on"}},
 )  # fmt: skip
 def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
-    """Change a project's name, key, address patterns or capture policy. Requires the role admin.
+    """Change a project's name, key, address patterns, capture policy or agent label. Requires the role admin.
 
     Its tickets get the new key, and their old keys keep working.
     """
-    fields = [name for name in ("name", "key", "url_patterns", "capture_policy") if getattr(args, name) is not UNSET]
+    names = ("name", "key", "url_patterns", "capture_policy", "agent_label")
+    fields = [name for name in names if getattr(args, name) is not UNSET]
     if not fields:
-        raise InvalidRequest("nothing to change: send name, key, url_patterns or capture_policy")
+        raise InvalidRequest("nothing to change: send name, key, url_patterns, capture_policy or agent_label")
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     if args.key is not UNSET:
         _check_key(tx, row.company, row.key, args.key)
@@ -178,6 +180,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         row.key,
         name=UNSET if args.name is UNSET else args.name.strip(),
         patterns=args.url_patterns,
+        agent_label=UNSET if args.agent_label is UNSET else args.agent_label.strip(),
         policy=UNSET if args.capture_policy is UNSET else args.capture_policy.build_policy(),
     )
     record_company_event(tx, actor, "project.changed", row.company, row.key, fields=fields)

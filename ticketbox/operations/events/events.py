@@ -147,6 +147,7 @@ class NewEvents(msgspec.Struct, frozen=True):
         "Use this to sleep until something changes, instead of asking again and again; then call it with `last` as "
         "`after`.",
         {"types": ["comment.created", "ticket.moved"], "wait_seconds": 50},
+        core=True,
     ),
     waits=True,
 )

@@ -26,12 +26,9 @@ MAX_LINKS = 100
 
 Kind = Annotated[
     LinkRole,
-    Meta(
-        description="What the ticket is to `other`: it `blocks`, `duplicates` or `relates` to it, or has it as its "
-        "`parent`. `blocked_by`, `duplicated_by` and `child` are the other direction."
-    ),
+    Meta(description="What the ticket is to `other`; for `parent`, `other` is the ticket's parent."),
 ]
-Other = Annotated[TicketId, Meta(description="A ticket of the same company: its id, or its URL in the web app.")]
+Other = Annotated[TicketId, Meta(description="A ticket of the same company.")]
 
 
 class LinkTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -58,6 +58,7 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     label: Annotated[Label, Meta(description="Only tickets with this label, ignoring case.")] | None = None
     priority: Priority | None = None
     resolved: Annotated[bool, Meta(description="Only resolved tickets, or only unresolved ones.")] | None = None
+    ready: Annotated[bool, Meta(description="Only tickets that claim_next_ticket could claim.")] = False
     updated_since: (
         Annotated[datetime, Meta(tz=True, description="Only tickets updated since this time, in RFC 3339.")] | None
     ) = None
@@ -96,6 +97,7 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
         label=None if args.label is None else args.label.strip(),
         priority=args.priority,
         resolved=args.resolved,
+        ready=args.ready,
         updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
     )
     after = decode_cursor(actor, args, lists.count_sort_keys(wanted.sort))

@@ -19,8 +19,8 @@ _strings = msgspec.json.Decoder(list[str])
 
 _SELECT_PROJECT = f"""
 {WITH_VISIBLE_PROJECTS}
-SELECT p.id, p.public_id, v.company_id, p.name, p.key, p.url_patterns, p.bodies, p.extra_redactions, p.created_at,
-  p.created_by
+SELECT p.id, p.public_id, v.company_id, p.name, p.key, p.url_patterns, p.bodies, p.extra_redactions, p.agent_label,
+  p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -37,6 +37,7 @@ class _ProjectRow(NamedTuple):
     url_patterns: str
     bodies: int
     extra_redactions: str
+    agent_label: str
     created_at: int
     created_by: int
 
@@ -73,6 +74,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                 capture_policy=CapturePolicy(
                     Bodies.ON if row.bodies else Bodies.OFF, _strings.decode(row.extra_redactions)
                 ),
+                agent_label=row.agent_label,
                 created=bylines.build(row.created_by, row.created_at),
             ),
         )
@@ -105,6 +107,7 @@ def update_project(
     name: str | UnsetType = UNSET,
     patterns: list[str] | UnsetType = UNSET,
     policy: CapturePolicy | UnsetType = UNSET,
+    agent_label: str | UnsetType = UNSET,
 ) -> None:
     """Update the fields that are set."""
     update_columns(
@@ -112,10 +115,19 @@ def update_project(
         "project",
         key,
         name=name,
+        agent_label=agent_label,
         url_patterns=UNSET if patterns is UNSET else _encode_json(patterns),
         bodies=UNSET if policy is UNSET else policy.bodies is Bodies.ON,
         extra_redactions=UNSET if policy is UNSET else _encode_json(policy.extra_redactions),
     )
+
+
+SELECT_AGENT_LABEL = "SELECT agent_label FROM project WHERE id = ?"
+
+
+def load_agent_label(tx: Read, key: int) -> str:
+    """Load the label that sends a project's tickets to agents."""
+    return tx.fetch_value(SELECT_AGENT_LABEL, (key,))
 
 
 def delete_project(tx: Write, key: int) -> None:

@@ -7,6 +7,7 @@ import msgspec
 from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status, Ticket
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
+from ticketbox.store.tickets.ready import READY
 from ticketbox.store.tickets.tickets import TICKET_COLUMNS, TICKET_JOINS, build_tickets, get_fields
 
 
@@ -48,6 +49,7 @@ class TicketFilter(msgspec.Struct, frozen=True):
     priority: Priority | None = None
     resolved: bool | None = None
     updated_since: int | None = None
+    ready: bool = False
 
 
 def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
@@ -84,6 +86,10 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
         where.append("i.resolved = :resolved")
     if wanted.updated_since is not None:
         where.append("i.updated_at >= :updated_since")
+    if wanted.ready:
+        where.append(READY)
+        if wanted.column is None:
+            where.append("EXISTS (SELECT 1 FROM board_column k WHERE k.id = i.column_id AND k.kind = 'todo')")
     inner = [f"{first}.{key}" for key in keys]
     if first == "l":
         inner = ["i.position" if key == "l.position" else key.replace("l.id", "l.ticket_id") for key in inner]
@@ -146,9 +152,8 @@ def list_tickets(
     tx: Read, viewer: Viewer, wanted: TicketFilter, after: tuple[int, ...] | None, limit: int
 ) -> list[tuple[int | tuple[int, ...], Ticket]]:
     """List a page of tickets, each with the sort values that a cursor resumes after."""
-    rows = tx.fetch_all(
-        compose_query(wanted, resumed=after is not None), build_parameters(viewer, wanted, after, limit)
-    )
+    given = {**build_parameters(viewer, wanted, after, limit), "now": tx.now}
+    rows = tx.fetch_all(compose_query(wanted, resumed=after is not None), given)
     columns = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
     get_sort_values = get_fields(*("key" if column == "id" else column for column in columns))
     rows.sort(key=get_sort_values, reverse=wanted.sort.startswith("-"))

@@ -47,6 +47,16 @@ def find_top_position(tx: Read, column: int) -> int:
     return GAP if first is None else first - GAP
 
 
+def is_on_top(tx: Read, column: int, key: int) -> bool:
+    """Whether a ticket is the first of a column."""
+    return tx.fetch_value(SELECT_TOP, (column,)) == key
+
+
+SELECT_TOP = """
+SELECT id FROM ticket WHERE column_id = ? AND status = 'active' ORDER BY position, id LIMIT 1
+"""
+
+
 def find_end_position(tx: Read, column: int) -> int:
     """Return the position after a column's last ticket."""
     last = tx.fetch_value(SELECT_LAST_POSITION, (column,))

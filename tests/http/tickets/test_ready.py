@@ -1,0 +1,194 @@
+"""The queue of ready tickets: what is in it, in which order, and that each ticket is claimed once."""
+
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.mcp_client import GENERATIONS, talk
+from tests.support.server import World, eventually, expect_error, ok
+
+SOON = 1.0  # seconds from a ready ticket to the answer, as promised
+
+
+def claim(world: World, client: httpx.Client | None = None, **given: Any) -> Any:
+    answer = (client or world.api).post(f"/projects/{world.project}/claim-next", json=given, timeout=60)
+    return ok(answer)
+
+
+def ready_titles(world: World, **filters: Any) -> list[str]:
+    found = ok(world.api.get("/tickets", params={"project_id": world.project, "ready": "true", **filters}))
+    return sorted(each["title"] for each in found["items"])
+
+
+def test_next_ticket_is_the_most_urgent_then_the_highest(world: World) -> None:
+    for title, priority in (("Low", "low"), ("Below", "high"), ("Above", "high"), ("None", "none")):
+        world.ticket(title, priority=priority)  # each goes to the top of its column
+    assert [claim(world)["title"] for _ in range(4)] == ["Above", "Below", "Low", "None"]
+    assert claim(world) is None
+
+
+def test_claimed_ticket_is_returned_whole_with_its_lease(world: World) -> None:
+    made = world.ticket("Whole", labels=["agent"])
+    claimed = claim(world, run="laptop", lease_minutes=5)
+    assert {**claimed, "lease": None} == {**ok(world.api.get(f"/tickets/{made['id']}")), "lease": None}
+    assert (claimed["claim"]["run"], claimed["branch"]) == ("laptop", f"{made['id']}-whole")
+    ok(world.api.post(f"/tickets/{made['id']}/work", json={"lease": claimed["lease"]}))
+    history = ok(world.api.get(f"/tickets/{made['id']}/history"))["items"]
+    assert [event["type"] for event in history] == ["ticket.created", "ticket.work_started"]
+
+
+def _archive(world: World, ticket: str) -> None:
+    ok(world.api.post(f"/tickets/{ticket}/archive"))
+
+
+def _resolve(world: World, ticket: str) -> None:
+    ok(world.api.patch(f"/tickets/{ticket}", json={"resolved": True}))
+
+
+def _start(world: World, ticket: str) -> None:
+    ok(world.api.post(f"/tickets/{ticket}/work", json={}))
+
+
+def _block(world: World, ticket: str) -> None:
+    blocker = world.ticket("Blocker", column_id=world.columns[1])["id"]
+    ok(world.api.post(f"/tickets/{blocker}/links", json={"kind": "blocks", "other": ticket}))
+
+
+def _move(world: World, ticket: str) -> None:
+    ok(world.api.post(f"/tickets/{ticket}/move", json={"column_id": world.columns[1]}))
+
+
+@pytest.mark.parametrize("change", [_archive, _resolve, _start, _block, _move])
+def test_ticket_that_is_not_ready_is_neither_listed_nor_claimed(
+    world: World, change: Callable[[World, str], None]
+) -> None:
+    ticket = world.ticket("Busy")["id"]
+    assert ready_titles(world) == ["Busy"]
+    change(world, ticket)
+    assert ready_titles(world) == []
+    assert claim(world) is None
+
+
+def test_resolved_or_archived_blocker_frees_a_ticket(world: World) -> None:
+    for end in (_resolve, _archive):
+        ticket, blocker = world.ticket("Blocked")["id"], world.ticket("Blocker", column_id=world.columns[1])["id"]
+        ok(world.api.post(f"/tickets/{ticket}/links", json={"kind": "blocked_by", "other": blocker}))
+        assert ready_titles(world) == []
+        end(world, blocker)
+        assert claim(world)["id"] == ticket
+
+
+def test_stopped_work_frees_its_ticket(world: World) -> None:
+    ticket = world.ticket()["id"]
+    lease = claim(world)["lease"]
+    assert claim(world) is None
+    ok(world.api.delete(f"/tickets/{ticket}/work", headers={"Lease": lease}))
+    assert claim(world)["id"] == ticket
+
+
+def test_filters_select_the_ticket(world: World) -> None:
+    world.ticket("Both", labels=["Agent", "cart"], priority="low")
+    world.ticket("One", labels=["agent"])
+    doing = world.ticket("Doing", column_id=world.columns[1])
+    mine = world.ticket("Mine")
+    ok(world.api.put(f"/tickets/{mine['id']}/assignees/me"))
+    assert ready_titles(world, column_id=world.columns[1]) == ["Doing"]
+    assert claim(world, column_id=world.columns[1])["id"] == doing["id"]
+    assert claim(world, labels=["agent", "CART"])["title"] == "Both"
+    assert claim(world, labels=["agent", "cart"]) is None
+    assert claim(world, priority="low") is None
+    assert claim(world, assignee=world.owner.id)["title"] == "Mine"
+    assert claim(world, assignee="me") is None
+    assert claim(world, labels=["agent"])["title"] == "One"
+
+
+def test_column_of_another_project_is_rejected(world: World) -> None:
+    column = world.columns_of(world.new_project("Second"))[0]
+    path = f"/projects/{world.project}/claim-next"
+    problem = expect_error(world.api.post(path, json={"column_id": column}), 400, "invalid_request")
+    assert problem["errors"][0]["field"] == "column_id"
+
+
+def test_waiting_agent_gets_a_new_ticket_within_a_second(world: World) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        future = threads.submit(claim, world, world.owner.client("tickets:write"), wait_seconds=50, labels=["agent"])
+        waiting = f"ticketbox_waiting_calls {1:.1f}"
+        eventually(lambda: waiting in httpx.get(f"{world.box.url}/metrics").text)
+        world.ticket("For people")
+        started = time.monotonic()
+        made = world.ticket("For agents", labels=["agent"])["id"]
+        assert future.result(30)["id"] == made
+        assert time.monotonic() - started < SOON
+
+
+def test_wait_without_a_ticket_ends_with_null_and_costs_one_read(world: World) -> None:
+    client = world.owner.client("tickets:write")
+    answer = client.post(f"/projects/{world.project}/claim-next", json={"wait_seconds": 1})
+    assert (answer.status_code, answer.text) == (200, "null")
+    assert answer.headers["ratelimit"].startswith('"reads";r=599;')
+
+
+@pytest.mark.parametrize("mode", GENERATIONS)
+def test_agent_claims_over_mcp(world: World, mode: str) -> None:
+    made = world.ticket("By MCP")["id"]
+
+    async def work(client: Any) -> None:
+        texts = []
+        for _ in range(2):
+            result = await client.call_tool("claim_next_ticket", {"project_id": world.project})
+            assert not result.is_error
+            texts.append(result.content[0].text)
+        assert made in texts[0]
+        assert '"lease":"lease_' in texts[0]
+        assert texts[1] == "null"
+
+    talk(world, mode, work)
+
+
+def test_workers_on_one_token_drain_the_queue_and_each_ticket_is_claimed_once(world: World) -> None:
+    limits = {"reads_per_minute": 100_000, "writes_per_minute": 100_000}
+    ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))
+    token = world.owner.token("tickets:write", company_id=world.company)
+    workers, tickets = 64, 150
+    with ThreadPoolExecutor(8) as threads:
+        client = world.box.client(token)
+        new = {"project_id": world.project, "title": "Work"}
+        made = [each["id"] for each in threads.map(lambda _: ok(client.post("/tickets", json=new)), range(tickets))]
+    claimed: list[str] = []
+    barrier = threading.Barrier(workers)
+
+    def drain(_: int) -> None:
+        with httpx.Client(base_url=world.box.api, headers={"Authorization": f"Bearer {token}"}, timeout=60) as own:
+            barrier.wait()
+            while (got := claim(world, own)) is not None:
+                claimed.append(got["id"])
+
+    with ThreadPoolExecutor(workers) as threads:
+        list(threads.map(drain, range(workers)))
+    assert Counter(claimed) == Counter(made)
+
+
+def test_ticket_sent_to_an_agent_is_the_next_one(world: World) -> None:
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"agent_label": "robot"}))
+    ticket = world.ticket("Send me", labels=["cart"], column_id=world.columns[1])["id"]
+    world.ticket("Other")
+    sent = ok(world.api.post(f"/tickets/{ticket}/send-to-agent"))
+    assert (sent["labels"], sent["column_id"], sent["version"]) == (["cart", "robot"], world.columns[0], 2)
+    assert ok(world.api.post(f"/tickets/{ticket}/send-to-agent"))["version"] == 2
+    types = [event["type"] for event in ok(world.api.get(f"/tickets/{ticket}/history"))["items"]]
+    assert types == ["ticket.created", "ticket.updated", "ticket.moved"]
+    assert claim(world)["id"] == ticket
+
+
+def test_new_project_has_the_label_agent(world: World) -> None:
+    (project,) = ok(world.api.get("/projects", params={"company_id": world.company}))["items"]
+    assert project["agent_label"] == "agent"
+    for label in ("", "x" * 51, 5):
+        answer = world.owner.web.patch(f"/projects/{world.project}", json={"agent_label": label})
+        expect_error(answer, 400, "invalid_request")

@@ -1,0 +1,131 @@
+"""The queue of ready tickets: claim the next one, and send a ticket to agents (docs/use/work-sessions.md)."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.companies.records import ColumnKind
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import InvalidField, TicketArchived
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import Priority, Ticket
+from ticketbox.operations.core.inputs import Labels, normalize_labels
+from ticketbox.operations.core.listeners import Interest
+from ticketbox.operations.core.lookups import ColumnId, Id, ProjectId, TicketId, Version, find_writable
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
+from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
+from ticketbox.operations.tickets.placing import place_ticket
+from ticketbox.operations.tickets.recording import record_ticket_event
+from ticketbox.operations.tickets.ticket_detail import GetTicket, TicketDetail, get_ticket
+from ticketbox.operations.tickets.work import LeaseMinutes, Run, StartWork, start_work
+from ticketbox.store.companies import columns, projects
+from ticketbox.store.core import bylines
+from ticketbox.store.core.visibility import VisibleRow
+from ticketbox.store.file.database import Write
+from ticketbox.store.tickets import positions, ready, tickets
+from ticketbox.store.tickets.ready import ReadyFilter
+
+# The events after which a ticket of the project can have become ready.
+_WAKING = frozenset({
+    "ticket.created", "ticket.updated", "ticket.moved", "ticket.restored", "ticket.archived", "ticket.assigned",
+    "ticket.unlinked", "ticket.work_stopped", "ticket.work_stale", "ticket.work_finished",
+})  # fmt: skip
+
+
+class ClaimNextTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A ticket must match all the given filters."""
+
+    project_id: ProjectId
+    column_id: Annotated[ColumnId, Meta(description="Default: all columns of kind `todo`.")] | None = None
+    labels: Annotated[Labels, Meta(description="All of these labels.")] = []
+    priority: Priority | None = None
+    assignee: Annotated[Id, Meta(description="A user's id, or `me`.")] | None = None
+    run: Run | None = None
+    lease_minutes: LeaseMinutes = 60
+    wait_seconds: WaitSeconds = 0
+
+
+class ClaimedTicket(TicketDetail, frozen=True, kw_only=True):
+    """The ticket as get_ticket returns it, and the lease of its claim, which is shown only once."""
+
+    lease: str | None
+
+
+@operation(
+    "claim_next_ticket",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.READ,
+    rest="POST /projects/{project_id}/claim-next",
+    secret=True,
+    waits=True,
+    tool=Tool(
+        "Claim the next ticket",
+        "Use this to get work: it starts work on the first ready ticket, or waits for one. Keep `lease`.",
+        {"project_id": "proj_9w4k2m7x0c3n", "labels": ["agent"], "wait_seconds": 50},
+        core=True,
+    ),
+)
+def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket) -> ClaimedTicket | None:
+    """Claim the first ready ticket of a project for one run; null if there is none.
+
+    A ticket is ready if it is active, unresolved, unclaimed, not blocked by an unresolved ticket, and in a column of
+    kind `todo`. The most urgent comes first, then the highest on the board.
+    """
+    row = find_writable(tx, actor, "project", args.project_id)
+    wanted = ReadyFilter(
+        column=None if args.column_id is None else _find_column(tx, actor, row, args.column_id),
+        labels=tuple(normalize_labels(args.labels)),
+        priority=args.priority,
+        assignee=actor.user_id if args.assignee == "me" else args.assignee,
+    )
+    ticket = ready.find_next_ticket(tx, row.project, wanted)
+    if ticket is None:
+        raise NothingYet(None, Interest(_WAKING, row.project))
+    work = StartWork(ticket_id=ticket, run=args.run, lease_minutes=args.lease_minutes)
+    lease = start_work(tx, actor, work).lease
+    detail = get_ticket(tx, actor, GetTicket(ticket_id=ticket))
+    return ClaimedTicket(**msgspec.structs.asdict(detail), lease=lease)
+
+
+def _find_column(tx: Write, actor: Actor, project: VisibleRow, column_id: str) -> int:
+    column = find_writable(tx, actor, "column", column_id)
+    if column.project != project.project:
+        raise InvalidField("column_id", "the column belongs to another project")
+    return column.key
+
+
+class SendToAgent(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """If the ticket is at the top of that column and has the label, this changes nothing."""
+
+    ticket_id: TicketId
+    expected_version: Version | None = None
+
+
+@operation(
+    "send_to_agent",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /tickets/{ticket_id}/send-to-agent",
+    refuses=(TicketArchived,),
+)
+def send_to_agent(tx: Write, actor: Actor, args: SendToAgent) -> Ticket:
+    """Add the project's agent label to a ticket, and move it to the top of the first column of kind `todo`."""
+    row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    before = load_ticket(tx, actor, state.id)
+    labels = normalize_labels([*before.labels, projects.load_agent_label(tx, row.project)])
+    column = columns.find_first_of_kind(tx, row.project, ColumnKind.TODO)
+    is_placed = column is None or (column == state.column and positions.is_on_top(tx, column, row.key))
+    if labels == before.labels and is_placed:
+        return before
+    tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
+    if labels != before.labels:
+        tickets.set_labels(tx, row.key, labels)
+        changes = {"labels": {"from": before.labels, "to": labels}}
+        record_ticket_event(tx, actor, row, "ticket.updated", fields=["labels"], changes=changes)
+    if column is not None and not is_placed:
+        target = VisibleRow(column, row.project, row.company, row.role, within=True)
+        place_ticket(tx, actor, state, target, positions.find_top_position(tx, column))
+    return load_ticket(tx, actor, state.id)
