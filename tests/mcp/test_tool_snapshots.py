@@ -41,7 +41,7 @@ def test_every_snapshot_has_a_tool() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_tool_has_title_annotations_and_descriptions(listed: dict[str, Any], name: str) -> None:
     tool = listed[name]
-    has_pictures = name in {"get_ticket", "get_screenshot", "claim_next_ticket"}
+    has_pictures = name in {"get_ticket", "get_screenshot", "get_attachment", "claim_next_ticket"}
     output = set() if has_pictures else {"outputSchema"}
     assert {"name", "title", "description", "inputSchema", "annotations"} | output == tool.keys()
     assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

@@ -9,7 +9,8 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
-from tests.support.mcp_client import GENERATIONS, create_capture, talk
+from tests.support.mcp_client import GENERATIONS, attach, create_capture, talk
+from tests.support.operation_cases import create_comment
 from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.mcp import prompts, tools
@@ -23,6 +24,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
     spare, third = world.ticket("Spare")["id"], world.ticket("Third")["id"]
     asset = ok(world.api.get(f"/tickets/{ticket}"))["capture"]["screenshot"]["id"]
     column = world.columns[1]
+    file = attach(world, ticket, "log.txt", b"line one")
     arguments: dict[str, dict[str, Any]] = {
         "whoami": {},
         "list_companies": {},
@@ -49,11 +51,14 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "restore_ticket": {"ticket_id": third},
         "list_comments": {"ticket_id": ticket},
         "add_comment": {"ticket_id": ticket, "body": "Seen."},
+        "edit_comment": {"comment_id": create_comment(world), "body": "Said better"},
+        "delete_comment": {"comment_id": create_comment(world)},
         "get_console": {"capture_id": capture, "level": "warn"},
         "get_network": {"capture_id": capture, "failures_only": True},
         "get_errors": {"capture_id": capture},
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_error": {"capture_id": capture, "entry": 1},
+        "get_attachment": {"asset_id": file},
         "get_screenshot": {"ticket_id": ticket, "max_side": 300},
         "list_annotations": {"asset_id": asset},
         "get_ticket_history": {"ticket_id": ticket},
@@ -182,7 +187,7 @@ def test_tools_whose_results_have_pictures_declare_no_output_schema() -> None:
     """Their results have no structured part, because clients that prefer it drop the picture."""
     cards = tools.get_tool_cards(load_registry())
     without = {name for name, card in cards.items() if card.output_schema is None}
-    assert without == {"get_ticket", "get_screenshot", "claim_next_ticket"}
+    assert without == {"get_ticket", "get_screenshot", "get_attachment", "claim_next_ticket"}
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

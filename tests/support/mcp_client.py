@@ -115,3 +115,8 @@ def call_tool(world: World, token: str, name: str, arguments: dict[str, Any]) ->
     """The result of a tool call, as the newest generation has it on the wire."""
     answer = modern(world, "tools/call", {"name": name, "arguments": arguments}, Authorization=f"Bearer {token}")
     return ok(answer)["result"]
+
+
+def attach(world: World, ticket: str, name: str, data: bytes) -> str:
+    """Attach a file to a ticket; its id."""
+    return ok(world.api.post(f"/tickets/{ticket}/attachments", files={"file": (name, data)}))["id"]

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry
+from ticketbox.domain.captures.images import media_types
 from ticketbox.domain.captures.lines import FORMATS, format_line
 from ticketbox.domain.core.tokens import clip_text, estimate_tokens, fits
 from ticketbox.domain.tickets.records import Ticket
@@ -31,6 +32,7 @@ _PARTS = ("error_groups", "failed_requests", "errors", "network", "console")
 _AS_LINES = ("error_groups", "failed_requests", "console")
 _TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the default, with other parts, and `full`
     "description": (1_500, 800, 4_000),
+    "attachments": (600, 400, 2_000),
     "comments": (1_000, 1_000, 2_000),
     "history": (500, 500, 1_000),
 }
@@ -47,8 +49,7 @@ _LISTED_FIELDS = ("company_id", "position", "created", "version", "source_url")
 def build_structured_result(result: Any, *, full: bool = False, complete: bool = False) -> Json:
     """Convert a result to a JSON object without nulls. `complete` leaves out nothing else."""
     if isinstance(result, Content):
-        fields = {"media_type": result.media_type, "width": result.width, "height": result.height}
-        return {name: value for name, value in fields.items() if value is not None}
+        return _describe_content(result)
     if result is None:
         return {"done": True}
     if isinstance(result, StreamPage) and not (full or complete):
@@ -66,6 +67,24 @@ def build_structured_result(result: Any, *, full: bool = False, complete: bool =
     elif isinstance(result, ConsoleEntry | NetworkEntry | ErrorEntry):
         structured = _clip_texts(structured, FULL_TOKENS if full else TOKENS)
     return structured
+
+
+def _describe_content(content: Content) -> Json:
+    """Describe a file; a text is included, clipped to what fits."""
+    if is_picture(content):
+        fields = {"media_type": content.media_type, "width": content.width, "height": content.height}
+        return {name: value for name, value in fields.items() if value is not None}
+    described: Json = {"name": content.name, "media_type": content.media_type, "bytes": len(content.data)}
+    try:
+        text = content.data.decode()
+    except UnicodeDecodeError:
+        return {**described, "note": "This file isn't text; download it with the REST API, GET /assets/{id}/content."}
+    return {**described, "text": clip_text(text, TOKENS - _ENVELOPE)}
+
+
+def is_picture(content: Content) -> bool:
+    """Whether a file is an image that models can see."""
+    return content.media_type in {media_types.PNG, media_types.JPEG, media_types.WEBP}
 
 
 def cut_page(structured: Json, *, full: bool = False) -> int:
@@ -130,6 +149,13 @@ def _shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool
     column = 2 if full else 1 if "comments" in structured or "history" in structured else 0
     more = f"the resource ticket://{result.id} has all"
     structured["description"] = clip_text(result.description, _TICKET_PARTS["description"][column], more)
+    structured["attachments"] = _shorten_assets(structured["attachments"])
+    _cut_part(
+        structured,
+        "attachments",
+        _TICKET_PARTS["attachments"][column],
+        f'get_ticket(ticket_id="{result.id}", detail="full")',
+    )
     for part, call in (("comments", "list_comments"), ("history", "get_ticket_history")):
         if part in structured:
             _cut_part(structured, part, _TICKET_PARTS[part][column], f'{call}(ticket_id="{result.id}")')
@@ -140,10 +166,7 @@ def _shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool
         capture.pop(name, None)
     if "screenshot" in capture:
         capture["screenshot"] = {name: capture["screenshot"].get(name) for name in ("id", "width", "height")}
-    capture["assets"] = [
-        {name: value for name, value in asset.items() if name in {"id", "kind", "name", "media_type", "bytes"}}
-        for asset in capture["assets"]
-    ]
+    capture["assets"] = _shorten_assets(capture["assets"])
     capture["page"] = {name: clip_text(text, 300) for name, text in capture["page"].items()}
     for name in _PARTS:
         part = getattr(result.capture, name)
@@ -159,6 +182,11 @@ def _shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool
                 if "stack" in entry:
                     entry.pop("frames", None)
         capture[name] = {key: value for key, value in shown.items() if value != 0 or key == "total"}
+
+
+def _shorten_assets(files: list[Json]) -> list[Json]:
+    kept = ("id", "kind", "name", "media_type", "bytes")
+    return [{name: file[name] for name in kept} for file in files]
 
 
 def _cut_part(structured: Json, part: str, tokens: int, call: str) -> None:

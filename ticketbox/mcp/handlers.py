@@ -134,7 +134,11 @@ class Handlers:
         result = await self._dispatcher.dispatch(call.card.operation, call.arguments, context, lax=True)
         if result is None and call.card.operation.waits:
             return ToolResult("null", None)  # nothing came; the tool has no output schema
-        images = [result] if isinstance(result, Content) else await self._load_images(result, context)
+        if isinstance(result, Content):
+            result = await self._scale_picture(result)
+            images = [result] if answers.is_picture(result) else []
+        else:
+            images = await self._load_images(result, context)
         structured = answers.build_structured_result(result, full=call.full)
         if isinstance(structured.get("items"), list):
             structured = await self._cut_page(call, context, structured)
@@ -156,6 +160,15 @@ class Handlers:
             page["next"] = answers.describe_next_call(call.card.name, call.given)
         page["items"] = page["items"][:kept]
         return {**page, "omitted": matched - len(page["items"])}
+
+    async def _scale_picture(self, content: Content) -> Content:
+        """Scale a picture that is too large for a model."""
+        if not answers.is_picture(content) or len(content.data) < processing.MODEL_BYTES:
+            return content
+        picture = await self._dispatcher.services.run_in_worker(processing.scale_image, content.data)
+        return msgspec.structs.replace(
+            content, data=picture.data, media_type=picture.media_type, width=picture.width, height=picture.height
+        )
 
     async def _load_images(self, result: Any, context: RequestContext) -> list[Content]:
         """Draw the screenshot for a ticket's result, in the size for models."""

@@ -48,6 +48,12 @@ def get_asset(tx: Read, actor: Actor, args: GetAsset) -> Asset:
 @operation(
     "get_asset_content", scope=Scope.READ, budget=Budget.READ, rest="GET /assets/{asset_id}/content",
     media=("application/octet-stream",),
+    tool=Tool(
+        "Read an attachment",
+        "Use this for a file that get_ticket lists: text is returned as text, an image as an image.",
+        {"asset_id": "asset_6n9q2t5w8z1c"},
+        name="get_attachment",
+    ),
 )  # fmt: skip
 def get_asset_content(tx: Read, actor: Actor, args: GetAsset) -> Content:
     """Download a stored file. Browsers may display PNG, JPEG, WebP and GIF images; all other files are downloads."""

@@ -88,7 +88,13 @@ class EditComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 @operation(
     "edit_comment", scope=Scope.COMMENTS, budget=Budget.WRITE, rest="PATCH /comments/{comment_id}",
-    refuses=(TicketArchived,), example={"comment_id": "cmt_2d5g8j1m4q7t", "body": "Fixed on `main`, released in 2.4."},
+    refuses=(TicketArchived,),
+    tool=Tool(
+        "Edit a comment",
+        "Use this to correct or complete a comment that you wrote.",
+        {"comment_id": "cmt_2d5g8j1m4q7t", "body": "Fixed on `main`, released in 2.4."},
+        idempotent=True,
+    ),
 )  # fmt: skip
 def edit_comment(tx: Write, actor: Actor, args: EditComment) -> Comment:
     """Replace the text of one of your comments."""
@@ -112,6 +118,12 @@ class DeleteComment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     budget=Budget.WRITE,
     rest="DELETE /comments/{comment_id}",
     refuses=(TicketArchived,),
+    tool=Tool(
+        "Delete a comment",
+        "Use this only for a comment that you wrote by mistake.",
+        {"comment_id": "cmt_2d5g8j1m4q7t"},
+        destructive=True,
+    ),
 )
 def delete_comment(tx: Write, actor: Actor, args: DeleteComment) -> None:
     """Delete one of your comments. The ticket's history keeps a record of it, without the text."""

@@ -32,7 +32,7 @@ from ticketbox.domain.tickets.records import CaptureSummary, Comment, Status, Ti
 from ticketbox.operations.core.lookups import TicketId, resolve_ticket_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
-from ticketbox.store.captures import captures
+from ticketbox.store.captures import assets, captures
 from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs
 from ticketbox.store.events import events
@@ -98,10 +98,11 @@ class CaptureDetail(CaptureSummary, frozen=True):
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
-    """A ticket with its newest capture, its links, and comments and history if included."""
+    """A ticket with its newest capture, its links and attachments, and comments and history if included."""
 
     capture: CaptureDetail | None
     links: list[TicketLink]
+    attachments: list[Asset]
     comments: list[Comment] | UnsetType = UNSET
     history: list[Event] | UnsetType = UNSET
 
@@ -131,6 +132,7 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     return TicketDetail(
         **fields,
         links=links.list_links(tx, actor.viewer, key),
+        attachments=assets.list_attachments(tx, key),
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
         history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,
     )
