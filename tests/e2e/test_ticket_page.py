@@ -517,3 +517,26 @@ def test_text_is_shown_before_the_capture_loads(chromium: Chromium, world: World
         await page.unroute_all(behavior="ignoreErrors")
 
     use(chromium, world.owner, page_of(ticket), look)
+
+
+def test_links_are_added_and_removed_and_a_ticket_is_sent_to_an_agent(chromium: Chromium, world: World) -> None:
+    ticket, other = world.ticket("The cart stays empty"), world.ticket("The price service is down")
+
+    async def act(page: Page) -> None:
+        await page.get_by_role("button", name="Add link").click()
+        dialog = page.get_by_role("dialog", name="Add link")
+        await dialog.get_by_label("Kind").select_option(label="Blocked by")
+        await dialog.get_by_label("Ticket").fill(other["key"])
+        await assert_accessible(page)
+        await dialog.get_by_role("button", name="Add link").click()
+        await expect(page.get_by_role("link", name=other["title"])).to_have_attribute("href", page_of(other))
+        await expect(dialog).to_be_hidden()
+        await page.get_by_role("button", name="More").click()
+        await page.get_by_role("menuitem", name="Send to agent").click()
+        await expect(page.get_by_role("button", name="Remove label agent")).to_be_visible()
+        assert [each["kind"] for each in now(world, ticket)["links"]] == ["blocked_by"]  # type: ignore[attr-defined]
+        await page.get_by_role("button", name=f"Remove link to {other['key']}").click()
+        await expect(page.get_by_role("link", name=other["title"])).to_be_hidden()
+
+    use(chromium, world.owner, page_of(ticket), act)
+    assert now(world, ticket)["links"] == []

@@ -29,6 +29,9 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return 'archived the ticket';
     case 'ticket.restored':
       return 'restored the ticket';
+    case 'ticket.linked':
+    case 'ticket.unlinked':
+      return `${event.type === 'ticket.linked' ? 'linked' : 'unlinked'} ${String(details['other'])}`;
     case 'ticket.work_started':
       return `started work on ${String(details['branch'])}`;
     case 'ticket.work_stopped':

@@ -1,4 +1,4 @@
-import type { Asset, Comment, Event, Ticket, TicketDetail } from '../../../../generated/api';
+import type { Asset, Comment, Event, Ticket, TicketDetail, TicketLink } from '../../../../generated/api';
 import { api, unwrap, fetchAll } from '../../core/client';
 import { Problem } from '../../core/problem';
 import { workspace } from '../../core/workspace.svelte';
@@ -199,6 +199,24 @@ export class OpenTicket {
   async answerQuestion(id: string, answer: string): Promise<void> {
     void id;
     void answer;
+    await this.refresh();
+  }
+
+  /** Add the project's agent label, and move the ticket to the top of the first column of kind `todo`. */
+  async sendToAgent(): Promise<void> {
+    const params = { path: { ticket_id: this.id } };
+    this.#applyTicket(await unwrap(api.POST('/tickets/{ticket_id}/send-to-agent', { params })));
+  }
+
+  async link(kind: TicketLink['kind'], other: string): Promise<void> {
+    const params = { path: { ticket_id: this.id } };
+    await api.POST('/tickets/{ticket_id}/links', { params, body: { kind, other } });
+    await this.refresh();
+  }
+
+  async unlink({ kind, ticket }: TicketLink): Promise<void> {
+    const params = { path: { ticket_id: this.id }, query: { kind, other: ticket.id } };
+    await api.DELETE('/tickets/{ticket_id}/links', { params });
     await this.refresh();
   }
 
