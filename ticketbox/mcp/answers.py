@@ -23,7 +23,7 @@ Json = dict[str, Any]
 
 LISTED_DESCRIPTION = 200  # characters
 TOKENS, FULL_TOKENS = 7_500, 22_000  # of a whole answer without its picture
-TICKETS_TOKENS = 5_600  # of a page of tickets
+TICKETS_TOKENS = 5_200  # of a page of tickets
 ANNOTATION_TOKENS = 400  # of the texts on a picture
 
 _ENVELOPE = 200
@@ -42,6 +42,7 @@ _REDUCTIONS: tuple[tuple[int, tuple[str, ...]], ...] = (  # the longest descript
     (LISTED_DESCRIPTION // 4, ()),
     (0, ("branch",)),
     (0, ("branch", "project_id", "column_id")),  # their names are there, and tools accept those
+    (0, ("branch", "project_id", "column_id", "updated", "project")),
 )
 _LISTED_FIELDS = ("company_id", "position", "created", "version", "source_url")
 
