@@ -37,6 +37,12 @@ ELSEWHERE = {
     "rotate_webhook_secret": "needs a receiver: tests/http/events/test_webhooks.py",
     "list_attempts": "needs a receiver: tests/http/events/test_webhooks.py",
     "list_deliveries": "needs a receiver: tests/http/events/test_webhooks.py",
+    "report_progress": "tests/http/tickets/test_work_sessions.py",
+    "finish_work": "tests/http/tickets/test_work_sessions.py",
+    "list_work_sessions": "tests/http/tickets/test_work_sessions.py",
+    "ask_human": "tests/http/tickets/test_work_questions.py",
+    "wait_for_answer": "tests/http/tickets/test_work_questions.py",
+    "answer_question": "tests/http/tickets/test_work_questions.py",
     "replay_delivery": "needs a receiver: tests/http/events/test_webhooks.py",
 }
 SEEN_ALONE = {"get_asset_content", "get_screenshot", "get_har"}  # bytes, which other tests compare

@@ -234,13 +234,13 @@ CREATE TABLE member_project (
 
 CREATE TABLE migration (number INTEGER PRIMARY KEY, name TEXT NOT NULL, applied_at INTEGER NOT NULL) STRICT;
 
-CREATE TABLE notification (
+CREATE TABLE "notification" (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
   user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
   event_id INTEGER NOT NULL REFERENCES event (id) ON DELETE CASCADE,
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
-  reason TEXT NOT NULL CHECK (reason IN ('mention', 'assignment', 'reply')),
+  reason TEXT NOT NULL CHECK (reason IN ('mention', 'assignment', 'reply', 'question', 'approval')),
   read_at INTEGER,
   created_at INTEGER NOT NULL
 ) STRICT;
@@ -432,6 +432,19 @@ CREATE TABLE webhook (
   created_at INTEGER NOT NULL
 , old_secret BLOB, old_until INTEGER) STRICT;
 
+CREATE TABLE work_question (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  session_id INTEGER NOT NULL REFERENCES work_session (id) ON DELETE CASCADE,
+  question TEXT NOT NULL,
+  choices TEXT NOT NULL,
+  asked_at INTEGER NOT NULL,
+  asked_by INTEGER NOT NULL REFERENCES byline (id),
+  answer TEXT,
+  answered_at INTEGER,
+  answered_by INTEGER REFERENCES byline (id)
+) STRICT;
+
 CREATE TABLE work_session (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -450,7 +463,7 @@ CREATE TABLE work_session (
   last_seen_at INTEGER NOT NULL,
   ended_at INTEGER,
   ended_by INTEGER REFERENCES byline (id)
-) STRICT;
+, project_id INTEGER REFERENCES project (id) ON DELETE CASCADE) STRICT;
 
 CREATE INDEX alias_of_ticket ON ticket_number_alias (ticket_id);
 
@@ -710,7 +723,17 @@ CREATE INDEX ticket_ready ON ticket (column_id, priority DESC, position) WHERE s
 
 CREATE INDEX webhook_of_company ON webhook (company_id, id);
 
+CREATE INDEX work_question_of_session ON work_question (session_id, id);
+
 CREATE INDEX work_session_by_expiry ON work_session (expires_at) WHERE ended_at IS NULL;
+
+CREATE TRIGGER work_session_follows_ticket AFTER UPDATE OF project_id ON ticket BEGIN
+  UPDATE work_session SET project_id = new.project_id WHERE ticket_id = new.id;
+END;
+
+CREATE INDEX work_session_of_project ON work_session (project_id, id);
+
+CREATE INDEX work_session_of_project_by_state ON work_session (project_id, state, id);
 
 CREATE INDEX work_session_of_ticket ON work_session (ticket_id, id);
 

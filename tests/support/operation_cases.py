@@ -21,6 +21,7 @@ from tests.support.oauth_app import connect_app
 from tests.support.pictures import png
 from tests.support.server import PASSWORD, Box, Person, World, ok
 from ticketbox.domain.core.scopes import Role
+from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation, Route
 
@@ -134,6 +135,21 @@ def insert_notification(world: World) -> str:
     return public_id
 
 
+def start_work(world: World, project: str | None = None) -> Arguments:
+    """A ticket that a token of the owner's works on, and the lease."""
+    token = world.owner.client("tickets:write", company_id=world.company)
+    ticket = world.ticket(project_id=project or world.project)["id"]
+    return {"ticket_id": ticket, "lease": ok(token.post(f"/tickets/{ticket}/work", json={}))["lease"]}
+
+
+def create_question(world: World, project: str | None = None) -> dict[str, Any]:
+    """An open question, with the arguments of its session."""
+    work = start_work(world, project)
+    given = {"lease": work["lease"], "question": "Which one?", "choices": ["The first", "The second"]}
+    token = world.owner.client("tickets:write", company_id=world.company)
+    return {**work, **ok(token.post(f"/tickets/{work['ticket_id']}/work/questions", json=given))}
+
+
 def create_rows(world: World, project: str | None = None) -> dict[str, str]:
     """One row of each noun that an id can name, of one project."""
     project = project or world.project
@@ -156,6 +172,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "notification": insert_notification(world),
         "webhook": create_webhook(world),
         "delivery": insert_delivery(world),
+        "question": create_question(world, project)["id"],
     }
 
 
@@ -230,6 +247,7 @@ NEVER = {
     "notification": "ntf_zzzzzzzzzzzz",
     "webhook": "hook_000000000000",
     "delivery": "dlv_zzzzzzzzzzzz",
+    "question": "qst_000000000000",
 }
 
 
@@ -279,6 +297,11 @@ def _stranger(world: World) -> Person:
     return Person(world.box, "Stranger")
 
 
+def _ask(world: World) -> Arguments:
+    question = create_question(world)
+    return {"ticket_id": question["ticket_id"], "lease": question["lease"]}
+
+
 def _annotation(world: World) -> Arguments:
     mark = {"kind": "rectangle", "geometry": {"x": 4, "y": 6, "width": 20, "height": 8}, "text": "empty"}
     return {**_asset(world), "annotations": [mark]}
@@ -325,6 +348,12 @@ CASES: dict[str, Case] = {
     "send_to_agent": Case(_ticket, MEMBER),
     "start_work": Case(lambda w: {**_ticket(w), "branch": "fix", "lease_minutes": 5}, MEMBER),
     "stop_work": Case(_ticket, MEMBER),
+    "report_progress": Case(lambda w: {**start_work(w), "note": "Found it"}, MEMBER),
+    "finish_work": Case(lambda w: {**start_work(w), "comment": "Fixed", "resolved": True}, MEMBER),
+    "list_work_sessions": Case(lambda w: {**_company(w), "state": "active"}),
+    "ask_human": Case(lambda w: {**start_work(w), "question": "Which one?"}, MEMBER),
+    "wait_for_answer": Case(_ask),
+    "answer_question": Case(lambda w: {"question_id": create_question(w)["id"], "answer": "The first"}, MEMBER),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),
     "save_annotations": Case(_annotation, MEMBER),
     "add_comment": Case(lambda w: {**_ticket(w), "body": "Said"}, MEMBER),
@@ -395,8 +424,10 @@ def build_request(
     path = route.path.format(**arguments)
     rest = {name: value for name, value in arguments.items() if name not in route.parameters}
     if operation.body is Body.NONE:
+        named = list_header_arguments(operation)
+        headers = {named[name].name: rest.pop(name) for name in named if name in rest}
         query = {name: ",".join(value) if isinstance(value, list) else value for name, value in rest.items()}
-        return client.build_request(route.method, path, params=query)
+        return client.build_request(route.method, path, params=query, headers=headers)
     if operation.body is Body.MULTIPART:
         return client.build_request(route.method, path, files=build_parts(rest))
     return client.build_request(route.method, path, json=rest)

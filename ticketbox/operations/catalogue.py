@@ -30,6 +30,8 @@ from ticketbox.operations.tickets import (
     tickets,
     tracker_import,
     work,
+    work_questions,
+    work_sessions,
 )
 
 MODULES = (
@@ -48,6 +50,8 @@ MODULES = (
     links,
     work,
     ready,
+    work_sessions,
+    work_questions,
     assignments,
     comments,
     captures,

@@ -234,6 +234,7 @@ NOUNS = {
     "after": "ticket",
     "other": "ticket",
     "comment_id": "comment",
+    "question_id": "question",
     "capture_id": "capture",
     "asset_id": "asset",
     "user_id": "user",
@@ -339,7 +340,7 @@ def outcome(answer: httpx.Response) -> tuple[int, str]:
     return answer.status_code, is_problem(answer, answer.status_code, body["code"])["code"]
 
 
-FILTERS = {"list_tickets", "list_projects", "search"}
+FILTERS = {"list_tickets", "list_projects", "list_work_sessions", "search"}
 
 
 def find_expected_error(declared: Operation, slot: Slot, whose: str) -> tuple[int, str]:

@@ -37,6 +37,7 @@ class Prefix(StrEnum):
     EVENT = "evt_"
     CLIENT = "app_"
     WORK_SESSION = "wrk_"
+    QUESTION = "qst_"
 
 
 def generate_id(prefix: Prefix) -> str:

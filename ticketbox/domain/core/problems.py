@@ -136,6 +136,12 @@ class LeaseExpired(Conflict):
     code = "lease_expired"
 
 
+class QuestionClosed(Conflict):
+    """The question was answered, or its work has ended; `answer` is the accepted answer, or null."""
+
+    code = "question_closed"
+
+
 class InvalidRequest(Problem):
     """The input breaks its schema or a rule; `errors` points at the fields."""
 
@@ -205,6 +211,6 @@ class StorageFull(Problem):
 
 PROBLEMS: tuple[type[Problem], ...] = (
     Unauthorized, Forbidden, InsufficientScope, CrossCompanyMove, NotFound, MethodNotAllowed, Conflict,
-    VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, InvalidRequest, PayloadTooLarge,
-    UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,
+    VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, QuestionClosed, InvalidRequest,
+    PayloadTooLarge, UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,
 )  # fmt: skip

@@ -90,6 +90,8 @@ class Reason(StrEnum):
     MENTION = "mention"
     ASSIGNMENT = "assignment"
     REPLY = "reply"
+    QUESTION = "question"
+    APPROVAL = "approval"
 
 
 class Notification(msgspec.Struct, frozen=True):

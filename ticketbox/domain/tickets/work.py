@@ -8,6 +8,7 @@ import msgspec
 
 from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.ids import ALPHABET
+from ticketbox.domain.core.records import By, Time
 
 LEASE_PREFIX = "lease_"
 # How long a start can be repeated with its idempotency key.
@@ -63,6 +64,50 @@ class Usage(msgspec.Struct, frozen=True):
     input_tokens: int | None
     output_tokens: int | None
     cost_usd: float | None
+
+
+class WorkQuestion(msgspec.Struct, frozen=True):
+    """A question to people; `answer` is null until one of them answers. Without `choices`, any text answers it."""
+
+    id: str
+    session_id: str
+    question: str
+    choices: list[str]
+    asked: By
+    answer: str | None
+    answered: By | None
+
+
+class WorkTicket(msgspec.Struct, frozen=True):
+    """The ticket of a work session."""
+
+    id: str
+    title: str
+    project_id: str
+    company_id: str
+
+
+class WorkSession(msgspec.Struct, frozen=True):
+    """The work of one run on a ticket.
+
+    `by` started it. `until` is when the claim ends unless it is renewed, null once the work has ended. `note` is the
+    newest one, `question` the newest question.
+    """
+
+    id: str
+    ticket: WorkTicket
+    by: By
+    run: str | None
+    state: WorkState
+    note: str | None
+    plan: list[PlanItem]
+    links: list[WorkLink]
+    usage: Usage | None
+    question: WorkQuestion | None
+    started: Time
+    last_seen: Time
+    until: Time | None
+    ended: By | None
 
 
 def generate_lease() -> str:

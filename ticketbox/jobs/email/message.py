@@ -87,6 +87,10 @@ def _describe_entry(notification: MailedNotification) -> str:
         return f"{who} assigned you"
     if notification.reason is Reason.REPLY:
         return f"{who} commented"
+    if notification.reason is Reason.QUESTION:
+        return f"{who} asks"
+    if notification.reason is Reason.APPROVAL:
+        return f"{who} asks for approval"
     where = "a comment" if notification.event.type.startswith("comment.") else "the description"
     return f"{who} mentioned you in {where}"
 

@@ -33,6 +33,12 @@ def notify_assigned(tx: Write, actor: Actor, row: VisibleRow, users: Iterable[in
         _notify(tx, row, others & names.keys(), Reason.ASSIGNMENT)
 
 
+def notify_of_question(tx: Write, row: VisibleRow, owner: int, reason: Reason) -> None:
+    """Notify the ticket's participants, and the owner of the token that asks, that a person is needed."""
+    names = notifications.list_audience(tx, row, 0)
+    _notify(tx, row, (notifications.list_participants(tx, row.key) | {owner}) & names.keys(), reason)
+
+
 def _notify(tx: Write, row: VisibleRow, users: Iterable[int], reason: Reason) -> None:
     event = tx.events[-1].id
     notifications.insert_notifications(tx, users, event, row.key, reason)

@@ -100,7 +100,7 @@ WHERE t.id = :ticket
   AND NOT EXISTS (SELECT 1 FROM project_mute pm WHERE pm.user_id = :user AND pm.project_id = p.id)
 """
 SELECT_UNREAD = """
-SELECT n.id, n.reason, n.event_id, e.type, c.body
+SELECT n.id, n.reason, n.event_id, e.type, ifnull(c.body, e.data ->> 'question')
 FROM notification n JOIN event e ON e.id = n.event_id
 LEFT JOIN comment c ON c.public_id = e.data ->> 'comment_id' AND c.ticket_id = n.ticket_id
 WHERE n.user_id = :user AND n.id >= :first AND n.read_at IS NULL AND n.ticket_id = :ticket

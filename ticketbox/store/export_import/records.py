@@ -38,6 +38,7 @@ TABLES: dict[str, str] = {
     "ticket_assignee": f"ticket_id IN {_TICKETS}",
     "work_session": f"ticket_id IN {_TICKETS}",
     "ticket_link": f"ticket_id IN {_TICKETS}",
+    "work_question": f"session_id IN (SELECT id FROM work_session WHERE ticket_id IN {_TICKETS})",
     "comment": f"ticket_id IN {_TICKETS}",
     "capture": f"ticket_id IN {_TICKETS}",
     "asset": f"ticket_id IN {_TICKETS}",
@@ -72,6 +73,7 @@ _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("work_session", "plan"): list[PlanItem],
     ("work_session", "links"): list[WorkLink],
     ("work_session", "usage"): Usage,
+    ("work_question", "choices"): list[str],
     ("annotation", "geometry"): dict[str, Any],
     ("event", "data"): dict[str, Any],
 }

@@ -4,9 +4,11 @@ import hmac
 from typing import NamedTuple
 
 import msgspec
+from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.tickets.work import WorkState
+from ticketbox.domain.tickets.work import PlanItem, Usage, WorkLink, WorkState
+from ticketbox.store.core.updates import update_columns
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import tickets
 
@@ -70,15 +72,15 @@ class NewSession(msgspec.Struct, frozen=True):
 
 
 INSERT_SESSION = """
-INSERT INTO work_session (public_id, ticket_id, run, lease_hash, start_key, expires_at, started_at, started_by,
-  last_seen_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO work_session (public_id, ticket_id, project_id, run, lease_hash, start_key, expires_at, started_at,
+  started_by, last_seen_at) SELECT ?, id, project_id, ?, ?, ?, ?, ?, ?, ? FROM ticket WHERE id = ?
 """
 
 
 def start_session(tx: Write, new: NewSession) -> str:
     """Open a session and claim its ticket; return the session's id."""
     public_id = generate_id(Prefix.WORK_SESSION)
-    values = (new.ticket, new.run, new.lease_hash, new.start_key, new.until, tx.now, new.byline, tx.now)
+    values = (new.run, new.lease_hash, new.start_key, new.until, tx.now, new.byline, tx.now, new.ticket)
     tx.execute(INSERT_SESSION, (public_id, *values))
     tickets.claim_ticket(tx, new.ticket, new.byline, new.until, new.branch)
     return public_id
@@ -91,6 +93,33 @@ def renew_session(tx: Write, session: SessionState, until: int) -> None:
     """Set when a session's claim expires, and record a sign of life."""
     tx.execute(RENEW, (until, tx.now, session.key))
     tickets.extend_claim(tx, session.ticket, until)
+
+
+def set_state(tx: Write, session: int, state: WorkState) -> None:
+    """Set the state of an open session."""
+    tx.execute("UPDATE work_session SET state = ? WHERE id = ? AND ended_at IS NULL", (state.value, session))
+
+
+class Progress(msgspec.Struct, frozen=True):
+    """What a session reports; UNSET keeps the stored value."""
+
+    note: str | UnsetType = UNSET
+    plan: list[PlanItem] | UnsetType = UNSET
+    links: list[WorkLink] | UnsetType = UNSET
+    usage: Usage | UnsetType = UNSET
+
+
+def update_progress(tx: Write, session: SessionState, progress: Progress) -> None:
+    """Record the progress of a session."""
+    fields = {name: value for name in ("plan", "links", "usage") if (value := getattr(progress, name)) is not UNSET}
+    encoded = {name: msgspec.json.encode(value).decode() for name, value in fields.items()}
+    update_columns(tx, "work_session", session.key, note=progress.note, **encoded)
+
+
+def load_links(tx: Read, session: SessionState) -> list[WorkLink]:
+    """Load the links of a session."""
+    text = tx.fetch_value("SELECT links FROM work_session WHERE id = ?", (session.key,))
+    return msgspec.json.decode(text, type=list[WorkLink])
 
 
 def replace_lease(tx: Write, session: SessionState, lease_hash: bytes) -> None:

@@ -36,6 +36,14 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return `started work on ${String(details['branch'])}`;
     case 'ticket.work_stopped':
       return 'stopped work';
+    case 'ticket.work_progress':
+      return details['note'] ? `reported: ${String(details['note'])}` : 'reported progress';
+    case 'ticket.work_finished':
+      return 'finished work';
+    case 'ticket.question_asked':
+      return `asked: ${String(details['question'])}`;
+    case 'ticket.question_answered':
+      return `answered: ${String(details['answer'])}`;
     case 'ticket.work_stale':
       return 'didn’t renew the claim, so it ended';
     case 'comment.deleted':

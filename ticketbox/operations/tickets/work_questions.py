@@ -1,0 +1,174 @@
+"""Questions of a run to people: ask, wait for the answer, answer (docs/use/work-sessions.md, "Questions")."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.clock import MINUTE
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.problems import (
+    AlreadyClaimed,
+    Conflict,
+    Forbidden,
+    InvalidField,
+    LeaseExpired,
+    NotFound,
+    QuestionClosed,
+    TicketArchived,
+)
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.events.records import Reason
+from ticketbox.domain.tickets.records import Status
+from ticketbox.domain.tickets.work import WorkQuestion, WorkState
+from ticketbox.operations.core.inputs import Line, Text
+from ticketbox.operations.core.listeners import Interest
+from ticketbox.operations.core.lookups import QuestionId, TicketId, find_readable_ticket, find_writable
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
+from ticketbox.operations.events.notify import notify_of_question
+from ticketbox.operations.tickets.lookups import find_writable_ticket
+from ticketbox.operations.tickets.recording import record_ticket_event
+from ticketbox.operations.tickets.work import Lease, LeaseMinutes
+from ticketbox.operations.tickets.work_leases import require_lease
+from ticketbox.store.core import bylines
+from ticketbox.store.core.visibility import VisibleRow
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.tickets import tickets, work_questions, work_sessions
+
+Choice = Annotated[str, Meta(min_length=1, max_length=200), Line]
+
+
+class AskHuman(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """One question at a time. Asking the same again returns the same question."""
+
+    ticket_id: TicketId
+    lease: Lease
+    question: Annotated[Text, Meta(min_length=1, description="What you need to know, and why.")]
+    choices: Annotated[list[Choice], Meta(max_length=10, description="The possible answers. Default: any text.")] = []
+    lease_minutes: LeaseMinutes = 60
+
+
+@operation(
+    "ask_human",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /tickets/{ticket_id}/work/questions",
+    refuses=(TicketArchived, AlreadyClaimed, LeaseExpired, Conflict),
+    tool=Tool(
+        "Ask a person",
+        "Use this when you need a decision that isn't yours. It returns immediately; then call wait_for_answer.",
+        {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "question": "Drop support for v1?", "choices": ["Yes", "No"]},
+        idempotent=True,
+        core=True,
+    ),
+)
+def ask_human(tx: Write, actor: Actor, args: AskHuman) -> WorkQuestion:
+    """Ask the people of a ticket a question, and renew the claim. They are notified."""
+    row, state = find_writable_ticket(tx, actor, args.ticket_id)
+    session = require_lease(tx, actor, state, args.lease)
+    choices = list(dict.fromkeys(choice.strip() for choice in args.choices))
+    if len(choices) == 1:
+        raise InvalidField("choices", "send at least two different choices, or none")
+    work_sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
+    asked = work_questions.find_newest_question(tx, session.key)
+    if asked is not None and asked.answer is None:
+        if (asked.question, asked.choices) == (args.question, choices):
+            return asked
+        raise Conflict(f"your question {asked.id} has no answer yet; wait for it before you ask another")
+    key = work_questions.insert_question(tx, session.key, args.question, choices, bylines.ensure_byline(tx, actor))
+    work_sessions.set_state(tx, session.key, WorkState.AWAITING_INPUT)
+    question = work_questions.load_question(tx, key)
+    record_ticket_event(
+        tx, actor, row, "ticket.question_asked", session_id=session.id, question_id=question.id,
+        question=args.question, choices=choices,
+    )  # fmt: skip
+    notify_of_question(tx, row, actor.user, Reason.QUESTION)
+    return question
+
+
+class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The newest question of your session."""
+
+    ticket_id: TicketId
+    lease: Lease
+    wait_seconds: WaitSeconds = 0
+
+
+@operation(
+    "wait_for_answer",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.READ,
+    rest="GET /tickets/{ticket_id}/work/answer",
+    refuses=(TicketArchived, AlreadyClaimed, LeaseExpired),
+    brief=True,
+    waits=True,
+    tool=Tool(
+        "Wait for an answer",
+        "Use this after ask_human, until there is an `answer`. It doesn't renew the claim.",
+        {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "wait_seconds": 50},
+        core=True,
+    ),
+)
+def wait_for_answer(tx: Read, actor: Actor, args: WaitForAnswer) -> WorkQuestion:
+    """Return your question with its answer; if there is none yet, wait for it."""
+    row = find_readable_ticket(tx, actor, args.ticket_id)
+    state = tickets.load_state(tx, row.key)
+    if state.status is Status.ARCHIVED:
+        raise TicketArchived
+    session = require_lease(tx, actor, state, args.lease)
+    question = work_questions.find_newest_question(tx, session.key)
+    if question is None:
+        raise NotFound("question", "you have asked no question; call ask_human first")
+    if question.answer is None:
+        types = frozenset({"ticket.question_answered", "ticket.archived", "ticket.work_stopped", "ticket.work_stale"})
+        raise NothingYet(question, Interest(types, row.project))
+    return question
+
+
+class AnswerQuestion(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """If the question has choices, the answer must be one of them."""
+
+    question_id: QuestionId
+    answer: Annotated[Text, Meta(min_length=1)]
+
+
+@operation(
+    "answer_question",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /questions/{question_id}/answer",
+    refuses=(TicketArchived, QuestionClosed),
+    example={"question_id": "qst_5d8x1v6b2g7h", "answer": "Yes"},
+)
+def answer_question(tx: Write, actor: Actor, args: AnswerQuestion) -> WorkQuestion:
+    """Answer the question of a run. The token that asked can't answer it."""
+    row = find_writable(tx, actor, "question", args.question_id)
+    state = work_questions.load_question_state(tx, row.key)
+    if tickets.load_state(tx, state.ticket).status is Status.ARCHIVED:
+        raise TicketArchived
+    if actor.kind is not Kind.SESSION and actor.token_id == state.token_id:
+        raise Forbidden("a token can't answer its own question; a person answers it in the web app")
+    question = work_questions.load_question(tx, row.key)
+    if question.answer is not None:
+        assert question.answered is not None
+        who = question.answered.user.name
+        raise QuestionClosed(
+            f"{who} answered this question: {question.answer}", answer=question.answer, answered=question.answered
+        )
+    if state.session_state == WorkState.DONE:
+        raise QuestionClosed("the work that this question belongs to has ended", answer=None)
+    answer = args.answer.strip()
+    if not answer:
+        raise InvalidField("answer", "must not be empty")
+    if question.choices and answer not in question.choices:
+        raise InvalidField("answer", f"“{answer}” isn't one of the choices", valid=question.choices)
+    work_questions.answer_question(tx, row.key, answer, bylines.ensure_byline(tx, actor))
+    work_sessions.set_state(tx, state.session, WorkState.ACTIVE)
+    ticket = VisibleRow(state.ticket, row.project, row.company, row.role, row.within)
+    record_ticket_event(
+        tx, actor, ticket, "ticket.question_answered",
+        session_id=question.session_id, question_id=question.id, answer=answer,
+    )  # fmt: skip
+    return work_questions.load_question(tx, row.key)
