@@ -287,13 +287,11 @@ def _encode(value: Any) -> str:
 
 
 def _drop_nulls(node: Any) -> None:
-    """Remove null fields and the ids of tokens in place; building a second tree would double the time."""
+    """Remove null fields in place; building a second tree would double the time."""
     if type(node) is dict:
         fields = typing.cast(Json, node)
         for name in [name for name, value in fields.items() if value is None]:
             del fields[name]
-        if "via" in fields:
-            fields.pop("token_id", None)
         parts: Iterable[Any] = fields.values()
     else:
         parts = node

@@ -66,9 +66,16 @@ def before_call(context: Any, case: Any, kwargs: dict[str, Any]) -> None:
 
 def _shorten_wait(case: Any) -> None:
     """Let a valid waiting call answer immediately; tests/http/events/test_waiting.py waits."""
-    if not isinstance(case.path, str) or not case.path.endswith(("/events/wait",)):
-        return
-    query = case.query if isinstance(case.query, dict) else {}
-    wait = query.get("wait_seconds", 25)
-    if str(wait).isdigit() and int(wait) <= 50:
-        case.query = {**query, "wait_seconds": 0}
+    path = case.path if isinstance(case.path, str) else ""
+    if path.endswith(("/events/wait", "/work/answer")):
+        case.query = _without_wait(case.query)
+    elif path.endswith("/claim-next"):
+        case.body = _without_wait(case.body)
+
+
+def _without_wait(part: Any) -> Any:
+    """Set a valid `wait_seconds` to 0; another value is there to be refused."""
+    if not isinstance(part, dict):
+        return part
+    wait = part.get("wait_seconds", 0)
+    return {**part, "wait_seconds": 0} if str(wait).isdigit() and int(wait) <= 50 else part
