@@ -48,7 +48,7 @@ def test_reference_lists_every_command() -> None:
 
 
 def test_reference_lists_every_tool() -> None:
-    listed = {row[0]: row[3] for row in tables(DOCS / "tools.md", "MCP tools")[0]}
+    listed = {row[0]: row[4] for row in tables(DOCS / "tools.md", "MCP tools")[0]}
     assert listed == {
         f"[{tool.name or each.name}](#{tool.name or each.name})": f"[{each.name}](api.md#{each.name})"
         for each in load_registry()

@@ -119,7 +119,7 @@ def test_capture_contains_what_the_page_did(
     assert seqs == list(range(1, len(seqs) + 1))
 
     async def read(client: Client) -> dict[str, list[Json]]:
-        given = {"capture_id": ticket.capture["id"], "limit": 100}
+        given = {"capture_id": ticket.capture["id"], "limit": 100, "detail": "full"}
         return {name: (await client.call_tool(f"get_{name}", given)).structured_content["items"] for name in STREAMS}
 
     by_agent = talk(reporter, "legacy", read)

@@ -13,7 +13,7 @@ MANY = 45
 @pytest.fixture
 def long_board(world: World) -> World:
     """A first column of many, of different heights."""
-    for number in range(MANY):
+    for number in reversed(range(MANY)):  # a new ticket goes to the top of its column
         world.ticket(f"Number {number:02}" + " and more words" * (number % 4), labels=["ui"] * (number % 2))
     return world
 

@@ -127,7 +127,7 @@ def test_tool_list_depends_on_scopes(world: World, mode: str) -> None:
     writing = talk(world, mode, names, world.owner.token("tickets:write"))
     assert {"whoami", "get_ticket", "search_tickets"} <= reading
     assert not {"add_comment", "create_ticket", "assign_ticket"} & reading
-    assert commenting - reading == {"add_comment"}
+    assert commenting - reading == {"add_comment", "edit_comment", "delete_comment"}
     assert assigning - reading == {"assign_ticket", "unassign_ticket", "bulk_assign_tickets"}
     assert "move_ticket" in writing - commenting
     assert not {"assign_ticket", "bulk_assign_tickets"} & writing

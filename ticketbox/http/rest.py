@@ -38,6 +38,7 @@ from ticketbox.operations.core.content import Content, WithSession
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Body, Operation, Registry
+from ticketbox.operations.core.schemas import list_answer_types
 
 PREFIX = "/api/v1"
 MAX_JSON = 4 * 1024 * 1024
@@ -215,7 +216,7 @@ def _build_answer(operation: Operation, result: Any, scope: Scope, site: Site) -
         answer.headers.append(build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure))
         return answer
     if result is None:
-        is_empty = operation.result is types.NoneType
+        is_empty = list_answer_types(operation) == [types.NoneType]
         return Answer(204, b"", "") if is_empty else Answer(200, b"null", "application/json")
     status = 201 if operation.creates and not getattr(result, "repeated", False) else 200
     answer = build_json_answer(result, status)
