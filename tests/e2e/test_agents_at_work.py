@@ -1,6 +1,7 @@
 """What people see of agents at work: on the ticket page, the board and the table, while real agents call the API."""
 
 import re
+from typing import Any
 
 import httpx
 import pytest
@@ -8,6 +9,8 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
+from tests.support.mcp_client import call_tool
+from tests.support.operation_cases import update_row
 from tests.support.server import World, ok
 
 
@@ -73,17 +76,17 @@ def test_board_and_table_show_who_works_since_when(chromium: Chromium, world: Wo
     agent = world.owner.client("tickets:write", label="Claude Code")
 
     async def watch(page: Page) -> None:
-        card = page.get_by_role("link", name="Cart total shows NaN")
+        card = page.get_by_role("main").get_by_role("link", name="Cart total shows NaN")
         await expect(card).to_be_visible()
         await expect(card).not_to_contain_text("Claude Code")
         lease = start_work(agent, ticket)
-        await expect(card).to_contain_text(re.compile(r"Claude Code\s*for \d+ s"))
+        await expect(card).to_contain_text(re.compile(r"Claude Code\s*For \d+ s"))
         await expect(page.get_by_role("link", name="Nobody works on this")).not_to_contain_text("Claude Code")
         await assert_accessible(page)
         await assert_fits(page)
         await page.goto(f"{world.box.url}/projects/{world.project}/table")
         row = page.get_by_role("row").filter(has_text="Cart total")
-        await expect(row).to_contain_text(re.compile(r"Claude Code\s*for \d+ s"))
+        await expect(row).to_contain_text(re.compile(r"Claude Code\s*For \d+ s"))
         await assert_accessible(page)
         await page.go_back()
         await expect(card).to_contain_text("Claude Code")
@@ -92,3 +95,240 @@ def test_board_and_table_show_who_works_since_when(chromium: Chromium, world: Wo
 
     assert other["claim"] is None
     use(chromium, world.owner, f"/projects/{world.project}", watch, looks)
+
+
+QUESTION = "The receipt email also shows “0.00 EUR”. Fix it in this pull request?"
+CHOICES = ["Fix it here", "Create another ticket"]
+PLAN = [
+    {"text": "Find the cause in totals.ts", "state": "done"},
+    {"text": "Verify the fix in three runs", "state": "active"},
+    {"text": "Ask for review"},
+]
+LINKS = [
+    {"kind": "pull_request", "url": "https://git.example/shop/pulls/318", "state": "open"},
+    {"kind": "preview", "url": "https://pr-318.shop.example/cart", "state": "ready"},
+]
+
+
+class Agent:
+    """A run of an agent that works on a ticket of Ann's."""
+
+    def __init__(self, world: World, title: str = "Cart total shows NaN", label: str = "Claude Code") -> None:
+        self.secret = world.owner.token("tickets:write", label=label)
+        self.world = world
+        self.client = world.box.client(self.secret)
+        self.ticket = world.ticket(title)
+        self.page = f"/tickets/{self.ticket['id']}"
+        self.lease = start_work(self.client, self.ticket)
+
+    def report(self, **given: Any) -> None:
+        """Report progress over MCP."""
+        arguments = {"ticket_id": self.ticket["id"], "lease": self.lease, **given}
+        assert not call_tool(self.world, self.secret, "report_progress", arguments).get("isError")
+
+    def ask(self, *choices: str) -> None:
+        """Ask a person."""
+        given = {"lease": self.lease, "question": QUESTION, "choices": choices}
+        ok(self.client.post(f"{self.page}/work/questions", json=given))
+
+    def read_answer(self) -> str | None:
+        """The answer that reached the agent."""
+        return ok(self.client.get(f"{self.page}/work/answer", headers={"Lease": self.lease}))["answer"]
+
+    def finish(self) -> None:
+        """Finish the work."""
+        ok(self.client.post(f"{self.page}/work/finish", json={"lease": self.lease}))
+
+
+@EVERY
+def test_plan_note_links_and_usage_appear_as_the_agent_reports(chromium: Chromium, world: World, looks: Looks) -> None:
+    agent = Agent(world)
+
+    async def watch(page: Page) -> None:
+        panel = page.get_by_role("region", name="Claude Code")
+        await expect(panel).to_contain_text(re.compile(r"Working · last seen \d+ s ago"))
+        await expect(panel.get_by_role("list", name="Plan")).to_have_count(0)
+        agent.report(
+            plan=PLAN, note="The price is null.", links=LINKS, usage={"input_tokens": 412_000, "cost_usd": 1.84}
+        )
+        steps = panel.get_by_role("list", name="Plan").get_by_role("listitem")
+        await expect(steps).to_have_text(
+            [
+                "Find the cause in totals.ts: Done",
+                "Verify the fix in three runs: In progress",
+                "Ask for review: Not started",
+            ]
+        )
+        await expect(panel).to_contain_text("The price is null.")
+        await expect(panel).to_contain_text("412k tokens · $1.84")
+        pull = panel.get_by_role("link", name="Pull request #318")
+        await expect(pull).to_have_attribute("href", "https://git.example/shop/pulls/318")
+        await expect(pull).to_have_attribute("rel", "noopener nofollow")
+        await expect(panel.get_by_role("listitem").filter(has_text="pr-318.shop.example")).to_contain_text("ready")
+        await assert_accessible(page)
+        await assert_fits(page)
+        agent.finish()
+        await expect(panel).to_contain_text(re.compile(r"Finished \d+ s ago"))
+        await expect(panel.get_by_role("button", name="Release ticket")).to_have_count(0)
+
+    use(chromium, world.owner, agent.page, watch, looks)
+
+
+def test_silent_agent_is_shown_as_not_responding(chromium: Chromium, world: World) -> None:
+    agent = Agent(world, label="Codex")
+    update_row(world.box.db, "UPDATE work_session SET last_seen_at = last_seen_at - 540000 WHERE ended_at IS NULL"
+               " AND ticket_id = (SELECT id FROM ticket WHERE public_id = ?)", agent.ticket["id"])  # fmt: skip
+
+    async def look(page: Page) -> None:
+        panel = page.get_by_role("region", name="Codex")
+        await expect(panel).to_contain_text("Stopped responding 9 min ago")
+        await expect(panel.locator(".dot.alive")).to_have_count(0)
+        agent.report(note="Back")
+        await expect(panel).to_contain_text("Working · last seen")
+        await expect(panel.locator(".dot.alive")).to_have_count(1)
+
+    use(chromium, world.owner, agent.page, look)
+
+
+@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+def test_question_is_answered_with_a_button(chromium: Chromium, world: World, looks: Looks) -> None:
+    agent, is_phone = Agent(world), looks.size["width"] < 1080
+
+    async def answer(page: Page) -> None:
+        panel = page.get_by_role("region", name="Claude Code")
+        await expect(panel).to_be_visible()
+        agent.ask(*CHOICES)
+        button = panel.get_by_role("button", name="Create another ticket")
+        await expect(button).to_be_in_viewport()
+        await expect(panel).to_contain_text("Waiting for an answer")
+        await assert_accessible(page)
+        await assert_fits(page)
+        if is_phone:
+            for each in await panel.get_by_role("group").get_by_role("button").all():
+                box = await each.bounding_box()
+                assert box
+                assert box["height"] >= 44
+            await button.tap()
+        else:
+            await page.get_by_role("button", name="Claude Code has a question").press("Enter")
+            await expect(panel.get_by_role("button", name="Fix it here")).to_be_focused()
+            await button.click()
+        await expect(button).to_have_count(0)
+        await expect(panel).to_contain_text("Working · last seen")
+
+    use(chromium, world.owner, agent.page, answer, looks, **({"has_touch": True} if is_phone else {}))
+    assert agent.read_answer() == "Create another ticket"
+
+
+def test_question_is_answered_with_keys(chromium: Chromium, world: World) -> None:
+    agent = Agent(world)
+    agent.ask(*CHOICES)
+
+    async def press(page: Page) -> None:
+        await expect(page.get_by_role("button", name="Fix it here")).to_be_visible()
+        await page.keyboard.press("1")
+        await expect(page.get_by_role("button", name="Fix it here")).to_have_count(0)
+        assert agent.read_answer() == "Fix it here"
+        agent.ask()
+        await page.get_by_label("Your answer").wait_for()
+        await page.keyboard.press("r")
+        await page.keyboard.type("Use the card's value")
+        await page.keyboard.press("Control+Enter")
+        await expect(page.get_by_label("Your answer")).to_have_count(0)
+
+    use(chromium, world.owner, agent.page, press)
+    assert agent.read_answer() == "Use the card's value"
+
+
+def test_answer_that_came_too_late_is_refused_with_the_accepted_one(chromium: Chromium, world: World) -> None:
+    agent, bob = Agent(world), world.join("Bob")
+    agent.ask(*CHOICES)
+
+    async def answer(page: Page) -> None:
+        button = page.get_by_role("button", name="Fix it here")
+        await expect(button).to_be_visible()
+        await page.route("**/events/stream", lambda route: route.abort())  # who doesn't know of the answer yet
+        await page.reload()
+        question = ok(world.api.get("/work-sessions", params={"ticket_id": agent.ticket["id"]}))["items"][0]["question"]
+        await expect(button).to_be_visible()
+        ok(bob.web.post(f"/questions/{question['id']}/answer", json={"answer": "Create another ticket"}))
+        await button.click()
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text(
+            "Bob answered this question: Create another ticket"
+        )
+        await expect(button).to_have_count(0)
+
+    use(chromium, world.owner, agent.page, answer)
+
+
+def test_viewers_see_the_question_without_answers(chromium: Chromium, world: World) -> None:
+    agent, vera = Agent(world), world.join("Vera", "viewer")
+    agent.ask(*CHOICES)
+
+    async def look(page: Page) -> None:
+        panel = page.get_by_role("region", name="Claude Code")
+        await expect(panel).to_contain_text(QUESTION)
+        await expect(panel.get_by_role("button")).to_have_count(0)
+
+    use(chromium, vera, agent.page, look)
+
+
+@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+def test_board_shows_steps_and_a_waiting_question(chromium: Chromium, world: World, looks: Looks) -> None:
+    agent = Agent(world)
+
+    async def watch(page: Page) -> None:
+        card = page.get_by_role("main").get_by_role("link", name="Cart total shows NaN")
+        agent.report(plan=PLAN)
+        await expect(card).to_contain_text(re.compile(r"Verify the fix in three runs · \d+ s ago"))
+        await expect(card.get_by_role("img", name="1 of 3 steps done")).to_be_visible()
+        agent.ask(*CHOICES)
+        await expect(card).to_contain_text("Has a question")
+        await assert_accessible(page)
+        await assert_fits(page)
+
+    use(chromium, world.owner, f"/projects/{world.project}", watch, looks)
+
+
+@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+def test_question_is_answered_in_the_inbox(chromium: Chromium, world: World, looks: Looks) -> None:
+    agent = Agent(world)
+
+    async def answer(page: Page) -> None:
+        await expect(page.get_by_role("heading", name="No notifications")).to_be_visible()
+        agent.ask(*CHOICES)
+        item = page.get_by_role("list", name="Notifications").get_by_role("listitem")
+        await expect(item).to_contain_text("Claude Code has a question")
+        await expect(item).to_contain_text(QUESTION)
+        await assert_accessible(page)
+        await assert_fits(page)
+        await item.get_by_role("button", name="Fix it here").click()
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Answer sent")
+        await expect(item.get_by_role("button", name="Fix it here")).to_have_count(0)
+
+    use(chromium, world.owner, "/inbox", answer, looks)
+    assert agent.read_answer() == "Fix it here"
+
+
+@EVERY
+def test_agents_page_lists_running_and_ended_sessions(chromium: Chromium, world: World, looks: Looks) -> None:
+    agent, other = Agent(world), Agent(world, "Discount is applied twice", "Codex")
+    company = ok(world.owner.web.get("/companies"))["items"][0]["id"]
+
+    async def look(page: Page) -> None:
+        running = page.get_by_role("main").get_by_role("list", name="At work").get_by_role("listitem")
+        await expect(running).to_have_count(2)
+        agent.ask(*CHOICES)
+        waiting = running.filter(has_text="Cart total shows NaN")
+        await expect(waiting).to_contain_text("Waiting for an answer")
+        await expect(waiting.get_by_role("link", name="Answer question")).to_have_attribute("href", agent.page)
+        other.report(plan=PLAN)
+        other.finish()
+        recent = page.get_by_role("list", name="Recent")
+        await expect(recent).to_contain_text("Discount is applied twice")
+        await expect(recent).to_contain_text("1 of 3 steps · studio, worktree 3 · works for Ann")
+        await expect(running).to_have_count(1)
+        await assert_accessible(page)
+        await assert_fits(page)
+
+    use(chromium, world.owner, f"/companies/{company}/agents", look, looks)

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
-import type { By, Claim } from '../../generated/api';
-import type { WorkSession } from '../../src/app/tickets/work/shapes';
+import type { By, Claim, WorkQuestion, WorkSession } from '../../generated/api';
 import {
-  buildSession,
   currentStep,
   describeBriefly,
   describeState,
+  findOpenQuestion,
+  findSession,
   formatDuration,
   formatSince,
   formatUsage,
+  hasOutcome,
   isAgent,
   isSilent,
   measureProgress,
@@ -22,7 +23,8 @@ const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString
 const BY = { user: { id: 'ann', name: 'Ann' }, token_label: 'Claude Code', via: 'mcp', at: at(840) } as By;
 const SESSION: WorkSession = {
   id: 'wrk_1',
-  ticket_id: 't-1',
+  ticket: { id: 't-1', title: 'A ticket', project_id: 'proj_1', company_id: 'co_1' },
+  until: at(-3600),
   by: BY,
   run: null,
   state: 'active',
@@ -50,7 +52,7 @@ test.each([
 });
 
 test('a claim alone shows who works, without a sign of life', () => {
-  const session = buildSession('t-1', CLAIM);
+  const session = findSession({ claim: CLAIM })!;
   expect(describeState(session, NOW)).toBe('Working');
   expect(isSilent(session, NOW + 3_600_000)).toBe(false);
 });
@@ -89,11 +91,11 @@ test.each([
 
 test('a card says what the agent does and since when', () => {
   const plan = [{ text: 'Run tests', state: 'active' as const }];
-  expect(describeBriefly(buildSession('t-1', CLAIM), NOW)).toBe('for 14 min');
-  expect(describeBriefly({ ...SESSION, state: 'awaiting_input' }, NOW)).toBe('has a question');
+  expect(describeBriefly(findSession({ claim: CLAIM })!, NOW)).toBe('For 14 min');
+  expect(describeBriefly({ ...SESSION, state: 'awaiting_input' }, NOW)).toBe('Has a question');
   expect(describeBriefly({ ...SESSION, note: 'Looking' }, NOW)).toBe('Looking · 6 s ago');
   expect(describeBriefly({ ...SESSION, note: 'Looking', plan }, NOW)).toBe('Run tests · 6 s ago');
-  expect(describeBriefly({ ...SESSION, last_seen: at(540), plan }, NOW)).toBe('stopped responding 9 min ago');
+  expect(describeBriefly({ ...SESSION, last_seen: at(540), plan }, NOW)).toBe('Stopped responding 9 min ago');
 });
 
 test('dropped steps count neither as done nor as open', () => {
@@ -135,4 +137,27 @@ test('states of links have a tone', () => {
     'neutral',
     'neutral',
   ]);
+});
+
+test('the loaded session counts only if it holds the claim', () => {
+  expect(findSession({ claim: CLAIM }, SESSION)).toBe(SESSION);
+  expect(findSession({ claim: CLAIM }, { ...SESSION, id: 'wrk_0' })?.last_seen).toBeNull();
+  expect(findSession({ claim: null }, SESSION)).toBeNull();
+  expect(findSession({ claim: { ...CLAIM, by: { ...BY, token_label: null } } }, SESSION)).toBeNull();
+});
+
+test('a question is open until it is answered or the work ends', () => {
+  const question = { id: 'qst_1', question: 'Why?', choices: [], answer: null } as unknown as WorkQuestion;
+  expect(findOpenQuestion({ ...SESSION, question })).toBe(question);
+  expect(findOpenQuestion({ ...SESSION, question: { ...question, answer: 'So' } })).toBeNull();
+  expect(findOpenQuestion({ ...SESSION, question, ended: BY })).toBeNull();
+  expect(findOpenQuestion(SESSION)).toBeNull();
+});
+
+test('an ended session is shown if it left something', () => {
+  const ended = { ...SESSION, state: 'done' as const, ended: BY };
+  expect(hasOutcome(ended)).toBe(false);
+  expect(hasOutcome({ ...ended, note: 'Fixed' })).toBe(true);
+  expect(hasOutcome({ ...ended, state: 'stale' })).toBe(true);
+  expect(hasOutcome({ ...ended, state: 'stale', by: { ...BY, token_label: null } })).toBe(false);
 });

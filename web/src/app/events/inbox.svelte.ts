@@ -15,7 +15,9 @@ class Inbox {
   watch(): () => void {
     void this.refresh();
     return eventStream.subscribe((event) => {
-      if (!event.ticket_id || event.by.user.id === workspace.me?.user.id) return;
+      // what one's own token does can concern the person: an agent asks
+      const isOwn = event.by.user.id === workspace.me?.user.id && event.by.token_label === null;
+      if (!event.ticket_id || isOwn) return;
       this.#timer ??= setTimeout(() => {
         this.#timer = undefined;
         void this.refresh();

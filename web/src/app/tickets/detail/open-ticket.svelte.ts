@@ -1,9 +1,17 @@
-import type { Asset, Comment, Event, Ticket, TicketDetail, TicketLink } from '../../../../generated/api';
+import type {
+  Asset,
+  Comment,
+  Event,
+  Ticket,
+  TicketDetail,
+  TicketLink,
+  WorkSession,
+} from '../../../../generated/api';
 import { api, unwrap, fetchAll } from '../../core/client';
 import { Problem } from '../../core/problem';
 import { workspace } from '../../core/workspace.svelte';
-import type { WorkSession } from '../work/shapes';
-import { buildSession, isAgent } from '../work/work';
+import { findSession, hasOutcome, isAgent, type Session } from '../work/work';
+import { loadNewestSession } from '../work/work-sessions.svelte';
 
 const INCLUDED = 50; // the comments and events that the ticket includes
 const MAX_TRIES = 5;
@@ -32,6 +40,7 @@ export class OpenTicket {
   newCommentIds = $state.raw<ReadonlySet<string>>(new Set());
   /** Counts how often anyone saved annotations. */
   annotationSaves = $state(0);
+  #newest = $state.raw<WorkSession | null>(null);
   #refreshing: Promise<void> | null = null;
   #again = false;
 
@@ -39,9 +48,12 @@ export class OpenTicket {
     this.ticket?.status === 'active' && workspace.hasRole(this.ticket.company_id, 'member'),
   );
   readonly claim = $derived(this.ticket?.claim ?? null);
-  /** The work of an agent on the ticket. */
-  readonly session: WorkSession | null = $derived(
-    this.claim && isAgent(this.claim.by) ? buildSession(this.ticket!.id, this.claim) : null,
+  /** Whether an agent or a script holds the claim. */
+  readonly isAgentAtWork = $derived(this.claim !== null && isAgent(this.claim.by));
+  /** The work of an agent on the ticket: the running session, else the last one, if it has something to show. */
+  readonly session: Session | null = $derived(
+    (this.ticket && findSession(this.ticket, this.#newest)) ??
+      (this.claim === null && this.#newest && hasOutcome(this.#newest) ? this.#newest : null),
   );
 
   constructor(id: string) {
@@ -81,9 +93,10 @@ export class OpenTicket {
         status: 'all' as const,
         include: ['comments', 'history'] as ('comments' | 'history')[],
       };
-      const [ticket, attachments] = await Promise.all([
+      const [ticket, attachments, session] = await Promise.all([
         unwrap(api.GET('/tickets/{ticket_id}', { params: { path, query } })),
         unwrap(api.GET('/tickets/{ticket_id}/attachments', { params: { path } })),
+        loadNewestSession(this.id),
       ]);
       const [comments, history] = await Promise.all([
         this.#fetchRest(ticket.comments!, (cursor) =>
@@ -96,6 +109,7 @@ export class OpenTicket {
       if (this.ticket) this.#markNewComments(comments);
       [this.ticket, this.comments, this.history] = [ticket, comments, history];
       this.attachments = attachments.items;
+      this.#newest = session;
       this.error = null;
     } catch (error) {
       // keep the page on a lost connection, but not on lost access
@@ -194,12 +208,6 @@ export class OpenTicket {
   async stopWork(): Promise<void> {
     const params = { path: { ticket_id: this.id } };
     this.#applyTicket(await unwrap(api.DELETE('/tickets/{ticket_id}/work', { params })));
-  }
-
-  async answerQuestion(id: string, answer: string): Promise<void> {
-    void id;
-    void answer;
-    await this.refresh();
   }
 
   /** Add the project's agent label, and move the ticket to the top of the first column of kind `todo`. */

@@ -1,5 +1,16 @@
-import type { By, Claim } from '../../../../generated/api';
-import type { PlanItem, Usage, WorkLink, WorkSession } from './shapes';
+import type {
+  By,
+  Claim,
+  PlanItem,
+  Ticket,
+  Usage,
+  WorkLink,
+  WorkQuestion,
+  WorkSession,
+} from '../../../../generated/api';
+
+/** A work session; of one that is only known from its ticket's claim, the last sign of life is unknown. */
+export type Session = Omit<WorkSession, 'last_seen' | 'ticket'> & { last_seen: string | null };
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -33,7 +44,7 @@ export function formatSince(at: string, now: number): string {
   return `${formatDuration(now - Date.parse(at))} ago`;
 }
 
-type Signs = Pick<WorkSession, 'state' | 'last_seen'>;
+type Signs = Pick<Session, 'state' | 'last_seen'>;
 
 /** Whether an agent that should be at work has given no sign of life for a while. */
 export function isSilent(session: Signs, now: number): boolean {
@@ -55,10 +66,9 @@ export function describeState(session: Signs, now: number): string {
 }
 
 /** What is known of a session from the claim that it holds. */
-export function buildSession(ticket: string, claim: Claim): WorkSession {
+function buildSession(claim: Claim): Session {
   return {
     id: claim.session_id,
-    ticket_id: ticket,
     by: claim.by,
     run: claim.run,
     state: claim.state,
@@ -66,22 +76,44 @@ export function buildSession(ticket: string, claim: Claim): WorkSession {
     plan: [],
     links: [],
     usage: null,
+    question: null,
     started: claim.by.at,
     last_seen: null,
+    until: claim.until,
     ended: null,
-    question: null,
   };
 }
 
+/** The agent's session that holds a ticket's claim: the loaded one, or what the claim says about it. */
+export function findSession(ticket: Pick<Ticket, 'claim'>, loaded?: Session | null): Session | null {
+  const claim = ticket.claim;
+  if (!claim || !isAgent(claim.by)) return null;
+  return loaded?.id === claim.session_id ? loaded : buildSession(claim);
+}
+
+/** The question of a session that waits for an answer. */
+export function findOpenQuestion(session: Session): WorkQuestion | null {
+  const { question, ended } = session;
+  return question && question.answer === null && ended === null ? question : null;
+}
+
+/** Whether an ended session of an agent is worth showing: it stopped responding, or it left results. */
+export function hasOutcome(session: Session): boolean {
+  if (!isAgent(session.by)) return false;
+  return (
+    session.state === 'stale' || session.plan.length > 0 || session.links.length > 0 || session.note !== null
+  );
+}
+
 /** Describe a running session in a few words, for a card: what the agent does, and since when. */
-export function describeBriefly(session: WorkSession, now: number): string {
+export function describeBriefly(session: Session, now: number): string {
   const { last_seen, started } = session;
-  if (session.state === 'awaiting_input') return 'has a question';
-  if (isSilent(session, now) && last_seen) return `stopped responding ${formatSince(last_seen, now)}`;
+  if (session.state === 'awaiting_input') return 'Has a question';
+  if (isSilent(session, now) && last_seen) return `Stopped responding ${formatSince(last_seen, now)}`;
   const doing = currentStep(session.plan)?.text ?? session.note;
   return doing && last_seen
     ? `${doing} · ${formatSince(last_seen, now)}`
-    : `for ${formatDuration(now - Date.parse(started))}`;
+    : `For ${formatDuration(now - Date.parse(started))}`;
 }
 
 /** The step of a plan that is being worked on. */
