@@ -10,6 +10,9 @@ class EventStream {
   connected = $state(true);
   #listeners = new Set<Listener>();
   #source: EventSource | null = null;
+  #setOpened = (): void => undefined;
+  /** Resolves when the stream is open, or can't be opened. What is loaded after that misses no event. */
+  readonly opened = new Promise<void>((resolve) => (this.#setOpened = resolve));
 
   /** Call `listener` for every event until the returned function is called. */
   subscribe(listener: Listener): () => void {
@@ -23,9 +26,13 @@ class EventStream {
   #open(): void {
     if (this.#source) return;
     const source = (this.#source = new EventSource('/api/v1/events/stream'));
-    source.onopen = () => (this.connected = true);
+    source.onopen = () => {
+      this.connected = true;
+      this.#setOpened();
+    };
     source.onerror = () => {
       this.connected = false;
+      this.#setOpened();
       if (source.readyState === EventSource.CLOSED) {
         this.#source = null;
         setTimeout(() => this.#listeners.size > 0 && this.#open(), 5_000);

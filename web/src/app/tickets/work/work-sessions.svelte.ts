@@ -48,8 +48,9 @@ class RunningSessions {
 
   /** Keep the list up to date until the returned function is called. */
   watch(): () => void {
-    void this.refresh();
-    return watchWork(() => void this.refresh());
+    const stop = watchWork(() => void this.refresh());
+    void eventStream.opened.then(() => this.refresh());
+    return stop;
   }
 
   async refresh(): Promise<void> {
