@@ -16,7 +16,9 @@ function hit(id: string, fields: Partial<Hit> = {}): Hit {
     title: `Title of ${id}`,
     status: 'active',
     resolved: false,
+    key: 'WEB-1',
     project_id: '1',
+    project: 'Web shop',
     highlights,
     ...fields,
   } as unknown as Hit;
@@ -71,9 +73,9 @@ describe('tickets', () => {
       hit('t-c', { resolved: true }),
     ]);
     expect(items.slice(0, 3).map(({ faded, hint }) => [faded, hint])).toEqual([
-      [false, 'Project 1'],
-      [true, 'archived'],
-      [true, 'Project 1'],
+      [false, 'WEB-1 · Web shop'],
+      [true, 'WEB-1 · archived'],
+      [true, 'WEB-1 · Web shop'],
     ]);
   });
 });
