@@ -15,7 +15,8 @@ from litestar import Litestar, Response, get
 from bench.granian_server import serve_granian
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.edge.asgi import Receive, Scope, Send
-from ticketbox.edge.edge import Edge, Site
+from ticketbox.edge.edge import Edge
+from ticketbox.edge.site import Site
 from ticketbox.logs import configure
 from ticketbox.server import listen, serve_until_stopped
 from ticketbox.settings import Settings

@@ -26,7 +26,7 @@ from ticketbox.store.accounts import actors
 from ticketbox.store.core import bylines
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import assignments, lists, tickets
+from ticketbox.store.tickets import assignments, lists, records
 from ticketbox.store.tickets.lists import Sort, TicketFilter
 
 QUERIES = ("get_ticket", "list of 50", "list of 50, all projects", "list of 50, label", "search")
@@ -80,7 +80,7 @@ class SqlOnly:
         if query.startswith("get_ticket"):
             parameters = {**actor.viewer, "status": "active"}
             self._statements = [
-                (tickets.SELECT_TICKET, {**parameters, "id": path.rpartition("/")[2]})
+                (records.SELECT_TICKET, {**parameters, "id": path.rpartition("/")[2]})
                 for path in request_paths(query, seeded)
             ]
         elif query.startswith("list of 50"):
@@ -94,8 +94,8 @@ class SqlOnly:
         """Return the microseconds of processor time of one query, or 0 if its SQL isn't listed here."""
         if not self._statements:
             return 0
-        get_key = tickets.get_fields("key")
-        get_writers = tickets.get_fields("claimed_by", "created_by", "updated_by", "archived_by")
+        get_key = records.get_fields("key")
+        get_writers = records.get_fields("claimed_by", "created_by", "updated_by", "archived_by")
         done, started, stop = 0, time.thread_time(), time.monotonic() + seconds
         self._connection.execute("BEGIN")
         for sql, parameters in itertools.cycle(self._statements):

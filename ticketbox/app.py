@@ -13,7 +13,8 @@ from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.edge.asgi import ASGIApp
-from ticketbox.edge.edge import Edge, Site
+from ticketbox.edge.edge import Edge
+from ticketbox.edge.site import Site
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.routes import build_routes
 from ticketbox.jobs import backups, client_metadata, housekeeping, search_merge, systemd, webhooks

@@ -24,7 +24,7 @@ from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.core.ids import Prefix
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.scopes import Access, Role, Scope
-from ticketbox.edge import edge
+from ticketbox.edge import addresses, edge
 from ticketbox.edge.edge import _SECURITY_HEADERS
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
@@ -99,7 +99,7 @@ def test_limits_page_matches_the_code() -> None:
     assert f"At most {limits.MAX_BUCKETS:,} buckets are kept" in prose(LIMITS)
     assert anonymous == {
         "requests without a credential, from an address": f"{edge.ANONYMOUS_PER_MINUTE} a minute",
-        "bad credentials, from an address": f"{edge.BAD_CREDENTIALS_PER_MINUTE} a minute",
+        "bad credentials, from an address": f"{addresses.BAD_CREDENTIALS_PER_MINUTE} a minute",
         "attempts to sign in, from an address": f"{bucket_limit(sessions.check_password, 'sign-in')} a minute",
         "attempts to sign in to one account, from an address":
             f"{bucket_limit(sessions.check_password, 'sign-in-account')} a minute",

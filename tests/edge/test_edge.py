@@ -19,7 +19,8 @@ from tests.support.operation_cases import WRITING, Stage, check_common_headers, 
 from tests.support.server import Box, Person, World, eventually, expect_error, ok
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.edge.asgi import Receive, Scope, Send
-from ticketbox.edge.edge import MAX_HEADERS, MAX_TARGET, Edge, Site
+from ticketbox.edge.edge import MAX_HEADERS, MAX_TARGET, Edge
+from ticketbox.edge.site import Site
 from ticketbox.http.rest import MAX_JSON
 from ticketbox.operations.core.registry import Body, Operation
 

@@ -14,7 +14,7 @@ import pytest
 from tests.support.seed import png
 from tests.support.server import PASSWORD, Box, Person, World, ok, run_server, ticketbox
 from ticketbox.domain.accounts.secrets import generate_secret
-from ticketbox.domain.tickets.work import hash_lease
+from ticketbox.domain.work.leases import hash_lease
 
 SECRET = re.compile(r"(?:tok|lease)_[0-9A-Za-z]{10,}")
 EVERY_TEXT = """

@@ -17,8 +17,8 @@ from tests.support.server import Box, run_beside
 from ticketbox.domain.accounts.secrets import generate_secret, hash_secret
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation
-from ticketbox.operations.tickets.work_leases import end_stale_sessions
 from ticketbox.store.file.database import Write
+from ticketbox.store.work.sessions import end_stale_sessions
 
 OPERATIONS = {each.name: each for each in load_registry() if each.routes}
 USER = "INSERT INTO user (public_id, email, name, created_at) VALUES (?, ?, ?, ?)"

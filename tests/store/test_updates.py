@@ -11,7 +11,7 @@ from ticketbox.store.core.updates import update_columns
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Write
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.tickets import tickets
+from ticketbox.store.tickets import records
 
 
 @pytest.fixture
@@ -37,6 +37,6 @@ def test_update_of_nothing_runs_no_statement(connection: sqlite3.Connection) -> 
 
 
 def test_fields_of_a_ticket_are_read_by_name() -> None:
-    row = tuple(f"value of {name}" for name in tickets.TICKET_COLUMNS.split(", "))
-    assert tickets.get_fields("key")(row) == "value of t.id"
-    assert tickets.get_fields("updated_at", "key")(row) == ("value of t.updated_at", "value of t.id")
+    row = tuple(f"value of {name}" for name in records.TICKET_COLUMNS.split(", "))
+    assert records.get_fields("key")(row) == "value of t.id"
+    assert records.get_fields("updated_at", "key")(row) == ("value of t.updated_at", "value of t.id")

@@ -8,12 +8,10 @@ import asyncio
 import logging
 import secrets as randomness
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from http.cookies import CookieError, SimpleCookie
-from ipaddress import IPv4Network, IPv6Network, ip_address
-
-import msgspec
+from ipaddress import ip_address
 
 from ticketbox import logs
 from ticketbox.domain.accounts import secrets
@@ -29,6 +27,7 @@ from ticketbox.domain.core.problems import (
     Unauthorized,
     Unavailable,
 )
+from ticketbox.edge.addresses import find_client_address, get_client_network, limit_bad_credentials
 from ticketbox.edge.asgi import (
     ASGIApp,
     ClientGone,
@@ -43,15 +42,13 @@ from ticketbox.edge.asgi import (
 )
 from ticketbox.edge.compression import wrap_send
 from ticketbox.edge.responses import Answer, Headers, build_problem_answer
+from ticketbox.edge.site import Site
 from ticketbox.operations.core.context import RequestContext
 
 log = logging.getLogger("ticketbox.access")
 
-METADATA = "/.well-known/oauth-protected-resource"
 MAX_TARGET = 8_192
 MAX_HEADERS = 100
-BAD_CREDENTIALS_PER_MINUTE = 60
-ENDED_CREDENTIALS_PER_MINUTE = 600
 ANONYMOUS_PER_MINUTE = 600
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CLIENT_GONE = 499  # only in the log: the client has disconnected
@@ -66,31 +63,6 @@ _SECURITY_HEADERS: Headers = [
     (b"cache-control", b"no-store"),
 ]
 _HSTS = (b"strict-transport-security", b"max-age=31536000")
-
-
-class Site(msgspec.Struct, frozen=True):
-    """The server's public URL and hosts, and the proxies that it trusts.
-
-    `hosts` are the accepted Host values; `any_address` also accepts any IP address, because a rebinding attack needs
-    a name. `secure` means that browsers use https; `by_socket` that every client is a proxy, because only a proxy
-    can open the unix socket.
-    """
-
-    public_url: str
-    hosts: frozenset[str]
-    any_address: bool
-    secure: bool
-    proxies: Sequence[IPv4Network | IPv6Network] = ()
-    by_socket: bool = False
-
-    @property
-    def cookie(self) -> str:
-        """The session cookie's name; the `__Host-` prefix requires https."""
-        return "__Host-ticketbox" if self.secure else "ticketbox"
-
-    def build_metadata_url(self, path: str) -> str:
-        """Return the URL of the metadata document for a path (RFC 9728)."""
-        return f"{self.public_url}{METADATA}/{'mcp' if path == '/mcp' else 'api'}"
 
 
 class Edge:
@@ -123,7 +95,7 @@ class Edge:
         started = time.perf_counter()
         request_id = randomness.token_hex(8)
         context = scope["context"] = RequestContext(
-            address=self._find_client_address(scope), wait_for_disconnect=partial(wait_for_disconnect, receive)
+            address=find_client_address(self._site, scope), wait_for_disconnect=partial(wait_for_disconnect, receive)
         )
         status = 0
         body_is_read = not has_body(scope)
@@ -185,7 +157,7 @@ class Edge:
 
     def _charge_address(self, context: RequestContext, cost: int) -> BucketState:
         return self._limiter.consume(
-            ("address", _get_client_network(context.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost
+            ("address", get_client_network(context.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost
         )
 
     def _check_request(self, scope: Scope, context: RequestContext) -> None:
@@ -255,31 +227,6 @@ class Edge:
             return False
         return True
 
-    def _find_client_address(self, scope: Scope) -> str:
-        """Return the client's address: the peer's, or the one that a trusted proxy forwards."""
-        client = scope.get("client")
-        address = client[0] if client else "local"
-        known = self._site.by_socket if client is None else self._site.proxies
-        if not known or not self._is_proxy(address):
-            return address
-        forwarded = [part.strip() for line in list_header_values(scope, b"x-forwarded-for") for part in line.split(",")]
-        for candidate in reversed(forwarded):
-            try:
-                ip_address(candidate)
-            except ValueError:
-                return address
-            address = candidate
-            if not self._is_proxy(candidate):
-                break
-        return address
-
-    def _is_proxy(self, address: str) -> bool:
-        try:
-            parsed = ip_address(address)
-        except ValueError:
-            return address == "local"
-        return any(parsed in network for network in self._site.proxies)
-
     def _add_headers(self, message: Message, request_id: str, context: RequestContext) -> None:
         headers: Headers = list(message.get("headers", ()))
         names = {name for name, _ in headers}
@@ -304,33 +251,6 @@ class Edge:
             "token": (context.actor.token_id or "") if context.actor else "",
         }
         logs.write_info("ticketbox.access", "request", line)
-
-
-def limit_bad_credentials(limiter: RateLimiter, problem: Problem, context: RequestContext) -> Problem:
-    """Replace the problem by a 429 after too many bad credentials from an address.
-
-    Only refusals draw on this bucket, so guesses never block clients with a valid credential at the same address. A
-    credential that was valid once is no guess: it has a separate bucket, so that its holder reads that it ended.
-    """
-    if not isinstance(problem, Unauthorized):
-        return problem
-    key: tuple[str, object] = ("bad-credential", _get_client_network(context.address))
-    per_minute = BAD_CREDENTIALS_PER_MINUTE
-    if context.credential_ended:
-        key, per_minute = ("ended-credential", context.secret_hash), ENDED_CREDENTIALS_PER_MINUTE
-    level = context.level = limiter.consume(key, "bad-credentials", per_minute)
-    if level.retry_after:
-        return RateLimited(level.retry_after, "too many bad credentials from this address")
-    return problem
-
-
-def _get_client_network(address: str) -> str:
-    """Return the network that one client controls: an IPv6 /64, or one IPv4 address."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    return address if parsed.version == 4 else str(IPv6Network((int(parsed) >> 64 << 64, 64)))
 
 
 def _build_internal_error(request_id: str) -> Problem:

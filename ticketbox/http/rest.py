@@ -28,8 +28,8 @@ from ticketbox.edge.asgi import (
     read_body,
 )
 from ticketbox.edge.compression import allow_compression
-from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer, build_json_answer, build_session_cookie
+from ticketbox.edge.site import Site
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS, list_header_arguments
 from ticketbox.http.routing import Paths
 from ticketbox.http.sse import EventStream

@@ -12,8 +12,8 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.core.problems import MethodNotAllowed, NotFound
 from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send
 from ticketbox.edge.compression import allow_compression
-from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
+from ticketbox.edge.site import Site
 from ticketbox.http import metrics, rest, webapp
 from ticketbox.http.agents import routes as agents
 from ticketbox.http.framework import Framework

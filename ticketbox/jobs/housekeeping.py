@@ -7,12 +7,12 @@ import msgspec
 
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
-from ticketbox.operations.tickets.work_leases import end_stale_sessions
 from ticketbox.store.accounts import credentials, oauth_authorizations, oauth_clients, oauth_grants
 from ticketbox.store.captures import captures
 from ticketbox.store.core import blobs, idempotency
 from ticketbox.store.events import email_outbox, notifications, webhook_outbox, webhooks
 from ticketbox.store.file.database import Write
+from ticketbox.store.work.sessions import end_stale_sessions
 
 log = logging.getLogger("ticketbox.jobs")
 

@@ -25,9 +25,10 @@ from ticketbox.domain.core.problems import (
     Unavailable,
 )
 from ticketbox.domain.core.scopes import Scope as Permission
+from ticketbox.edge.addresses import limit_bad_credentials
 from ticketbox.edge.asgi import Message, Receive, Scope, Send, get_header, read_body
-from ticketbox.edge.edge import Site, limit_bad_credentials
 from ticketbox.edge.responses import Answer, build_problem_answer
+from ticketbox.edge.site import Site
 from ticketbox.mcp import tools
 from ticketbox.mcp.handlers import Handlers
 from ticketbox.operations.core.context import RequestContext

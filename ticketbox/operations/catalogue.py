@@ -23,16 +23,20 @@ from ticketbox.operations.tickets import (
     comments,
     links,
     moves,
-    ready,
     search,
     similar,
     ticket_detail,
     tickets,
     tracker_import,
-    work,
-    work_questions,
-    work_sessions,
 )
+from ticketbox.operations.work import (
+    claims,
+    finish,
+    progress,
+    questions,
+    ready,
+)
+from ticketbox.operations.work import sessions as work_sessions
 
 MODULES = (
     profile,
@@ -48,10 +52,12 @@ MODULES = (
     similar,
     moves,
     links,
-    work,
+    claims,
     ready,
+    progress,
+    finish,
     work_sessions,
-    work_questions,
+    questions,
     assignments,
     comments,
     captures,

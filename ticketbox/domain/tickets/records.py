@@ -5,7 +5,6 @@ from enum import StrEnum
 import msgspec
 
 from ticketbox.domain.core.records import By, Person, Time
-from ticketbox.domain.tickets.work import WorkState
 
 
 class Priority(StrEnum):
@@ -45,6 +44,15 @@ class CaptureSummary(msgspec.Struct, frozen=True):
     counts: StreamCounts
     health_summary: str
     screenshot_id: str | None
+
+
+class WorkState(StrEnum):
+    """The state of the work session behind a claim."""
+
+    ACTIVE = "active"
+    AWAITING_INPUT = "awaiting_input"
+    DONE = "done"
+    STALE = "stale"
 
 
 class Claim(msgspec.Struct, frozen=True):

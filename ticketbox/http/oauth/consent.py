@@ -9,8 +9,8 @@ from ticketbox.domain.accounts import oauth
 from ticketbox.domain.accounts.oauth import OAuthError
 from ticketbox.domain.core.problems import InvalidField, NotFound, Problem, Unauthorized
 from ticketbox.edge.asgi import parse_query
-from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
+from ticketbox.edge.site import Site
 from ticketbox.http.oauth.requests import build_runner, get_parts, select_known_fields
 from ticketbox.http.pages.rendering import read_form, refuse_cross_site_form, render_page, render_sign_in_page
 from ticketbox.operations.accounts.oauth_authorizations import Consent, ConsentAnswer, SignInFirst

@@ -8,8 +8,8 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.accounts.oauth import Audience
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.edge.edge import METADATA, Site
 from ticketbox.edge.responses import Answer, build_json_answer
+from ticketbox.edge.site import METADATA, Site
 
 # Web pages read these documents, too, such as an MCP client in the browser. They are public and the same for everyone.
 _CORS = [(b"access-control-allow-origin", b"*"), (b"cross-origin-resource-policy", b"cross-origin")]

@@ -2,7 +2,7 @@
 
 from litestar.handlers import HTTPRouteHandler
 
-from ticketbox.edge.edge import Site
+from ticketbox.edge.site import Site
 from ticketbox.http.oauth import consent, endpoints, metadata
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry

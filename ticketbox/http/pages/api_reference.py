@@ -9,8 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.edge.asgi import Scope
 from ticketbox.edge.compression import allow_compression
-from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
+from ticketbox.edge.site import Site
 from ticketbox.http.openapi.document import build_document
 from ticketbox.http.openapi.reference import list_groups, list_records
 from ticketbox.http.pages.rendering import render_page

@@ -12,8 +12,8 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import NotFound, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope
-from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
+from ticketbox.edge.site import Site
 from ticketbox.http.pages.rendering import read_form, refuse_cross_site_form, render_page
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher

@@ -8,8 +8,8 @@ from urllib.parse import parse_qsl
 from ticketbox import __version__
 from ticketbox.domain.core.problems import Forbidden, InvalidRequest, Problem, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_body
-from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer
+from ticketbox.edge.site import Site
 
 if TYPE_CHECKING:
     from jinja2 import Environment

@@ -9,8 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import FieldError, InvalidField, NotFound, Problem
 from ticketbox.edge.asgi import Receive, Scope
-from ticketbox.edge.edge import Site
 from ticketbox.edge.responses import Answer, build_session_cookie
+from ticketbox.edge.site import Site
 from ticketbox.http.pages.rendering import (
     read_form,
     refuse_cross_site_form,

@@ -8,9 +8,10 @@ from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import Problem
+from ticketbox.edge.addresses import limit_bad_credentials
 from ticketbox.edge.asgi import Receive, Scope, parse_query
-from ticketbox.edge.edge import Site, limit_bad_credentials
 from ticketbox.edge.responses import Answer, build_session_cookie
+from ticketbox.edge.site import Site
 from ticketbox.http.pages.rendering import (
     keep_local_path,
     read_form,

@@ -11,11 +11,11 @@ from ticketbox.operations.core.lookups import TicketId, Version
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.recording import record_change
-from ticketbox.operations.tickets.work_leases import end_open_session
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import positions, tickets
+from ticketbox.store.work.sessions import end_open_session
 
 
 class ArchiveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

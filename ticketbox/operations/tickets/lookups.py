@@ -6,7 +6,7 @@ from ticketbox.domain.tickets.records import Status, Ticket
 from ticketbox.operations.core.lookups import find_writable, resolve_ticket_id
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import tickets
+from ticketbox.store.tickets import records, tickets
 from ticketbox.store.tickets.tickets import TicketState
 
 
@@ -32,7 +32,7 @@ def find_writable_ticket(
 
 def load_ticket(tx: Read, actor: Actor, public_id: str) -> Ticket:
     """Load a ticket of any status. Raises NotFound."""
-    row = tickets.find_ticket(tx, actor.viewer, public_id, None)
+    row = records.find_ticket(tx, actor.viewer, public_id, None)
     if row is None:
         raise NotFound("ticket")
     return row[1]

@@ -18,8 +18,8 @@ from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_c
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
 from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import records, search_scope
 from ticketbox.store.tickets import search as index
-from ticketbox.store.tickets import search_scope, tickets
 from ticketbox.store.tickets.search import IndexQuery
 from ticketbox.store.tickets.search_scope import VisibleProject
 
@@ -82,13 +82,13 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
         )
     index_query = _build_index_query(tx, actor, args, query)
     matches, complete = index.find_matches(tx, actor.viewer, index_query, decode_cursor(actor, args, 3), args.limit + 1)
-    records = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in matches])
+    listed = records.list_tickets_by_keys(tx, actor.viewer, [each.key for each in matches])
     page = build_page(
         actor,
         args,
         [
             (each.place, Hit(**msgspec.structs.asdict(ticket), highlights=each.highlights))
-            for each, ticket in zip(matches, records, strict=True)
+            for each, ticket in zip(matches, listed, strict=True)
         ],
     )
     return Found(page.items, page.next_cursor, bounded=not complete)

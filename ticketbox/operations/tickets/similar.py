@@ -16,7 +16,7 @@ from ticketbox.operations.core.lookups import TicketId, find_readable_ticket
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import similar, tickets
+from ticketbox.store.tickets import records, similar
 from ticketbox.store.tickets.similar import SimilarMatch
 
 
@@ -63,10 +63,10 @@ def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> Si
     key, fingerprints = _collect_fingerprints(tx, actor, args)
     matches, complete = similar.find_similar(tx, actor.viewer, fingerprints, args.status.statuses, key)
     best = matches[: args.limit]
-    records = tickets.list_tickets_by_keys(tx, actor.viewer, [each.key for each in best])
+    listed = records.list_tickets_by_keys(tx, actor.viewer, [each.key for each in best])
     items = [
         SimilarTicket(**msgspec.structs.asdict(ticket), reasons=_list_reasons(each))
-        for each, ticket in zip(best, records, strict=True)
+        for each, ticket in zip(best, listed, strict=True)
     ]
     return SimilarTickets(items, bounded=not complete)
 

@@ -37,7 +37,7 @@ from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import comments, links, tickets
+from ticketbox.store.tickets import comments, links, records
 
 FULL_TOKENS = 250_000  # about 1 MB
 FULL_TOOL_TOKENS = 14_000
@@ -123,7 +123,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
 def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     """Read a ticket with its newest capture, shortened to the most important entries."""
     status = None if args.status is StatusFilter.ALL else Status(args.status.value)
-    row = tickets.find_ticket(tx, actor.viewer, resolve_ticket_id(tx, actor, args.ticket_id), status)
+    row = records.find_ticket(tx, actor.viewer, resolve_ticket_id(tx, actor, args.ticket_id), status)
     if row is None:
         raise NotFound("ticket")
     key, ticket = row

@@ -12,7 +12,7 @@ import msgspec
 
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
 from ticketbox.domain.tickets.records import CaptureSummary
-from ticketbox.domain.tickets.work import PlanItem, Usage, WorkLink
+from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core import blobs
 from ticketbox.store.export_import import earlier_exports
 from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest

@@ -7,8 +7,7 @@ import msgspec
 from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status, Ticket
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets.ready import READY
-from ticketbox.store.tickets.tickets import TICKET_COLUMNS, TICKET_JOINS, build_tickets, get_fields
+from ticketbox.store.tickets.records import TICKET_COLUMNS, TICKET_JOINS, build_tickets, get_fields
 
 
 class Sort(StrEnum):
@@ -34,6 +33,13 @@ _SORT_COLUMNS = {
 def count_sort_keys(sort: Sort) -> int:
     """Return how many values a cursor has in this order."""
     return len(_SORT_COLUMNS[sort.removeprefix("-")])
+
+
+# Of a ticket `i`: active, unresolved, not claimed, and not blocked. A blocking ticket that is archived doesn't count.
+READY = """i.status = 'active' AND i.resolved = 0 AND (i.claimed_until IS NULL OR i.claimed_until <= :now)
+  AND NOT EXISTS (
+    SELECT 1 FROM ticket_link b CROSS JOIN ticket o ON o.id = b.ticket_id
+    WHERE b.other_id = i.id AND b.kind = 'blocks' AND o.resolved = 0 AND o.status = 'active')"""
 
 
 class TicketFilter(msgspec.Struct, frozen=True):

@@ -9,19 +9,17 @@ from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import (
-    AlreadyClaimed,
     Conflict,
     Forbidden,
     InvalidField,
-    LeaseExpired,
     NotFound,
     QuestionClosed,
     TicketArchived,
 )
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Reason
-from ticketbox.domain.tickets.records import Status
-from ticketbox.domain.tickets.work import WorkQuestion, WorkState
+from ticketbox.domain.tickets.records import Status, WorkState
+from ticketbox.domain.work.records import WorkQuestion
 from ticketbox.operations.core.inputs import Line, Text
 from ticketbox.operations.core.listeners import Interest
 from ticketbox.operations.core.lookups import QuestionId, TicketId, find_readable_ticket, find_writable
@@ -30,12 +28,12 @@ from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
 from ticketbox.operations.events.notify import notify_of_question
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.operations.tickets.work import Lease, LeaseMinutes
-from ticketbox.operations.tickets.work_leases import require_lease
+from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, LeaseMinutes, require_lease
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets import tickets, work_questions, work_sessions
+from ticketbox.store.tickets import tickets
+from ticketbox.store.work import questions, sessions
 
 Choice = Annotated[str, Meta(min_length=1, max_length=200), Line]
 
@@ -55,7 +53,7 @@ class AskHuman(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/work/questions",
-    refuses=(TicketArchived, AlreadyClaimed, LeaseExpired, Conflict),
+    refuses=(*LEASE_REFUSALS, Conflict),
     tool=Tool(
         "Ask a person",
         "Use this when you need a decision that isn't yours. It returns immediately; then call wait_for_answer.",
@@ -71,15 +69,15 @@ def ask_human(tx: Write, actor: Actor, args: AskHuman) -> WorkQuestion:
     choices = list(dict.fromkeys(choice.strip() for choice in args.choices))
     if len(choices) == 1:
         raise InvalidField("choices", "send at least two different choices, or none")
-    work_sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
-    asked = work_questions.find_newest_question(tx, session.key)
+    sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
+    asked = questions.find_newest_question(tx, session.key)
     if asked is not None and asked.answer is None:
         if (asked.question, asked.choices) == (args.question, choices):
             return asked
         raise Conflict(f"your question {asked.id} has no answer yet; wait for it before you ask another")
-    key = work_questions.insert_question(tx, session.key, args.question, choices, bylines.ensure_byline(tx, actor))
-    work_sessions.set_state(tx, session.key, WorkState.AWAITING_INPUT)
-    question = work_questions.load_question(tx, key)
+    key = questions.insert_question(tx, session.key, args.question, choices, bylines.ensure_byline(tx, actor))
+    sessions.set_state(tx, session.key, WorkState.AWAITING_INPUT)
+    question = questions.load_question(tx, key)
     record_ticket_event(
         tx, actor, row, "ticket.question_asked", session_id=session.id, question_id=question.id,
         question=args.question, choices=choices,
@@ -101,7 +99,7 @@ class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.READ,
     rest="GET /tickets/{ticket_id}/work/answer",
-    refuses=(TicketArchived, AlreadyClaimed, LeaseExpired),
+    refuses=LEASE_REFUSALS,
     brief=True,
     waits=True,
     tool=Tool(
@@ -118,7 +116,7 @@ def wait_for_answer(tx: Read, actor: Actor, args: WaitForAnswer) -> WorkQuestion
     if state.status is Status.ARCHIVED:
         raise TicketArchived
     session = require_lease(tx, actor, state, args.lease)
-    question = work_questions.find_newest_question(tx, session.key)
+    question = questions.find_newest_question(tx, session.key)
     if question is None:
         raise NotFound("question", "you have asked no question; call ask_human first")
     if question.answer is None:
@@ -145,12 +143,12 @@ class AnswerQuestion(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def answer_question(tx: Write, actor: Actor, args: AnswerQuestion) -> WorkQuestion:
     """Answer the question of a run. The token that asked can't answer it."""
     row = find_writable(tx, actor, "question", args.question_id)
-    state = work_questions.load_question_state(tx, row.key)
+    state = questions.load_question_state(tx, row.key)
     if tickets.load_state(tx, state.ticket).status is Status.ARCHIVED:
         raise TicketArchived
     if actor.kind is not Kind.SESSION and actor.token_id == state.token_id:
         raise Forbidden("a token can't answer its own question; a person answers it in the web app")
-    question = work_questions.load_question(tx, row.key)
+    question = questions.load_question(tx, row.key)
     if question.answer is not None:
         assert question.answered is not None
         who = question.answered.user.name
@@ -164,11 +162,11 @@ def answer_question(tx: Write, actor: Actor, args: AnswerQuestion) -> WorkQuesti
         raise InvalidField("answer", "must not be empty")
     if question.choices and answer not in question.choices:
         raise InvalidField("answer", f"“{answer}” isn't one of the choices", valid=question.choices)
-    work_questions.answer_question(tx, row.key, answer, bylines.ensure_byline(tx, actor))
-    work_sessions.set_state(tx, state.session, WorkState.ACTIVE)
+    questions.answer_question(tx, row.key, answer, bylines.ensure_byline(tx, actor))
+    sessions.set_state(tx, state.session, WorkState.ACTIVE)
     ticket = VisibleRow(state.ticket, row.project, row.company, row.role, row.within)
     record_ticket_event(
         tx, actor, ticket, "ticket.question_answered",
         session_id=question.session_id, question_id=question.id, answer=answer,
     )  # fmt: skip
-    return work_questions.load_question(tx, row.key)
+    return questions.load_question(tx, row.key)

@@ -10,20 +10,22 @@ from msgspec import Meta
 from ticketbox.domain.core.clock import MINUTE, format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import AlreadyClaimed, LeaseExpired, TicketArchived
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.domain.tickets.records import Ticket
-from ticketbox.domain.tickets.work import REPEAT_MS, WorkState, generate_lease, hash_lease, hash_start_key
-from ticketbox.operations.core.inputs import Branch, Line
+from ticketbox.domain.tickets.records import Ticket, WorkState
+from ticketbox.domain.work.leases import REPEAT_MS, generate_lease, hash_lease, hash_start_key
+from ticketbox.operations.core.inputs import Branch
 from ticketbox.operations.core.lookups import Key, TicketId, Version
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.recording import record_change
-from ticketbox.operations.tickets.work_leases import (
+from ticketbox.operations.work.leases import (
+    LEASE_REFUSALS,
+    Lease,
+    LeaseMinutes,
+    Run,
     build_claim_error,
     build_lease_error,
     can_release,
-    end_stale_session,
     find_session,
     is_own_web_session,
     require_lease,
@@ -31,17 +33,10 @@ from ticketbox.operations.tickets.work_leases import (
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import tickets, work_sessions
+from ticketbox.store.tickets import tickets
 from ticketbox.store.tickets.tickets import TicketState
-from ticketbox.store.tickets.work_sessions import NewSession, SessionState
-
-Lease = Annotated[str, Meta(min_length=1, max_length=100, description="The `lease` that start_work returned.")]
-LeaseMinutes = Annotated[int, Meta(ge=1, le=1440, description="The claim ends after so long unless it is renewed.")]
-Run = Annotated[
-    str,
-    Meta(min_length=1, max_length=80, description="A label of your run: host, worktree, agent.", examples=["ci-7"]),
-    Line,
-]
+from ticketbox.store.work import sessions
+from ticketbox.store.work.sessions import NewSession, SessionState
 
 
 class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -71,7 +66,7 @@ class StartedWork(Ticket, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/work",
-    refuses=(TicketArchived, AlreadyClaimed, LeaseExpired),
+    refuses=LEASE_REFUSALS,
     secret=True,
     tool=Tool(
         "Start work on a ticket",
@@ -90,17 +85,17 @@ def start_work(tx: Write, actor: Actor, args: StartWork) -> StartedWork:
     if args.lease is not None:
         return _renew(tx, actor, row, state, require_lease(tx, actor, state, args.lease), args)
     start_key = None if args.idempotency_key is None else hash_start_key(actor.credential, args.idempotency_key)
-    session = work_sessions.find_open_session(tx, row.key)
+    session = sessions.find_open_session(tx, row.key)
     lease = generate_lease()
     if session is not None and session.is_current(tx.now):
         if is_own_web_session(actor, session):
             return _renew(tx, actor, row, state, session, args)
         if start_key is None or session.start_key != start_key or session.started_at < tx.now - REPEAT_MS:
             raise build_claim_error(tx, actor, state)
-        work_sessions.replace_lease(tx, session, hash_lease(lease))
+        sessions.replace_lease(tx, session, hash_lease(lease))
         return _build_answer(load_ticket(tx, actor, state.id), lease)
     if session is not None:
-        end_stale_session(tx, session, row.project, row.company)
+        sessions.end_stale_session(tx, session, row.project, row.company)
     return _start(tx, actor, row, state, args, lease, start_key)
 
 
@@ -117,7 +112,7 @@ def _start(
         start_key=start_key,
         run=None if args.run is None else args.run.strip(),
     )
-    session_id = work_sessions.start_session(tx, new)
+    session_id = sessions.start_session(tx, new)
     event = {"branch": branch, "until": format_rfc3339(new.until), "run": new.run, "session_id": session_id}
     return _build_answer(record_change(tx, actor, row, state.id, "ticket.work_started", **event), lease)
 
@@ -126,7 +121,7 @@ def _renew(
     tx: Write, actor: Actor, row: VisibleRow, state: TicketState, session: SessionState, args: StartWork
 ) -> StartedWork:
     """Renew a claim. A new branch is a change of the ticket; more time isn't, so it has no event."""
-    work_sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
+    sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
     if args.branch is None or args.branch == state.branch:
         return _build_answer(load_ticket(tx, actor, state.id), None)
     tickets.set_branch(tx, row.key, args.branch)
@@ -152,7 +147,7 @@ class StopWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="DELETE /tickets/{ticket_id}/work",
-    refuses=(TicketArchived, AlreadyClaimed, LeaseExpired),
+    refuses=LEASE_REFUSALS,
     tool=Tool(
         "Stop work on a ticket",
         "Use this when you abandon work on a ticket. It releases the claim and keeps the recorded branch.",
@@ -169,7 +164,7 @@ def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
     """
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     if args.lease is None:
-        session = work_sessions.find_open_session(tx, row.key)
+        session = sessions.find_open_session(tx, row.key)
         if session is None or not session.is_current(tx.now):
             return load_ticket(tx, actor, state.id)
         if not can_release(actor, row, session):
@@ -180,7 +175,7 @@ def stop_work(tx: Write, actor: Actor, args: StopWork) -> Ticket:
             return load_ticket(tx, actor, state.id)
         if session is None or not session.is_current(tx.now):
             raise build_lease_error(tx, actor, state, session)
-    work_sessions.end_session(tx, session, WorkState.DONE, bylines.ensure_byline(tx, actor))
+    sessions.end_session(tx, session, WorkState.DONE, bylines.ensure_byline(tx, actor))
     return record_change(tx, actor, row, state.id, "ticket.work_stopped", session_id=session.id)
 
 

@@ -7,10 +7,12 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.tickets.work import PlanItem, Usage, WorkLink, WorkState
+from ticketbox.domain.tickets.records import WorkState
+from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core.updates import update_columns
+from ticketbox.store.core.visibility import VisibleRow
+from ticketbox.store.events import events
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets import tickets
 
 
 class SessionState(NamedTuple):
@@ -82,7 +84,7 @@ def start_session(tx: Write, new: NewSession) -> str:
     public_id = generate_id(Prefix.WORK_SESSION)
     values = (new.run, new.lease_hash, new.start_key, new.until, tx.now, new.byline, tx.now, new.ticket)
     tx.execute(INSERT_SESSION, (public_id, *values))
-    tickets.claim_ticket(tx, new.ticket, new.byline, new.until, new.branch)
+    _claim_ticket(tx, new.ticket, new.byline, new.until, new.branch)
     return public_id
 
 
@@ -92,7 +94,7 @@ RENEW = "UPDATE work_session SET expires_at = ?, last_seen_at = ? WHERE id = ?"
 def renew_session(tx: Write, session: SessionState, until: int) -> None:
     """Set when a session's claim expires, and record a sign of life."""
     tx.execute(RENEW, (until, tx.now, session.key))
-    tickets.extend_claim(tx, session.ticket, until)
+    _extend_claim(tx, session.ticket, until)
 
 
 def set_state(tx: Write, session: int, state: WorkState) -> None:
@@ -133,7 +135,7 @@ END_SESSION = "UPDATE work_session SET state = ?, ended_at = ?, ended_by = ? WHE
 def end_session(tx: Write, session: SessionState, state: WorkState, byline: int) -> None:
     """End an open session and release its ticket's claim."""
     tx.execute(END_SESSION, (state.value, tx.now, byline, session.key))
-    tickets.release_claim(tx, session.ticket)
+    _release_claim(tx, session.ticket)
 
 
 class ExpiredSession(NamedTuple):
@@ -157,3 +159,55 @@ def list_expired_sessions(tx: Read, limit: int) -> list[ExpiredSession]:
     """List open sessions whose lease has expired, the oldest first."""
     rows = tx.fetch_all(SELECT_EXPIRED, (tx.now, limit))
     return [ExpiredSession(SessionState._make(state), project, company) for *state, project, company in rows]
+
+
+def end_open_session(tx: Write, row: VisibleRow, byline: int) -> None:
+    """End the session of a ticket, if it has one. Record an event only if its lease had expired."""
+    session = find_open_session(tx, row.key)
+    if session is None:
+        return
+    if session.is_current(tx.now):
+        end_session(tx, session, WorkState.DONE, byline)
+    else:
+        end_stale_session(tx, session, row.project, row.company)
+
+
+def end_stale_session(tx: Write, session: SessionState, project: int, company: int) -> None:
+    """End a session whose lease expired, and record it in the name of the run that didn't renew it."""
+    end_session(tx, session, WorkState.STALE, session.started_by)
+    events.record_event(
+        tx, "ticket.work_stale", session.started_by, company, project, session.ticket,
+        session_id=session.id, run=session.run,
+    )  # fmt: skip
+
+
+def end_stale_sessions(tx: Write, limit: int = 1000) -> None:
+    """End all sessions whose lease expired: housekeeping."""
+    for session, project, company in list_expired_sessions(tx, limit):
+        end_stale_session(tx, session, project, company)
+
+
+CLAIM_TICKET = """
+UPDATE ticket SET claimed_by = :by, claimed_at = :at, claimed_until = :until, branch = :branch WHERE id = :key
+"""
+
+
+def _claim_ticket(tx: Write, key: int, byline: int, until: int, branch: str) -> None:
+    """Record who works on a ticket, until when, and on which branch: a copy of its open work session, for lists."""
+    tx.execute(CLAIM_TICKET, {"key": key, "by": byline, "at": tx.now, "until": until, "branch": branch})
+
+
+EXTEND_CLAIM = "UPDATE ticket SET claimed_until = ? WHERE id = ?"
+
+
+def _extend_claim(tx: Write, key: int, until: int) -> None:
+    """Change the end of a ticket's claim."""
+    tx.execute(EXTEND_CLAIM, (until, key))
+
+
+RELEASE_CLAIM = "UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?"
+
+
+def _release_claim(tx: Write, key: int) -> None:
+    """Release the claim on a ticket; the branch stays recorded."""
+    tx.execute(RELEASE_CLAIM, (key,))

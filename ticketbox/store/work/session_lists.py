@@ -5,11 +5,12 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.tickets.work import PlanItem, Usage, WorkLink, WorkSession, WorkState, WorkTicket
+from ticketbox.domain.tickets.records import WorkState
+from ticketbox.domain.work.records import PlanItem, Usage, WorkLink, WorkSession, WorkTicket
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
-from ticketbox.store.tickets import work_questions
+from ticketbox.store.work import questions
 
 _plan = msgspec.json.Decoder(list[PlanItem])
 _links = msgspec.json.Decoder(list[WorkLink])
@@ -108,7 +109,7 @@ def list_sessions(
 
 def _build_sessions(tx: Read, rows: list[_SessionRow]) -> list[tuple[int, WorkSession]]:
     bylines = Bylines(tx, [key for row in rows for key in (row.started_by, row.ended_by)])
-    questions = work_questions.list_newest_questions(tx, [row.key for row in rows]) if rows else {}
+    asked = questions.list_newest_questions(tx, [row.key for row in rows]) if rows else {}
     found: list[tuple[int, WorkSession]] = []
     for row in rows:
         is_current = row.ended_at is None and row.expires_at > tx.now
@@ -122,7 +123,7 @@ def _build_sessions(tx: Read, rows: list[_SessionRow]) -> list[tuple[int, WorkSe
             plan=_plan.decode(row.plan),
             links=_links.decode(row.links),
             usage=None if row.usage is None else _usage.decode(row.usage),
-            question=questions.get(row.key),
+            question=asked.get(row.key),
             started=format_rfc3339(row.started_at),
             last_seen=format_rfc3339(row.last_seen_at),
             until=format_rfc3339(row.expires_at) if is_current else None,

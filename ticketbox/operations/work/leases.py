@@ -1,17 +1,32 @@
 """Leases: the secret that lets one run, and nobody else, continue a work session (docs/use/work-sessions.md)."""
 
+from typing import Annotated
+
+from msgspec import Meta
+
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.policy import Actor, Kind
-from ticketbox.domain.core.problems import AlreadyClaimed, LeaseExpired, Problem
+from ticketbox.domain.core.problems import AlreadyClaimed, LeaseExpired, Problem, TicketArchived
 from ticketbox.domain.core.scopes import Role
-from ticketbox.domain.tickets.work import WorkState, hash_lease
+from ticketbox.domain.tickets.records import WorkState
+from ticketbox.domain.work.leases import hash_lease
+from ticketbox.operations.core.inputs import Line
 from ticketbox.operations.tickets.lookups import load_ticket
 from ticketbox.store.core.visibility import VisibleRow
-from ticketbox.store.events import events
-from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets import work_sessions
+from ticketbox.store.file.database import Read
 from ticketbox.store.tickets.tickets import TicketState
-from ticketbox.store.tickets.work_sessions import SessionState
+from ticketbox.store.work import sessions
+from ticketbox.store.work.sessions import SessionState
+
+Lease = Annotated[str, Meta(min_length=1, max_length=100, description="The `lease` that start_work returned.")]
+LeaseMinutes = Annotated[int, Meta(ge=1, le=1440, description="The claim ends after so long unless it is renewed.")]
+Run = Annotated[
+    str,
+    Meta(min_length=1, max_length=80, description="A label of your run: host, worktree, agent.", examples=["ci-7"]),
+    Line,
+]
+# What an operation that takes a lease refuses.
+LEASE_REFUSALS = (TicketArchived, AlreadyClaimed, LeaseExpired)
 
 
 def require_lease(tx: Read, actor: Actor, ticket: TicketState, lease: str) -> SessionState:
@@ -27,7 +42,7 @@ def require_lease(tx: Read, actor: Actor, ticket: TicketState, lease: str) -> Se
 
 def find_session(tx: Read, actor: Actor, ticket: TicketState, lease: str) -> SessionState | None:
     """Find the session of a ticket that a lease of the caller's belongs to, open or not."""
-    session = work_sessions.find_session_by_lease(tx, ticket.key, hash_lease(lease))
+    session = sessions.find_session_by_lease(tx, ticket.key, hash_lease(lease))
     return None if session is None or session.user != actor.user else session
 
 
@@ -44,7 +59,7 @@ def build_lease_error(tx: Read, actor: Actor, ticket: TicketState, session: Sess
 
 def is_claimed(tx: Read, ticket: TicketState) -> bool:
     """Whether somebody works on a ticket."""
-    session = work_sessions.find_open_session(tx, ticket.key)
+    session = sessions.find_open_session(tx, ticket.key)
     return session is not None and session.is_current(tx.now)
 
 
@@ -67,29 +82,3 @@ def is_own_web_session(actor: Actor, session: SessionState) -> bool:
 def can_release(actor: Actor, row: VisibleRow, session: SessionState) -> bool:
     """Whether a person can end a session without its lease: the one behind it, or an admin, in the web app."""
     return actor.kind is Kind.SESSION and (session.user == actor.user or row.role >= Role.ADMIN)
-
-
-def end_open_session(tx: Write, row: VisibleRow, byline: int) -> None:
-    """End the session of a ticket, if it has one. Record an event only if its lease had expired."""
-    session = work_sessions.find_open_session(tx, row.key)
-    if session is None:
-        return
-    if session.is_current(tx.now):
-        work_sessions.end_session(tx, session, WorkState.DONE, byline)
-    else:
-        end_stale_session(tx, session, row.project, row.company)
-
-
-def end_stale_session(tx: Write, session: SessionState, project: int, company: int) -> None:
-    """End a session whose lease expired, and record it in the name of the run that didn't renew it."""
-    work_sessions.end_session(tx, session, WorkState.STALE, session.started_by)
-    events.record_event(
-        tx, "ticket.work_stale", session.started_by, company, project, session.ticket,
-        session_id=session.id, run=session.run,
-    )  # fmt: skip
-
-
-def end_stale_sessions(tx: Write, limit: int = 1000) -> None:
-    """End all sessions whose lease expired: housekeeping."""
-    for session, project, company in work_sessions.list_expired_sessions(tx, limit):
-        end_stale_session(tx, session, project, company)

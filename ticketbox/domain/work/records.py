@@ -1,28 +1,11 @@
-"""Work sessions: who works on a ticket, and the lease that lets only one run do so (docs/use/work-sessions.md)."""
+"""Work sessions, as every surface shows them (docs/use/work-sessions.md). Outputs have no defaults."""
 
-import hashlib
-import secrets
 from enum import StrEnum
 
 import msgspec
 
-from ticketbox.domain.core.clock import MINUTE
-from ticketbox.domain.core.ids import ALPHABET
 from ticketbox.domain.core.records import By, Time
-
-LEASE_PREFIX = "lease_"
-# How long a start can be repeated with its idempotency key.
-REPEAT_MS = MINUTE
-_LEASE_LENGTH = 32
-
-
-class WorkState(StrEnum):
-    """The state of a work session."""
-
-    ACTIVE = "active"
-    AWAITING_INPUT = "awaiting_input"
-    DONE = "done"
-    STALE = "stale"
+from ticketbox.domain.tickets.records import WorkState
 
 
 class StepState(StrEnum):
@@ -108,18 +91,3 @@ class WorkSession(msgspec.Struct, frozen=True):
     last_seen: Time
     until: Time | None
     ended: By | None
-
-
-def generate_lease() -> str:
-    """Generate a lease from the operating system's random numbers (160 bits)."""
-    return LEASE_PREFIX + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(_LEASE_LENGTH))
-
-
-def hash_lease(lease: str) -> bytes:
-    """Hash a lease with SHA-256, for the database."""
-    return hashlib.sha256(lease.encode()).digest()
-
-
-def hash_start_key(credential: int, key: str) -> bytes:
-    """Hash the idempotency key of a start together with the caller's credential, whose key it is."""
-    return hashlib.sha256(b"%d\0" % credential + key.encode()).digest()

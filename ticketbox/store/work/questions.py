@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.tickets.work import WorkQuestion
+from ticketbox.domain.work.records import WorkQuestion
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Write
 

@@ -4,12 +4,7 @@ import msgspec
 
 from ticketbox.domain.tickets.records import PRIORITIES, Priority
 from ticketbox.store.file.database import Read
-
-# Of a ticket `i`: active, unresolved, not claimed, and not blocked. A blocking ticket that is archived doesn't count.
-READY = """i.status = 'active' AND i.resolved = 0 AND (i.claimed_until IS NULL OR i.claimed_until <= :now)
-  AND NOT EXISTS (
-    SELECT 1 FROM ticket_link b CROSS JOIN ticket o ON o.id = b.ticket_id
-    WHERE b.other_id = i.id AND b.kind = 'blocks' AND o.resolved = 0 AND o.status = 'active')"""
+from ticketbox.store.tickets.lists import READY
 
 
 class ReadyFilter(msgspec.Struct, frozen=True):

@@ -20,13 +20,15 @@ from ticketbox.operations.tickets.lookups import find_writable_ticket, load_tick
 from ticketbox.operations.tickets.placing import place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.tickets.ticket_detail import GetTicket, TicketDetail, get_ticket
-from ticketbox.operations.tickets.work import LeaseMinutes, Run, StartWork, start_work
+from ticketbox.operations.work.claims import StartWork, start_work
+from ticketbox.operations.work.leases import LeaseMinutes, Run
 from ticketbox.store.companies import columns, projects
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
-from ticketbox.store.tickets import positions, ready, tickets
-from ticketbox.store.tickets.ready import ReadyFilter
+from ticketbox.store.tickets import positions, tickets
+from ticketbox.store.work import ready
+from ticketbox.store.work.ready import ReadyFilter
 
 # The events after which a ticket of the project can have become ready.
 _WAKING = frozenset({

@@ -5,7 +5,7 @@ from typing import Any
 import httpx
 import pytest
 
-from tests.http.tickets.test_work import expire, start, stop
+from tests.http.work.test_claims import expire, start, stop
 from tests.support.operation_cases import WRITING, Stage
 from tests.support.server import World, expect_error, ok
 
