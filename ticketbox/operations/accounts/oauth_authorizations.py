@@ -19,7 +19,7 @@ from ticketbox.operations.accounts.oauth_clients import ClientDocument, find_doc
 from ticketbox.operations.accounts.tokens import Scopes, resolve_restriction
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Secret
-from ticketbox.operations.core.lookups import CompanyId, Id
+from ticketbox.operations.core.lookups import Id
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import oauth_authorizations, oauth_clients
@@ -246,7 +246,7 @@ class ApproveRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     handle: Secret
     scopes: Scopes
-    company_id: CompanyId | None = None
+    company_id: Annotated[Id, Meta(description="A company's id.")] | None = None
     project_ids: Annotated[list[Id], Meta(min_length=1, max_length=100)] | None = None
 
 

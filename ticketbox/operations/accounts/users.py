@@ -10,7 +10,7 @@ from ticketbox.domain.core.problems import Conflict, NotFound
 from ticketbox.domain.core.scopes import Access, RoleName
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password
-from ticketbox.operations.core.lookups import CompanyId
+from ticketbox.operations.core.lookups import Id
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
@@ -33,7 +33,7 @@ class AddUser(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     email: Email
     name: Name
     password: Password
-    company_id: CompanyId | None = None
+    company_id: Id | None = None
     role: RoleName = RoleName.MEMBER
 
 

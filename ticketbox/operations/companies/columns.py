@@ -11,7 +11,8 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
-from ticketbox.operations.core.lookups import ColumnId, Id, Key, ProjectId, find_readable, find_writable
+from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, find_readable, find_writable
+from ticketbox.operations.core.names import resolve_column_id
 from ticketbox.operations.core.paging import Page
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
@@ -136,9 +137,9 @@ class DeleteColumn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """`move_to` is required for a column that has tickets."""
 
     column_id: ColumnId
-    move_to: Annotated[Id, Meta(description="The column of the same project that the tickets are moved to.")] | None = (
-        None
-    )
+    move_to: (
+        Annotated[ColumnId, Meta(description="The column of the same project that the tickets are moved to.")] | None
+    ) = None
 
 
 @operation(
@@ -154,12 +155,14 @@ def delete_column(tx: Write, actor: Actor, args: DeleteColumn) -> None:
         raise Conflict(f"the column has {len(keys)} tickets; send move_to, the column to move them to")
     if args.move_to is not None:
         _move_tickets(tx, actor, row, keys, args.move_to)
+    column_id = columns.load_column_id(tx, row.key)
     columns.delete_column(tx, row.key, row.project)
-    record_company_event(tx, actor, "column.removed", row.company, row.project, column_id=args.column_id)
+    record_company_event(tx, actor, "column.removed", row.company, row.project, column_id=column_id)
 
 
 def _move_tickets(tx: Write, actor: Actor, column: VisibleRow, keys: list[int], move_to: str) -> None:
-    target = find_writable(tx, actor, "column", move_to, Role.ADMIN)
+    target_id = resolve_column_id(tx, actor, move_to, column.project, "move_to")
+    target = find_writable(tx, actor, "column", target_id, Role.ADMIN)
     if target.project != column.project or target.key == column.key:
         raise InvalidField("move_to", "must be another column of the same project")
     byline = bylines.ensure_byline(tx, actor)

@@ -14,6 +14,7 @@ from ticketbox.domain.core.problems import Conflict, InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Label, Name
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, find_membership, find_writable
+from ticketbox.operations.core.names import explain_empty_list, resolve_company_id
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
@@ -92,7 +93,11 @@ class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def list_projects(tx: Read, actor: Actor, args: ListProjects) -> Page[Project]:
     """List the projects that the caller can access."""
     (after,) = decode_cursor(actor, args) or (0,)
-    return build_page(actor, args, projects.list_projects(tx, actor.viewer, args.company_id, after, args.limit + 1))
+    company = None if args.company_id is None else resolve_company_id(actor, args.company_id)
+    page = build_page(actor, args, projects.list_projects(tx, actor.viewer, company, after, args.limit + 1))
+    if page.items or after:
+        return page
+    return msgspec.structs.replace(page, note=explain_empty_list(tx, actor, company=company))
 
 
 class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

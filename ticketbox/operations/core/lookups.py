@@ -12,6 +12,7 @@ from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
 from ticketbox.domain.core.policy import Actor, Membership, require_role
 from ticketbox.domain.core.problems import FieldError, Forbidden, InvalidRequest, NotFound
 from ticketbox.domain.core.scopes import Role
+from ticketbox.operations.core.names import resolve_column_id, resolve_company_id, resolve_project_id
 from ticketbox.store.core.visibility import VisibleRow, find_visible_row
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import ticket_keys
@@ -26,9 +27,16 @@ TicketId = Annotated[
     ),
 ]
 Id = Annotated[str, Meta(min_length=1, max_length=64)]
-CompanyId = Annotated[Id, Meta(description="A company's id.")]
-ProjectId = Annotated[Id, Meta(description="A project's id.")]
-ColumnId = Annotated[Id, Meta(description="A column's id.")]
+Reference = Annotated[str, Meta(min_length=1, max_length=254)]  # an id, or a name
+CompanyId = Annotated[Reference, Meta(description="A company's id or name.")]
+ProjectId = Annotated[Reference, Meta(description="A project's id, name or key.")]
+ColumnId = Annotated[Reference, Meta(description="A column's id or name.")]
+UserId = Annotated[
+    Reference,
+    Meta(
+        description="A member's id, email address or name, or `me`.", examples=["usr_3f6h9k2m5p8r", "ann@example.org"]
+    ),
+]
 CaptureId = Annotated[Id, Meta(description="A capture's id.")]
 AssetId = Annotated[Id, Meta(description="A stored file's id: a screenshot or an attachment.")]
 CommentId = Annotated[Id, Meta(description="A comment's id.")]
@@ -52,22 +60,35 @@ Key = Annotated[
 
 
 def find_readable(tx: Read, actor: Actor, noun: str, public_id: str) -> VisibleRow:
-    """Find a row that the caller may read. Raises NotFound."""
-    row = find_visible_row(tx, actor.viewer, noun, public_id)
+    """Find a row that the caller may read: a project or column also by its name. Raises NotFound and InvalidRequest."""
+    row = find_visible_row(tx, actor.viewer, noun, _resolve_name(tx, actor, noun, public_id))
     if row is None or not row.within:
         raise NotFound(noun)
     return row
 
 
 def find_writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role = Role.MEMBER) -> VisibleRow:
-    """Find a row that the caller may write. Raises NotFound or Forbidden."""
-    row = find_visible_row(tx, actor.viewer, noun, public_id)
+    """Find a row that the caller may write: a project or column also by its name.
+
+    Raises NotFound, Forbidden, and InvalidRequest for a name.
+    """
+    row = find_visible_row(tx, actor.viewer, noun, _resolve_name(tx, actor, noun, public_id))
     if row is None:
         raise NotFound(noun)
     if not row.within:
         raise Forbidden(f"this token's restriction doesn't include the {noun}")
     require_role(row.role, least)
     return row
+
+
+def _resolve_name(tx: Read, actor: Actor, noun: str, text: str) -> str:
+    match noun:
+        case "project":
+            return resolve_project_id(tx, actor, text)
+        case "column":
+            return resolve_column_id(tx, actor, text)
+        case _:
+            return text
 
 
 def find_readable_ticket(tx: Read, actor: Actor, text: str) -> VisibleRow:
@@ -99,9 +120,13 @@ def list_ticket_candidates(tx: Read, actor: Actor, key: TicketKey) -> list[Candi
 
 
 def find_membership(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:
-    """Find the caller's membership in a company. Raises NotFound, or Forbidden if the role is below `least`."""
+    """Find the caller's membership in a company, by its id or name.
+
+    Raises NotFound, InvalidRequest for a name, or Forbidden if the role is below `least`.
+    """
+    company_id = resolve_company_id(actor, public_id)
     for membership in actor.permitted_memberships:
-        if membership.company_id == public_id:
+        if membership.company_id == company_id:
             require_role(membership.role, least)
             return membership
     raise NotFound("company")

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from typing import Annotated, Generic, Protocol, TypeVar
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField
@@ -34,10 +34,14 @@ Cursor = Annotated[
 
 
 class Page(msgspec.Struct, Generic[T], frozen=True):
-    """A page of a list. `next_cursor` is null on the last page."""
+    """A page of a list. `next_cursor` is null on the last page.
+
+    An empty page has a `note` if a filter names something that the caller can't see.
+    """
 
     items: list[T]
     next_cursor: str | None
+    note: str | UnsetType = UNSET
 
 
 Position = int | tuple[int, ...]

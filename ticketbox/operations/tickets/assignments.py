@@ -11,8 +11,9 @@ from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
-from ticketbox.operations.core.lookups import Id, TicketId, Version
+from ticketbox.operations.core.lookups import TicketId, UserId, Version
 from ticketbox.operations.core.meter import Meter
+from ticketbox.operations.core.names import resolve_user_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_assigned
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
@@ -23,8 +24,6 @@ from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import assignments
 from ticketbox.store.tickets.tickets import TicketState
-
-UserId = Annotated[Id, Meta(description="A member's id, or `me`.", examples=["usr_3f6h9k2m5p8r"])]
 
 
 class AssignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -134,9 +133,8 @@ def bulk_assign_tickets(tx: Write, actor: Actor, args: BulkAssignTickets, meter:
 
 
 def _find_member(tx: Write, actor: Actor, row: VisibleRow, user_id: str) -> int:
-    """Return the key of a member who can see the ticket's project. Raises NotFound."""
-    public_id = actor.user_id if user_id == "me" else user_id
-    user = members.find_user_who_sees(tx, row.project, public_id)
+    """Return the key of a member who can see the ticket's project. Raises NotFound, and InvalidRequest for a name."""
+    user = members.find_user_who_sees(tx, row.project, resolve_user_id(tx, actor, user_id, row.project))
     if user is None:
         raise NotFound("member")
     return user

@@ -20,6 +20,7 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.lookups import ColumnId, TicketId, Version, find_writable, resolve_ticket_id
 from ticketbox.operations.core.meter import Meter
+from ticketbox.operations.core.names import is_column_id, resolve_column_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.placing import place_ticket
@@ -68,7 +69,11 @@ def move_ticket(tx: Write, actor: Actor, args: MoveTicket) -> Ticket:
 
 
 def _find_column(tx: Write, actor: Actor, ticket: VisibleRow, column_id: str) -> VisibleRow:
-    """Find the column to move to. Raises CrossCompanyMove first, even if the caller can't see the column."""
+    """Find the column to move to, by its id or by its name in the ticket's project.
+
+    Raises CrossCompanyMove first, even if the caller can't see the column.
+    """
+    column_id = resolve_column_id(tx, actor, column_id, ticket.project)
     company = columns.find_company_of_column(tx, column_id)
     if company is not None and company != ticket.company:
         raise CrossCompanyMove
@@ -176,7 +181,7 @@ class BulkMoveTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def bulk_move_tickets(tx: Write, actor: Actor, args: BulkMoveTickets, meter: Meter) -> BulkResults:
     """Move up to 50 tickets to the end of a column. Each ticket succeeds or fails separately."""
-    if columns.find_company_of_column(tx, args.column_id) is None:
+    if is_column_id(args.column_id) and columns.find_company_of_column(tx, args.column_id) is None:
         raise NotFound("column")
 
     def move(public_id: str) -> Ticket:

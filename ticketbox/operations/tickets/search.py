@@ -3,7 +3,7 @@
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
+from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
 from ticketbox.domain.core.limits import Budget
@@ -14,6 +14,7 @@ from ticketbox.domain.tickets.records import Hit, Status
 from ticketbox.domain.tickets.search_filters import FILTERS, Facet
 from ticketbox.domain.tickets.search_query import FacetTerm, SearchQuery, build_term_error, parse_query
 from ticketbox.operations.core.lookups import CompanyId, ProjectId, list_ticket_candidates
+from ticketbox.operations.core.names import explain_empty_list, resolve_company_id, resolve_project_id
 from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
@@ -49,11 +50,15 @@ class Search(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 class Found(msgspec.Struct, frozen=True):
-    """A page of results. `bounded` says that the search reached its time limit and may have missed tickets."""
+    """A page of results. `bounded` says that the search reached its time limit and may have missed tickets.
+
+    An empty page has a `note` if a filter names something that the caller can't see.
+    """
 
     items: list[Hit]
     next_cursor: str | None
     bounded: bool
+    note: str | UnsetType = UNSET
 
 
 @operation(
@@ -80,7 +85,14 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
         query = msgspec.structs.replace(
             query, texts=tuple(msgspec.structs.replace(text, forms=tuple(ids)) for text in query.texts)
         )
-    index_query = _build_index_query(tx, actor, args, query)
+    company = None if args.company_id is None else resolve_company_id(actor, args.company_id)
+    project = None if args.project_id is None else resolve_project_id(tx, actor, args.project_id)
+    homes = [
+        home
+        for home in search_scope.list_visible_projects(tx, actor.viewer)
+        if company in {None, home.company_id} and project in {None, home.project_id}
+    ]
+    index_query = _build_index_query(tx, actor, homes, args.status.statuses, query)
     matches, complete = index.find_matches(tx, actor.viewer, index_query, decode_cursor(actor, args, 3), args.limit + 1)
     listed = records.list_tickets_by_keys(tx, actor.viewer, [each.key for each in matches])
     page = build_page(
@@ -91,7 +103,8 @@ def search(tx: Read, actor: Actor, args: Search) -> Found:
             for each, ticket in zip(matches, listed, strict=True)
         ],
     )
-    return Found(page.items, page.next_cursor, bounded=not complete)
+    note = UNSET if homes else explain_empty_list(tx, actor, company=company, project=project)
+    return Found(page.items, page.next_cursor, bounded=not complete, note=note)
 
 
 def _list_named_ids(tx: Read, actor: Actor, q: str) -> list[str]:
@@ -102,14 +115,10 @@ def _list_named_ids(tx: Read, actor: Actor, q: str) -> list[str]:
     return [] if reference is None else [reference]
 
 
-def _build_index_query(tx: Read, actor: Actor, args: Search, query: SearchQuery) -> IndexQuery:
+def _build_index_query(
+    tx: Read, actor: Actor, homes: list[VisibleProject], wanted: tuple[Status, ...], query: SearchQuery
+) -> IndexQuery:
     """Look up the names in the query. Raises InvalidRequest for a name that the caller can't see."""
-    homes = [
-        home
-        for home in search_scope.list_visible_projects(tx, actor.viewer)
-        if args.company_id in {None, home.company_id} and args.project_id in {None, home.project_id}
-    ]
-    wanted = args.status.statuses
     people: dict[FacetTerm, tuple[int, ...]] = {}
     columns: list[tuple[bool, tuple[int, ...]]] = []
     for choice in query.choices:

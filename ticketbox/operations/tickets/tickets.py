@@ -15,7 +15,23 @@ from ticketbox.domain.core.problems import InvalidField, InvalidRequest, NotFoun
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Priority, Status, Ticket
 from ticketbox.operations.core.inputs import Branch, Label, Labels, Markdown, Title, Url, normalize_labels
-from ticketbox.operations.core.lookups import ColumnId, CompanyId, Id, Key, ProjectId, TicketId, Version, find_writable
+from ticketbox.operations.core.lookups import (
+    ColumnId,
+    CompanyId,
+    Key,
+    ProjectId,
+    TicketId,
+    UserId,
+    Version,
+    find_writable,
+)
+from ticketbox.operations.core.names import (
+    explain_empty_list,
+    resolve_column_id,
+    resolve_company_id,
+    resolve_project_id,
+    resolve_user_id,
+)
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_mentioned
@@ -24,7 +40,7 @@ from ticketbox.operations.tickets.placing import choose_column, place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
-from ticketbox.store.core.visibility import VisibleRow
+from ticketbox.store.core.visibility import VisibleRow, find_visible_row
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import lists, positions, similar, tickets
 from ticketbox.store.tickets.lists import Sort, TicketFilter
@@ -54,7 +70,7 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     project_id: ProjectId | None = None
     column_id: ColumnId | None = None
     status: TicketStatus = StatusFilter.ACTIVE
-    assignee: Annotated[Id, Meta(description="Only tickets assigned to this user: an id, or `me`.")] | None = None
+    assignee: UserId | None = None
     label: Annotated[Label, Meta(description="Only tickets with this label, ignoring case.")] | None = None
     priority: Priority | None = None
     resolved: Annotated[bool, Meta(description="Only resolved tickets, or only unresolved ones.")] | None = None
@@ -87,13 +103,14 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
     """
     if args.sort is Sort.POSITION and args.column_id is None:
         raise InvalidField("sort", "sorting by position requires column_id")
+    company, project, column, assignee = _resolve_filters(tx, actor, args)
     wanted = TicketFilter(
         statuses=args.status.statuses,
         sort=args.sort,
-        company=args.company_id,
-        project=args.project_id,
-        column=args.column_id,
-        assignee=actor.user_id if args.assignee == "me" else args.assignee,
+        company=company,
+        project=project,
+        column=column,
+        assignee=assignee,
         label=None if args.label is None else args.label.strip(),
         priority=args.priority,
         resolved=args.resolved,
@@ -101,14 +118,36 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
         updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
     )
     after = decode_cursor(actor, args, lists.count_sort_keys(wanted.sort))
-    return build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
+    page = build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
+    if page.items or after is not None:
+        return page
+    note = explain_empty_list(tx, actor, company=company, project=project, column=column, user=assignee)
+    return msgspec.structs.replace(page, note=note)
+
+
+def _resolve_filters(tx: Read, actor: Actor, args: ListTickets) -> tuple[str | None, ...]:
+    """Return the ids of the company, project, column and assignee; a column's name is one of the project, if given.
+
+    Raises InvalidRequest for names.
+    """
+    company = None if args.company_id is None else resolve_company_id(actor, args.company_id)
+    project = None if args.project_id is None else resolve_project_id(tx, actor, args.project_id)
+    column, assignee = args.column_id, args.assignee
+    home = None if project is None else find_visible_row(tx, actor.viewer, "project", project)
+    if column is not None and (project is None or home is not None):
+        column = resolve_column_id(tx, actor, column, None if home is None else home.project)
+    if assignee is not None:
+        assignee = resolve_user_id(tx, actor, assignee, field="assignee")
+    return company, project, column, assignee
 
 
 class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The ticket is added at the top of the given column, or of the project's first column."""
 
     title: Title
-    project_id: Annotated[Id, Meta(description="Required without column_id.")] | None = None
+    project_id: (
+        Annotated[ProjectId, Meta(description="A project's id, name or key. Required without column_id.")] | None
+    ) = None
     column_id: ColumnId | None = None
     description: Markdown = ""
     priority: Priority = Priority.NONE
@@ -162,8 +201,9 @@ def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: st
         if first is None:
             raise NotFound("column")
         return row, first
-    row = find_writable(tx, actor, "column", column_id)
-    if project_id is not None and find_writable(tx, actor, "project", project_id).project != row.project:
+    home = None if project_id is None else find_writable(tx, actor, "project", project_id).project
+    row = find_writable(tx, actor, "column", resolve_column_id(tx, actor, column_id, home))
+    if home is not None and home != row.project:
         raise InvalidField("column_id", "the column belongs to another project")
     return row, row.key
 
