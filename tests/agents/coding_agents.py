@@ -8,6 +8,7 @@ import os
 import platform
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -57,7 +58,7 @@ class Connection(NamedTuple):
         return {"SERVICE_API_TOKEN": self.token, "TICKETBOX_URL": self.url, "TICKETBOX_TOOLS": self.tools}
 
 
-class Agent:
+class Agent(ABC):
     """A coding agent. `prepare` writes its settings, and returns its command and environment."""
 
     name: str
@@ -71,9 +72,9 @@ class Agent:
         """Return the folder `node_modules` that has the agent."""
         return install_or_skip(self.package, lambda: install_once(self.package))
 
+    @abstractmethod
     def prepare(self, connection: Connection, model: MockModel, home: Path) -> tuple[list[str], Environment]:
         """Write the settings into a home folder."""
-        raise NotImplementedError
 
     def run(self, connection: Connection, model: MockModel, folder: Path) -> str:
         """Let the agent work until it ends; what it printed. The failure of the script, if any, is raised."""

@@ -110,7 +110,7 @@ def test_model_reads_what_to_do_after_each_refusal(
         assert re.search(r"429|rate.limit|try again in \d+ s", hasty.text), hasty.raw
         read = yield Call("get_ticket", {"ticket_id": ticket})
         assert "Renamed cart" in read.text
-        revoke(world, "to revoke")
+        ok(world.owner.web.delete(f"/tokens/{world.owner.find_token('to revoke')}"))
         revoked = yield Call("get_ticket", {"ticket_id": ticket})
         assert "Renamed cart" not in revoked.text
         assert re.search(r"401|revoked|auth", revoked.text, re.IGNORECASE), revoked.raw
@@ -124,12 +124,6 @@ def limit_writes(world: World, per_minute: int) -> None:
     """Set the budget of the company's tokens."""
     limits = {"reads_per_minute": None, "writes_per_minute": per_minute}
     ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))
-
-
-def revoke(world: World, label: str) -> None:
-    """Revoke the owner's token with this label."""
-    (found,) = [each for each in ok(world.owner.web.get("/tokens"))["items"] if each["label"] == label]
-    ok(world.owner.web.delete(f"/tokens/{found['id']}"))
 
 
 def test_session_survives_an_absence_of_the_server(

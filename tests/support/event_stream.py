@@ -8,7 +8,8 @@ from typing import Any, Self
 import httpx
 from httpx_sse import ServerSentEvent, connect_sse
 
-from tests.support.server import eventually, expect_error
+from tests.support.operation_cases import update_row
+from tests.support.server import World, eventually, expect_error
 
 
 class EventStream:
@@ -99,6 +100,17 @@ def open_stream(client: httpx.Client, headers: dict[str, str] | None = None, **q
     listening = EventStream(client, **(headers or {})).open(**query)
     assert listening.response.status_code == 200, listening.response.text
     return listening
+
+
+def insert_event(world: World) -> None:
+    """Write an event of the company beside the server, as a command does."""
+    update_row(
+        world.box.db,
+        "INSERT INTO event (type, company_id, byline_id, data, at)"
+        " SELECT 'project.created', company_id, byline_id, '{}', at FROM event WHERE company_id = "
+        "(SELECT id FROM company WHERE public_id = ?) LIMIT 1",
+        world.company,
+    )
 
 
 def expect_stream_error(

@@ -195,6 +195,11 @@ class Person:
         asked = msgspec.convert(given, IssueToken)
         return run_beside(self.box.db, lambda tx: issue_token(tx, ANONYMOUS, asked)).secret
 
+    def find_token(self, label: str) -> str:
+        """The public id of the token with this label."""
+        (found,) = [each["id"] for each in ok(self.web.get("/tokens"))["items"] if each["label"] == label]
+        return found
+
     def client(self, *scopes: str, **restriction: Any) -> httpx.Client:
         """A client with a new API token."""
         return self.box.client(self.token(*scopes, **restriction))

@@ -73,8 +73,7 @@ class Crowd(Stage):
             for scopes in {too_small for each in OPERATIONS.values() for too_small in smaller(each)}
         }
         self.revoked = self.owner.token(*WRITING, **pinned, label="revoked")
-        (tokens,) = [each for each in ok(self.owner.web.get("/tokens"))["items"] if each["label"] == "revoked"]
-        run_operation(db, "revoke_issued_token", {"token_id": tokens["id"]})
+        run_operation(db, "revoke_issued_token", {"token_id": self.owner.find_token("revoked")})
         self.expired = self.owner.token(*WRITING, **pinned, label="expired", expires_days=1)
         update_row(db, "UPDATE credential SET expires_at = created_at WHERE label = 'expired'")
         gone = self.join("Gone", "owner")

@@ -1,39 +1,14 @@
 """The live stream of events: who receives what, where it resumes, and when it ends (docs/use/events.md)."""
 
 import time
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from tests.support.event_stream import expect_stream_error, open_stream
+from tests.support.event_stream import expect_stream_error, insert_event, open_stream
 from tests.support.operation_cases import update_row
-from tests.support.seed import PatchedServer
-from tests.support.server import Box, Person, World, copy_initialized_file, eventually, expect_error, ok, ticketbox
+from tests.support.server import Person, World, eventually, expect_error, ok, ticketbox
 from ticketbox.operations.core.listeners import MAX_LISTENERS_PER_CREDENTIAL
-
-LIVELY = """
-from ticketbox.operations.core import listeners
-listeners.HEARTBEAT_SECONDS = 0.5
-listeners.MAX_LISTENERS = 30
-from ticketbox.cli import main
-main()
-"""
-
-
-@pytest.fixture(scope="module")
-def lively(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    """A server whose heart beats twice a second, and that keeps 30 streams at the most."""
-    db = copy_initialized_file(tmp_path_factory.mktemp("lively"))
-    with PatchedServer(LIVELY, db, "--trusted-proxy", "127.0.0.1/32") as running:
-        yield running
-
-
-@pytest.fixture
-def company(lively: Box) -> Iterator[World]:
-    """A company on the lively server."""
-    yield World(lively)
-    lively.close_clients()
 
 
 def test_token_and_session_receive_a_change_immediately(world: World) -> None:
@@ -147,9 +122,9 @@ def test_joining_a_company_is_heard_in_the_same_stream(company: World) -> None:
 
 def test_revoked_token_ends_only_its_own_streams(world: World) -> None:
     doomed, kept = world.owner.client("read", label="doomed"), world.owner.client("read")
-    (token,) = [each for each in ok(world.owner.web.get("/tokens"))["items"] if each["label"] == "doomed"]
+    token = world.owner.find_token("doomed")
     with open_stream(doomed) as first, open_stream(doomed) as second, open_stream(kept) as third:
-        ok(world.owner.web.delete(f"/tokens/{token['id']}"))
+        ok(world.owner.web.delete(f"/tokens/{token}"))
         first.ends()
         second.ends()
         expect_stream_error(doomed, 401, "unauthorized")
@@ -194,9 +169,9 @@ def test_removed_member_receives_nothing_more_and_the_stream_ends(world: World) 
 
 def test_token_revoked_on_the_command_line_ends_its_stream_at_the_next_heartbeat(company: World) -> None:
     doomed = company.owner.client("read", label="doomed")
-    (token,) = [each for each in ok(company.owner.web.get("/tokens"))["items"] if each["label"] == "doomed"]
+    token = company.owner.find_token("doomed")
     with open_stream(doomed) as listening:
-        done = ticketbox("token", "revoke", token["id"], db=company.box.db)
+        done = ticketbox("token", "revoke", token, db=company.box.db)
         assert done.returncode == 0, done.stderr
         listening.ends(3)
 
@@ -220,13 +195,7 @@ def test_disabled_account_receives_nothing_more(company: World) -> None:
 
 def test_event_written_by_another_process_is_delivered_at_the_next_heartbeat(company: World) -> None:
     with open_stream(company.owner.web, types="member.joined,member.changed,project.created") as listening:
-        update_row(
-            company.box.db,
-            "INSERT INTO event (type, company_id, byline_id, data, at)"
-            " SELECT 'project.created', company_id, byline_id, '{}', at FROM event WHERE company_id = "
-            "(SELECT id FROM company WHERE public_id = ?) LIMIT 1",
-            company.company,
-        )
+        insert_event(company)
         listening.hears("project.created", seconds=3)
 
 

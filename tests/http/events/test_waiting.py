@@ -14,35 +14,11 @@ import httpx
 import pytest
 from mcp.client import Client
 
+from tests.support.event_stream import insert_event
 from tests.support.mcp_client import ACCEPT, GENERATIONS, talk, talk_over_stdio
-from tests.support.operation_cases import update_row
-from tests.support.seed import PatchedServer
-from tests.support.server import Box, World, copy_initialized_file, eventually, expect_error, ok, run_server, ticketbox
+from tests.support.server import Box, World, eventually, expect_error, ok, run_server, ticketbox
 
-IMPATIENT = """
-from ticketbox.operations.core import listeners
-listeners.HEARTBEAT_SECONDS = 0.5
-listeners.MAX_WAITING = 6
-listeners.MAX_WAITING_PER_CREDENTIAL = 4
-from ticketbox.cli import main
-main()
-"""
 SOON = 1.0  # seconds from an event to the answer, as promised
-
-
-@pytest.fixture(scope="module")
-def impatient(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    """A server that checks waiting calls twice a second, and lets six wait, four of one credential."""
-    db = copy_initialized_file(tmp_path_factory.mktemp("impatient"))
-    with PatchedServer(IMPATIENT, db, "--trusted-proxy", "127.0.0.1/32") as running:
-        yield running
-
-
-@pytest.fixture
-def company(impatient: Box) -> Iterator[World]:
-    """A company on the impatient server."""
-    yield World(impatient)
-    impatient.close_clients()
 
 
 @pytest.fixture
@@ -143,11 +119,11 @@ def test_foreign_events_and_hidden_projects_stay_unseen(company: World, wait: An
 @pytest.mark.parametrize("way", ["web", "command line"])
 def test_revoked_token_ends_its_wait_with_unauthorized(company: World, wait: Any, way: str) -> None:
     waiting = wait(company.owner.client("read", label="doomed"), company.box)
-    (token,) = [each for each in ok(company.owner.web.get("/tokens"))["items"] if each["label"] == "doomed"]
+    token = company.owner.find_token("doomed")
     if way == "web":
-        ok(company.owner.web.delete(f"/tokens/{token['id']}"))
+        ok(company.owner.web.delete(f"/tokens/{token}"))
     else:
-        assert ticketbox("token", "revoke", token["id"], db=company.box.db).returncode == 0
+        assert ticketbox("token", "revoke", token, db=company.box.db).returncode == 0
     expect_error(waiting.result(10), 401, "unauthorized")
 
 
@@ -161,13 +137,7 @@ def test_removed_member_sees_nothing_more(company: World, wait: Any) -> None:
 
 def test_event_written_by_another_process_ends_the_wait(company: World, wait: Any) -> None:
     waiting = wait(company.owner.client("read"), company.box)
-    update_row(
-        company.box.db,
-        "INSERT INTO event (type, company_id, byline_id, data, at)"
-        " SELECT 'project.created', company_id, byline_id, '{}', at FROM event WHERE company_id = "
-        "(SELECT id FROM company WHERE public_id = ?) LIMIT 1",
-        company.company,
-    )
+    insert_event(company)
     assert types_of(waiting.result(10)) == ["project.created"]
 
 
