@@ -58,6 +58,19 @@ def test_writes_accept_names(shop: World) -> None:
     assert ok(shop.api.delete(f"/tickets/{ticket['id']}/assignees/{person.email}"))["assignees"] == []
 
 
+def test_agents_at_work_use_names(shop: World) -> None:
+    ticket = shop.ticket(labels=["agent"])["id"]
+    ok(shop.api.put(f"/tickets/{ticket}/assignees/me"))
+    wanted = {"column_id": "to do", "assignee": shop.owner.email}
+    claimed = ok(shop.api.post("/projects/Shop/claim-next", json=wanted))
+    assert claimed["id"] == ticket
+    given = {"lease": claimed["lease"], "column": "Nowhere"}
+    assert refuse_name(shop.api.post(f"/tickets/{ticket}/work/finish", json=given), "column")[-1] == "Done"
+    done = ok(shop.api.post(f"/tickets/{ticket}/work/finish", json={**given, "column": "done"}))
+    assert (done["column"], done["resolved"]) == ("Done", True)
+    assert refuse_name(shop.api.post("/projects/Shop/claim-next", json={"assignee": "Bob"}), "assignee") == ["Ann"]
+
+
 def test_bulk_calls_accept_names(shop: World) -> None:
     """A column's name is one of the project of each ticket."""
     blog = ok(shop.api.post("/tickets", json={"title": "In the blog", "project_id": "Blog"}))["id"]
@@ -166,5 +179,7 @@ def test_filter_on_an_id_that_is_not_visible_returns_a_note(shop: World) -> None
     assert tool["note"] == ok(shop.api.get("/tickets", params={"project_id": stranger.project}))["note"]
     assert "note" in ok(shop.api.get("/search", params={"q": "x", "project_id": stranger.project}))
     assert "note" in ok(shop.api.get("/projects", params={"company_id": stranger.company}))
+    assert "note" in ok(shop.api.get("/work-sessions", params={"company_id": stranger.company}))
+    assert "note" in ok(shop.api.get("/work-sessions", params={"ticket_id": stranger.ticket()["id"]}))
     for params in ({"project_id": shop.project}, {"assignee": shop.owner.id}, {"assignee": "me"}, {}):
         assert "note" not in ok(shop.api.get("/tickets", params=params))

@@ -10,7 +10,7 @@ from msgspec import Meta
 
 from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
 from ticketbox.domain.core.policy import Actor, Membership, require_role
-from ticketbox.domain.core.problems import FieldError, Forbidden, InvalidRequest, NotFound
+from ticketbox.domain.core.problems import FieldError, Forbidden, InvalidField, InvalidRequest, NotFound
 from ticketbox.domain.core.scopes import Role
 from ticketbox.operations.core.names import resolve_column_id, resolve_company_id, resolve_project_id
 from ticketbox.store.core.visibility import VisibleRow, find_visible_row
@@ -78,6 +78,19 @@ def find_writable(tx: Read, actor: Actor, noun: str, public_id: str, least: Role
     if not row.within:
         raise Forbidden(f"this token's restriction doesn't include the {noun}")
     require_role(row.role, least)
+    return row
+
+
+def find_writable_column(
+    tx: Read, actor: Actor, text: str, project: int | None = None, field: str = "column_id"
+) -> VisibleRow:
+    """Find a column that the caller may write, by its id or its name: in a project, if one is given.
+
+    Raises NotFound, Forbidden, and InvalidRequest for a name, or a column of another project.
+    """
+    row = find_writable(tx, actor, "column", resolve_column_id(tx, actor, text, project, field))
+    if project is not None and row.project != project:
+        raise InvalidField(field, "the column belongs to another project")
     return row
 
 

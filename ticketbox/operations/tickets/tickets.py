@@ -24,6 +24,7 @@ from ticketbox.operations.core.lookups import (
     UserId,
     Version,
     find_writable,
+    find_writable_column,
 )
 from ticketbox.operations.core.names import (
     explain_empty_list,
@@ -92,7 +93,7 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "List tickets",
         "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
-        {"project_id": "proj_9w4k2m7x0c3n", "assignee": "me", "status": "active"},
+        {"project_id": "Webshop", "assignee": "me", "status": "active"},
         core=True,
     ),
 )
@@ -167,7 +168,7 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "Create a ticket",
         "Use this for a bug or task without a ticket. Look for similar tickets first.",
-        {"project_id": "proj_9w4k2m7x0c3n", "title": "The cart stays empty", "priority": "high"},
+        {"project_id": "Webshop", "title": "The cart stays empty", "priority": "high"},
         core=True,
     ),
 )
@@ -202,9 +203,7 @@ def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: st
             raise NotFound("column")
         return row, first
     home = None if project_id is None else find_writable(tx, actor, "project", project_id).project
-    row = find_writable(tx, actor, "column", resolve_column_id(tx, actor, column_id, home))
-    if home is not None and home != row.project:
-        raise InvalidField("column_id", "the column belongs to another project")
+    row = find_writable_column(tx, actor, column_id, home)
     return row, row.key
 
 
@@ -245,7 +244,7 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived,),
     tool=Tool(
         "Update a ticket",
-        "Use this to change a ticket's title, description, priority or labels, or to mark it resolved.",
+        "Use this to correct a ticket; to report what you did, use add_comment.",
         {"ticket_id": "t-4k7m2q9x", "resolved": True, "labels": ["checkout"]},
         idempotent=True,
         core=True,

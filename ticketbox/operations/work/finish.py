@@ -11,24 +11,19 @@ from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket, WorkState
 from ticketbox.operations.core.inputs import CommentBody
-from ticketbox.operations.core.lookups import TicketId, Version
+from ticketbox.operations.core.lookups import ColumnId, TicketId, Version, find_writable_column
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_of_comment
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.placing import choose_column, place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, require_lease
-from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
-from ticketbox.store.file.database import Read, Write
+from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import comments, positions, tickets
 from ticketbox.store.tickets.tickets import TicketState
 from ticketbox.store.work import sessions
-
-ColumnName = Annotated[
-    str, Meta(min_length=1, max_length=100, description="Move to this column of the project: its id or name.")
-]
 
 
 class FinishWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -37,7 +32,7 @@ class FinishWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ticket_id: TicketId
     lease: Lease
     comment: Annotated[CommentBody, Meta(description="The cause, the change, and how you checked it.")] | None = None
-    column: ColumnName | None = None
+    column: Annotated[ColumnId, Meta(description="Move to this column of the project: its id or name.")] | None = None
     resolved: Annotated[bool, Meta(description="Whether the ticket is done.")] | None = None
     expected_version: Version | None = None
 
@@ -50,7 +45,7 @@ class FinishWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=LEASE_REFUSALS,
     tool=Tool(
         "Finish work on a ticket",
-        "Use this when your work is done: it comments, moves or resolves the ticket, and releases the claim.",
+        "Use this when your work is done. It releases the claim.",
         {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "comment": "Fixed: …", "column": "Review"},
         core=True,
     ),
@@ -66,7 +61,7 @@ def finish_work(tx: Write, actor: Actor, args: FinishWork) -> Ticket:
         record_ticket_event(tx, actor, row, "comment.created", comment_id=comment.id)
         notify_of_comment(tx, actor, row, args.comment)
     if args.column is not None:
-        column = _find_column(tx, row, args.column)
+        column = find_writable_column(tx, actor, args.column, row.project, "column")
         if column.key != state.column:
             place_ticket(tx, actor, state, column, positions.find_top_position(tx, column.key))
     if args.resolved is not None:
@@ -74,18 +69,6 @@ def finish_work(tx: Write, actor: Actor, args: FinishWork) -> Ticket:
     sessions.end_session(tx, session, WorkState.DONE, byline)
     record_ticket_event(tx, actor, row, "ticket.work_finished", session_id=session.id, run=session.run)
     return load_ticket(tx, actor, state.id)
-
-
-def _find_column(tx: Read, row: VisibleRow, text: str) -> VisibleRow:
-    """Find a column of the ticket's project by id or name. Raises InvalidRequest with the valid names."""
-    listed = columns.list_columns(tx, row.project)
-    wanted = text.strip()
-    found = [key for key, column in listed if wanted == column.id or wanted.casefold() == column.name.casefold()]
-    if len(found) != 1:
-        valid = [column.name for _, column in listed]
-        problem = "several columns have this name; send an id" if found else "the ticket's project has no such column"
-        raise InvalidField("column", f"{problem} ({', '.join(valid)})", valid=valid)
-    return VisibleRow(found[0], row.project, row.company, row.role, within=True)
 
 
 def _set_resolved(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, args: FinishWork) -> None:

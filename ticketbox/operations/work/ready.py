@@ -8,12 +8,21 @@ from msgspec import Meta
 from ticketbox.domain.companies.records import ColumnKind
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import InvalidField, TicketArchived
+from ticketbox.domain.core.problems import TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Priority, Ticket
 from ticketbox.operations.core.inputs import Labels, normalize_labels
 from ticketbox.operations.core.listeners import Interest
-from ticketbox.operations.core.lookups import ColumnId, Id, ProjectId, TicketId, Version, find_writable
+from ticketbox.operations.core.lookups import (
+    ColumnId,
+    ProjectId,
+    TicketId,
+    UserId,
+    Version,
+    find_writable,
+    find_writable_column,
+)
+from ticketbox.operations.core.names import resolve_user_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
@@ -44,7 +53,7 @@ class ClaimNextTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     column_id: Annotated[ColumnId, Meta(description="Default: all columns of kind `todo`.")] | None = None
     labels: Annotated[Labels, Meta(description="All of these labels.")] = []
     priority: Priority | None = None
-    assignee: Annotated[Id, Meta(description="A user's id, or `me`.")] | None = None
+    assignee: UserId | None = None
     run: Run | None = None
     lease_minutes: LeaseMinutes = 60
     wait_seconds: WaitSeconds = 0
@@ -66,7 +75,7 @@ class ClaimedTicket(TicketDetail, frozen=True, kw_only=True):
     tool=Tool(
         "Claim the next ticket",
         "Use this to get work: it starts work on the first ready ticket, or waits for one. Keep `lease`.",
-        {"project_id": "proj_9w4k2m7x0c3n", "labels": ["agent"], "wait_seconds": 50},
+        {"project_id": "Webshop", "labels": ["agent"], "wait_seconds": 50},
         core=True,
     ),
 )
@@ -78,10 +87,12 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket) -> Claimed
     """
     row = find_writable(tx, actor, "project", args.project_id)
     wanted = ReadyFilter(
-        column=None if args.column_id is None else _find_column(tx, actor, row, args.column_id),
+        column=None if args.column_id is None else find_writable_column(tx, actor, args.column_id, row.project).key,
         labels=tuple(normalize_labels(args.labels)),
         priority=args.priority,
-        assignee=actor.user_id if args.assignee == "me" else args.assignee,
+        assignee=(
+            None if args.assignee is None else resolve_user_id(tx, actor, args.assignee, row.project, "assignee")
+        ),
     )
     ticket = ready.find_next_ticket(tx, row.project, wanted)
     if ticket is None:
@@ -90,13 +101,6 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket) -> Claimed
     lease = start_work(tx, actor, work).lease
     detail = get_ticket(tx, actor, GetTicket(ticket_id=ticket))
     return ClaimedTicket(**msgspec.structs.asdict(detail), lease=lease)
-
-
-def _find_column(tx: Write, actor: Actor, project: VisibleRow, column_id: str) -> int:
-    column = find_writable(tx, actor, "column", column_id)
-    if column.project != project.project:
-        raise InvalidField("column_id", "the column belongs to another project")
-    return column.key
 
 
 class SendToAgent(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

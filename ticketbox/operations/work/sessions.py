@@ -11,6 +11,7 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import WorkState
 from ticketbox.domain.work.records import WorkSession
 from ticketbox.operations.core.lookups import CompanyId, TicketId, resolve_ticket_id
+from ticketbox.operations.core.names import explain_empty_list, resolve_company_id
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.core.visibility import find_visible_row
@@ -48,7 +49,9 @@ def list_work_sessions(tx: Read, actor: Actor, args: ListWorkSessions) -> Page[W
     if args.ticket_id is not None:
         row = find_visible_row(tx, actor.viewer, "ticket", resolve_ticket_id(tx, actor, args.ticket_id))
         if row is None or not row.within:
-            return Page([], None)
+            return Page([], None, "ticket_id: you can't see this ticket")
         ticket = row.key
-    wanted = SessionFilter(ticket=ticket, company=args.company_id, state=args.state)
-    return build_page(actor, args, session_lists.list_sessions(tx, actor.viewer, wanted, before, args.limit + 1))
+    company = None if args.company_id is None else resolve_company_id(actor, args.company_id)
+    wanted = SessionFilter(ticket=ticket, company=company, state=args.state)
+    page = build_page(actor, args, session_lists.list_sessions(tx, actor.viewer, wanted, before, args.limit + 1))
+    return page if page.items else msgspec.structs.replace(page, note=explain_empty_list(tx, actor, company=company))
