@@ -85,3 +85,4 @@ def test_local_server_passes_the_choice_on(world: World, tmp_path: Path) -> None
     log = tmp_path / "log"
     assert talk_over_stdio(NEWEST, environment, log, list_names) == CORE
     assert talk_over_stdio(NEWEST, {**environment, "TICKETBOX_TOOLS": "all"}, log, list_names) == list(CARDS)
+    assert talk_over_stdio(NEWEST, environment, log, list_names, "--tools", "all") == list(CARDS)

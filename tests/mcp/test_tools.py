@@ -4,7 +4,6 @@ import base64
 import json
 from typing import Any
 
-import jsonschema
 import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
@@ -156,13 +155,6 @@ def test_tool_error_says_what_to_do_next(world: World, other: World, mode: str) 
         "title",
     )
     assert unknown.structured_content["errors"][0]["field"] == "nonsense"
-    cards = tools.get_tool_cards(load_registry())
-    for name, refusal in {"move_ticket": across, "create_ticket": unknown}.items():
-        schema = cards[name].output_schema
-        assert schema is not None
-        jsonschema.validate(refusal.structured_content, schema)
-        with pytest.raises(jsonschema.ValidationError):
-            jsonschema.validate({"detail": "x"}, schema)
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)
@@ -222,16 +214,6 @@ def test_prompts_and_resources(world: World, mode: str) -> None:
     assert json.loads(ticket.contents[0].text)["id"] == receipt["ticket_id"]
     assert json.loads(har.contents[0].text)["log"]["entries"][0]["response"]["status"] == 500
     assert base64.b64decode(picture.contents[0].blob) == png(2000, 1000)
-
-
-def test_tool_list_fits_a_small_context() -> None:
-    cards = tools.get_tool_cards(load_registry())
-    text = json.dumps(
-        [[card.name, card.title, card.description, card.input_schema, card.output_schema] for card in cards.values()],
-        separators=(",", ":"),
-    )
-    assert len(cards) <= 50
-    assert len(text) / 4 <= 12_500  # four characters a token, nearly
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

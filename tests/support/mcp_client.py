@@ -41,10 +41,12 @@ def talk(
     return asyncio.run(run())
 
 
-def talk_over_stdio(mode: str, environment: dict[str, str], log: Path, work: Callable[[Client], Awaitable[T]]) -> T:
-    """Start the local server with this environment, and talk to it."""
+def talk_over_stdio(
+    mode: str, environment: dict[str, str], log: Path, work: Callable[[Client], Awaitable[T]], *options: str
+) -> T:
+    """Start the local server with this environment and these options, and talk to it."""
     given = {"PATH": os.environ["PATH"], "HOME": str(log.parent), **environment}
-    parameters = StdioServerParameters(command=sys.executable, args=["-m", "ticketbox", "mcp"], env=given)
+    parameters = StdioServerParameters(command=sys.executable, args=["-m", "ticketbox", "mcp", *options], env=given)
 
     async def run() -> T:
         with log.open("a") as stderr:

@@ -6,7 +6,16 @@ import click
 
 
 @click.command()
-def mcp() -> None:
+@click.option(
+    "--tools",
+    type=click.Choice(["core", "all"], case_sensitive=False),
+    default="core",
+    show_default=True,
+    envvar="TICKETBOX_TOOLS",
+    show_envvar=True,
+    help="The set of tools to list. A tool that isn't listed still works when it is called.",
+)
+def mcp(tools: str) -> None:
     """Serve MCP on standard input and output to a client on this machine.
 
     Reads SERVICE_API_TOKEN and TICKETBOX_URL (default: the local server) from the environment. Without a token, uses
@@ -21,17 +30,17 @@ def mcp() -> None:
     from ticketbox.mcp.stdio import serve
 
     if os.environ.get("SERVICE_API_TOKEN", "").strip():
-        asyncio.run(serve())
+        asyncio.run(serve(tools=tools))
         return
     try:
         url = parse_server_url(os.environ.get("TICKETBOX_URL") or find_default_server() or DEFAULT_URL)
     except ValueError:  # the server reports it to the client
-        asyncio.run(serve())
+        asyncio.run(serve(tools=tools))
         return
     if load_grant(url, Resource.MCP) is None:
-        asyncio.run(serve())
+        asyncio.run(serve(tools=tools))
     else:
-        asyncio.run(serve(url, functools.partial(_load_token, url)))
+        asyncio.run(serve(url, functools.partial(_load_token, url), tools))
 
 
 def _load_token(url: str) -> str | None:

@@ -184,13 +184,12 @@ def _get_method(message: SessionMessage | Exception | None) -> str | None:
     return getattr(message.message, "method", None) if isinstance(message, SessionMessage) else None
 
 
-async def serve(url: str | None = None, load_token: LoadToken | None = None) -> None:
-    """Serve MCP on standard input and output until the input ends.
+async def serve(url: str | None = None, load_token: LoadToken | None = None, tools: str = "core") -> None:
+    """Serve MCP on standard input and output until the input ends. `tools` is the set to list.
 
     `url` and `load_token` are those of a sign-in; by default the environment names the server and the token.
     """
     token = os.environ.get("SERVICE_API_TOKEN", "").strip()
-    tools = "all" if os.environ.get("TICKETBOX_TOOLS", "").strip().lower() == "all" else "core"
     relay = Relay(HostedServer(url or os.environ.get("TICKETBOX_URL") or DEFAULT_URL, token, load_token, tools))
     server: Server[Any] = Server(
         "ticketbox",

@@ -23,7 +23,6 @@ from ticketbox.operations.core.schemas import Json, build_schemas, get_descripti
 from ticketbox.operations.tickets.ticket_detail import Detail, TicketDetail
 
 _REF = "#/$defs/{name}"
-_SHOWN_FIELDS = 1
 _LONGEST_ENUM = 12
 _BOUNDS = {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "format", "examples"}
 _SHORTER = {  # descriptions that many tools repeat
@@ -33,7 +32,6 @@ _SHORTER = {  # descriptions that many tools repeat
     get_description(Version): "Fail unless the ticket has this version.",
     get_description(Key): "A repeated key within 24 hours returns the first answer.",
 }
-_REFUSAL = {"required": ["code"]}
 _DETAIL_OF_LISTS = "`summary` returns one line for each entry, `full` complete entries."
 _DETAIL_OF_ENTRIES = "`full` raises the limit from 8,000 to 24,000 tokens."
 _WITH_IMAGES = (Content, TicketDetail)
@@ -124,8 +122,8 @@ def _build_input_schema(operation: Operation) -> Json:
 def _simplify_property(schema: Json) -> Json:
     """Leave out what a model doesn't need to write a value; a refusal says which bounds or values it broke."""
     simple: Json = {key: value for key, value in schema.items() if key not in _BOUNDS}
-    if simple.get("default", 0) is None:
-        del simple["default"]
+    if "default" in simple and not simple["default"]:
+        del simple["default"]  # null, false, 0 and an empty list are what a model expects
     if simple.get("description") in _SHORTER:
         simple["description"] = _SHORTER[simple["description"]]
     if len(simple.get("enum", ())) > _LONGEST_ENUM:
@@ -133,22 +131,23 @@ def _simplify_property(schema: Json) -> Json:
     if "items" in simple:
         simple["items"] = _simplify_property(simple["items"])
         simple["items"].pop("description", None)
+    if "properties" in simple:
+        simple["properties"] = {
+            name: _simplify_property(_drop_null_type(part)) for name, part in simple["properties"].items()
+        }
+        simple.pop("additionalProperties", None)
+        if not simple.get("required"):
+            simple.pop("required", None)
     return simple
 
 
 def _build_output_schema(operation: Operation) -> Json | None:
-    """Describe a tool's result or an error, because some clients also check errors against the schema.
+    """Declare that a tool's result is an object, without its fields: models read the schema of each tool in the list.
 
-    It has only the first fields, because models read it too. None for a tool whose result can have images: such a
-    result has no structured part.
+    None for a tool whose result can have images: such a result has no structured part.
     """
     shape = list_answer_types(operation)[0]  # the other one of a result that may be missing is None
-    if isinstance(shape, type) and issubclass(shape, _WITH_IMAGES):
-        return None
-    output = _drop_null_type(_inline_schema(shape))
-    properties: Json = output.get("properties", {})
-    required = [name for name in output.get("required", ()) if not _accepts_null(properties[name])]
-    return {"type": "object", "anyOf": [{"required": required[:_SHOWN_FIELDS]}, _REFUSAL]}
+    return None if isinstance(shape, type) and issubclass(shape, _WITH_IMAGES) else {"type": "object"}
 
 
 def _inline_schema(shape: Any) -> Json:
@@ -179,10 +178,6 @@ def _drop_null_type(schema: Json) -> Json:
         return schema
     rest = {key: value for key, value in schema.items() if key != "anyOf"}
     return {**kinds[0], **rest} if len(kinds) == 1 else {**rest, "anyOf": kinds}
-
-
-def _accepts_null(schema: Json) -> bool:
-    return {"type": "null"} in schema.get("anyOf", ())
 
 
 def encode_image(content: Content) -> str:

@@ -74,7 +74,7 @@ class Me(msgspec.Struct, frozen=True):
     rest="GET /me",
     tool=Tool(
         "Who am I",
-        "Use this to see whose token you use, what it can do, and how many calls are left.",
+        "Use this first.",
         {},
         name="whoami",
         core=True,

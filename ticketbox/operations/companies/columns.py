@@ -46,8 +46,8 @@ class ListColumns(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /projects/{project_id}/columns",
     tool=Tool(
         "List columns",
-        "Use this to get the ids of columns before you move tickets.",
-        {"project_id": "proj_9w4k2m7x0c3n"},
+        "Use this to see a board's columns before you move tickets.",
+        {"project_id": "Webshop"},
         core=True,
     ),
 )

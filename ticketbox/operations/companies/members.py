@@ -43,8 +43,8 @@ class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /companies/{company_id}/members",
     tool=Tool(
         "List members",
-        "Use this to find the user id of a person to assign.",
-        {"company_id": "co_7h2k9m4p1r6t", "project_id": "proj_9w4k2m7x0c3n"},
+        "Use this to find people to assign.",
+        {"company_id": "Example Ltd", "project_id": "Webshop"},
     ),
 )
 def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:

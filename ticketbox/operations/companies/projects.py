@@ -85,7 +85,7 @@ class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /projects",
     tool=Tool(
         "List projects",
-        "Use this to get the ids of projects before you list or create tickets.",
+        "Use this to see which projects there are before you list or create tickets.",
         {"company_id": "co_7h2k9m4p1r6t"},
         core=True,
     ),

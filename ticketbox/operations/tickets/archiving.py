@@ -72,7 +72,7 @@ class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="POST /tickets/{ticket_id}/restore",
     tool=Tool(
         "Restore a ticket",
-        "Use this to return an archived ticket to its board.",
+        "Use this when an archived ticket needs work again.",
         {"ticket_id": "t-4k7m2q9x"},
         idempotent=True,
         core=True,

@@ -42,7 +42,7 @@ class AssignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived,),
     tool=Tool(
         "Assign a ticket",
-        "Use this to assign a ticket to a member, or to yourself with user_id `me`.",
+        "Use this with user_id `me` for yourself.",
         {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
         idempotent=True,
         core=True,
@@ -71,7 +71,7 @@ class UnassignTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived,),
     tool=Tool(
         "Unassign a ticket",
-        "Use this to remove a member from a ticket's assignees.",
+        "Use this when somebody else takes over.",
         {"ticket_id": "t-4k7m2q9x", "user_id": "me"},
         idempotent=True,
         core=True,
@@ -107,7 +107,7 @@ class BulkAssignTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     rest="POST /tickets/bulk-assign",
     tool=Tool(
         "Assign many tickets",
-        "Use this to add, remove or replace assignees of up to 50 tickets. Each ticket costs one write of the budget.",
+        "Use this instead of many calls; each ticket costs one write of the budget.",
         {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "user_ids": ["me"], "mode": "add"},
         idempotent=True,
         core=True,

@@ -36,7 +36,7 @@ class ListComments(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /tickets/{ticket_id}/comments",
     tool=Tool(
         "List comments",
-        "Use this to read the comments on a ticket, oldest first.",
+        "Use this for comments that get_ticket omitted.",
         {"ticket_id": "t-4k7m2q9x"},
     ),
 )

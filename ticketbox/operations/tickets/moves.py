@@ -50,8 +50,8 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(CrossCompanyMove, TicketArchived),
     tool=Tool(
         "Move a ticket",
-        "Use this to move a ticket to another column, or to another position in its column.",
-        {"ticket_id": "t-4k7m2q9x", "column_id": "col_5d8x1v6b2g7h"},
+        "Use this when the state of the work changes.",
+        {"ticket_id": "WEB-42", "column_id": "Done"},
         core=True,
     ),
 )
@@ -174,8 +174,8 @@ class BulkMoveTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(NotFound,),
     tool=Tool(
         "Move many tickets",
-        "Use this to move up to 50 tickets to one column. Each ticket costs one write of the budget.",
-        {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "column_id": "col_5d8x1v6b2g7h"},
+        "Use this instead of many calls; each ticket costs one write of the budget.",
+        {"ticket_ids": ["t-4k7m2q9x", "t-8b3n5c1z"], "column_id": "Done"},
         core=True,
     ),
 )

@@ -68,7 +68,7 @@ class Found(msgspec.Struct, frozen=True):
     rest="GET /search",
     tool=Tool(
         "Search tickets",
-        "Use this to find tickets by words in titles, descriptions, comments, URLs and errors, and by filters.",
+        "Use this for words in titles, descriptions, comments, URLs and errors.",
         {"q": "cart error:TypeError -is:resolved created:>30d"},
         name="search_tickets",
         core=True,

@@ -115,7 +115,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     brief=lambda args: args.detail is Detail.SUMMARY,
     tool=Tool(
         "Read a ticket",
-        "Use this to see a ticket with its capture: screenshot, errors, failed requests, console.",
+        "Use this to understand a ticket: it has the screenshot, errors, failed requests, console lines and links.",
         {"ticket_id": "t-4k7m2q9x", "include": ["capture", "comments"]},
         core=True,
     ),

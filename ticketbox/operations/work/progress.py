@@ -81,6 +81,7 @@ class ReportProgress(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         "Use this while you work, at least every hour, so that people see your plan and the claim lasts.",
         {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "plan": [{"text": "Write a failing test", "state": "done"}]},
         idempotent=True,
+        core=True,
     ),
 )
 def report_progress(tx: Write, actor: Actor, args: ReportProgress) -> WorkSession:
