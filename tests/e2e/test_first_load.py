@@ -123,35 +123,35 @@ def test_ticket_shows_its_text_before_it_requests_the_capture(chromium: Chromium
 
 def test_menu_is_opened_and_closed_by_keyboard(chromium: Chromium, world: World) -> None:
     async def press(page: Page) -> None:
-        priority = page.get_by_role("button", name="Priority")
+        account = page.locator("button.account")
         menu = page.get_by_role("menu")
         for key in ("Enter", " ", "ArrowDown"):
-            await priority.focus()
+            await account.focus()
             await page.keyboard.press(key)
             await expect(menu).to_be_visible()
-            await expect(priority).to_have_attribute("aria-expanded", "true")
+            await expect(account).to_have_attribute("aria-expanded", "true")
             await page.keyboard.press("Escape")
             await expect(menu).to_have_count(0)
-            await expect(priority).to_be_focused()
+            await expect(account).to_be_focused()
         await page.keyboard.press("Enter")
         await expect(menu).to_be_visible()
         await page.keyboard.press("Tab")
         await expect(menu).to_have_count(0)
-        await expect(page.get_by_role("button", name="State")).to_be_focused()
+        await expect(page.get_by_role("link", name="Settings")).to_be_focused()
 
     use(chromium, world.owner, f"/projects/{world.project}", press)
 
 
 def test_menu_closes_on_a_click_on_its_button_or_outside(chromium: Chromium, world: World) -> None:
     async def press(page: Page) -> None:
-        priority, menu = page.get_by_role("button", name="Priority"), page.get_by_role("menu")
-        box = await priority.bounding_box()
+        account, menu = page.locator("button.account"), page.get_by_role("menu")
+        box = await account.bounding_box()
         assert box
         for x, y in ((box["x"] + 5, box["y"] + 5), (700, 500)):
-            await priority.click()
+            await account.click()
             await expect(menu).to_be_visible()
             await page.mouse.click(x, y)  # an open menu shields the page: the press closes it and does nothing else
             await expect(menu).to_have_count(0)
-            await expect(priority).to_have_attribute("aria-expanded", "false")
+            await expect(account).to_have_attribute("aria-expanded", "false")
 
     use(chromium, world.owner, f"/projects/{world.project}", press)

@@ -37,8 +37,8 @@ _CHUNKS = {"projects": "src/app/tickets/board/BoardPage.svelte", "tickets": "src
 _BOARD = re.compile(r"/projects/(proj_[0-9a-z]+)", re.ASCII)
 PUBLIC_PATHS = ("/invitations/{_:str}",)
 _POLICY = (
-    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; connect-src 'self'; "
-    b"form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
+    b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 _IMMUTABLE = b"public, max-age=31536000, immutable"

@@ -298,6 +298,7 @@ def test_filters_are_combined_with_and(world: World) -> None:
     a = world.ticket("A", labels=["Red", "blue"], priority="high")["id"]
     b = world.ticket("B", labels=["red"], priority="low")["id"]
     c = world.ticket("C", column_id=world.columns[1])["id"]
+    world.ticket("D", labels=["blue"])
     for ticket, user in ((a, "me"), (b, bob.id), (c, "me")):
         ok(world.api.put(f"/tickets/{ticket}/assignees/{user}"))
     ok(world.api.patch(f"/tickets/{b}", json={"resolved": True}))
@@ -310,13 +311,15 @@ def test_filters_are_combined_with_and(world: World) -> None:
     assert list_titles(label="red", assignee="me") == {"A"}
     assert list_titles(assignee="me") == {"A", "C"}
     assert list_titles(assignee=bob.id, label="blue") == set()
+    assert list_titles(assignee="none") == {"D"}
+    assert list_titles(assignee="none", label="red") == set()
     assert list_titles(resolved="true") == {"B"}
     assert list_titles(resolved="true", column_id=world.columns[2]) == {"B"}
     assert list_titles(priority="high", label="blue", assignee="me", resolved="false", project_id=world.project) == {
         "A"
     }
     assert list_titles(company_id=world.company, column_id=world.columns[1]) == {"C"}
-    assert list_titles(updated_since="2000-01-01T00:00:00Z") == {"A", "B", "C"}
+    assert list_titles(updated_since="2000-01-01T00:00:00Z") == {"A", "B", "C", "D"}
     assert list_titles(updated_since="2999-01-01T00:00:00+02:00") == set()
     expect_error(world.api.get("/tickets", params={"sort": "position"}), 400, "invalid_request")
     for wrong in (

@@ -137,6 +137,7 @@ def test_queue_of_ready_tickets_is_read_from_an_index(
 IN_ORDER = [
     {},
     {"resolved": True},
+    {"unassigned": True},
     {"label": "x"},
     {"assignee": "x"},
     {"label": "x", "assignee": "x", "resolved": True},

@@ -20,8 +20,8 @@ from ticketbox.operations.core.lookups import (
     CompanyId,
     Key,
     ProjectId,
+    Reference,
     TicketId,
-    UserId,
     Version,
     find_writable,
     find_writable_column,
@@ -63,6 +63,8 @@ class StatusFilter(StrEnum):
 
 TicketStatus = Annotated[StatusFilter, Meta(description="`active` (the default), `archived` or `all`.")]
 
+_UNASSIGNED = "none"
+
 
 class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Returns tickets that match all the given filters."""
@@ -71,7 +73,13 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     project_id: ProjectId | None = None
     column_id: ColumnId | None = None
     status: TicketStatus = StatusFilter.ACTIVE
-    assignee: UserId | None = None
+    assignee: (
+        Annotated[
+            Reference,
+            Meta(description="A member's id, email address or name, `me`, or `none` for unassigned tickets."),
+        ]
+        | None
+    ) = None
     label: Annotated[Label, Meta(description="Only tickets with this label, ignoring case.")] | None = None
     priority: Priority | None = None
     resolved: Annotated[bool, Meta(description="Only resolved tickets, or only unresolved ones.")] | None = None
@@ -112,6 +120,7 @@ def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
         project=project,
         column=column,
         assignee=assignee,
+        unassigned=args.assignee == _UNASSIGNED,
         label=None if args.label is None else args.label.strip(),
         priority=args.priority,
         resolved=args.resolved,
@@ -137,7 +146,9 @@ def _resolve_filters(tx: Read, actor: Actor, args: ListTickets) -> tuple[str | N
     home = None if project is None else find_visible_row(tx, actor.viewer, "project", project)
     if column is not None and (project is None or home is not None):
         column = resolve_column_id(tx, actor, column, None if home is None else home.project)
-    if assignee is not None:
+    if assignee == _UNASSIGNED:
+        assignee = None
+    elif assignee is not None:
         assignee = resolve_user_id(tx, actor, assignee, field="assignee")
     return company, project, column, assignee
 

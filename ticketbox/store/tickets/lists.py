@@ -51,6 +51,7 @@ class TicketFilter(msgspec.Struct, frozen=True):
     project: str | None = None
     column: str | None = None
     assignee: str | None = None
+    unassigned: bool = False
     label: str | None = None
     priority: Priority | None = None
     resolved: bool | None = None
@@ -84,6 +85,8 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
             "EXISTS (SELECT 1 FROM ticket_assignee a JOIN user u ON u.id = a.user_id"
             " WHERE a.ticket_id = i.id AND u.public_id = :assignee)"
         )
+    if wanted.unassigned:
+        where.append("NOT EXISTS (SELECT 1 FROM ticket_assignee a WHERE a.ticket_id = i.id)")
     if wanted.column is not None:
         where.append("i.column_id = (SELECT id FROM board_column WHERE public_id = :column)")
     if wanted.priority is not None:

@@ -37,6 +37,11 @@ class Current {
       workspace.projects[0],
   );
 
+  /** The project that a new ticket belongs to. */
+  readonly projectForTickets: Project | undefined = $derived(this.project ?? this.lastProject);
+
+  readonly canCreateTicket = $derived(workspace.hasRole(this.projectForTickets?.company_id, 'member'));
+
   rememberProject(project: string): void {
     if (this.#last === project) return;
     this.#last = project;

@@ -49,9 +49,9 @@ class ShortcutRegistry {
 
 const registry = new ShortcutRegistry();
 
-/** The shortcuts that work now. */
+/** The shortcuts that work now: of those with the same keys, the last one. */
 export function activeShortcuts(): Shortcut[] {
-  return registry.active;
+  return [...new Map(registry.active.map((each) => [each.keys, each])).values()];
 }
 
 /** Register a shortcut. The returned function removes it. */

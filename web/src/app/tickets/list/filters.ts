@@ -8,7 +8,7 @@ export interface Filters {
   resolved: 'true' | 'false' | null;
 }
 
-const FILTER_NAMES = ['assignee', 'label', 'priority', 'resolved'] as const;
+export const FILTER_NAMES = ['assignee', 'label', 'priority', 'resolved'] as const;
 
 /** Parse the filters from the query of the address. */
 export function parseFilters(query: URLSearchParams): Filters {

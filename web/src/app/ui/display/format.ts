@@ -56,9 +56,9 @@ export function initials(name: string): string {
     .join('');
 }
 
-const VIOLET = { from: 240, to: 330 }; // the colour of agents
+const VIOLET = { from: 280, to: 345 }; // the hues of agents in OKLCH
 
-/** A colour's hue in degrees that is always the same for the same text, and never the agents' violet. */
+/** A colour's OKLCH hue in degrees that is always the same for the same text, and never the agents' violet. */
 export function hueOf(text: string, seed: number): number {
   const others = 360 - (VIOLET.to - VIOLET.from);
   const hue = [...text].reduce((sum, letter) => (sum * 31 + letter.codePointAt(0)!) % others, seed % others);
