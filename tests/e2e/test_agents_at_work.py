@@ -135,9 +135,9 @@ class Agent:
         """The answer that reached the agent."""
         return ok(self.client.get(f"{self.page}/work/answer", headers={"Lease": self.lease}))["answer"]
 
-    def finish(self) -> None:
+    def finish(self, **given: Any) -> None:
         """Finish the work."""
-        ok(self.client.post(f"{self.page}/work/finish", json={"lease": self.lease}))
+        ok(self.client.post(f"{self.page}/work/finish", json={"lease": self.lease, **given}))
 
 
 @EVERY
@@ -218,6 +218,36 @@ def test_question_is_answered_with_a_button(chromium: Chromium, world: World, lo
 
     use(chromium, world.owner, agent.page, answer, looks, **({"has_touch": True} if is_phone else {}))
     assert agent.read_answer() == "Create another ticket"
+
+
+@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+def test_plan_is_declined_and_approved_and_work_is_accepted(chromium: Chromium, world: World, looks: Looks) -> None:
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"plan_approval": True, "done_approval": True}))
+    agent = Agent(world)
+
+    async def decide(page: Page) -> None:
+        panel = page.get_by_role("region", name="Claude Code")
+        await expect(panel).to_contain_text("Plan is missing")
+        agent.report(plan=PLAN)
+        await expect(panel).to_contain_text("Plan needs approval")
+        await assert_accessible(page)
+        await assert_fits(page)
+        await panel.get_by_role("button", name="Add a note").click()
+        await panel.get_by_label("Note for the agent").fill("Test first")
+        await panel.get_by_role("button", name="Decline").click()
+        await expect(panel).to_contain_text("Plan was declined")
+        assert agent.read_answer() == "declined"
+        agent.report(plan=PLAN[:1])
+        await panel.get_by_role("button", name="Approve plan").click()
+        await expect(panel).to_contain_text("Working · last seen")
+        agent.finish(resolved=True)
+        await panel.get_by_role("button", name="Accept").click()
+        await expect(panel).to_contain_text("Finished")
+
+    use(chromium, world.owner, agent.page, decide, looks)
+    assert ok(world.api.get(agent.page))["resolved"]
+    notes = [each["data"].get("note") for each in ok(world.api.get(f"{agent.page}/history"))["items"]]
+    assert "Test first" in notes
 
 
 def test_question_is_answered_with_keys(chromium: Chromium, world: World) -> None:

@@ -307,7 +307,7 @@ CREATE TABLE project (
   extra_redactions TEXT NOT NULL DEFAULT '[]',
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent') STRICT;
+, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1))) STRICT;
 
 CREATE TABLE project_key (
   company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
@@ -443,7 +443,7 @@ CREATE TABLE work_question (
   answer TEXT,
   answered_at INTEGER,
   answered_by INTEGER REFERENCES byline (id)
-) STRICT;
+, kind TEXT NOT NULL DEFAULT 'question' CHECK (kind IN ('question', 'plan', 'done')), note TEXT, column_id INTEGER REFERENCES board_column (id) ON DELETE SET NULL, resolved INTEGER CHECK (resolved IN (0, 1))) STRICT;
 
 CREATE TABLE work_session (
   id INTEGER PRIMARY KEY,
@@ -463,7 +463,8 @@ CREATE TABLE work_session (
   last_seen_at INTEGER NOT NULL,
   ended_at INTEGER,
   ended_by INTEGER REFERENCES byline (id)
-, project_id INTEGER REFERENCES project (id) ON DELETE CASCADE) STRICT;
+, project_id INTEGER REFERENCES project (id) ON DELETE CASCADE, needs_plan_approval INTEGER NOT NULL DEFAULT 0
+  CHECK (needs_plan_approval IN (0, 1))) STRICT;
 
 CREATE INDEX alias_of_ticket ON ticket_number_alias (ticket_id);
 
@@ -722,6 +723,8 @@ CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NU
 CREATE INDEX ticket_ready ON ticket (column_id, priority DESC, position) WHERE status = 'active' AND resolved = 0;
 
 CREATE INDEX webhook_of_company ON webhook (company_id, id);
+
+CREATE INDEX work_question_of_column ON work_question (column_id) WHERE column_id IS NOT NULL;
 
 CREATE INDEX work_question_of_session ON work_question (session_id, id);
 

@@ -150,12 +150,24 @@ def create_question(world: World, project: str | None = None) -> dict[str, Any]:
     return {**work, **ok(token.post(f"/tickets/{work['ticket_id']}/work/questions", json=given))}
 
 
+def request_approval(world: World, project: str | None = None) -> dict[str, Any]:
+    """A work session whose agent asks a person to accept the ticket."""
+    project = project or world.new_project("Gated")
+    ok(world.owner.web.patch(f"/projects/{project}", json={"done_approval": True}))
+    work = start_work(world, project)
+    token = world.owner.client("tickets:write", company_id=world.company)
+    given = {"lease": work["lease"], "resolved": True}
+    asked = ok(token.post(f"/tickets/{work['ticket_id']}/work/finish", json=given))
+    return {**work, "session_id": asked["claim"]["session_id"]}
+
+
 def create_rows(world: World, project: str | None = None) -> dict[str, str]:
     """One row of each noun that an id can name, of one project."""
     project = project or world.project
     capture = make_capture(world, project)
     ticket = capture["ticket_id"]
     ok(world.api.put(f"/tickets/{ticket}/assignees/me"))
+    question = create_question(world, project)
     return {
         "company": world.company,
         "project": project,
@@ -172,7 +184,8 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "notification": insert_notification(world),
         "webhook": create_webhook(world),
         "delivery": insert_delivery(world),
-        "question": create_question(world, project)["id"],
+        "question": question["id"],
+        "work_session": question["session_id"],
     }
 
 
@@ -248,6 +261,7 @@ NEVER = {
     "webhook": "hook_000000000000",
     "delivery": "dlv_zzzzzzzzzzzz",
     "question": "qst_000000000000",
+    "work_session": "wrk_000000000000",
 }
 
 
@@ -354,6 +368,9 @@ CASES: dict[str, Case] = {
     "ask_human": Case(lambda w: {**start_work(w), "question": "Which one?"}, MEMBER),
     "wait_for_answer": Case(_ask),
     "answer_question": Case(lambda w: {"question_id": create_question(w)["id"], "answer": "The first"}, MEMBER),
+    "decide_approval": Case(
+        lambda w: {"session_id": request_approval(w)["session_id"], "approve": True, "note": "Well done"}, MEMBER
+    ),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),
     "save_annotations": Case(_annotation, MEMBER),
     "add_comment": Case(lambda w: {**_ticket(w), "body": "Said"}, MEMBER),

@@ -30,6 +30,7 @@ from ticketbox.operations.tickets import (
     tracker_import,
 )
 from ticketbox.operations.work import (
+    approvals,
     claims,
     finish,
     progress,
@@ -58,6 +59,7 @@ MODULES = (
     finish,
     work_sessions,
     questions,
+    approvals,
     assignments,
     comments,
     captures,

@@ -247,6 +247,8 @@ NOUNS = {
     "webhook_id": "webhook",
     "delivery_id": "delivery",
 }
+# A work session's id has the name that a web session's has elsewhere.
+OTHER_NOUNS = {("decide_approval", "session_id"): "work_session"}
 # An event's id is a number in a sequence: `after` compares with it, and no row is looked up.
 NO_ROW = {("list_events", "after"), ("wait_for_events", "after"), ("stream_events", "after")}
 
@@ -259,7 +261,7 @@ def slots(declared: Operation) -> Iterator[Slot]:
         names = [(f"{field.name}.{part.name}", part.name) for kind in nested for part in msgspec.structs.fields(kind)]
         for path, name in [(field.name, field.name), *names]:
             if name in NOUNS and (declared.name, path) not in NO_ROW:
-                yield Slot(path, NOUNS[name])
+                yield Slot(path, OTHER_NOUNS.get((declared.name, path), NOUNS[name]))
 
 
 def test_matrix_covers_every_id_field() -> None:

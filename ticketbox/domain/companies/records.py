@@ -42,7 +42,7 @@ class CapturePolicy(msgspec.Struct, frozen=True):
 class Project(msgspec.Struct, frozen=True):
     """A project: one board. The extension picks it by `url_patterns`, globs on the page address.
 
-    `key` begins the keys of its tickets, such as WEB-42.
+    `key` begins the keys of its tickets, such as WEB-42. `plan_approval` and `done_approval` are gates for agents.
     """
 
     id: str
@@ -52,6 +52,8 @@ class Project(msgspec.Struct, frozen=True):
     url_patterns: list[str]
     capture_policy: CapturePolicy
     agent_label: str
+    plan_approval: bool
+    done_approval: bool
     created: By
 
 

@@ -71,6 +71,11 @@ class Actor(msgspec.Struct, frozen=True):
         }
 
     @property
+    def is_agent(self) -> bool:
+        """Whether a token calls: an agent or a script, not a person in the web app."""
+        return self.kind in {Kind.API, Kind.OAUTH}
+
+    @property
     def permitted_memberships(self) -> tuple[Membership, ...]:
         """The memberships that the credential's restriction includes."""
         return tuple(m for m in self.memberships if self.company is None or m.company == self.company)

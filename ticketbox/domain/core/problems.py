@@ -142,6 +142,12 @@ class QuestionClosed(Conflict):
     code = "question_closed"
 
 
+class ApprovalRequired(Conflict):
+    """A gate of the project: a person must approve this first. The detail says how to ask for it."""
+
+    code = "approval_required"
+
+
 class InvalidRequest(Problem):
     """The input breaks its schema or a rule; `errors` points at the fields."""
 
@@ -211,6 +217,7 @@ class StorageFull(Problem):
 
 PROBLEMS: tuple[type[Problem], ...] = (
     Unauthorized, Forbidden, InsufficientScope, CrossCompanyMove, NotFound, MethodNotAllowed, Conflict,
-    VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, QuestionClosed, InvalidRequest,
+    VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, QuestionClosed,
+    ApprovalRequired, InvalidRequest,
     PayloadTooLarge, UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,
 )  # fmt: skip

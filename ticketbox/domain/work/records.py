@@ -49,16 +49,38 @@ class Usage(msgspec.Struct, frozen=True):
     cost_usd: float | None
 
 
+class QuestionKind(StrEnum):
+    """What a run asks people: its own question, or an approval that its project requires."""
+
+    QUESTION = "question"
+    PLAN = "plan"
+    DONE = "done"
+
+
+class Decision(StrEnum):
+    """The answers to a request for approval. A run withdraws a request when it makes another one."""
+
+    APPROVED = "approved"
+    DECLINED = "declined"
+    WITHDRAWN = "withdrawn"
+
+
 class WorkQuestion(msgspec.Struct, frozen=True):
-    """A question to people; `answer` is null until one of them answers. Without `choices`, any text answers it."""
+    """A question to people; `answer` is null until one of them answers. Without `choices`, any text answers it.
+
+    Of kind `plan` or `done`, it is a request for approval: the answer is `approved` or `declined`, and `note` is what
+    the person added.
+    """
 
     id: str
     session_id: str
+    kind: QuestionKind
     question: str
     choices: list[str]
     asked: By
     answer: str | None
     answered: By | None
+    note: str | None
 
 
 class WorkTicket(msgspec.Struct, frozen=True):

@@ -160,6 +160,12 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     url_patterns: UrlPatterns | UnsetType = UNSET
     capture_policy: PolicyInput | UnsetType = UNSET
     agent_label: Annotated[Label, Meta(description="The label that sends a ticket to agents.")] | UnsetType = UNSET
+    plan_approval: (
+        Annotated[bool, Meta(description="Whether an agent's work waits until a person approves its plan.")] | UnsetType
+    ) = UNSET
+    done_approval: (
+        Annotated[bool, Meta(description="Whether a person decides that an agent's ticket is done.")] | UnsetType
+    ) = UNSET
 
 
 @operation(
@@ -168,14 +174,14 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     example={"project_id": "proj_9w4k2m7x0c3n", "capture_policy": {"bodies": "on"}},
 )  # fmt: skip
 def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
-    """Change a project's name, key, address patterns, capture policy or agent label. Requires the role admin.
+    """Change a project's name, key, address patterns, capture policy, agent label or gates. Requires the role admin.
 
     Its tickets get the new key, and their old keys keep working.
     """
-    names = ("name", "key", "url_patterns", "capture_policy", "agent_label")
+    names = ("name", "key", "url_patterns", "capture_policy", "agent_label", "plan_approval", "done_approval")
     fields = [name for name in names if getattr(args, name) is not UNSET]
     if not fields:
-        raise InvalidRequest("nothing to change: send name, key, url_patterns, capture_policy or agent_label")
+        raise InvalidRequest(f"nothing to change: send one of {', '.join(names)}")
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
     if args.key is not UNSET:
         _check_key(tx, row.company, row.key, args.key)
@@ -186,6 +192,8 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         name=UNSET if args.name is UNSET else args.name.strip(),
         patterns=args.url_patterns,
         agent_label=UNSET if args.agent_label is UNSET else args.agent_label.strip(),
+        plan_approval=args.plan_approval,
+        done_approval=args.done_approval,
         policy=UNSET if args.capture_policy is UNSET else args.capture_policy.build_policy(),
     )
     record_company_event(tx, actor, "project.changed", row.company, row.key, fields=fields)

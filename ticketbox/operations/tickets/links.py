@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidField, TicketArchived
+from ticketbox.domain.core.problems import ApprovalRequired, Conflict, Forbidden, InvalidField, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.links import INVERSE, LinkKind, LinkRole, TicketLink, read_role
 from ticketbox.operations.core.lookups import TicketId, Version
@@ -54,7 +54,7 @@ class TicketLinks(msgspec.Struct, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/links",
-    refuses=(Conflict, TicketArchived),
+    refuses=(Conflict, TicketArchived, ApprovalRequired),
     tool=Tool(
         "Link tickets",
         "Use this when a ticket blocks, duplicates or belongs to another one. A duplicate is resolved.",

@@ -9,6 +9,7 @@ from msgspec import Meta
 from ticketbox.domain.core.limits import MAX_BULK, Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import (
+    ApprovalRequired,
     CrossCompanyMove,
     InvalidField,
     NotFound,
@@ -47,7 +48,7 @@ class MoveTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/move",
-    refuses=(CrossCompanyMove, TicketArchived),
+    refuses=(CrossCompanyMove, TicketArchived, ApprovalRequired),
     tool=Tool(
         "Move a ticket",
         "Use this when the state of the work changes.",

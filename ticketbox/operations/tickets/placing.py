@@ -4,6 +4,7 @@ from typing import Any
 
 from ticketbox.domain.companies.records import ColumnKind
 from ticketbox.domain.core.policy import Actor
+from ticketbox.operations.tickets.gates import check_gates
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
@@ -16,10 +17,12 @@ from ticketbox.store.tickets.tickets import TicketChanges, TicketState
 def place_ticket(tx: Write, actor: Actor, state: TicketState, column: VisibleRow, position: int) -> None:
     """Move a ticket to a position in a column, and record it.
 
-    The event's `changes` has `resolved` if that changed with the column.
+    The event's `changes` has `resolved` if that changed with the column. Raises ApprovalRequired.
     """
     origin = None if state.column is None else columns.load_column_id(tx, state.column)
     resolved = positions.place_ticket(tx, state.key, column.project, column.key, position)
+    if column.key != state.column:
+        check_gates(tx, actor, state, resolves=resolved, target=column.project)
     moved = VisibleRow(state.key, column.project, column.company, column.role, within=True)
     data: dict[str, Any] = {"from": {"column_id": origin}, "to": {"column_id": columns.load_column_id(tx, column.key)}}
     if resolved != state.resolved:
@@ -28,9 +31,10 @@ def place_ticket(tx: Write, actor: Actor, state: TicketState, column: VisibleRow
 
 
 def resolve_ticket(tx: Write, actor: Actor, row: VisibleRow, state: TicketState, *, resolved: bool) -> None:
-    """Resolve or reopen a ticket, move it to the column that this means, and record both."""
+    """Resolve or reopen a ticket, move it to the column that this means, and record both. Raises ApprovalRequired."""
     target = choose_column(tx, row, state, resolved=resolved)
     if resolved != state.resolved:
+        check_gates(tx, actor, state, resolves=resolved)
         tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
         tickets.update_ticket(tx, row.key, TicketChanges(resolved=resolved))
         changes = {"resolved": {"from": state.resolved, "to": resolved}}

@@ -11,7 +11,7 @@ from ticketbox.domain.captures.fingerprints import fingerprint_page
 from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import InvalidField, InvalidRequest, NotFound, TicketArchived
+from ticketbox.domain.core.problems import ApprovalRequired, InvalidField, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Priority, Status, Ticket
 from ticketbox.operations.core.inputs import Branch, Label, Labels, Markdown, Title, Url, normalize_labels
@@ -36,6 +36,7 @@ from ticketbox.operations.core.names import (
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_mentioned
+from ticketbox.operations.tickets.gates import check_gates
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.placing import choose_column, place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
@@ -252,7 +253,7 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="PATCH /tickets/{ticket_id}",
-    refuses=(TicketArchived,),
+    refuses=(TicketArchived, ApprovalRequired),
     tool=Tool(
         "Update a ticket",
         "Use this to correct a ticket; to report what you did, use add_comment.",
@@ -280,6 +281,8 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
     target = None if args.resolved is UNSET else choose_column(tx, row, state, resolved=args.resolved)
     if not changes and target is None:
         return before
+    if "resolved" in changes:
+        check_gates(tx, actor, state, resolves=changes["resolved"])
     tickets.mark_updated(tx, row.key, bylines.ensure_byline(tx, actor))
     if changes:
         plain = {name: value for name, value in changes.items() if name != "labels"}

@@ -30,6 +30,7 @@ from ticketbox.operations.work.leases import (
     is_own_web_session,
     require_lease,
 )
+from ticketbox.store.companies import projects
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
@@ -111,6 +112,7 @@ def _start(
         lease_hash=hash_lease(lease),
         start_key=start_key,
         run=None if args.run is None else args.run.strip(),
+        needs_plan_approval=actor.is_agent and bool(projects.load_gates(tx, row.project).plan_approval),
     )
     session_id = sessions.start_session(tx, new)
     event = {"branch": branch, "until": format_rfc3339(new.until), "run": new.run, "session_id": session_id}

@@ -19,7 +19,7 @@ from ticketbox.domain.core.problems import (
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Reason
 from ticketbox.domain.tickets.records import Status, WorkState
-from ticketbox.domain.work.records import WorkQuestion
+from ticketbox.domain.work.records import QuestionKind, WorkQuestion
 from ticketbox.operations.core.inputs import Line, Text
 from ticketbox.operations.core.listeners import Interest
 from ticketbox.operations.core.lookups import QuestionId, TicketId, find_readable_ticket, find_writable
@@ -28,14 +28,29 @@ from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
 from ticketbox.operations.events.notify import notify_of_question
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, LeaseMinutes, require_lease
+from ticketbox.operations.work.leases import (
+    LEASE_REFUSALS,
+    Lease,
+    LeaseMinutes,
+    build_lease_error,
+    find_session,
+    require_lease,
+)
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import tickets
 from ticketbox.store.work import questions, sessions
+from ticketbox.store.work.questions import NewQuestion
 
 Choice = Annotated[str, Meta(min_length=1, max_length=200), Line]
+
+
+# The events after which a waiting run has an answer, or no lease any more.
+_WAKING = frozenset({
+    "ticket.question_answered", "ticket.approved", "ticket.declined", "ticket.archived", "ticket.work_stopped",
+    "ticket.work_stale",
+})  # fmt: skip
 
 
 class AskHuman(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -75,9 +90,8 @@ def ask_human(tx: Write, actor: Actor, args: AskHuman) -> WorkQuestion:
         if (asked.question, asked.choices) == (args.question, choices):
             return asked
         raise Conflict(f"your question {asked.id} has no answer yet; wait for it before you ask another")
-    key = questions.insert_question(tx, session.key, args.question, choices, bylines.ensure_byline(tx, actor))
-    sessions.set_state(tx, session.key, WorkState.AWAITING_INPUT)
-    question = questions.load_question(tx, key)
+    new = NewQuestion(session.key, args.question, choices, bylines.ensure_byline(tx, actor))
+    question = questions.insert_question(tx, new)
     record_ticket_event(
         tx, actor, row, "ticket.question_asked", session_id=session.id, question_id=question.id,
         question=args.question, choices=choices,
@@ -87,7 +101,7 @@ def ask_human(tx: Write, actor: Actor, args: AskHuman) -> WorkQuestion:
 
 
 class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The newest question of your session."""
+    """The newest question or request for approval of your session."""
 
     ticket_id: TicketId
     lease: Lease
@@ -104,24 +118,27 @@ class WaitForAnswer(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     waits=True,
     tool=Tool(
         "Wait for an answer",
-        "Use this after ask_human, until there is an `answer`. It doesn't renew the claim.",
+        "Use this after ask_human or a request for approval, until there is an `answer`. It doesn't renew the claim.",
         {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "wait_seconds": 50},
         core=True,
     ),
 )
 def wait_for_answer(tx: Read, actor: Actor, args: WaitForAnswer) -> WorkQuestion:
-    """Return your question with its answer; if there is none yet, wait for it."""
+    """Return your question or request for approval with its answer; if there is none yet, wait for it."""
     row = find_readable_ticket(tx, actor, args.ticket_id)
     state = tickets.load_state(tx, row.key)
     if state.status is Status.ARCHIVED:
         raise TicketArchived
-    session = require_lease(tx, actor, state, args.lease)
-    question = questions.find_newest_question(tx, session.key)
+    session = find_session(tx, actor, state, args.lease)
+    question = None if session is None else questions.find_newest_question(tx, session.key)
+    if session is None or not session.is_current(tx.now):
+        if question is not None and question.kind is QuestionKind.DONE and question.answer is not None:
+            return question  # the person who accepted the ticket ended the work
+        raise build_lease_error(tx, actor, state, session)
     if question is None:
         raise NotFound("question", "you have asked no question; call ask_human first")
     if question.answer is None:
-        types = frozenset({"ticket.question_answered", "ticket.archived", "ticket.work_stopped", "ticket.work_stale"})
-        raise NothingYet(question, Interest(types, row.project))
+        raise NothingYet(question, Interest(_WAKING, row.project))
     return question
 
 
@@ -149,12 +166,10 @@ def answer_question(tx: Write, actor: Actor, args: AnswerQuestion) -> WorkQuesti
     if actor.kind is not Kind.SESSION and actor.token_id == state.token_id:
         raise Forbidden("a token can't answer its own question; a person answers it in the web app")
     question = questions.load_question(tx, row.key)
+    if question.kind is not QuestionKind.QUESTION:
+        raise Forbidden("this is a request for approval; a person decides it in the web app")
     if question.answer is not None:
-        assert question.answered is not None
-        who = question.answered.user.name
-        raise QuestionClosed(
-            f"{who} answered this question: {question.answer}", answer=question.answer, answered=question.answered
-        )
+        raise build_closed_error(question)
     if state.session_state == WorkState.DONE:
         raise QuestionClosed("the work that this question belongs to has ended", answer=None)
     answer = args.answer.strip()
@@ -162,11 +177,19 @@ def answer_question(tx: Write, actor: Actor, args: AnswerQuestion) -> WorkQuesti
         raise InvalidField("answer", "must not be empty")
     if question.choices and answer not in question.choices:
         raise InvalidField("answer", f"“{answer}” isn't one of the choices", valid=question.choices)
-    questions.answer_question(tx, row.key, answer, bylines.ensure_byline(tx, actor))
-    sessions.set_state(tx, state.session, WorkState.ACTIVE)
+    answered = questions.answer_question(tx, question.id, answer, bylines.ensure_byline(tx, actor))
     ticket = VisibleRow(state.ticket, row.project, row.company, row.role, row.within)
     record_ticket_event(
         tx, actor, ticket, "ticket.question_answered",
         session_id=question.session_id, question_id=question.id, answer=answer,
     )  # fmt: skip
-    return questions.load_question(tx, row.key)
+    return answered
+
+
+def build_closed_error(question: WorkQuestion) -> QuestionClosed:
+    """Return the problem for a question that was answered."""
+    assert question.answered is not None
+    who = question.answered.user.name
+    return QuestionClosed(
+        f"{who} answered this question: {question.answer}", answer=question.answer, answered=question.answered
+    )

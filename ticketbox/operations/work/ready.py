@@ -8,7 +8,7 @@ from msgspec import Meta
 from ticketbox.domain.companies.records import ColumnKind
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import TicketArchived
+from ticketbox.domain.core.problems import ApprovalRequired, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Priority, Ticket
 from ticketbox.operations.core.inputs import Labels, normalize_labels
@@ -115,7 +115,7 @@ class SendToAgent(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/send-to-agent",
-    refuses=(TicketArchived,),
+    refuses=(TicketArchived, ApprovalRequired),
 )
 def send_to_agent(tx: Write, actor: Actor, args: SendToAgent) -> Ticket:
     """Add the project's agent label to a ticket, and move it to the top of the first column of kind `todo`."""

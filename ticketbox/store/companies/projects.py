@@ -20,7 +20,7 @@ _strings = msgspec.json.Decoder(list[str])
 _SELECT_PROJECT = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT p.id, p.public_id, v.company_id, p.name, p.key, p.url_patterns, p.bodies, p.extra_redactions, p.agent_label,
-  p.created_at, p.created_by
+  p.plan_approval, p.done_approval, p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -38,6 +38,8 @@ class _ProjectRow(NamedTuple):
     bodies: int
     extra_redactions: str
     agent_label: str
+    plan_approval: int
+    done_approval: int
     created_at: int
     created_by: int
 
@@ -75,6 +77,8 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                     Bodies.ON if row.bodies else Bodies.OFF, _strings.decode(row.extra_redactions)
                 ),
                 agent_label=row.agent_label,
+                plan_approval=bool(row.plan_approval),
+                done_approval=bool(row.done_approval),
                 created=bylines.build(row.created_by, row.created_at),
             ),
         )
@@ -108,6 +112,8 @@ def update_project(
     patterns: list[str] | UnsetType = UNSET,
     policy: CapturePolicy | UnsetType = UNSET,
     agent_label: str | UnsetType = UNSET,
+    plan_approval: bool | UnsetType = UNSET,
+    done_approval: bool | UnsetType = UNSET,
 ) -> None:
     """Update the fields that are set."""
     update_columns(
@@ -116,6 +122,8 @@ def update_project(
         key,
         name=name,
         agent_label=agent_label,
+        plan_approval=plan_approval,
+        done_approval=done_approval,
         url_patterns=UNSET if patterns is UNSET else _encode_json(patterns),
         bodies=UNSET if policy is UNSET else policy.bodies is Bodies.ON,
         extra_redactions=UNSET if policy is UNSET else _encode_json(policy.extra_redactions),
@@ -128,6 +136,23 @@ SELECT_AGENT_LABEL = "SELECT agent_label FROM project WHERE id = ?"
 def load_agent_label(tx: Read, key: int) -> str:
     """Load the label that sends a project's tickets to agents."""
     return tx.fetch_value(SELECT_AGENT_LABEL, (key,))
+
+
+class Gates(NamedTuple):
+    """What a person must approve in a project before an agent goes on."""
+
+    plan_approval: int
+    done_approval: int
+
+
+SELECT_GATES = "SELECT plan_approval, done_approval FROM project WHERE id = ?"
+
+
+def load_gates(tx: Read, key: int) -> Gates:
+    """Load the gates of a project that exists."""
+    row = tx.fetch_one(SELECT_GATES, (key,))
+    assert row is not None
+    return Gates._make(row)
 
 
 def delete_project(tx: Write, key: int) -> None:

@@ -58,6 +58,10 @@ _SELECT_BY_NOUN = {
         SELECT q.id, v.id, v.company, v.role, v.within
         FROM work_question q JOIN work_session w ON w.id = q.session_id JOIN ticket t ON t.id = w.ticket_id
         JOIN visible_project v ON v.id = t.project_id WHERE q.public_id = :id""",
+    "work session": """
+        SELECT w.id, v.id, v.company, v.role, v.within
+        FROM work_session w JOIN ticket t ON t.id = w.ticket_id JOIN visible_project v ON v.id = t.project_id
+        WHERE w.public_id = :id""",
     "asset": """
         SELECT a.id, v.id, v.company, v.role, v.within
         FROM asset a JOIN ticket t ON t.id = a.ticket_id JOIN visible_project v ON v.id = t.project_id

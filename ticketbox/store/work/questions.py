@@ -5,9 +5,10 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.work.records import WorkQuestion
+from ticketbox.domain.work.records import QuestionKind, WorkQuestion
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Write
+from ticketbox.store.work import sessions
 
 
 class _QuestionRow(NamedTuple):
@@ -24,11 +25,13 @@ class _QuestionRow(NamedTuple):
     answer: str | None
     answered_at: int | None
     answered_by: int | None
+    kind: str
+    note: str | None
 
 
 _SELECT_QUESTION = """
 SELECT q.id, q.session_id, q.public_id, w.public_id, q.question, q.choices, q.asked_at, q.asked_by, q.answer,
-  q.answered_at, q.answered_by
+  q.answered_at, q.answered_by, q.kind, q.note
 FROM work_question q JOIN work_session w ON w.id = q.session_id
 """
 SELECT_QUESTION_BY_KEY = f"{_SELECT_QUESTION} WHERE q.id = ?"
@@ -65,11 +68,13 @@ def _build_questions(tx: Read, rows: list[_QuestionRow]) -> list[WorkQuestion]:
         WorkQuestion(
             id=row.id,
             session_id=row.session_id,
+            kind=QuestionKind(row.kind),
             question=row.question,
             choices=msgspec.json.decode(row.choices, type=list[str]),
             asked=bylines.build(row.asked_by, row.asked_at),
             answer=row.answer,
             answered=bylines.build_optional(row.answered_by, row.answered_at),
+            note=row.note,
         )
         for row in rows
     ]
@@ -97,20 +102,63 @@ def load_question_state(tx: Read, key: int) -> QuestionState:
     return QuestionState._make(row)
 
 
+class Outcome(NamedTuple):
+    """What a run asks for its ticket: the key of a column, and whether it is resolved; None changes nothing."""
+
+    column: int | None
+    resolved: bool | None
+
+
+NO_OUTCOME = Outcome(None, None)
+
+
+class NewQuestion(msgspec.Struct, frozen=True):
+    """The fields of a new question; `outcome` is what a person accepts."""
+
+    session: int
+    question: str
+    choices: list[str]
+    byline: int
+    kind: QuestionKind = QuestionKind.QUESTION
+    outcome: Outcome = NO_OUTCOME
+
+
 INSERT_QUESTION = """
-INSERT INTO work_question (public_id, session_id, question, choices, asked_at, asked_by) VALUES (?, ?, ?, ?, ?, ?)
+INSERT INTO work_question (public_id, session_id, question, choices, asked_at, asked_by, kind, column_id, resolved)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def insert_question(tx: Write, session: int, question: str, choices: list[str], byline: int) -> int:
-    """Insert a question; return its key."""
-    packed = msgspec.json.encode(choices).decode()
-    return tx.insert(INSERT_QUESTION, (generate_id(Prefix.QUESTION), session, question, packed, tx.now, byline))
+def insert_question(tx: Write, new: NewQuestion) -> WorkQuestion:
+    """Insert a question; its session awaits input."""
+    public_id, packed = generate_id(Prefix.QUESTION), msgspec.json.encode(new.choices).decode()
+    values = (public_id, new.session, new.question, packed, tx.now, new.byline, new.kind.value, *new.outcome)
+    key = tx.insert(INSERT_QUESTION, values)
+    sessions.update_state(tx, new.session)
+    return load_question(tx, key)
 
 
-ANSWER_QUESTION = "UPDATE work_question SET answer = ?, answered_at = ?, answered_by = ? WHERE id = ?"
+SELECT_OUTCOME = "SELECT column_id, resolved FROM work_question WHERE public_id = ?"
 
 
-def answer_question(tx: Write, key: int, answer: str, byline: int) -> None:
-    """Record the answer to a question."""
-    tx.execute(ANSWER_QUESTION, (answer, tx.now, byline, key))
+def load_outcome(tx: Read, public_id: str) -> Outcome:
+    """Load what a request asks for its ticket."""
+    row = tx.fetch_one(SELECT_OUTCOME, (public_id,))
+    assert row is not None
+    column, resolved = row
+    return Outcome(column, None if resolved is None else bool(resolved))
+
+
+ANSWER_QUESTION = """
+UPDATE work_question SET answer = ?, note = ?, answered_at = ?, answered_by = ? WHERE public_id = ?
+RETURNING id, session_id
+"""
+
+
+def answer_question(tx: Write, public_id: str, answer: str, byline: int, note: str | None = None) -> WorkQuestion:
+    """Record the answer to a question; without another open one, its session is active."""
+    row = tx.fetch_one(ANSWER_QUESTION, (answer, note, tx.now, byline, public_id))
+    assert row is not None
+    key, session = row
+    sessions.update_state(tx, session)
+    return load_question(tx, key)

@@ -34,6 +34,7 @@ class SessionState(NamedTuple):
     token_id: str | None
     expires_at: int
     ended_at: int | None
+    needs_plan_approval: int
 
     def is_current(self, now: int) -> bool:
         """Whether the session holds its ticket's claim."""
@@ -42,11 +43,19 @@ class SessionState(NamedTuple):
 
 _SELECT_STATE = """
 SELECT w.id, w.public_id, w.ticket_id, w.state, w.run, w.lease_hash, w.start_key, w.started_at, w.started_by,
-  b.user_id, b.token_id, w.expires_at, w.ended_at
+  b.user_id, b.token_id, w.expires_at, w.ended_at, w.needs_plan_approval
 FROM work_session w JOIN byline b ON b.id = w.started_by
 """
+SELECT_BY_KEY = f"{_SELECT_STATE} WHERE w.id = ?"
 SELECT_OPEN = f"{_SELECT_STATE} WHERE w.ticket_id = ? AND w.ended_at IS NULL"
 SELECT_NEWEST = f"{_SELECT_STATE} WHERE w.ticket_id = ? ORDER BY w.id DESC LIMIT 100"
+
+
+def load_state(tx: Read, key: int) -> SessionState:
+    """Load the state of a session that exists."""
+    row = tx.fetch_one(SELECT_BY_KEY, (key,))
+    assert row is not None
+    return SessionState._make(row)
 
 
 def find_open_session(tx: Read, ticket: int) -> SessionState | None:
@@ -71,35 +80,77 @@ class NewSession(msgspec.Struct, frozen=True):
     lease_hash: bytes
     start_key: bytes | None
     run: str | None
+    needs_plan_approval: bool
 
 
 INSERT_SESSION = """
 INSERT INTO work_session (public_id, ticket_id, project_id, run, lease_hash, start_key, expires_at, started_at,
-  started_by, last_seen_at) SELECT ?, id, project_id, ?, ?, ?, ?, ?, ?, ? FROM ticket WHERE id = ?
+  started_by, last_seen_at, needs_plan_approval, state)
+SELECT ?1, id, project_id, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?8, CASE WHEN ?8 THEN 'awaiting_input' ELSE 'active' END
+FROM ticket WHERE id = ?9
 """
 
 
 def start_session(tx: Write, new: NewSession) -> str:
     """Open a session and claim its ticket; return the session's id."""
     public_id = generate_id(Prefix.WORK_SESSION)
-    values = (new.run, new.lease_hash, new.start_key, new.until, tx.now, new.byline, tx.now, new.ticket)
+    values = (
+        new.run,
+        new.lease_hash,
+        new.start_key,
+        new.until,
+        tx.now,
+        new.byline,
+        new.needs_plan_approval,
+        new.ticket,
+    )
     tx.execute(INSERT_SESSION, (public_id, *values))
     _claim_ticket(tx, new.ticket, new.byline, new.until, new.branch)
     return public_id
 
 
-RENEW = "UPDATE work_session SET expires_at = ?, last_seen_at = ? WHERE id = ?"
+RENEW = """
+UPDATE work_session SET last_seen_at = ?2, expires_at = CASE WHEN EXISTS (
+  SELECT 1 FROM work_question q WHERE q.session_id = ?3 AND q.kind = 'done' AND q.answer IS NULL)
+  THEN max(expires_at, ?1) ELSE ?1 END
+WHERE id = ?3
+"""
 
 
 def renew_session(tx: Write, session: SessionState, until: int) -> None:
-    """Set when a session's claim expires, and record a sign of life."""
+    """Set when a session's claim expires, and record a sign of life.
+
+    A claim doesn't become shorter while a person must decide whether the ticket is done.
+    """
     tx.execute(RENEW, (until, tx.now, session.key))
-    _extend_claim(tx, session.ticket, until)
+    _extend_claim(tx, session)
 
 
-def set_state(tx: Write, session: int, state: WorkState) -> None:
-    """Set the state of an open session."""
-    tx.execute("UPDATE work_session SET state = ? WHERE id = ? AND ended_at IS NULL", (state.value, session))
+LIMIT_CLAIM = "UPDATE work_session SET expires_at = min(expires_at, ?) WHERE id = ?"
+
+
+def limit_claim(tx: Write, session: SessionState, until: int) -> None:
+    """Let a session's claim end at a time, unless it ends before."""
+    tx.execute(LIMIT_CLAIM, (until, session.key))
+    _extend_claim(tx, session)
+
+
+UPDATE_STATE = """
+UPDATE work_session SET state = CASE WHEN needs_plan_approval OR EXISTS (
+  SELECT 1 FROM work_question q WHERE q.session_id = ?1 AND q.answer IS NULL) THEN 'awaiting_input' ELSE 'active' END
+WHERE id = ?1 AND ended_at IS NULL
+"""
+
+
+def update_state(tx: Write, session: int) -> None:
+    """Set the state of an open session: it awaits input while a question, a request or its plan needs a person."""
+    tx.execute(UPDATE_STATE, (session,))
+
+
+def accept_plan(tx: Write, session: int) -> None:
+    """Record that a person approved the plan of a session."""
+    tx.execute("UPDATE work_session SET needs_plan_approval = 0 WHERE id = ?", (session,))
+    update_state(tx, session)
 
 
 class Progress(msgspec.Struct, frozen=True):
@@ -148,7 +199,7 @@ class ExpiredSession(NamedTuple):
 
 SELECT_EXPIRED = """
 SELECT w.id, w.public_id, w.ticket_id, w.state, w.run, w.lease_hash, w.start_key, w.started_at, w.started_by,
-  b.user_id, b.token_id, w.expires_at, w.ended_at, p.id, p.company_id
+  b.user_id, b.token_id, w.expires_at, w.ended_at, w.needs_plan_approval, p.id, p.company_id
 FROM work_session w JOIN byline b ON b.id = w.started_by JOIN ticket t ON t.id = w.ticket_id
 JOIN project p ON p.id = t.project_id
 WHERE w.ended_at IS NULL AND w.expires_at <= ? ORDER BY w.expires_at LIMIT ?
@@ -197,12 +248,14 @@ def _claim_ticket(tx: Write, key: int, byline: int, until: int, branch: str) -> 
     tx.execute(CLAIM_TICKET, {"key": key, "by": byline, "at": tx.now, "until": until, "branch": branch})
 
 
-EXTEND_CLAIM = "UPDATE ticket SET claimed_until = ? WHERE id = ?"
+EXTEND_CLAIM = """
+UPDATE ticket SET claimed_until = (SELECT w.expires_at FROM work_session w WHERE w.id = ?) WHERE id = ?
+"""
 
 
-def _extend_claim(tx: Write, key: int, until: int) -> None:
-    """Change the end of a ticket's claim."""
-    tx.execute(EXTEND_CLAIM, (until, key))
+def _extend_claim(tx: Write, session: SessionState) -> None:
+    """Give a ticket's claim the end of its session."""
+    tx.execute(EXTEND_CLAIM, (session.key, session.ticket))
 
 
 RELEASE_CLAIM = "UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL WHERE id = ?"

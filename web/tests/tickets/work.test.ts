@@ -13,6 +13,7 @@ import {
   isAgent,
   isSilent,
   measureProgress,
+  nameChoice,
   nameLink,
   nameWorker,
   toneOf,
@@ -37,6 +38,8 @@ const SESSION: WorkSession = {
   ended: null,
   question: null,
 };
+/** A question or request, answered or not. */
+const ask = (kind: WorkQuestion['kind'], answer: string | null = null) => ({ kind, answer }) as WorkQuestion;
 const CLAIM = { by: BY, until: at(-3600), run: null, session_id: 'wrk_1', state: 'active' } as Claim;
 
 test.each([
@@ -75,7 +78,7 @@ describe('an agent without a sign of life for five minutes', () => {
     ['done', 3_000, false],
     ['stale', 10, true],
   ] as const)('%s, %d s: %s', (state, seconds, silent) => {
-    expect(isSilent({ state, last_seen: at(seconds) }, NOW)).toBe(silent);
+    expect(isSilent({ state, last_seen: at(seconds), question: null }, NOW)).toBe(silent);
   });
 });
 
@@ -86,13 +89,33 @@ test.each([
   ['awaiting_input', 540, 'Waiting for an answer · last seen 9 min ago'],
   ['done', 120, 'Finished 2 min ago'],
 ] as const)('describeState %s', (state, seconds, text) => {
-  expect(describeState({ state, last_seen: at(seconds) }, NOW)).toBe(text);
+  expect(describeState({ state, last_seen: at(seconds), question: ask('question') }, NOW)).toBe(text);
+});
+
+test.each([
+  [null, 'Plan is missing'],
+  [ask('plan'), 'Plan needs approval'],
+  [ask('plan', 'declined'), 'Plan was declined'],
+  [ask('done'), 'Work needs acceptance'],
+])('a session that waits for a person says what for', (question, text) => {
+  const session = { ...SESSION, state: 'awaiting_input' as const, question };
+  expect([describeState(session, NOW), describeBriefly(session, NOW)]).toEqual([
+    `${text} · last seen 6 s ago`,
+    text,
+  ]);
+});
+
+test('a decision is shown in its own words', () => {
+  const names = (['question', 'plan', 'done'] as const).map((kind) => nameChoice({ kind }, 'approved'));
+  expect(names).toEqual(['approved', 'Approve plan', 'Accept']);
 });
 
 test('a card says what the agent does and since when', () => {
   const plan = [{ text: 'Run tests', state: 'active' as const }];
   expect(describeBriefly(findSession({ claim: CLAIM })!, NOW)).toBe('For 14 min');
-  expect(describeBriefly({ ...SESSION, state: 'awaiting_input' }, NOW)).toBe('Has a question');
+  expect(describeBriefly({ ...SESSION, state: 'awaiting_input', question: ask('question') }, NOW)).toBe(
+    'Has a question',
+  );
   expect(describeBriefly({ ...SESSION, note: 'Looking' }, NOW)).toBe('Looking · 6 s ago');
   expect(describeBriefly({ ...SESSION, note: 'Looking', plan }, NOW)).toBe('Run tests · 6 s ago');
   expect(describeBriefly({ ...SESSION, last_seen: at(540), plan }, NOW)).toBe('Stopped responding 9 min ago');

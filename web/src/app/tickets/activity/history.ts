@@ -44,6 +44,18 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return `asked: ${String(details['question'])}`;
     case 'ticket.question_answered':
       return `answered: ${String(details['answer'])}`;
+    case 'ticket.approval_requested':
+      return details['approval'] === 'plan' ? 'asked for approval of the plan' : 'asked to accept the work';
+    case 'ticket.approved':
+      return describeDecision(
+        details,
+        details['approval'] === 'plan' ? 'approved the plan' : 'accepted the work',
+      );
+    case 'ticket.declined':
+      return describeDecision(
+        details,
+        details['approval'] === 'plan' ? 'declined the plan' : 'declined the work',
+      );
     case 'ticket.work_stale':
       return 'didn’t renew the claim, so it ended';
     case 'comment.deleted':
@@ -88,6 +100,10 @@ function describeLabelChange(from: string[], to: string[]): string {
     ...(removed.length ? [`removed the ${pluralize('label', removed)} ${joinWords(removed)}`] : []),
     ...(added.length + removed.length === 0 ? ['reordered the labels'] : []),
   ]);
+}
+
+function describeDecision(details: Record<string, unknown>, words: string): string {
+  return details['note'] ? `${words}: ${String(details['note'])}` : words;
 }
 
 function pluralize(word: string, of: unknown[]): string {

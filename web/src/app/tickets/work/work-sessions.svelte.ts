@@ -5,7 +5,7 @@ import { isAgent } from './work';
 
 const DEBOUNCE_MS = 300;
 const LIMIT = 100;
-const TYPES = /^ticket\.(work_|question_|approval_|approved|archived|restored)/;
+const TYPES = /^ticket\.(work_|question_|approval_|approved|declined|archived|restored)/;
 
 /** Call `change` soon after an event of agents' work, and once for several, until the returned function is called. */
 export function watchWork(change: () => void): () => void {
@@ -35,8 +35,14 @@ export async function loadNewestSession(ticket: string): Promise<WorkSession | n
   return (await unwrap(api.GET('/work-sessions', { params: { query } }))).items[0] ?? null;
 }
 
-/** Answer an agent's question. Raises Problem. */
-export async function answerQuestion(question: WorkQuestion, answer: string): Promise<void> {
+/** Answer an agent's question, or decide its request, with a note. Raises Problem. */
+export async function answerQuestion(question: WorkQuestion, answer: string, note?: string): Promise<void> {
+  if (question.kind !== 'question') {
+    const params = { path: { session_id: question.session_id } };
+    const body = { approve: answer === 'approved', note, question_id: question.id };
+    await unwrap(api.POST('/work-sessions/{session_id}/approval', { params, body }));
+    return;
+  }
   const path = { question_id: question.id };
   await unwrap(api.POST('/questions/{question_id}/answer', { params: { path }, body: { answer } }));
 }

@@ -44,7 +44,20 @@ export function formatSince(at: string, now: number): string {
   return `${formatDuration(now - Date.parse(at))} ago`;
 }
 
-type Signs = Pick<Session, 'state' | 'last_seen'>;
+type Signs = Pick<Session, 'state' | 'last_seen' | 'question'>;
+
+const WAITS = {
+  question: 'Waiting for an answer',
+  plan: 'Plan needs approval',
+  done: 'Work needs acceptance',
+};
+
+/** Describe what a session waits for. One that hasn't asked for anything must show its plan first. */
+function describeWait({ question, last_seen }: Signs): string {
+  if (last_seen === null) return WAITS.question; // only known from its ticket's claim
+  if (question?.answer === null) return WAITS[question.kind];
+  return question?.kind === 'plan' ? 'Plan was declined' : 'Plan is missing';
+}
 
 /** Whether an agent that should be at work has given no sign of life for a while. */
 export function isSilent(session: Signs, now: number): boolean {
@@ -61,7 +74,7 @@ export function describeState(session: Signs, now: number): string {
   const seen = session.last_seen === null ? '' : formatSince(session.last_seen, now);
   if (isSilent(session, now)) return `Stopped responding ${seen}`;
   if (session.state === 'done') return `Finished ${seen}`;
-  const doing = session.state === 'awaiting_input' ? 'Waiting for an answer' : 'Working';
+  const doing = session.state === 'awaiting_input' ? describeWait(session) : 'Working';
   return seen ? `${doing} · last seen ${seen}` : doing;
 }
 
@@ -97,6 +110,17 @@ export function findOpenQuestion(session: Session): WorkQuestion | null {
   return question && question.answer === null && ended === null ? question : null;
 }
 
+const DECISIONS: Record<WorkQuestion['kind'], Record<string, string>> = {
+  question: {},
+  plan: { approved: 'Approve plan', declined: 'Decline' },
+  done: { approved: 'Accept', declined: 'Decline' },
+};
+
+/** The words on the button for a choice: what a decision does, or the choice itself. */
+export function nameChoice(question: Pick<WorkQuestion, 'kind'>, choice: string): string {
+  return DECISIONS[question.kind][choice] ?? choice;
+}
+
 /** Whether an ended session of an agent is worth showing: it stopped responding, or it left results. */
 export function hasOutcome(session: Session): boolean {
   if (!isAgent(session.by)) return false;
@@ -108,7 +132,10 @@ export function hasOutcome(session: Session): boolean {
 /** Describe a running session in a few words, for a card: what the agent does, and since when. */
 export function describeBriefly(session: Session, now: number): string {
   const { last_seen, started } = session;
-  if (session.state === 'awaiting_input') return 'Has a question';
+  if (session.state === 'awaiting_input') {
+    const words = describeWait(session);
+    return words === WAITS.question ? 'Has a question' : words;
+  }
   if (isSilent(session, now) && last_seen) return `Stopped responding ${formatSince(last_seen, now)}`;
   const doing = currentStep(session.plan)?.text ?? session.note;
   return doing && last_seen

@@ -1,0 +1,29 @@
+"""Gates: what an agent can't do to a ticket before a person approves it (docs/use/work-sessions.md, "Gates")."""
+
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import ApprovalRequired
+from ticketbox.store.companies import projects
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets.tickets import TicketState
+from ticketbox.store.work import sessions
+
+
+def check_gates(tx: Read, actor: Actor, ticket: TicketState, *, resolves: bool, target: int | None = None) -> None:
+    """Refuse an agent's change of a ticket's column or status that a person must approve first.
+
+    `target` is the key of the project that the ticket moves to. Raises ApprovalRequired.
+    """
+    if not actor.is_agent:
+        return
+    session = sessions.find_open_session(tx, ticket.key)
+    if session is not None and session.is_current(tx.now) and session.needs_plan_approval:
+        raise ApprovalRequired(
+            "a person must approve the plan of the work on this ticket first: report the plan with report_progress, "
+            "then call wait_for_answer"
+        )
+    keys = {ticket.project, ticket.project if target is None else target}
+    if resolves and not ticket.resolved and any(projects.load_gates(tx, key).done_approval for key in keys):
+        raise ApprovalRequired(
+            "in this project a person decides when a ticket is done: start work, then call finish_work with your lease "
+            "and `resolved` or `column` to ask for it"
+        )
