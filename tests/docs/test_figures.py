@@ -18,7 +18,7 @@ from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.captures import capture, streams
 from ticketbox.domain.captures.images import annotations, processing
 from ticketbox.domain.captures.images.formats import raster
-from ticketbox.domain.captures.redaction.secret_names import _HARMLESS_HEADERS, _HARMLESS_PREFIXES, REMOVED_HEADERS
+from ticketbox.domain.captures.redaction.rules import RULES
 from ticketbox.domain.core import limits
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.core.ids import Prefix
@@ -184,11 +184,11 @@ def test_captures_page_describes_health_and_truncation() -> None:
 
 
 def test_captures_page_lists_what_redaction_removes() -> None:
-    assert words([row[0] for row in table(CAPTURES, "Redaction")]) == list(capture.Redaction.__struct_fields__)
+    assert words([row[0] for row in tables(CAPTURES, "Redaction")[0]]) == list(capture.Redaction.__struct_fields__)
     (sentence,) = re.findall(r"These are removed whole: (.*?)\. Of all", prose(CAPTURES))
-    assert set(words([sentence])) == REMOVED_HEADERS
+    assert set(words([sentence])) == RULES.headers.removed
     (shown,) = [block for block in blocks(CAPTURES, "text") if "user-agent" in block]
-    assert set(shown.split()) == _HARMLESS_HEADERS | {f"{family}…" for family in _HARMLESS_PREFIXES}
+    assert set(shown.split()) == RULES.headers.harmless | {f"{family}…" for family in RULES.headers.harmless_prefixes}
 
 
 def test_pages_list_ids_channels_idempotent_operations_and_events() -> None:

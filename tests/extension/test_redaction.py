@@ -10,11 +10,12 @@ import pytest
 
 from tests.domain.captures import test_redaction
 from tests.extension.node import run_module
+from tests.support.redaction_corpus import list_harmless_lines, list_secrets
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.capture import Redaction
 from ticketbox.domain.captures.redaction.secret_scanner import SecretScanner
 
-RULES = ["customer_ref", "text:ACME-1", "text:acme_*", "Order.No", "text:(a+)+$", "["]
+RULES = ["customer_ref", "text:ACME-1", "text:acme_*", "Order.No", "text:(a+)+$", "[", "format:email"]
 PIECES = [
     "password", "user[token]", "API-Key", "accessToken", "customerRef", "code", "key", "pin", "cookie",
     "authorization", "max_tokens", "author", "order no", "=", ":", ": ", " => ", "&", "?", "#", ";", "\n", "\r\n\r\n",
@@ -23,7 +24,10 @@ PIECES = [
     "basic ", "YW5uOmh1bnRlcjI=", "realm", "[redacted]", "null", "12", "4096", "hunter", "Q7Zq9xW7vK2mP4sT8u9Z",
     "ghp_abcdefghijklmnopqrstuvwxyz0123456789", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.c2ln", "ACME-12", "acme_abc.def",
     "-----BEGIN RSA PRIVATE KEY-----", "-----END RSA PRIVATE KEY-----", "%70assw%6Frd", "pass\\u0077ord", "naïve ✓",
-    "İ", "\\", "\t",
+    "İ", "\\", "\t", "password ", "recovery code", "contraseña", '"name":"token","value":',
+    "<input name=csrf value=", "[",
+    "<password>", "<![CDATA[", "is hunter2 ", "4111 1111 1111 1111", "DE89 3704 0044 0532 0130 00", "/reset/",
+    "ann@h.example",
 ]  # fmt: skip
 
 
@@ -37,6 +41,11 @@ def list_server_texts() -> list[str]:
             if isinstance(value, str):
                 result.append(value)
     return result
+
+
+def list_corpus() -> list[str]:
+    """The whole corpus of secrets and harmless lines."""
+    return [*(sample.text for sample in list_secrets()), *list_harmless_lines()]
 
 
 def _is_plain(node: ast.Constant | ast.JoinedStr) -> bool:
@@ -59,7 +68,7 @@ def generate_texts(count: int) -> list[str]:
 
 @pytest.mark.parametrize("rules", [[], RULES], ids=["default rules", "with project rules"])
 def test_extension_and_server_redact_alike(rules: list[str]) -> None:
-    texts = [*list_server_texts(), generate_secret(), *generate_texts(20_000)]
+    texts = [*list_server_texts(), *list_corpus(), generate_secret(), *generate_texts(20_000)]
     scanner = SecretScanner(rules)
     differing: list[tuple[str, str, str]] = []
     redacted = 0

@@ -60,7 +60,7 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         list[Annotated[str, Meta(min_length=3, max_length=100), match_whole(r"[^\x00-\x1f\x7f]+")]],
         Meta(
             max_length=50,
-            description="What to redact besides the defaults: names of keys, or `text:` and a literal text.",
+            description="What to redact besides the defaults: names of keys, `text:` and a literal, `format:email`.",
         ),
     ] = []
 

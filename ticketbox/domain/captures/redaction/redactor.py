@@ -18,8 +18,11 @@ from ticketbox.domain.captures.capture import (
     Page,
     Redaction,
 )
-from ticketbox.domain.captures.redaction.secret_names import REMOVED_HEADERS, is_harmless_header
-from ticketbox.domain.captures.redaction.secret_scanner import REDACTED, SecretScanner
+from ticketbox.domain.captures.redaction.pairs import is_secret_argument
+from ticketbox.domain.captures.redaction.rules import RULES
+from ticketbox.domain.captures.redaction.secret_names import is_harmless_header
+from ticketbox.domain.captures.redaction.secret_scanner import SecretScanner
+from ticketbox.domain.captures.redaction.secret_values import REDACTED
 
 HEADER_VALUE = 16_384
 
@@ -37,13 +40,16 @@ class Redactor:
         self.counts = Redaction()
         self._scanner = SecretScanner(extra)
         self._clean: set[str] = set()
+        self._headers: dict[str, tuple[str, bool]] = {}
 
     def redact_text(self, text: str, limit: int = TEXT) -> str:
         """Redact any text, and cut it to the limit."""
         if text in self._clean:
             return text
         clean = self._scanner.scrub(text, self.counts)
-        if clean is text and len(text) <= _MAX_CLEAN_LENGTH and len(self._clean) < _MAX_CLEAN_TEXTS:
+        if clean is text and len(text) <= _MAX_CLEAN_LENGTH:
+            if len(self._clean) == _MAX_CLEAN_TEXTS:
+                self._clean.clear()
             self._clean.add(text)
         return clean[:limit]
 
@@ -57,13 +63,17 @@ class Redactor:
 
     def redact_headers(self, headers: dict[str, str]) -> dict[str, str]:
         """Remove headers that identify somebody; keep the values of harmless ones only."""
-        removed = {name for name in headers if name.strip().lower() in REMOVED_HEADERS}
-        self.counts.headers += len(removed)
-        return {
-            self.redact_text(name, 256): self._redact_header(name.strip().lower(), value)
-            for name, value in headers.items()
-            if name not in removed
-        }
+        clean: dict[str, str] = {}
+        for name, value in headers.items():
+            kept_as, is_harmless = self._headers.get(name) or self._classify_header(name)
+            if kept_as is None:
+                self.counts.headers += 1
+            elif is_harmless:
+                clean[kept_as] = self.redact_text(value, HEADER_VALUE)
+            else:
+                self.counts.headers += value not in ("", REDACTED)
+                clean[kept_as] = value and REDACTED
+        return clean
 
     def redact_page(self, page: Page) -> None:
         """Redact the page's addresses and title."""
@@ -81,7 +91,7 @@ class Redactor:
     def redact_console(self, entries: Sequence[ConsoleEntry]) -> None:
         """Redact console lines."""
         for entry in entries:
-            entry.args = [self.redact_text(arg) for arg in entry.args]
+            entry.args = self._redact_arguments(entry.args)
             entry.stack = self._redact_optional(entry.stack, TEXT)
             entry.source = self._redact_optional(entry.source, URL)
             entry.frame = self._redact_optional(entry.frame, URL)
@@ -115,14 +125,27 @@ class Redactor:
                 frame.url = self.redact_url(frame.url)
                 frame.function = self._redact_optional(frame.function, LINE)
 
+    def _redact_arguments(self, arguments: list[str]) -> list[str]:
+        """Redact what a console call printed: `console.log("token", value)` names its secret in another argument."""
+        clean = [self.redact_text(each) for each in arguments]
+        for index in range(1, len(clean)):
+            if is_secret_argument(arguments[index - 1], clean[index]):
+                clean[index] = REDACTED
+                self.counts.keys += 1
+        return clean
+
     def _redact_optional(self, text: str | None, limit: int) -> str | None:
         return None if text is None else self.redact_text(text, limit)
 
-    def _redact_header(self, name: str, value: str) -> str:
-        if is_harmless_header(name):
-            return self.redact_text(value, HEADER_VALUE)
-        self.counts.headers += value not in ("", REDACTED)
-        return value and REDACTED
+    def _classify_header(self, name: str) -> tuple[str | None, bool]:
+        """Return the redacted name of a header, None to remove it, and whether its value is harmless."""
+        key = name.strip().lower()
+        if key in RULES.headers.removed:
+            return None, False
+        found = self.redact_text(name, 256), is_harmless_header(key)
+        if found[0] == name and len(self._headers) < _MAX_CLEAN_TEXTS:  # a redacted name is counted each time
+            self._headers[name] = found
+        return found
 
 
 def redact_text(text: str) -> tuple[str, int]:

@@ -1,53 +1,30 @@
-"""Names whose values are secret: of keys, query parameters and headers (docs/operate/security.md)."""
+"""Names whose values are secret: of keys, query parameters and headers (docs/use/captures.md, "Redaction")."""
 
 import re
+from enum import Enum
 from functools import lru_cache
 
+from ticketbox.domain.captures.redaction.rules import RULES
 
-def split_words(text: str) -> frozenset[str]:
-    """Split a text into a set of words."""
-    return frozenset(text.split())
-
-
-_CONTAINS = split_words(
-    """password passwd passphrase passcode secret apikey accesskey privatekey authorization credential
-    sessionid sessid sessiontoken csrf xsrf jwt creditcard cardnumber ccnumber cardno securitycode cvv
-    socialsecurity samlresponse assertion setcookie"""
-)
-_LAST = split_words(
-    """token tokens session auth pwd pw pass cookie cookies otp totp pin ssn sid sig signature card cvc cvn
-    cred creds verifier"""
-)
-_QUERY_NAMES = split_words("key code")
+_NAMES = RULES.names
 _WORDS = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+")
 
-# every secret name contains one of these, so a search for them finds all candidates
-STEMS = (
-    r"p(?:ass|w|in)|s(?:ecret|ess|sn|i[dg]|aml|ocial)|to(?:ken|tp)|key|a(?:uth|pi[ _-]?key|ssertion)|verifier"
-    r"|c(?:red|srf|ard|cn|v[vcn]|o(?:okie|de))|xsrf|jwt|otp"
-)
 
-REMOVED_HEADERS = split_words("cookie set-cookie cookie2 set-cookie2 authorization proxy-authorization x-authorization")
-_HARMLESS_HEADERS = split_words(
-    """accept age allow alt-svc cache-control connection date dnt etag expect expect-ct expires host
-    keep-alive last-modified link location nel origin origin-agent-cluster permissions-policy pragma
-    priority proxy-authenticate range referer referrer-policy report-to reporting-endpoints retry-after
-    server server-timing sourcemap strict-transport-security te timing-allow-origin traceparent trailer
-    transfer-encoding upgrade upgrade-insecure-requests user-agent vary via warning www-authenticate
-    cf-cache-status cf-ray x-amz-cf-id x-amz-cf-pop x-amzn-requestid x-amzn-trace-id x-cache
-    x-content-type-options x-correlation-id x-dns-prefetch-control x-frame-options x-powered-by
-    x-request-id x-requested-with x-response-time x-robots-tag x-runtime x-sourcemap x-trace-id
-    x-xss-protection"""
-)
-_HARMLESS_PREFIXES = (
-    "accept-", "access-control-", "content-", "cross-origin-", "if-", "ratelimit", "sec-ch-", "sec-fetch-",
-    "x-ratelimit-",
-)  # fmt: skip
+class KeyKind(Enum):
+    """How a key's name decides about its value; see `is_secret_value`."""
+
+    OWN = "a name among the project's rules"
+    STRONG = "a password's"
+    SECRET = "contains a secret's name"  # noqa: S105
+    LAST = "ends in a secret's name"
+    DIGIT = "a secret's if the value has a digit"
+    QUERY = "a secret's as a query parameter"
+    RANDOM = "a secret's if the value looks random"
 
 
 def is_harmless_header(name: str) -> bool:
     """Whether a header's value is harmless, by its lower-case name; others are redacted."""
-    return name in _HARMLESS_HEADERS or name.startswith(_HARMLESS_PREFIXES)
+    return name in RULES.headers.harmless or name.startswith(RULES.headers.harmless_prefixes)
 
 
 def normalize_name(name: str) -> str:
@@ -56,12 +33,29 @@ def normalize_name(name: str) -> str:
 
 
 @lru_cache(maxsize=8192)
-def is_secret_key(key: str, *, in_query: bool) -> bool:
-    """Whether a key's name says that its value is secret; `in_query` if it is the name of a query parameter."""
-    parts = [part.lower() for part in _WORDS.findall(key)]
-    whole = "".join(parts)
-    if any(part in whole for part in _CONTAINS):
-        return True
-    while len(parts) > 1 and (parts[-1].isdigit() or parts[-1] == "value"):
-        parts.pop()
-    return bool(parts) and (parts[-1] in _LAST or (in_query and whole in _QUERY_NAMES))
+def classify_key(key: str, *, in_query: bool) -> KeyKind | None:
+    """Return how a key's name says that its value is secret, or None.
+
+    `in_query`: the key is the name of a query parameter.
+    """
+    words = [word.lower() for word in _WORDS.findall(key)]
+    while len(words) > 1 and (words[-1].isdigit() or words[-1] == "value"):
+        words.pop()
+    last, whole = words[-1] if words else "", "".join(words)
+    name = normalize_name(key)
+    for harmless in _NAMES.harmless:
+        name = name.replace(harmless, "")
+    kind = None
+    if last in _NAMES.harmless_last:
+        pass
+    elif any(part in name for part in _NAMES.contain):
+        kind = KeyKind.STRONG if any(part in name for part in _NAMES.strong) else KeyKind.SECRET
+    elif last in _NAMES.need_digit:
+        kind = KeyKind.DIGIT
+    elif last in _NAMES.last:
+        kind = KeyKind.STRONG if last in _NAMES.strong else KeyKind.LAST
+    elif in_query and whole in _NAMES.query:
+        kind = KeyKind.QUERY
+    elif last in _NAMES.random and (len(words) == 1 or words[-2] not in _NAMES.random_not_after):
+        kind = KeyKind.RANDOM
+    return kind

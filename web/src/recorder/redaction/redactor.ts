@@ -1,11 +1,13 @@
 /** Redacts a whole capture before any of it is stored or shown (docs/use/captures.md, "Redaction"). */
 import type { NetworkEntry, PageFacts, RedactionCounts, Streams } from '../capture-types';
+import { isSecretArgument } from './pairs';
 import { SecretScanner } from './secret-scanner';
 import { isSafeHeader, REMOVED_HEADERS } from './secret-names';
 import { REDACTED } from './secret-values';
 
 const MAX_LINE = 4_096;
 const MAX_URL = 65_536;
+const MAX_CLEAN_TEXTS = 10_000;
 
 /** Redacts the secrets of one capture and counts them. Entries are changed in place. `extra`: the project's rules. */
 export class Redactor {
@@ -21,7 +23,10 @@ export class Redactor {
   redactText(text: string, limit = 262_144): string {
     if (this.#cleanTexts.has(text)) return text;
     const clean = this.#scanner.redact(text, this.counts);
-    if (clean === text && text.length <= 512 && this.#cleanTexts.size < 10_000) this.#cleanTexts.add(text);
+    if (clean === text && text.length <= 512) {
+      if (this.#cleanTexts.size === MAX_CLEAN_TEXTS) this.#cleanTexts.clear();
+      this.#cleanTexts.add(text);
+    }
     return clean.slice(0, limit);
   }
 
@@ -35,7 +40,7 @@ export class Redactor {
 
   redactStreams({ console, network, errors }: Streams): void {
     for (const each of console) {
-      each.args = each.args.map((arg) => this.redactText(arg));
+      each.args = this.#redactArguments(each.args);
       each.stack = this.#redactOptional(each.stack);
       each.source = this.#redactOptional(each.source, MAX_URL);
       each.frame = this.#redactOptional(each.frame, MAX_URL);
@@ -81,6 +86,17 @@ export class Redactor {
       }
     }
     return result;
+  }
+
+  /** What a console call printed: `console.log('token', value)` names its secret in another argument. */
+  #redactArguments(values: string[]): string[] {
+    return values
+      .map((value) => this.redactText(value))
+      .map((clean, index) => {
+        if (index === 0 || !isSecretArgument(values[index - 1]!, clean)) return clean;
+        this.counts.keys += 1;
+        return REDACTED;
+      });
   }
 
   #redactOptional(text: string | null | undefined, limit?: number): string | null {

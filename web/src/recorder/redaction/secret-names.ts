@@ -1,48 +1,33 @@
-/** The names whose values are secret. tests/extension/test_redaction.py compares these rules with the server's. */
-const splitWords = (text: string) => text.trim().split(/\s+/);
+/** The names whose values are secret: of keys, query parameters and headers. The server has the same rules. */
+import { RULES } from './rules';
 
-const SECRET_PARTS = splitWords(
-  `password passwd passphrase passcode secret apikey accesskey privatekey authorization credential
-  sessionid sessid sessiontoken csrf xsrf jwt creditcard cardnumber ccnumber cardno securitycode cvv
-  socialsecurity samlresponse assertion setcookie`,
-);
-const SECRET_LAST_WORDS = new Set(
-  splitWords(
-    `token tokens session auth pwd pw pass cookie cookies otp totp pin ssn sid sig signature card cvc cvn
-    cred creds verifier`,
-  ),
-);
-const SECRET_PARAMETERS = new Set(splitWords('key code'));
+/**
+ * How the name of a key decides about its value: a name among the project's rules; a password's; one that contains or
+ * ends in a secret's name; one whose value is secret if it has a digit, is a parameter's or looks random.
+ */
+export type KeyKind = 'own' | 'strong' | 'secret' | 'last' | 'digit' | 'query' | 'random';
+
+const NAMES = RULES.names;
+const LAST = new Set(NAMES.last);
+const QUERY = new Set(NAMES.query);
+const RANDOM = new Set(NAMES.random);
+const RANDOM_NOT_AFTER = new Set(NAMES.random_not_after);
+const HARMLESS_LAST = new Set(NAMES.harmless_last);
+const NEED_DIGIT = new Set(NAMES.need_digit);
+const HARMLESS_HEADERS = new Set(RULES.headers.harmless);
 const WORD = /[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+/g;
+const MAX_KEYS = 8_192;
 
-/** Every secret name contains one of these, so a search for them finds all candidates. */
-export const STEMS =
-  'p(?:ass|w|in)|s(?:ecret|ess|sn|i[dg]|aml|ocial)|to(?:ken|tp)|key|a(?:uth|pi[ _-]?key|ssertion)|verifier' +
-  '|c(?:red|srf|ard|cn|v[vcn]|o(?:okie|de))|xsrf|jwt|otp';
+export const STEMS = NAMES.stems;
+export const REMOVED_HEADERS = new Set(RULES.headers.removed);
 
-export const REMOVED_HEADERS = new Set(
-  splitWords('cookie set-cookie cookie2 set-cookie2 authorization proxy-authorization x-authorization'),
-);
-const SAFE_HEADERS = new Set(
-  splitWords(
-    `accept age allow alt-svc cache-control connection date dnt etag expect expect-ct expires host
-    keep-alive last-modified link location nel origin origin-agent-cluster permissions-policy pragma
-    priority proxy-authenticate range referer referrer-policy report-to reporting-endpoints retry-after
-    server server-timing sourcemap strict-transport-security te timing-allow-origin traceparent trailer
-    transfer-encoding upgrade upgrade-insecure-requests user-agent vary via warning www-authenticate
-    cf-cache-status cf-ray x-amz-cf-id x-amz-cf-pop x-amzn-requestid x-amzn-trace-id x-cache
-    x-content-type-options x-correlation-id x-dns-prefetch-control x-frame-options x-powered-by
-    x-request-id x-requested-with x-response-time x-robots-tag x-runtime x-sourcemap x-trace-id
-    x-xss-protection`,
-  ),
-);
-const SAFE_HEADER_PREFIXES = splitWords(
-  'accept- access-control- content- cross-origin- if- ratelimit sec-ch- sec-fetch- x-ratelimit-',
-);
+const kinds = new Map<string, KeyKind | null>();
 
 /** Whether a header's value may be kept, by its lower-case name. All other values are redacted. */
 export function isSafeHeader(name: string): boolean {
-  return SAFE_HEADERS.has(name) || SAFE_HEADER_PREFIXES.some((prefix) => name.startsWith(prefix));
+  return (
+    HARMLESS_HEADERS.has(name) || RULES.headers.harmless_prefixes.some((prefix) => name.startsWith(prefix))
+  );
 }
 
 /** A name in lower case without separators: `Customer-Ref`, `customerRef` and `customer_ref` become the same. */
@@ -50,13 +35,30 @@ export function normalizeName(name: string): string {
   return name.replace(/[^\p{L}\p{N}]/gu, '').toLowerCase();
 }
 
-/** Whether a value is secret, by the name of its key. `isParameter`: the key is that of a query parameter. */
-export function isSecretKey(key: string, isParameter: boolean): boolean {
+/** How a key's name says that its value is secret, or null. `isParameter`: it is the name of a query parameter. */
+export function classifyKey(key: string, isParameter: boolean): KeyKind | null {
+  const known = `${isParameter ? '?' : ':'}${key}`;
+  let kind = kinds.get(known);
+  if (kind === undefined) {
+    if (kinds.size === MAX_KEYS) kinds.clear();
+    kind = decideKind(key, isParameter);
+    kinds.set(known, kind);
+  }
+  return kind;
+}
+
+function decideKind(key: string, isParameter: boolean): KeyKind | null {
   const words = [...key.matchAll(WORD)].map(([word]) => word.toLowerCase());
-  const name = words.join('');
-  if (SECRET_PARTS.some((part) => name.includes(part))) return true;
   while (words.length > 1 && (/^\d+$/.test(words.at(-1)!) || words.at(-1) === 'value')) words.pop();
-  return (
-    words.length > 0 && (SECRET_LAST_WORDS.has(words.at(-1)!) || (isParameter && SECRET_PARAMETERS.has(name)))
-  );
+  const last = words.at(-1) ?? '';
+  let name = normalizeName(key);
+  for (const harmless of NAMES.harmless) name = name.replaceAll(harmless, '');
+  if (HARMLESS_LAST.has(last)) return null;
+  if (NAMES.contain.some((part) => name.includes(part)))
+    return NAMES.strong.some((part) => name.includes(part)) ? 'strong' : 'secret';
+  if (NEED_DIGIT.has(last)) return 'digit';
+  if (LAST.has(last)) return NAMES.strong.includes(last) ? 'strong' : 'last';
+  if (isParameter && QUERY.has(words.join(''))) return 'query';
+  if (RANDOM.has(last) && (words.length === 1 || !RANDOM_NOT_AFTER.has(words.at(-2)!))) return 'random';
+  return null;
 }

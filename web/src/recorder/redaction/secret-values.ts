@@ -1,5 +1,6 @@
-/** Finds the value of a secret key in a text. tests/extension/test_redaction.py compares these rules with the server's. */
-import { normalizeName } from './secret-names';
+/** Finds the value of a secret key in a text. The server has the same rules. */
+import { RULES } from './rules';
+import { normalizeName, type KeyKind } from './secret-names';
 
 export const REDACTED = '[redacted]';
 /** A quote in any of the encodings of JSON, forms and HTML. */
@@ -11,26 +12,58 @@ export interface SecretValue {
   replacement: string;
 }
 
-const WHOLE_LINE_KEYS = new Set(['cookie', 'setcookie', 'authorization', 'proxyauthorization']);
-const STRONG_KEYS = ['pass', 'pwd', 'secret'];
-const HARMLESS_VALUES = new Set([
-  '',
-  'null',
-  'undefined',
-  'true',
-  'false',
-  'none',
-  'nan',
-  '[redacted]',
-  '%5bredacted%5d',
-]);
+const WHOLE_LINE_KEYS = new Set(RULES.names.whole_line);
+const HARMLESS_VALUES = new Set(RULES.values.harmless);
+const PROSE = new Set(RULES.values.prose);
+const PLACEHOLDER = new RegExp(RULES.values.placeholder);
+const WORD = new RegExp(RULES.values.word);
+const RANDOM = new RegExp(RULES.values.random);
+const FIRST_WORD = /^[a-z']{1,16}(?=[\s.,:;!?]|$)/;
 const QUOTES = /(?<!\\)(\\*)(["'`])/g;
 const BRACKET_OR_QUOTE = /(?<!\\)(\\*)(["'`])|[[\]{}]/g;
 const UNQUOTED =
   /(?:[^\s&"'`<>\\,;)\]}]|[,;)\]}](?![\s,;)\]}"'`<>&\\]|$)|["'`](?=[\p{L}\p{N}_])|\\(?![\s"'`\\nrtu]|$))+/uy;
 const LINE = /[^\r\n"<>\\]+/y;
-const ELEMENT_TEXT = /[^<]+/y;
+const MORE_WORDS = /(?: (?![A-Za-z0-9_.-]{1,40} ?[=:])[^\s"'`<>\\&,;{}()[\]|=:]+){1,24}/y;
+const FIRST_STRING = /\[[ \t\r\n]{0,40}\\{0,32}["']([^"'\\]{1,200} [^"'\\]{1,200})/y;
 const OPENING_QUOTE = new RegExp(QUOTE, 'iy');
+
+/** Whether a value is empty, a constant, a placeholder or redacted. */
+export function isHarmlessValue(value: string): boolean {
+  const trimmed = value.trim();
+  return HARMLESS_VALUES.has(trimmed.toLowerCase()) || PLACEHOLDER.test(trimmed);
+}
+
+/** Whether a value begins with a word that a message about a secret would continue with: `must be …`. */
+function isProse(value: string): boolean {
+  const first = FIRST_WORD.exec(value.trim().toLowerCase());
+  return first !== null && PROSE.has(first[0]);
+}
+
+/** Whether a value is secret, by the kind and the normalized name of its key. */
+export function isSecretValue(text: string, kind: KeyKind, name: string): boolean {
+  const value = text.trim();
+  if (isHarmlessValue(value)) return false;
+  if (/^[0-9]+$/.test(value)) {
+    const least = name === 'pass' || name === 'sid' ? 4 : 3;
+    if (value.length < least || (name.endsWith('tokens') && value.length < 12)) return false;
+  }
+  switch (kind) {
+    case 'strong':
+    case 'secret':
+      return !isProse(value);
+    case 'last':
+      return !WORD.test(value) && !(isProse(value) && value.includes(' '));
+    case 'digit':
+      return /[0-9]/.test(value);
+    case 'query':
+      return /[0-9]/.test(value) && value.length >= (name === 'code' ? 12 : 8);
+    case 'random':
+      return RANDOM.test(value);
+    case 'own':
+      return true;
+  }
+}
 
 /** Find the value that starts at `position`, after a key, its closing quote and a sign. Null if it isn't secret. */
 export function findSecretValue(
@@ -39,46 +72,53 @@ export function findSecretValue(
   key: string,
   quote: string,
   sign: string,
+  kind: KeyKind,
 ): SecretValue | null {
   let start = position;
   while (text[start] === ' ' || text[start] === '\t') start += 1;
   const isSpaced = ' \t'.includes(text[start - 1]!);
+  const name = normalizeName(key);
   const openingQuote = matchAt(OPENING_QUOTE, text, start);
   if (openingQuote) {
     start += openingQuote.length;
     const end = findClosingQuote(text, start, openingQuote);
-    return isHarmless(text.slice(start, end)) ? null : { start, end, replacement: REDACTED };
+    return isSecretValue(text.slice(start, end), kind, name) ? { start, end, replacement: REDACTED } : null;
   }
   const replacement = sign.trim() === '' ? REDACTED : `${quote}${REDACTED}${quote}`;
-  const name = normalizeName(key);
-  const pattern = sign === '>' ? ELEMENT_TEXT : !quote && WHOLE_LINE_KEYS.has(name) ? LINE : UNQUOTED;
+  const pattern = !quote && WHOLE_LINE_KEYS.has(name) ? LINE : UNQUOTED;
   if (text.startsWith(REDACTED, start)) {
     const rest = matchAt(pattern, text, start + REDACTED.length);
     return rest ? { start, end: start + REDACTED.length + rest.length, replacement } : null;
   }
   if (text[start] === '{' || text[start] === '[') {
+    const isScalar = kind === 'digit' || kind === 'query' || kind === 'random';
+    if (isScalar || text.startsWith('{{', start) || isMessageList(text, start)) return null;
     const end = findClosingBracket(text, start, quote);
     const rest = quote ? null : matchAt(pattern, text, end);
     return { start, end: end + (rest?.length ?? 0), replacement };
   }
   const value = matchAt(pattern, text, start);
-  if (!value) return null;
+  if (!value || !isSecretValue(value, kind, name)) return null;
   const lowered = value.trim().toLowerCase();
-  const isNumber = /^\d+$/.test(lowered) && (lowered.length < 3 || name.endsWith('tokens'));
-  if (isNumber || HARMLESS_VALUES.has(lowered) || (name === 'code' && lowered.length < 12)) return null;
+  if (lowered.startsWith('(') && kind !== 'strong') return null; // "signature: (a: number) => void"
   // "token: expired" is a message about a token, not a token
-  const isWord = isSpaced && lowered.length <= 16 && /^[a-z]+$/.test(lowered);
-  if (isWord && !quote && !STRONG_KEYS.some((part) => name.includes(part))) return null;
-  return { start, end: start + value.length, replacement };
+  if (isSpaced && !quote && kind !== 'strong' && lowered.length <= 16 && /^[a-z]+$/.test(lowered))
+    return null;
+  const end = start + value.length;
+  const more = isSpaced && !quote && kind === 'strong' ? matchAt(MORE_WORDS, text, end) : null;
+  return { start, end: end + (more?.length ?? 0), replacement };
+}
+
+/** Whether an array begins with a sentence, as the faults of a form's field do. */
+function isMessageList(text: string, start: number): boolean {
+  FIRST_STRING.lastIndex = start;
+  const match = FIRST_STRING.exec(text);
+  return match !== null && isProse(match[1]!);
 }
 
 function matchAt(pattern: RegExp, text: string, position: number): string | null {
   pattern.lastIndex = position;
   return pattern.exec(text)?.[0] ?? null;
-}
-
-function isHarmless(value: string): boolean {
-  return HARMLESS_VALUES.has(value.trim().toLowerCase());
 }
 
 /** The end of a quoted value. Each layer of JSON doubles the backslashes before a quote. */
