@@ -20,7 +20,7 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface  # pyri
 INPUTS = (
     "web/src", "web/build", "web/index.html", "web/package.json", "web/package-lock.json", "web/.npmrc",
     "web/svelte.config.js", "web/vite.config.ts", "web/vite.extension.config.ts", "ticketbox/__init__.py",
-    "ticketbox/http/pages/templates/tokens.css",
+    "ticketbox/http/pages/templates/tokens.css", "ticketbox/domain/captures/redaction/rules.json",
 )  # fmt: skip
 # The font of annotations, and the licence of the app's font: file in `node_modules` -> in `ticketbox/fonts`.
 FONT_FILES = {
