@@ -12,14 +12,12 @@ _MENTION = re.compile(r"(?<![\w@/.])@(?=\w)")
 def find_mentions(text: str, names: Mapping[int, str]) -> set[int]:
     """Find the keys of the people whose names follow an `@`, ignoring case, outside of code.
 
-    The longest matching name wins; everyone with that name is mentioned. Only the first fifty `@` are checked.
+    A first name is enough where only one person has it. The longest matching name wins; everyone with that name is
+    mentioned. Only the first fifty `@` are checked.
     """
     if "@" not in text or not names:
         return set()
-    known: dict[str, set[int]] = {}
-    for key, name in names.items():
-        for spelling in {name.casefold(), "".join(name.split()).casefold()}:
-            known.setdefault(spelling, set()).add(key)
+    known = _list_spellings(names)
     longest = sorted(known, key=len, reverse=True)
     plain = _CODE.sub(" ", text)
     mentioned: set[int] = set()
@@ -32,3 +30,14 @@ def find_mentions(text: str, names: Mapping[int, str]) -> set[int]:
                 mentioned |= known[name]
                 break
     return mentioned
+
+
+def _list_spellings(names: Mapping[int, str]) -> dict[str, set[int]]:
+    known: dict[str, set[int]] = {}
+    first_names: dict[str, set[int]] = {}
+    for key, name in names.items():
+        words = name.casefold().split()
+        for spelling in {name.casefold(), "".join(words)}:
+            known.setdefault(spelling, set()).add(key)
+        first_names.setdefault(words[0], set()).add(key)
+    return {first: keys for first, keys in first_names.items() if len(keys) == 1} | known

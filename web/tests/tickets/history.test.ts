@@ -19,6 +19,12 @@ test('a move names both columns', () => {
   expect(describe('ticket.moved', { from: { column_id: 'gone' }, to: { column_id: 'col_2' } })).toBe(
     'moved the ticket from another column to Done',
   );
+  expect(
+    describe('ticket.moved', {
+      to: { column_id: 'col_2' },
+      changes: { resolved: { from: false, to: true } },
+    }),
+  ).toBe('moved the ticket to Done and resolved it');
 });
 
 test('updates describe each changed field', () => {

@@ -37,6 +37,16 @@ describe('render', () => {
     expect(renderMarkdown('WEB-42 https://example.org/WEB-42', {})).not.toContain('/t/');
   });
 
+  test('highlights mentions outside of links and code', () => {
+    const people = [
+      { id: 'ann', name: 'Ann Berg' },
+      { id: 'bob', name: 'Bob' },
+    ];
+    const html = renderMarkdown('@ann and @Bob, not `@bob` or [@bob](/x)', { people, me: 'bob' });
+    expect(html).toContain('<span class="mention">@ann</span> and <span class="mention me">@Bob</span>');
+    expect(html.match(/mention/g)).toHaveLength(2);
+  });
+
   test('opens links to other hosts in a new tab, and its own here', () => {
     expect(renderMarkdown('[a](https://other.example/)')).toContain('target="_blank"');
     expect(renderMarkdown('[a](https://other.example/)')).toContain('rel="noopener nofollow"');

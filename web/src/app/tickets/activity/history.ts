@@ -17,9 +17,10 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return describeUpdate(details);
     case 'ticket.moved': {
       const [from, to] = ['from', 'to'].map((end) => columnLabel(details[end], columnName));
-      return from && to
-        ? `moved the ticket from ${from} to ${to}`
-        : `moved the ticket${to ? ` to ${to}` : ''}`;
+      const move =
+        from && to ? `moved the ticket from ${from} to ${to}` : `moved the ticket${to ? ` to ${to}` : ''}`;
+      const { resolved } = (details['changes'] ?? {}) as { resolved?: Change };
+      return resolved ? `${move} and ${resolved.to ? 'resolved' : 'reopened'} it` : move;
     }
     case 'ticket.assigned':
       return `assigned ${listPeople(details['users'], event)}`;

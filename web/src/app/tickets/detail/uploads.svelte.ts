@@ -27,7 +27,7 @@ export class Uploads {
     this.list.push({ id, name: file.name, progress: 0, error: null });
     const upload = this.list.at(-1)!;
     try {
-      if (file.size > MAX_BYTES) throw new Error(`${file.name} is larger than 32 MB.`);
+      if (file.size > MAX_BYTES) throw new Error(`“${file.name}” is larger than 32 MB.`);
       const asset = await postFile(this.#ticket, file, (progress) => (upload.progress = progress));
       this.dismiss(id);
       return asset;

@@ -1,4 +1,5 @@
 import MarkdownIt from 'markdown-it';
+import { findMentions, type MentionTarget } from './mentions';
 
 const TASK = /^\[([ xX])\] /;
 const OWN_IMAGE = /^\/api\/v1\/assets\/asset_[0-9a-z]+\/content$/;
@@ -60,10 +61,10 @@ markdown.renderer.rules['task'] = (tokens, index, _options, env) => {
   return `<input type="checkbox" data-line="${line}" aria-label="${name}"${done ? ' checked' : ''}${off}> `;
 };
 
-// Ids and keys of tickets become links. A key must begin with that of a project that the reader sees (`env.keys`).
+// Ids and keys of tickets become links, and mentions are highlighted. A key must begin with that of a project that the reader sees (`env.keys`).
 const TICKET = /(?<![\w/.-])(?:(t-[0-9a-hjkmnp-tv-z]{8})|([A-Z0-9]{2,5})-[1-9]\d{0,8})(?![\w-])/g;
-markdown.core.ruler.push('tickets', (state) => {
-  const keys = (state.env as { keys?: ReadonlySet<string> }).keys;
+markdown.core.ruler.push('references', (state) => {
+  const env = state.env as RenderOptions;
   for (const { type, children } of state.tokens) {
     if (type !== 'inline' || !children) continue;
     let depth = 0;
@@ -72,7 +73,7 @@ markdown.core.ruler.push('tickets', (state) => {
       if (token.type === 'link_open') depth += 1;
       else if (token.type === 'link_close') depth -= 1;
       else if (token.type === 'text' && depth === 0) {
-        const parts = linkTickets(state, token, keys);
+        const parts = splitReferences(state, token, env);
         children.splice(index, 1, ...parts);
         index += parts.length - 1;
       }
@@ -80,28 +81,40 @@ markdown.core.ruler.push('tickets', (state) => {
   }
 });
 
-function linkTickets(
+/** Split a text at the tickets and people that it names. */
+function splitReferences(
   state: Parameters<Parameters<typeof markdown.core.ruler.push>[1]>[0],
   token: MarkdownToken,
-  keys: ReadonlySet<string> | undefined,
+  { keys, people, me }: RenderOptions,
 ): MarkdownToken[] {
+  const text = token.content;
+  const tickets = [...text.matchAll(TICKET)].flatMap(({ 0: name, 1: id, 2: project, index }) => {
+    if (!id && !keys?.has(project!)) return [];
+    return { start: index, end: index + name.length, tag: 'a', href: id ? `/tickets/${id}` : `/t/${name}` };
+  });
+  const mentions = findMentions(text, people ?? []).map(({ ids, ...range }) => ({
+    ...range,
+    tag: 'span',
+    class: me && ids.includes(me) ? 'mention me' : 'mention',
+  }));
   const parts: MarkdownToken[] = [];
   let end = 0;
-  const addText = (text: string) => {
-    if (text) parts.push(Object.assign(new state.Token('text', '', 0), { content: text }));
+  const addText = (content: string) => {
+    if (content) parts.push(Object.assign(new state.Token('text', '', 0), { content }));
   };
-  for (const { 0: text, 1: id, 2: project, index } of token.content.matchAll(TICKET)) {
-    if (!id && !keys?.has(project!)) continue;
-    addText(token.content.slice(end, index));
-    const open = new state.Token('link_open', 'a', 1);
-    open.attrSet('href', id ? `/tickets/${id}` : `/t/${text}`);
+  for (const { start, end: stop, tag, ...attributes } of [...tickets, ...mentions].sort(
+    (a, b) => a.start - b.start,
+  )) {
+    if (start < end) continue;
+    addText(text.slice(end, start));
+    const open = new state.Token(tag === 'a' ? 'link_open' : 'mention_open', tag, 1);
+    for (const [name, value] of Object.entries(attributes)) open.attrSet(name, value);
     parts.push(open);
-    addText(text);
-    parts.push(new state.Token('link_close', 'a', -1));
-    end = index + text.length;
+    addText(text.slice(start, stop));
+    parts.push(new state.Token(tag === 'a' ? 'link_close' : 'mention_close', tag, -1));
+    end = stop;
   }
-  if (parts.length === 0) return [token];
-  addText(token.content.slice(end));
+  addText(text.slice(end));
   return parts;
 }
 
@@ -115,11 +128,15 @@ interface RenderOptions {
   tasks?: boolean;
   /** The keys of the projects whose tickets become links. */
   keys?: ReadonlySet<string>;
+  /** The people whose mentions are highlighted. */
+  people?: readonly MentionTarget[];
+  /** The reader's id. */
+  me?: string;
 }
 
 /** Render Markdown as HTML without scripts, styles or content from other hosts. */
-export function renderMarkdown(source: string, { tasks = false, keys }: RenderOptions = {}): string {
-  return markdown.render(source, { tasks, keys });
+export function renderMarkdown(source: string, options: RenderOptions = {}): string {
+  return markdown.render(source, { ...options });
 }
 
 /** The text of a Markdown source on one line, without markup. */

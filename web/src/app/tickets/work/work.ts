@@ -20,14 +20,14 @@ const DAY = 24 * HOUR;
 /** After so long without a sign of life, an agent counts as not responding. */
 export const SILENT_AFTER_MS = 5 * MINUTE;
 
-/** Whether a token wrote it: an agent or a script, not a person in the web app. */
+/** Whether an agent or a script did it with a token, not a person in the web app or with the extension. */
 export function isAgent(by: By): boolean {
-  return by.token_label !== null;
+  return by.token_label !== null && by.via !== 'extension';
 }
 
-/** Who works, as people call them: the token's label, else the person's name. */
+/** Who did it, as people call them: an agent's token has a label, a person has a name. */
 export function nameWorker(by: By): string {
-  return by.token_label ?? by.user.name;
+  return isAgent(by) ? by.token_label! : by.user.name;
 }
 
 /** Format a length of time: "6 s", "14 min", "2 h 5 min", "3 d". */

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { findMentions, findTrigger, suggestPeople } from '../../src/app/tickets/text/mentions';
+
+const PEOPLE = [
+  { id: '1', name: 'Ann' },
+  { id: '2', name: 'Ann Berg' },
+  { id: '3', name: 'Łukasz Nowak' },
+  { id: '4', name: 'bob' },
+  { id: '5', name: 'Ann' },
+];
+
+// The same cases as in tests/domain/events/test_mentions.py.
+test.each([
+  ['@Ann look', '1 5'],
+  ['@ann, look', '1 5'],
+  ['@Ann Berg and @bob', '2 4'],
+  ['@annberg', '2'],
+  ['@ŁUKASZ!', '3'],
+  ['@Anna', ''],
+  ['ann@bob.example', ''],
+  ['https://social.example/@bob', ''],
+  ['@ bob', ''],
+])('%s mentions %s', (text, expected) => {
+  expect(
+    findMentions(text, PEOPLE)
+      .flatMap(({ ids }) => ids)
+      .join(' '),
+  ).toBe(expected);
+});
+
+test('a first name of two people mentions nobody', () => {
+  const people = [
+    { id: '1', name: 'Eva Lund' },
+    { id: '2', name: 'Eva Berg' },
+  ];
+  expect(findMentions('@eva', people)).toEqual([]);
+  expect(findMentions('hi @eva', people.slice(1))).toEqual([{ start: 3, end: 7, ids: ['2'] }]);
+});
+
+describe('suggestions', () => {
+  test('start with @ or # before the caret', () => {
+    expect(findTrigger('ask @an', 7)).toEqual({ kind: '@', query: 'an', start: 4 });
+    expect(findTrigger('ask @an and wait', 7)).toEqual({ kind: '@', query: 'an', start: 4 });
+    expect(findTrigger('#', 1)).toEqual({ kind: '#', query: '', start: 0 });
+    expect(findTrigger('mail ann@be', 11)).toBeNull();
+    expect(findTrigger('# Title', 7)).toBeNull();
+  });
+
+  test('offer people by any part of their name', () => {
+    expect(suggestPeople(PEOPLE, 'be').map(({ id }) => id)).toEqual(['2']);
+    expect(suggestPeople(PEOPLE, 'Ann B').map(({ id }) => id)).toEqual(['2']);
+    expect(suggestPeople(PEOPLE, '')).toHaveLength(5);
+  });
+});
