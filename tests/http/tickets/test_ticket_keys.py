@@ -130,6 +130,8 @@ def test_old_project_key_keeps_working_and_stays_taken(world: World) -> None:
     made = world.ticket()
     assert made["key"] == "OLD-1"
     set_key(world, "NEW")
+    project = ok(world.owner.web.get(f"/projects?company_id={world.company}"))["items"][0]
+    assert (project["key"], "OLD" in project["former_keys"], "NEW" in project["former_keys"]) == ("NEW", True, False)
     for key in ("OLD-1", "NEW-1"):
         assert ok(world.api.get(f"/tickets/{key}"))["key"] == "NEW-1"
     other = new_project(world, "Other")["id"]

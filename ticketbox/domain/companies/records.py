@@ -42,13 +42,15 @@ class CapturePolicy(msgspec.Struct, frozen=True):
 class Project(msgspec.Struct, frozen=True):
     """A project: one board. The extension picks it by `url_patterns`, globs on the page address.
 
-    `key` begins the keys of its tickets, such as WEB-42. `plan_approval` and `done_approval` are gates for agents.
+    `key` begins the keys of its tickets, such as WEB-42; keys that begin with one of `former_keys` still work.
+    `plan_approval` and `done_approval` are gates for agents.
     """
 
     id: str
     company_id: str
     name: str
     key: str
+    former_keys: list[str]
     url_patterns: list[str]
     capture_policy: CapturePolicy
     agent_label: str

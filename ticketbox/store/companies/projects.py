@@ -19,8 +19,10 @@ _strings = msgspec.json.Decoder(list[str])
 
 _SELECT_PROJECT = f"""
 {WITH_VISIBLE_PROJECTS}
-SELECT p.id, p.public_id, v.company_id, p.name, p.key, p.url_patterns, p.bodies, p.extra_redactions, p.agent_label,
-  p.plan_approval, p.done_approval, p.created_at, p.created_by
+SELECT p.id, p.public_id, v.company_id, p.name, p.key,
+  (SELECT json_group_array(k.key) FROM project_key k WHERE k.project_id = p.id AND k.key <> p.key),
+  p.url_patterns, p.bodies, p.extra_redactions, p.agent_label, p.plan_approval, p.done_approval, p.created_at,
+  p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -34,6 +36,7 @@ class _ProjectRow(NamedTuple):
     company_id: str
     name: str
     ticket_prefix: str
+    former_prefixes: str
     url_patterns: str
     bodies: int
     extra_redactions: str
@@ -72,6 +75,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                 company_id=row.company_id,
                 name=row.name,
                 key=row.ticket_prefix,
+                former_keys=_strings.decode(row.former_prefixes),
                 url_patterns=_strings.decode(row.url_patterns),
                 capture_policy=CapturePolicy(
                     Bodies.ON if row.bodies else Bodies.OFF, _strings.decode(row.extra_redactions)

@@ -23,6 +23,13 @@ describe('render', () => {
     expect(renderMarkdown(`[click](<${address}>)`)).not.toContain('href');
   });
 
+  test('links keys and ids in lower and upper case', () => {
+    const html = renderMarkdown('See web-42 and T-4K7M2Q9X, not utf-8.', { keys: new Set(['WEB']) });
+    expect(html).toContain('<a href="/t/WEB-42" rel="noopener nofollow">web-42</a>');
+    expect(html).toContain('<a href="/tickets/t-4k7m2q9x" rel="noopener nofollow">T-4K7M2Q9X</a>');
+    expect(html).toContain('not utf-8.');
+  });
+
   test('links ids, and keys of visible projects, outside of links and code', () => {
     const keys = new Set(['WEB']);
     const html = renderMarkdown(

@@ -61,8 +61,9 @@ markdown.renderer.rules['task'] = (tokens, index, _options, env) => {
   return `<input type="checkbox" data-line="${line}" aria-label="${name}"${done ? ' checked' : ''}${off}> `;
 };
 
-// Ids and keys of tickets become links, and mentions are highlighted. A key must begin with that of a project that the reader sees (`env.keys`).
-const TICKET = /(?<![\w/.-])(?:(t-[0-9a-hjkmnp-tv-z]{8})|([A-Z0-9]{2,5})-[1-9]\d{0,8})(?![\w-])/g;
+// Ids and keys of tickets become links, in upper or lower case, and mentions are highlighted. A key must begin with that
+// of a project that the reader sees (`env.keys`).
+const TICKET = /(?<![\w/.-])(?:(t-[0-9a-hjkmnp-tv-z]{8})|([A-Z0-9]{2,5})-[1-9]\d{0,8})(?![\w-])/gi;
 markdown.core.ruler.push('references', (state) => {
   const env = state.env as RenderOptions;
   for (const { type, children } of state.tokens) {
@@ -89,8 +90,9 @@ function splitReferences(
 ): MarkdownToken[] {
   const text = token.content;
   const tickets = [...text.matchAll(TICKET)].flatMap(({ 0: name, 1: id, 2: project, index }) => {
-    if (!id && !keys?.has(project!)) return [];
-    return { start: index, end: index + name.length, tag: 'a', href: id ? `/tickets/${id}` : `/t/${name}` };
+    if (!id && !keys?.has(project!.toUpperCase())) return [];
+    const href = id ? `/tickets/${id.toLowerCase()}` : `/t/${name.toUpperCase()}`;
+    return { start: index, end: index + name.length, tag: 'a', href };
   });
   const mentions = findMentions(text, people ?? []).map(({ ids, ...range }) => ({
     ...range,
