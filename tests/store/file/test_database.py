@@ -338,6 +338,12 @@ def test_interrupted_read_leaves_no_transaction_open(path: Path, monkeypatch: py
     asyncio.run(look())
 
 
+def work_slowly(tx: Read) -> int:
+    """A unit that finds out that it is slow; the thread that it runs on."""
+    tx.leave_event_loop()
+    return threading.get_ident()
+
+
 def test_slow_brief_read_is_repeated_where_it_blocks_nobody(path: Path) -> None:
     threads: list[int] = []
     longer = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 300000) SELECT count(*) FROM n"
@@ -354,6 +360,8 @@ def test_slow_brief_read_is_repeated_where_it_blocks_nobody(path: Path) -> None:
                 await db.read(lambda tx: tx.connection.execute(ADD, (1, "no")), brief=True)
             await db.write(adding(2))
             assert await db.read(lambda tx: tx.fetch_value("SELECT id FROM note"), brief=True) == 2
+            assert await db.read(work_slowly, brief=True) != threading.get_ident()
+            assert await db.write(work_slowly) != threading.get_ident()
 
     asyncio.run(look())
     assert len(threads) == 2

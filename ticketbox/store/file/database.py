@@ -21,7 +21,15 @@ import msgspec
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
 from ticketbox.store.file.connection import Connection, connect
-from ticketbox.store.file.transactions import PROGRESS_STEPS, SHORT_PROGRESS_STEPS, CommittedEvent, Read, Row, Write
+from ticketbox.store.file.transactions import (
+    PROGRESS_STEPS,
+    SHORT_PROGRESS_STEPS,
+    CommittedEvent,
+    NotBrief,
+    Read,
+    Row,
+    Write,
+)
 
 __all__ = ["CommittedEvent", "Database", "FileSizes", "Read", "Row", "Write"]
 
@@ -138,14 +146,16 @@ class Database:
         """Run a unit that only reads, on a free reading connection.
 
         A `brief` unit, a few indexed look-ups, costs less than switching threads, so it runs on the event loop's
-        thread; if it takes too long or the file is busy, it is interrupted and runs again on another thread.
+        thread; if it takes too long, raises NotBrief or the file is busy, it runs again on another thread.
         Raises Unavailable if the unit exceeds the time limit for reads.
         """
         if brief:
             assert self._brief_reader is not None
             self._reset_strides()
             try:
-                return self._read_snapshot(work, self._brief_reader, self._reset_strides)
+                return self._read_snapshot(work, self._brief_reader, self._reset_strides, brief=True)
+            except NotBrief:
+                pass
             except sqlite3.OperationalError as error:
                 if error.sqlite_errorcode & 0xFF not in _RETRY_ON_THREAD_CODES:
                     raise _translate_error(error) from error
@@ -177,11 +187,13 @@ class Database:
         connection: sqlite3.Connection,
         remove_limit: Callable[[], None],
         overdue: Callable[[], bool] = lambda: False,
+        *,
+        brief: bool = False,
     ) -> T:
         """Run a unit within a limit, then call `remove_limit`, because the limit would interrupt COMMIT too."""
         connection.execute("BEGIN")
         try:
-            return work(Read(connection, self.clock.now(), overdue, self.public_url))
+            return work(Read(connection, self.clock.now(), overdue, self.public_url, brief=brief))
         finally:
             remove_limit()
             connection.execute("COMMIT")

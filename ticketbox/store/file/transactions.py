@@ -27,8 +27,15 @@ class CommittedEvent(msgspec.Struct, frozen=True):
     credential: int | None
 
 
+class NotBrief(Exception):
+    """A brief unit of work turned out to be slow; it runs again on another thread."""
+
+
 class Read:
-    """A reading transaction: a consistent snapshot of the file. `public_url` is the server's, for links."""
+    """A reading transaction: a consistent snapshot of the file. `public_url` is the server's, for links.
+
+    `brief` says that it runs on the event loop's thread.
+    """
 
     def __init__(
         self,
@@ -36,11 +43,19 @@ class Read:
         now: int,
         overdue: Callable[[], bool] = lambda: False,
         public_url: str = "",
+        *,
+        brief: bool = False,
     ) -> None:
         self.connection = connection
         self.now = now
+        self.brief = brief
         self.public_url = public_url
         self._overdue = overdue
+
+    def leave_event_loop(self) -> None:
+        """Continue only on a thread where slow work delays nobody. Raises NotBrief elsewhere."""
+        if self.brief:
+            raise NotBrief
 
     def fetch_all(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         """Run a query and return every row."""
