@@ -49,6 +49,7 @@ ALIASES: dict[str, tuple[str, ...]] = {
     "text": ("body", "q"),
     "ticket": ("ticket_id",),
     "ticket_key": ("ticket_id",),
+    "ticket_ids": ("ticket_id",),
     "tickets": ("ticket_ids",),
     "to_column_id": ("column_id",),
     "url": ("source_url", "ticket_id"),
@@ -58,6 +59,9 @@ ALIASES: dict[str, tuple[str, ...]] = {
 }
 _QUERY_NAMES = ("q", "query", "search", "text")
 _FILTERS = {"column_id": "column", "assignee": "assignee", "label": "label", "priority": "priority"}
+_FILE_NAMES = {  # of the members of add_attachment's file
+    "name": "name", "filename": "name", "file_name": "name", "data": "data", "content": "data", "base64": "data",
+}  # fmt: skip
 _IGNORED_PARTS = {"annotations", "attachments", "assets"}  # get_ticket includes them, or list_annotations has them
 _WORD_START = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
@@ -98,6 +102,9 @@ def _translate_names(card: ToolCard, sent: Arguments) -> Arguments:
         snake = _WORD_START.sub("_", name).lower().replace("-", "_")
         targets = [each for each in (snake, *ALIASES.get(snake, ())) if each in accepted and each not in given]
         given[targets[0] if targets else name] = value
+    if card.operation.name == "add_attachment" and "file" not in given:
+        file = {field: given.pop(name) for name, field in _FILE_NAMES.items() if name in given}
+        given |= {"file": file} if file else {}
     if card.operation.name == "get_ticket" and isinstance(given.get("include"), list):
         given["include"] = [part for part in given["include"] if part not in _IGNORED_PARTS]
     if card.operation.name == "get_screenshot" and isinstance(given.get("asset"), str):
