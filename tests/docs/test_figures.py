@@ -121,7 +121,7 @@ def test_limits_page_matches_the_code() -> None:
         "query parameters": "100",
         "JSON body": f"{rest.MAX_JSON // MIB} MiB",
         "time for a JSON body to arrive": f"{rest.BODY_SECONDS:.0f} s",
-        "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB",
+        "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB; with a file {endpoint.MAX_FILE_MESSAGE // MIB} MiB",
         "whole upload": f"{preparation.MAX_UPLOAD // MIB} MiB",
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
         "uploads processed at a time": f"{uploads._CONCURRENT}; others wait",

@@ -196,6 +196,7 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "get_asset": _asset,
     "get_asset_content": _asset,
     "list_attachments": _ticket,
+    "list_captures": _ticket,
     "list_annotations": _asset,
     "list_events": lambda _: {},
     "create_ticket": lambda d: {

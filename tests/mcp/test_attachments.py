@@ -7,9 +7,9 @@ from typing import Any
 
 from PIL import Image
 
-from tests.support.mcp_client import attach, call_tool
+from tests.support.mcp_client import attach, call_tool, modern
 from tests.support.pictures import encode, png
-from tests.support.server import World
+from tests.support.server import World, ok
 from tests.support.tokens import count_result_tokens
 
 
@@ -64,3 +64,45 @@ def test_other_file_is_described(world: World) -> None:
 def test_foreign_attachment_is_not_found(world: World, other: World) -> None:
     file = attach(other, other.ticket()["id"], "secret.txt", b"secret")
     assert read(world, "get_attachment", asset_id=file)["structuredContent"]["code"] == "not_found"
+
+
+def add(world: World, ticket: str, **given: Any) -> dict[str, Any]:
+    """The structured result of attaching a file with a tool."""
+    token = world.owner.token("tickets:write")
+    return call_tool(world, token, "add_attachment", {"ticket_id": ticket, **given})["structuredContent"]
+
+
+def test_agent_attaches_a_file_of_5_mb(world: World) -> None:
+    ticket = world.ticket()["id"]
+    data = random.Random(7).randbytes(5 * 1024 * 1024)
+    added = add(world, ticket, file={"name": "core.dump", "data": base64.b64encode(data).decode()})
+    assert (added["name"], added["bytes"]) == ("core.dump", len(data))
+    assert world.api.get(f"/assets/{added['id']}/content").content == data
+    short = add(world, ticket, file_name="a.log", content=base64.b64encode(b"one").decode())
+    assert (short["name"], short["bytes"]) == ("a.log", 3)
+    assert len(ok(world.api.get(f"/tickets/{ticket}"))["attachments"]) == 2
+
+
+def test_invalid_file_is_refused(world: World) -> None:
+    ticket = world.ticket()["id"]
+    assert add(world, ticket, file={"name": "a", "data": "not base64!"})["errors"][0]["field"] == "file.data"
+    assert add(world, ticket, file={"name": "a", "data": ""})["code"] == "invalid_request"
+    assert add(world, ticket)["errors"][0]["field"] == "file"
+    archived = world.ticket()["id"]
+    ok(world.api.post(f"/tickets/{archived}/archive"))
+    assert add(world, archived, file={"name": "a", "data": "YQ=="})["code"] == "ticket_archived"
+    assert ok(world.api.get(f"/tickets/{ticket}"))["attachments"] == []
+
+
+def test_large_message_is_read_only_for_a_caller_who_may_attach_files(world: World) -> None:
+    large = {"ticket_id": world.ticket()["id"], "file": {"name": "a", "data": "A" * 2_000_000}}
+    params = {"name": "add_attachment", "arguments": large}
+    for token, status in (("tok_" + "a" * 43, 401), (world.owner.token("read"), 403)):
+        answer = modern(world, "tools/call", params, Authorization=f"Bearer {token}")
+        assert answer.status_code == status, answer.text
+        assert "jsonrpc" in answer.json()
+    too_large = {**params, "arguments": {**large, "file": {"name": "a", "data": "A" * 8_000_000}}}
+    write = f"Bearer {world.owner.token('tickets:write')}"
+    assert modern(world, "tools/call", too_large, Authorization=write).status_code == 413
+    other_tool = {"name": "add_comment", "arguments": {"ticket_id": large["ticket_id"], "body": "x" * 2_000_000}}
+    assert modern(world, "tools/call", other_tool, Authorization=write).status_code == 413

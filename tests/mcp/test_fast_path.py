@@ -87,6 +87,7 @@ def test_results_of_reading_tools(world: World) -> None:
         "get_errors": {"capture_id": capture},
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_screenshot": {"ticket_id": ticket, "max_side": 100},
+        "list_captures": {"ticket_id": ticket},
         "get_ticket_history": {"ticket_id": ticket},
     }
     for name, arguments in reading.items():

@@ -64,6 +64,8 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_error": {"capture_id": capture, "entry": 1},
         "get_attachment": {"asset_id": file},
+        "add_attachment": {"ticket_id": spare, "file": {"name": "a.txt", "data": base64.b64encode(b"a").decode()}},
+        "list_captures": {"ticket_id": ticket},
         "get_screenshot": {"ticket_id": ticket, "max_side": 300},
         "list_annotations": {"asset_id": asset},
         "get_ticket_history": {"ticket_id": ticket},

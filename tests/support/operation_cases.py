@@ -345,6 +345,7 @@ CASES: dict[str, Case] = {
     "get_asset": Case(_asset),
     "get_asset_content": Case(_asset),
     "list_attachments": Case(_ticket),
+    "list_captures": Case(_shot),
     "list_annotations": Case(_asset),
     "list_events": Case(lambda _: {"types": ["ticket.created", "ticket.moved"]}),
     "wait_for_events": Case(lambda _: {"types": ["ticket.created"], "wait_seconds": 0}),

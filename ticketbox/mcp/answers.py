@@ -24,6 +24,7 @@ Json = dict[str, Any]
 LISTED_DESCRIPTION = 200  # characters
 TOKENS, FULL_TOKENS = 7_500, 22_000  # of a whole answer without its picture
 TICKETS_TOKENS = 5_200  # of a page of tickets
+CAPTURES_TOKENS = 400  # of the list of a ticket's captures
 ANNOTATION_TOKENS = 400  # of the texts on a picture
 
 _ENVELOPE = 200
@@ -157,6 +158,7 @@ def _shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool
         _TICKET_PARTS["attachments"][column],
         f'get_ticket(ticket_id="{result.id}", detail="full")',
     )
+    _shorten_captures(structured)
     for part, call in (("comments", "list_comments"), ("history", "get_ticket_history")):
         if part in structured:
             _cut_part(structured, part, _TICKET_PARTS[part][column], f'{call}(ticket_id="{result.id}")')
@@ -183,6 +185,23 @@ def _shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool
                 if "stack" in entry:
                     entry.pop("frames", None)
         capture[name] = {key: value for key, value in shown.items() if value != 0 or key == "total"}
+
+
+def _shorten_captures(structured: Json) -> None:
+    """List the ticket's captures with what an agent chooses by; a single one is `capture`."""
+    listed: list[Json] = structured["captures"]
+    if len(listed) < 2:
+        del structured["captures"]
+        return
+    structured["captures"] = [
+        {"id": each["id"], "captured_at": _shorten_time(each["captured_at"]), **_count_entries(each["counts"])}
+        for each in listed
+    ]
+    _cut_part(structured, "captures", CAPTURES_TOKENS, f'list_captures(ticket_id="{structured["id"]}")')
+
+
+def _count_entries(counts: Json) -> Json:
+    return {name: count for name, count in counts.items() if count}
 
 
 def _shorten_assets(files: list[Json]) -> list[Json]:
@@ -223,8 +242,7 @@ def _shorten_listed_ticket(item: Json) -> None:
         by = item["claim"]["by"]
         item["claim"] = f"{by.get('token_label') or by['user']['name']} until {_shorten_time(item['claim']['until'])}"
     if "capture" in item:
-        counts = item["capture"]["counts"]
-        item["capture"] = {"id": item["capture"]["id"], **{key: value for key, value in counts.items() if value}}
+        item["capture"] = {"id": item["capture"]["id"], **_count_entries(item["capture"]["counts"])}
     if found := item.pop("highlights", {}).get("excerpt"):
         item["match"] = "".join(piece["text"] for piece in found["parts"])
 

@@ -19,6 +19,7 @@ from ticketbox.domain.core.problems import (
     InsufficientScope,
     MethodNotAllowed,
     NotFound,
+    PayloadTooLarge,
     Problem,
     RateLimited,
     Unauthorized,
@@ -44,10 +45,12 @@ if TYPE_CHECKING:
 log = logging.getLogger("ticketbox.mcp")
 
 MAX_MESSAGE = 1024 * 1024
+MAX_FILE_MESSAGE = 7 * MAX_MESSAGE  # a call of add_attachment with 5 MB in base64
 MESSAGE_SECONDS = 30.0
 WARM_SECONDS = 10.0  # the first seconds belong to the person who opens the app
 RETRY_SECONDS = 60.0
 
+_WITH_FILE = "add_attachment"
 _ALL_SCOPES = " ".join(Permission)
 UNREADABLE = Answer(
     400,
@@ -95,7 +98,7 @@ class Endpoint:
 
         server = self.build_server()
         manager = StreamableHTTPSessionManager(
-            server, json_response=True, stateless=True, max_request_body_size=MAX_MESSAGE
+            server, json_response=True, stateless=True, max_request_body_size=MAX_FILE_MESSAGE
         )
         return manager, FastPath(self._registry, self._dispatcher, self._handlers, server)
 
@@ -113,22 +116,26 @@ class Endpoint:
         origin = get_header(scope, b"origin")
         if origin is not None and origin != self._site.public_url:
             raise Forbidden("the Origin header names another site")
-        body = await read_body(scope, receive, MAX_MESSAGE, MESSAGE_SECONDS)
         context: RequestContext = scope["context"]
         context.via = Via.MCP
         if context.cookie:
             context.secret_hash, context.cookie = None, False
-        message = _decode_message(body)
-        if message and message.get("method") == "tools/call":
-            context.patience = MAX_WAIT_SECONDS
-        fast_path = self._fast_path
-        request = None if fast_path is None or message is None else fast_path.read(scope, message)
-        answer: Answer | None = UNREADABLE if message is None else None
+        message: dict[str, Any] | None = None
         try:
+            body = await self._read_message(scope, receive, context)
+            message = _decode_message(body)
+            operation = self._find_operation(message)
+            if len(body) > MAX_MESSAGE and operation.name != _WITH_FILE:
+                raise PayloadTooLarge(f"the message exceeds {MAX_MESSAGE // 1024 // 1024} MB")
+            if message and message.get("method") == "tools/call":
+                context.patience = MAX_WAIT_SECONDS
+            fast_path = self._fast_path
+            request = None if fast_path is None or message is None else fast_path.read(scope, message)
+            answer: Answer | None = UNREADABLE if message is None else None
             if fast_path is not None and request is not None:
                 answer = await fast_path.answer(request, context)
             else:
-                await self._dispatcher.admit(self._find_operation(message), context)
+                await self._dispatcher.admit(operation, context)
         except (Unauthorized, InsufficientScope, RateLimited) as problem:
             context.refusal = problem.code
             problem = limit_bad_credentials(self._dispatcher.services.limiter, problem, context)
@@ -142,6 +149,14 @@ class Endpoint:
         if self._manager is None:
             raise Unavailable("MCP isn't available: the server failed to load it; see the server's log")
         await self._manager.handle_request(_strip_headers(scope), _replay(body, receive), send)
+
+    async def _read_message(self, scope: Scope, receive: Receive, context: RequestContext) -> bytes:
+        """Read the message. One with a file is read only for a caller who may attach it, as an upload is."""
+        length = get_header(scope, b"content-length") or ""
+        if not (length.isdigit() and MAX_MESSAGE < int(length) <= MAX_FILE_MESSAGE):
+            return await read_body(scope, receive, MAX_MESSAGE, MESSAGE_SECONDS)
+        await self._dispatcher.admit(self._registry[_WITH_FILE], context)
+        return await read_body(scope, receive, MAX_FILE_MESSAGE, MESSAGE_SECONDS)
 
     def _find_operation(self, message: dict[str, Any] | None) -> Operation:
         """Return the operation that a message calls; any other message counts as `get_me`."""

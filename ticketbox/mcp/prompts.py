@@ -35,7 +35,7 @@ NOT_FOUND_NEXT = {  # which tool lists what wasn't found
     "company": "list_companies lists the companies.",
     "member": "list_members lists the members.",
     "user": "list_members lists the members.",
-    "capture": "get_ticket returns the ticket's capture with its id.",
+    "capture": "get_ticket and list_captures return the captures of a ticket with their ids.",
     "asset": "get_ticket returns the ids of the screenshot and the attachments.",
     "work session": "list_work_sessions lists the work sessions.",
     "comment": 'get_ticket with include=["comments"] and list_comments list the comments of a ticket.',

@@ -6,7 +6,7 @@ import msgspec
 
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
 from ticketbox.domain.core.records import By, Time
-from ticketbox.domain.tickets.records import StreamCounts
+from ticketbox.domain.tickets.records import CaptureSummary, StreamCounts
 
 
 class AssetKind(StrEnum):
@@ -29,6 +29,14 @@ class Asset(msgspec.Struct, frozen=True):
     bytes: int
     sha256: str
     name: str
+    created: By
+
+
+class ListedCapture(CaptureSummary, frozen=True):
+    """A capture as the captures of its ticket are listed."""
+
+    page: Page
+    environment: Environment
     created: By
 
 

@@ -13,18 +13,18 @@ from ticketbox.domain.captures.images.annotations import Annotation
 from ticketbox.domain.captures.records import Asset
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import Conflict, NotFound, Problem, TicketArchived
+from ticketbox.domain.core.problems import Conflict, InvalidField, NotFound, Problem, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.operations.captures.preparation import Upload, prepare_upload
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.lookups import AssetId, Key, TicketId, find_readable, find_readable_ticket
+from ticketbox.operations.core.lookups import AssetId, CaptureId, Key, TicketId, find_readable, find_readable_ticket
 from ticketbox.operations.core.paging import Page
 from ticketbox.operations.core.registry import Body, Tool, operation
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.store.captures import assets, previews
+from ticketbox.store.captures import assets, captures, previews
 from ticketbox.store.captures.assets import NewAsset
 from ticketbox.store.captures.previews import Preview
 from ticketbox.store.core import blobs, bylines
@@ -85,7 +85,7 @@ class AddAttachment(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """Send one file as the multipart part `file`."""
 
     ticket_id: TicketId
-    file: Upload
+    file: Annotated[Upload, Meta(description="The file; in a tool up to 5 MB.")]
     idempotency_key: Key | None = None
 
 
@@ -99,6 +99,11 @@ async def prepare_attachment(
 @operation(
     "add_attachment", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /tickets/{ticket_id}/attachments",
     refuses=(Conflict, TicketArchived), creates=True, prepare=prepare_attachment, body=Body.MULTIPART,
+    tool=Tool(
+        "Attach a file",
+        "Use this for a log, a patch or a picture that belongs to a ticket.",
+        {"ticket_id": "t-4k7m2q9x", "file": {"name": "test.log", "data": "MSBmYWlsZWQ="}},
+    ),
 )  # fmt: skip
 def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:
     """Attach a file to a ticket. The server detects its type and ignores the type in the request."""
@@ -112,9 +117,10 @@ def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) 
 
 
 class GetScreenshot(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The screenshot is that of the ticket's newest capture."""
+    """The screenshot is that of the ticket's newest capture, unless `capture_id` names another one."""
 
-    ticket_id: TicketId
+    ticket_id: Annotated[TicketId, Meta(description="The ticket; not required with capture_id.")] | None = None
+    capture_id: Annotated[CaptureId, Meta(description="A capture of the ticket. Default: the newest.")] | None = None
     annotated: Annotated[bool, Meta(description="Draw the annotations.")] = False
     max_side: (
         Annotated[
@@ -198,8 +204,8 @@ def _build_content(image: processing.Picture) -> Content:
 )
 def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreenshot:
     """Download the screenshot of a ticket's newest capture, with or without annotations, at the requested size."""
-    row = find_readable_ticket(tx, actor, args.ticket_id)
-    key = assets.find_screenshot(tx, row.key)
+    capture = _find_capture(tx, actor, args)
+    key = None if capture is None else assets.find_screenshot(tx, capture)
     if key is None:
         raise NotFound("screenshot")
     blob, asset = assets.load_asset(tx, key)
@@ -221,3 +227,16 @@ def get_screenshot(tx: Read, actor: Actor, args: GetScreenshot) -> StoredScreens
         height=asset.height,
     )
     return StoredScreenshot(key, blob, made_of, content, marks)
+
+
+def _find_capture(tx: Read, actor: Actor, args: GetScreenshot) -> int | None:
+    """Find the capture whose screenshot is wanted. Raises NotFound, and InvalidRequest for one of another ticket."""
+    if args.capture_id is None and args.ticket_id is None:
+        raise InvalidField("ticket_id", "ticket_id or capture_id is required")
+    ticket = None if args.ticket_id is None else find_readable_ticket(tx, actor, args.ticket_id).key
+    if args.capture_id is None:
+        return None if ticket is None else captures.find_newest_capture(tx, ticket)
+    capture = find_readable(tx, actor, "capture", args.capture_id).key
+    if ticket not in {None, captures.load_ticket_key(tx, capture)}:
+        raise InvalidField("capture_id", "the capture belongs to another ticket")
+    return capture

@@ -1,10 +1,11 @@
-"""Creating a capture with its ticket."""
+"""Creating a capture with its ticket, and listing a ticket's captures."""
 
 from typing import ClassVar
 
 import msgspec
 
 from ticketbox.domain.captures.health import describe_health
+from ticketbox.domain.captures.records import ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
@@ -13,15 +14,16 @@ from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.operations.captures.preparation import CreateCapture, Envelope, PreparedCapture, prepare_capture
 from ticketbox.operations.core.inputs import normalize_labels
-from ticketbox.operations.core.lookups import find_readable
-from ticketbox.operations.core.registry import Body, operation
+from ticketbox.operations.core.lookups import TicketId, find_readable, find_readable_ticket
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.registry import Body, Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_change, record_ticket_event
 from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
 from ticketbox.store.captures import assets, captures
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
-from ticketbox.store.file.database import Write
+from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import positions, similar
 from ticketbox.store.tickets.tickets import NewTicket
 
@@ -112,3 +114,30 @@ def _find_or_create_ticket(
     )
     ticket_row, ticket = insert_ticket(tx, actor, row, new)
     return ticket_row, ticket.id
+
+
+class ListCaptures(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Captures of archived tickets can be listed too."""
+
+    ticket_id: TicketId
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_captures",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /tickets/{ticket_id}/captures",
+    tool=Tool(
+        "List captures",
+        "Use this to compare a ticket's captures; other tools read each by its capture_id.",
+        {"ticket_id": "t-4k7m2q9x"},
+    ),
+)
+def list_captures(tx: Read, actor: Actor, args: ListCaptures) -> Page[ListedCapture]:
+    """List the captures of a ticket, newest first."""
+    ticket = find_readable_ticket(tx, actor, args.ticket_id)
+    (before,) = decode_cursor(actor, args) or (NEWEST,)
+    return build_page(actor, args, captures.list_captures(tx, ticket.key, before, args.limit + 1))

@@ -91,10 +91,10 @@ def _parse_captured_at(moment: float | datetime) -> int:
 
 
 class Upload(msgspec.Struct, frozen=True):
-    """A file part of a request."""
+    """A file part of a request; in a tool's arguments, an object."""
 
-    name: str
-    data: bytes
+    name: Annotated[str, Meta(description="The file's name.")]
+    data: Annotated[bytes, Meta(description="The content in base64.")]
 
 
 class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -28,7 +28,8 @@ from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Event
 from ticketbox.domain.tickets.links import TicketLink
-from ticketbox.domain.tickets.records import CaptureSummary, Comment, Status, Ticket
+from ticketbox.domain.tickets.records import CaptureSummary, Claim, Comment, Status, Ticket, WorkState
+from ticketbox.domain.work.records import WorkQuestion
 from ticketbox.operations.core.lookups import TicketId, resolve_ticket_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
@@ -38,10 +39,11 @@ from ticketbox.store.core import blobs
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import comments, links, records
+from ticketbox.store.work import questions
 
 FULL_TOKENS = 250_000  # about 1 MB
 FULL_TOOL_TOKENS = 14_000
-MAX_LISTED = 50  # comments, and events of the history
+MAX_LISTED = 50  # captures, comments, and events of the history
 
 
 class Part(StrEnum):
@@ -98,11 +100,16 @@ class CaptureDetail(CaptureSummary, frozen=True):
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
-    """A ticket with its newest capture, its links and attachments, and comments and history if included."""
+    """A ticket with its newest capture, its links and attachments, and comments and history if included.
+
+    `captures` are the newest 50, newest first, `questions` those that wait for an answer.
+    """
 
     capture: CaptureDetail | None
+    captures: list[CaptureSummary]
     links: list[TicketLink]
     attachments: list[Asset]
+    questions: list[WorkQuestion]
     comments: list[Comment] | UnsetType = UNSET
     history: list[Event] | UnsetType = UNSET
 
@@ -131,11 +138,20 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     fields["capture"] = None if ticket.capture is None else _load_capture(tx, actor, key, args)
     return TicketDetail(
         **fields,
+        captures=[] if ticket.capture is None else captures.list_summaries(tx, key, MAX_LISTED),
+        questions=_list_open_questions(tx, key, ticket.claim),
         links=links.list_links(tx, actor.viewer, key),
         attachments=assets.list_attachments(tx, key),
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
         history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,
     )
+
+
+def _list_open_questions(tx: Read, ticket: int, claim: Claim | None) -> list[WorkQuestion]:
+    if claim is None or claim.state is not WorkState.AWAITING_INPUT:
+        return []
+    question = questions.find_open_question(tx, ticket)
+    return [] if question is None else [question]
 
 
 def _list_comments(tx: Read, ticket: int) -> list[Comment]:
@@ -169,9 +185,9 @@ def _load_capture(tx: Read, actor: Actor, ticket: int, args: GetTicket) -> Captu
 
 def _load_excerpt(tx: Read, actor: Actor, stored: StoredCapture, detail: Detail) -> CaptureExcerpt:
     if detail is Detail.SUMMARY:
-        # An excerpt that an earlier version stored has no overview and is built again at each read.
         with contextlib.suppress(msgspec.ValidationError):
             return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
+        tx.leave_event_loop()  # an earlier version stored an excerpt without an overview: build it again
     console = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.CONSOLE]), type=list[ConsoleEntry])
     network = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.NETWORK]), type=list[NetworkEntry])
     errors = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.ERRORS]), type=list[ErrorEntry])

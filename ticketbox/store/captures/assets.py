@@ -113,15 +113,12 @@ def _build_assets(tx: Read, records: list[Row]) -> list[Asset]:
     ]
 
 
-SELECT_SCREENSHOT = """
-SELECT a.id FROM ticket t JOIN asset a ON a.capture_id = t.capture_id AND a.kind = 'screenshot'
-WHERE t.id = ? ORDER BY a.id LIMIT 1
-"""
+SELECT_SCREENSHOT = "SELECT id FROM asset WHERE capture_id = ? AND kind = 'screenshot' ORDER BY id LIMIT 1"
 
 
-def find_screenshot(tx: Read, ticket: int) -> int | None:
-    """Return the key of the screenshot of a ticket's newest capture, or None."""
-    return tx.fetch_value(SELECT_SCREENSHOT, (ticket,))
+def find_screenshot(tx: Read, capture: int) -> int | None:
+    """Return the key of a capture's screenshot, or None."""
+    return tx.fetch_value(SELECT_SCREENSHOT, (capture,))
 
 
 def load_ticket_key(tx: Read, key: int) -> int:

@@ -5,12 +5,13 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
-from ticketbox.domain.captures.records import Capture
+from ticketbox.domain.captures.records import Capture, ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.store.captures import assets
 from ticketbox.store.core import blobs
 from ticketbox.store.core.blobs import PackedContent
+from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Write
 
 
@@ -129,9 +130,47 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
     return StoredCapture(row.key, capture, summary, row.excerpt, streams)
 
 
+SELECT_CAPTURES_OF_TICKET = """
+SELECT id, summary, page, environment, created_at, created_by FROM capture
+WHERE ticket_id = ? AND id < ? ORDER BY id DESC LIMIT ?
+"""
+
+
+def list_captures(tx: Read, ticket: int, before: int, limit: int) -> list[tuple[int, ListedCapture]]:
+    """List a ticket's captures before a key, newest first, each with its key."""
+    rows = tx.fetch_all(SELECT_CAPTURES_OF_TICKET, (ticket, before, limit))
+    bylines = Bylines(tx, [created_by for *_, created_by in rows])
+    return [
+        (
+            key,
+            ListedCapture(
+                **msgspec.structs.asdict(msgspec.json.decode(summary, type=CaptureSummary)),
+                page=msgspec.json.decode(page, type=Page),
+                environment=msgspec.json.decode(environment, type=Environment),
+                created=bylines.build(created_by, created_at),
+            ),
+        )
+        for key, summary, page, environment, created_at, created_by in rows
+    ]
+
+
+SELECT_SUMMARIES_OF_TICKET = "SELECT summary FROM capture WHERE ticket_id = ? ORDER BY id DESC LIMIT ?"
+
+
+def list_summaries(tx: Read, ticket: int, limit: int) -> list[CaptureSummary]:
+    """List the summaries of a ticket's captures, newest first."""
+    rows = tx.fetch_all(SELECT_SUMMARIES_OF_TICKET, (ticket, limit))
+    return [msgspec.json.decode(summary, type=CaptureSummary) for (summary,) in rows]
+
+
 def find_newest_capture(tx: Read, ticket: int) -> int | None:
     """Find the key of a ticket's newest capture."""
     return tx.fetch_value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
+
+
+def load_ticket_key(tx: Read, key: int) -> int:
+    """Load the key of a capture's ticket."""
+    return tx.fetch_value("SELECT ticket_id FROM capture WHERE id = ?", (key,))
 
 
 def load_capture_time(tx: Read, key: int) -> int:

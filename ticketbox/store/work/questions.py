@@ -36,6 +36,9 @@ FROM work_question q JOIN work_session w ON w.id = q.session_id
 """
 SELECT_QUESTION_BY_KEY = f"{_SELECT_QUESTION} WHERE q.id = ?"
 SELECT_NEWEST_QUESTION = f"{_SELECT_QUESTION} WHERE q.session_id = ? ORDER BY q.id DESC LIMIT 1"
+SELECT_OPEN_QUESTION = f"""
+{_SELECT_QUESTION} WHERE w.ticket_id = ? AND w.ended_at IS NULL AND q.answer IS NULL ORDER BY q.id DESC LIMIT 1
+"""
 SELECT_NEWEST_QUESTIONS = f"""
 {_SELECT_QUESTION} WHERE q.id IN (
   SELECT (SELECT max(n.id) FROM work_question n WHERE n.session_id = j.value) FROM json_each(?) j)
@@ -52,6 +55,12 @@ def load_question(tx: Read, key: int) -> WorkQuestion:
 def find_newest_question(tx: Read, session: int) -> WorkQuestion | None:
     """Find the newest question of a session."""
     row = tx.fetch_one(SELECT_NEWEST_QUESTION, (session,))
+    return None if row is None else _build_questions(tx, [_QuestionRow._make(row)])[0]
+
+
+def find_open_question(tx: Read, ticket: int) -> WorkQuestion | None:
+    """Find the question that the run working on a ticket waits for."""
+    row = tx.fetch_one(SELECT_OPEN_QUESTION, (ticket,))
     return None if row is None else _build_questions(tx, [_QuestionRow._make(row)])[0]
 
 
