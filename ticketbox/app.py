@@ -119,10 +119,11 @@ def _create_fetch(settings: Settings) -> Fetch:
 def lock_file(db: Path) -> Generator[None]:
     """Lock the file against a second server. Raises UnusableFile if it is locked."""
     path = db.with_name(db.name + ".lock")
-    lock = FileLock(path, timeout=0)
+    lock = FileLock(path, timeout=0, mode=0o600)
     try:
         db.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
+        path.chmod(0o600)  # a file of an earlier version can be readable by others
     except Timeout:
         why = "another ticketbox server is using this file" if path.exists() else "can't create the lock file"
         raise UnusableFile(f"{db}: {why}") from None

@@ -10,7 +10,10 @@ from functools import lru_cache
 
 import msgspec
 
+from ticketbox.domain.core.unsafe_characters import escape_unsafe, escape_unsafe_json
+
 # A lease is longer than the words `lease_expired` and `lease_minutes`.
+_PLAIN = re.compile(r"[!#-~]+")
 _SECRET = re.compile(r"(tok|mbx|lease(?=_[0-9A-Za-z]{10}))_[0-9A-Za-z]{6,}")
 
 
@@ -56,6 +59,8 @@ class _Lines(logging.Formatter):
         message = record.getMessage()
         if record.exc_info:
             message += "\n" + self.formatException(record.exc_info)
+        if not self._as_json:  # only the first line of an entry begins at the margin
+            message = message.replace("\n", "\n    ")
         fields: dict[str, object] = getattr(record, "fields", {})
         return self.line(record.created, record.levelname.lower(), record.name, message, fields)
 
@@ -64,12 +69,19 @@ class _Lines(logging.Formatter):
         moment = f"{_format_second(second)}.{int((at - second) * 1000):03d}Z"
         if self._as_json:
             line = {"at": moment, "level": level, "logger": logger, "message": message, **fields}
-            text = msgspec.json.encode(line).decode()
+            text = escape_unsafe_json(msgspec.json.encode(line).decode())
         else:
-            pairs = "".join([f" {name}={value}" for name, value in fields.items() if value != ""])
-            text = f"{moment} {level} {message}{pairs}"
+            pairs = "".join([f" {name}={_quote(value)}" for name, value in fields.items() if value != ""])
+            text = f"{moment} {level} {escape_unsafe(message)}{pairs}"
         may_hold_secret = "tok_" in text or "mbx_" in text or "lease_" in text
         return _SECRET.sub(r"\1_…", text) if may_hold_secret else text
+
+
+def _quote(value: object) -> object:
+    """Return a value as a JSON string, unless it is one plain word, so that it can't look like another field."""
+    if not isinstance(value, str) or _PLAIN.fullmatch(value):
+        return value
+    return escape_unsafe_json(msgspec.json.encode(value.encode(errors="replace").decode()).decode())
 
 
 _lines: _Lines | None = None

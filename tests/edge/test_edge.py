@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+import logging
 import re
 import secrets
 import socket
+import sys
 import time
 import uuid
 from collections.abc import Iterator
@@ -17,6 +19,7 @@ import pytest
 
 from tests.support.operation_cases import WRITING, Stage, check_common_headers, operations, read_only
 from tests.support.server import Box, Person, World, eventually, expect_error, ok
+from ticketbox import logs
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.edge.asgi import Receive, Scope, Send
 from ticketbox.edge.edge import MAX_HEADERS, MAX_TARGET, Edge
@@ -409,6 +412,47 @@ def test_log_contains_no_secret_of_this_worker(world: World) -> None:
     for secret in secrets:
         assert secret not in log
         assert secret[4:] not in log
+
+
+def test_log_lines_cannot_be_forged(world: World) -> None:
+    unique = uuid.uuid4().hex
+    world.box.client().get(f"/{unique}%0A2026-01-01T00:00:00.000Z%20info%20request%20status=200%1B[31m%C2%9B%E2%80%AE")
+    world.box.client().get(f"/{unique}%20user=usr_root")
+    lines = [line for line in whole_log(world).splitlines() if unique in line]
+    assert len(lines) == 2
+    assert (
+        rf'path="/api/v1/{unique}\n2026-01-01T00:00:00.000Z info request status=200\u001b[31m\u009b\u202e"' in lines[0]
+    )
+    assert f'path="/api/v1/{unique} user=usr_root" ' in lines[1]
+
+
+@pytest.mark.parametrize("form", ["text", "json"])
+def test_every_field_of_a_log_line_is_escaped(form: str) -> None:
+    hostile = "a\nb\r\x1b[31m\x9b\u202e\u2028"
+    (line,) = logs._Lines(as_json=form == "json").line(0, "info", "x", "request", {"path": hostile}).splitlines()
+    assert line.isprintable()
+    record = logging.LogRecord("x", logging.ERROR, "", 0, "failed", None, None)
+    record.exc_text = None
+    try:
+        raise ValueError("one\n2026-01-01T00:00:00.000Z info forged")
+    except ValueError:
+        record.exc_info = sys.exc_info()
+    assert not any(each.startswith("2026") for each in logs._Lines(as_json=form == "json").format(record).splitlines())
+
+
+@pytest.mark.parametrize("text", ["tiktok_ads", "tok_visa", "tok_", "tok_" + "x" * 36, "mastok_abcdefghijklmnop"])
+def test_word_that_resembles_a_token_is_accepted_in_a_query(world: World, text: str) -> None:
+    ok(world.owner.web.get("/tickets", params={"label": text}))
+
+
+def test_whole_token_in_a_query_is_refused(world: World) -> None:
+    secret = world.owner.token("read")
+    expect_error(world.owner.web.get("/tickets", params={"q": f"xtok_tok_{secret}"}), 401, "unauthorized")
+
+
+def test_longest_names_of_files_are_not_found(world: World) -> None:
+    for length in (200, 201, 256, 4_000):
+        expect_error(httpx.get(f"{world.box.url}/assets/{'a' * length}"), 404, "not_found")
 
 
 @pytest.mark.parametrize("part", [b"x" * 400_000 + b"\r\n\r\n", b"x" * 1_000])

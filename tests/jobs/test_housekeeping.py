@@ -1,8 +1,12 @@
 """Housekeeping: what expired is ended, and recorded once."""
 
 from tests.operations.core.test_dispatch import House, on_a_file
-from ticketbox.domain.core.clock import MINUTE
+from ticketbox.domain.core.clock import DAY, MINUTE
+from ticketbox.domain.core.policy import Kind
 from ticketbox.jobs.housekeeping import SweepProgress, run_round
+from ticketbox.store.accounts import credentials
+from ticketbox.store.accounts.credentials import NewCredential
+from ticketbox.store.file.database import Read, Write
 
 
 @on_a_file
@@ -21,3 +25,42 @@ async def test_lease_that_is_not_renewed_becomes_stale_once(here: House) -> None
     assert history[-1].by.token_label == "x"
     assert (await here.ask(secret, "get_ticket", ticket_id=ticket.id)).claim is None
     assert (await here.ask(secret, "get_ticket", ticket_id=kept.id)).claim is not None
+
+
+@on_a_file
+async def test_ended_sessions_lose_address_and_browser_after_30_days(here: House) -> None:
+    def insert(tx: Write, secret: bytes) -> str:
+        user = tx.fetch_value("SELECT min(id) FROM user")
+        new = NewCredential(
+            Kind.SESSION,
+            user,
+            "web session",
+            secret,
+            "",
+            expires_at=tx.now + 30 * DAY,
+            address="192.0.2.7",
+            user_agent="Browser",
+        )
+        return credentials.insert_credential(tx, new)[1]
+
+    def list_known(tx: Read) -> list[tuple[str | None, str | None]]:
+        return tx.fetch_all(
+            "SELECT address, user_agent FROM credential WHERE kind = 'session' AND label = 'web session'"
+        )
+
+    services = here.dispatcher.services
+    ended = await services.database.write(lambda tx: insert(tx, b"1" * 32))
+    await services.database.write(lambda tx: insert(tx, b"2" * 32))
+    await services.database.write(
+        lambda tx: credentials.revoke_credential(tx, tx.fetch_value("SELECT min(id) FROM user"), ended, Kind.SESSION)
+    )
+    known, unknown = ("192.0.2.7", "Browser"), (None, None)
+    for days, expected in (
+        (29, [known, known]),
+        (2, [unknown, known]),
+        (28, [unknown, known]),
+        (2, [unknown, unknown]),
+    ):
+        here.now += days * DAY
+        await run_round(services, SweepProgress())
+        assert await services.read(list_known) == expected

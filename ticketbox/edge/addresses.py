@@ -1,6 +1,6 @@
 """Clients' addresses, and the limit on bad credentials from one of them."""
 
-from ipaddress import IPv6Network, ip_address
+from ipaddress import ip_address
 
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import Problem, RateLimited, Unauthorized
@@ -47,7 +47,7 @@ def limit_bad_credentials(limiter: RateLimiter, problem: Problem, context: Reque
     """
     if not isinstance(problem, Unauthorized):
         return problem
-    key: tuple[str, object] = ("bad-credential", get_client_network(context.address))
+    key: tuple[str, object] = ("bad-credential", context.network)
     per_minute = BAD_CREDENTIALS_PER_MINUTE
     if context.credential_ended:
         key, per_minute = ("ended-credential", context.secret_hash), ENDED_CREDENTIALS_PER_MINUTE
@@ -55,12 +55,3 @@ def limit_bad_credentials(limiter: RateLimiter, problem: Problem, context: Reque
     if level.retry_after:
         return RateLimited(level.retry_after, "too many bad credentials from this address")
     return problem
-
-
-def get_client_network(address: str) -> str:
-    """Return the network that one client controls: an IPv6 /64, or one IPv4 address."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return address
-    return address if parsed.version == 4 else str(IPv6Network((int(parsed) >> 64 << 64, 64)))

@@ -27,7 +27,7 @@ from ticketbox.domain.core.problems import (
     Unauthorized,
     Unavailable,
 )
-from ticketbox.edge.addresses import find_client_address, get_client_network, limit_bad_credentials
+from ticketbox.edge.addresses import find_client_address, limit_bad_credentials
 from ticketbox.edge.asgi import (
     ASGIApp,
     ClientGone,
@@ -156,9 +156,7 @@ class Edge:
             raise RateLimited(level.retry_after, "too many requests without a credential from this address")
 
     def _charge_address(self, context: RequestContext, cost: int) -> BucketState:
-        return self._limiter.consume(
-            ("address", get_client_network(context.address)), "anonymous", ANONYMOUS_PER_MINUTE, cost
-        )
+        return self._limiter.consume(("address", context.network), "anonymous", ANONYMOUS_PER_MINUTE, cost)
 
     def _check_request(self, scope: Scope, context: RequestContext) -> None:
         target = scope["raw_path"] + b"?" + scope["query_string"]
@@ -169,7 +167,7 @@ class Edge:
         hosts = list_header_values(scope, b"host")
         if len(hosts) != 1 or not self._is_own_host(hosts[0].strip().lower()):
             raise MisdirectedRequest("the Host header doesn't match this site; see --public-url")
-        if b"tok_" in scope["query_string"]:
+        if secrets.contains_secret(scope["query_string"].decode("latin-1")):
             raise Unauthorized("a token must not be sent in the URL; send Authorization: Bearer")
         context.user_agent = (get_header(scope, b"user-agent") or "")[:300]
         self._read_credential(scope, context)

@@ -41,6 +41,7 @@ _POLICY = (
     b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
 )
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
+MAX_FILE_NAME = 200  # a file system refuses names above 255 bytes
 _IMMUTABLE = b"public, max-age=31536000, immutable"
 
 
@@ -150,7 +151,7 @@ def _render_module_preloads(chunk: str) -> bytes:
 
 def _build_file_answer(scope: Scope, name: str) -> Answer:
     path = FILES / "assets" / name
-    if name.startswith(".") or not path.is_file():
+    if name.startswith(".") or len(name.encode()) > MAX_FILE_NAME or not path.is_file():
         raise NotFound("page")
     headers: Headers = [(b"cache-control", _IMMUTABLE), (b"vary", b"accept-encoding")]
     encodings = list_accepted_encodings(scope)

@@ -20,10 +20,11 @@ INTERVAL_SECONDS = 60.0
 
 
 class SweepProgress(msgspec.Struct, frozen=True):
-    """The keys up to which blobs and captures have been checked."""
+    """The keys up to which blobs, captures and sessions have been checked."""
 
     blobs: int = 0
     captures: int = 0
+    sessions: int = 0
 
 
 async def run(services: Services, stopping: asyncio.Event, drop_captures_after: int | None = None) -> None:
@@ -61,6 +62,7 @@ async def run_round(
         seen = 0
         if drop_captures_after is not None:
             seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, progress.captures)
-        return SweepProgress(blobs.delete_unused(tx, progress.blobs), seen)
+        sessions = credentials.forget_ended_sessions(tx, progress.sessions)
+        return SweepProgress(blobs.delete_unused(tx, progress.blobs), seen, sessions)
 
     return await services.database.write(clean_up)

@@ -3,7 +3,7 @@
 import html
 import re
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qsl, quote, urlsplit
 
 import httpx
 import pytest
@@ -198,12 +198,15 @@ def test_unknown_app_is_reported_to_the_person(world: World) -> None:
         ({"scope": "read admin"}, "invalid_scope"),
     ],
 )
-def test_invalid_request_returns_to_the_app_after_sign_in(
+def test_invalid_request_links_to_the_app_and_redirects_nobody(
     world: World, changes: dict[str, str | None], error: str
 ) -> None:
     app = App(world.box)
     changes = {name: value and value.format(url=world.box.url) for name, value in changes.items()}
-    query = query_of(app.ask(browser_of(world.owner), **changes))
+    answer = app.ask(browser_of(world.owner), **changes)
+    assert (answer.status_code, "location" in answer.headers, "http-equiv" in answer.text) == (400, False, False)
+    (link,) = re.findall(r'<a href="([^"]+)">Return to', answer.text)
+    query = dict(parse_qsl(urlsplit(html.unescape(link)).query))
     assert (query["error"], query["state"], query["iss"]) == (error, "a state & more", world.box.url)
     assert "code" not in query
     stranger = app.ask(site(world.box), **changes)
@@ -223,6 +226,7 @@ def test_consent_form_lists_requested_scopes_and_available_projects(world: World
     assert "Second &lt;i&gt;project" in page.text
     everything = App(world.box).ask(browser_of(world.owner), scope=None, resource=None)
     assert len(re.findall(r'name="scope"', everything.text)) == 4
+    assert re.findall(r'name="scope" value="([^"]+)" checked', everything.text) == ["read"]
     guest = world.join("Bob", project_ids=[second])
     assert world.project not in App(world.box).ask(browser_of(guest)).text
 

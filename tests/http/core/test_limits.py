@@ -259,6 +259,20 @@ def test_ipv6_network_counts_as_one_address(world: World) -> None:
     until_slowed(guess, 401, after=60)
 
 
+def test_right_password_after_many_guesses_from_an_ipv6_network_is_refused(world: World) -> None:
+    """Each guess from another address of the network; the owner's own network isn't slowed down."""
+    person, half = Person(world.box, "Ann"), secrets.randbelow(65_536)
+
+    def try_from(address: str, password: str) -> httpx.Response:
+        return sign_in(world.box.client(**{"X-Forwarded-For": address}), person.email, password)
+
+    ok(try_from(f"2001:db8:{half:x}:1::1", PASSWORD))
+    until_slowed(lambda number: try_from(f"2001:db8:{half:x}:2::{number:x}", "wrong password"), 401, after=10)
+    read_retry_after(try_from(f"2001:db8:{half:x}:2::ffff", PASSWORD))
+    until_slowed(lambda number: try_from(f"2001:db8:{half:x}:{number + 3:x}::1", "wrong password"), 401, after=10)
+    ok(try_from(f"2001:db8:{half:x}:1::2", PASSWORD))
+
+
 @pytest.fixture(scope="module")
 def unproxied(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
     """A server without a proxy."""

@@ -141,3 +141,17 @@ def test_restore_uses_the_first_column_when_its_column_is_gone(world: World) -> 
     ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
     ok(world.owner.web.delete(f"/columns/{world.columns[1]}"))
     assert ok(world.api.post(f"/tickets/{ticket['id']}/restore"))["column_id"] == world.columns[0]
+
+
+@pytest.mark.parametrize("character", ["\x1b", "\x85", "\u2028", "\u202e", "\u2066"])
+def test_characters_that_reorder_or_control_are_refused_in_lines(world: World, character: str) -> None:
+    text = f"safe{character}txt"
+    for field, value in (("title", text), ("labels", [text])):
+        given = {"project_id": world.project, "title": "x", field: value}
+        expect_error(world.api.post("/tickets", json=given), 400, "invalid_request")
+    expect_error(world.owner.web.patch("/profile", json={"name": text}), 400, "invalid_request")
+    right_to_left = "\u05e9\u05dc\u05d5\u05dd \u200f!"
+    assert (
+        ok(world.api.post("/tickets", json={"project_id": world.project, "title": right_to_left}))["title"]
+        == right_to_left
+    )

@@ -15,8 +15,8 @@ from typing import Any
 
 import click
 
-# C0 and C1 controls, bidirectional marks, line and paragraph separators, lone surrogates.
-_UNSAFE = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+from ticketbox.domain.core.unsafe_characters import escape_unsafe, escape_unsafe_json
+
 _LINE_BREAKS = re.compile(r"[\t\n]")
 _AGES = ((60, 1, "s"), (3600, 60, "min"), (2 * 86_400, 3600, "h"), (60 * 86_400, 86_400, "d"))
 Style = Mapping[str, bool | str]
@@ -27,7 +27,7 @@ _NARROWEST = 12
 
 def escape_text(text: str) -> str:
     """Return a text of several lines with its unsafe characters as escapes."""
-    return _UNSAFE.sub(lambda match: match[0].encode("unicode_escape").decode(), text.replace("\r\n", "\n"))
+    return escape_unsafe(text.replace("\r\n", "\n"))
 
 
 def escape_line(text: str) -> str:
@@ -37,7 +37,7 @@ def escape_line(text: str) -> str:
 
 def escape_json(text: str) -> str:
     """Return JSON with its unsafe characters as JSON escapes; the value stays the same."""
-    return _UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return escape_unsafe_json(text)
 
 
 def style(text: str, **styles: Any) -> str:

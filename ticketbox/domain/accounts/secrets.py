@@ -6,6 +6,7 @@ errors and false positives of secret scanners are recognised without a query. On
 """
 
 import hashlib
+import re
 import secrets
 import zlib
 from string import ascii_lowercase, ascii_uppercase, digits
@@ -19,6 +20,7 @@ VISIBLE_LENGTH = len(PREFIX) + 6
 _BASE62 = digits + ascii_uppercase + ascii_lowercase
 _RANDOM_LENGTH = 30
 _CHECK_LENGTH = 6
+_SECRET = re.compile(rf"(?=({PREFIX}[0-9A-Za-z]{{{_RANDOM_LENGTH + _CHECK_LENGTH}}}))")
 
 
 def generate_secret() -> str:
@@ -41,6 +43,11 @@ def is_well_formed(secret: str) -> bool:
         and secret.isascii()
         and check == _compute_checksum(body)
     )
+
+
+def contains_secret(text: str) -> bool:
+    """Whether a text contains a whole secret; `tiktok_ads` and `tok_visa` are none."""
+    return any(is_well_formed(match[1]) for match in _SECRET.finditer(text))
 
 
 def hash_secret(secret: str) -> bytes:

@@ -87,7 +87,7 @@ def _render_consent_page(
 ) -> Answer:
     if selected is None:
         only = consent.companies[0].id if len(consent.companies) == 1 else ""
-        selected = {*consent.scopes, only}
+        selected = {*consent.preselected, only}
     return render_page(
         "consent.html",
         problem.status if problem else 200,
@@ -107,9 +107,19 @@ def _redirect_with_answer(answer: ConsentAnswer, site: Site) -> Answer:
 
 
 def _render_error(error: OAuthError, site: Site) -> Answer:
+    """Show why a request isn't valid, with a link back to the app.
+
+    Nobody is redirected without a decision: anybody can register an app with any address (RFC 9700, 4.11.2).
+    """
     if error.redirect_uri is None:
         return _render_note("The app can't be connected", error.detail, error.status)
-    return _redirect(error.redirect_uri, site, error=error.error, error_description=error.detail, state=error.state)
+    back = oauth.add_response_parameters(
+        error.redirect_uri, error=error.error, error_description=error.detail, state=error.state, iss=site.public_url
+    )
+    host = oauth.format_host(error.redirect_uri)
+    return render_page(
+        "done.html", 400, title="The app can't be connected", detail=error.detail, address=None, back=back, host=host
+    )
 
 
 def _redirect(redirect_uri: str, site: Site, **values: str | None) -> Answer:

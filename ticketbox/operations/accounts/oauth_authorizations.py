@@ -59,7 +59,7 @@ async def look_up_client(services: Services, actor: Actor, args: Authorize, cont
 
     Raises RateLimited, and OAuthError for a document that can't be fetched or isn't valid.
     """
-    services.limit(context.address, "oauth-authorize", 120, "too many authorization requests from this address")
+    services.limit(context.network, "oauth-authorize", 120, "too many authorization requests from this address")
     client_id = args.client_id or ""
     if actor.kind is not Kind.SESSION or not oauth.is_metadata_address(client_id):
         return ClientLookup(None, services.public_url)
@@ -87,13 +87,17 @@ class CompanyChoice(msgspec.Struct, frozen=True):
 
 
 class Consent(msgspec.Struct, frozen=True):
-    """What the consent page shows, and the handle that the person's decision is sent with."""
+    """What the consent page shows, and the handle that the person's decision is sent with.
+
+    `preselected` are the scopes that the app asks for; for one that names none, the person adds to `read`.
+    """
 
     handle: str
     client_name: str
     client_host: str | None
     redirect_uri: str
     scopes: list[Scope]
+    preselected: list[Scope]
     companies: list[CompanyChoice]
     name: str
     email: str
@@ -152,7 +156,9 @@ def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -
     request = _check_request(actor, client, redirect_uri, args, public_url)
     handle = oauth.generate_code()
     oauth_authorizations.insert_request(tx, request, secrets.hash_secret(handle), tx.now + CONSENT_LIFETIME)
-    return _build_consent(tx, actor, request, handle)
+    consent = _build_consent(tx, actor, request, handle)
+    asks = any(word in set(Scope) for word in (args.scope or "").split())
+    return consent if asks else msgspec.structs.replace(consent, preselected=[Scope.READ])
 
 
 def _resolve_redirect_uri(client: OAuthClient, requested: str | None) -> str:
@@ -216,6 +222,7 @@ def _build_consent(tx: Read, actor: Actor, request: AuthorizationRequest, handle
         client_host=None if client.fetched_at is None else oauth.format_host(client.client_id),
         redirect_uri=request.redirect_uri,
         scopes=[Scope(scope) for scope in request.scopes],
+        preselected=[Scope(scope) for scope in request.scopes],
         companies=companies,
         name=actor.name,
         email=actor.email,

@@ -46,7 +46,7 @@ class RegisteredClient(msgspec.Struct, frozen=True):
 
 async def limit_registrations(services: Services, actor: Actor, args: RegisterClient, context: RequestContext) -> None:
     """Limit registrations per address. Raises RateLimited."""
-    services.limit(context.address, "oauth-register", 20, "too many registrations from this address")
+    services.limit(context.network, "oauth-register", 20, "too many registrations from this address")
 
 
 @operation("register_client", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_registrations)

@@ -67,7 +67,7 @@ class Refusal(msgspec.Struct, frozen=True):
 
 async def limit_token_requests(services: Services, actor: Actor, args: Any, context: RequestContext) -> str:
     """Limit token requests per address, and return the server's public URL. Raises RateLimited."""
-    services.limit(context.address, "oauth-token", 60, "too many requests for tokens from this address")
+    services.limit(context.network, "oauth-token", 60, "too many requests for tokens from this address")
     return services.public_url
 
 

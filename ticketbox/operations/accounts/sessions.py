@@ -59,11 +59,11 @@ async def check_password(services: Services, actor: Actor, args: SignIn, context
     address that the account has signed in from before, so that a stranger can't lock out the owner.
     """
     email, wait = args.email.strip().lower(), "too many attempts to sign in"
-    services.limit(context.address, "sign-in", 30, wait)
-    services.limit((context.address, email), "sign-in-account", 10, wait)
+    services.limit(context.network, "sign-in", 30, wait)
+    services.limit((context.network, email), "sign-in-account", 10, wait)
     account = await services.read(lambda tx: users.find_account_by_email(tx, email))
     known = account is not None and await services.read(
-        lambda tx: credentials.has_signed_in_from(tx, account.key, context.address)
+        lambda tx: credentials.has_signed_in_from(tx, account.key, context.network)
     )
     if not known:
         services.limit(email, "sign-in-strangers", 20, wait)

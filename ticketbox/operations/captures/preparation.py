@@ -1,6 +1,5 @@
 """Preparing a capture before its transaction: decode, redact, shorten and compress its parts."""
 
-import re
 from datetime import datetime
 from typing import Annotated
 
@@ -23,9 +22,10 @@ from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, PayloadTooLarge
+from ticketbox.domain.core.unsafe_characters import remove_unsafe
 from ticketbox.domain.tickets.records import Priority, StreamCounts
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.inputs import MAX_LABEL, MAX_MARKDOWN, Labels, Markdown, Title
+from ticketbox.operations.core.inputs import MAX_LABEL, MAX_MARKDOWN, Labels, Markdown
 from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, TicketId, find_writable
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket
@@ -39,8 +39,8 @@ from ticketbox.store.file.database import Read
 
 MAX_UPLOAD = 32 * 1024 * 1024
 MAX_ATTACHMENTS = 20
-_CONTROL = re.compile(r"[\x00-\x1f\x7f\ufffd]")  # U+FFFD: a character that was already damaged
-
+# A title often comes from the page: characters that reorder text are removed, not refused.
+_PAGE_LINE = match_whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
 
 MAX_CAPTURED_AT = 4_102_444_800_000  # the year 2100
 
@@ -74,7 +74,10 @@ class Envelope(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ticket_id: Annotated[TicketId, Meta(description="Attach to this ticket instead of a new one.")] | None = None
     project_id: ProjectId | None = None
     column_id: ColumnId | None = None
-    title: Annotated[Title, Meta(description="Default: the page's title or URL.")] | None = None
+    title: (
+        Annotated[str, Meta(min_length=1, max_length=300, description="Default: the page's title or URL."), _PAGE_LINE]
+        | None
+    ) = None
     description: Markdown = ""
     priority: Priority = Priority.NONE
     labels: Labels = []
@@ -156,8 +159,8 @@ def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | Non
 
 def _remove_control_characters(page: Page) -> Page:
     """Remove control characters from a page's texts, which come from the site: a ticket's lines mustn't have any."""
-    url, title = _CONTROL.sub("", page.url), _CONTROL.sub(" ", page.title)
-    return Page(url, title, None if page.referrer is None else _CONTROL.sub("", page.referrer))
+    url, title = remove_unsafe(page.url), remove_unsafe(page.title, " ")
+    return Page(url, title, None if page.referrer is None else remove_unsafe(page.referrer))
 
 
 def process_capture(
@@ -200,7 +203,7 @@ def process_capture(
         errors=len(errors),
         failed_requests=sum(1 for entry in network if streams.is_failure(entry)),
     )
-    title = redactor.redact_text(envelope.title or page.title.strip() or page.url)
+    title = redactor.redact_text(remove_unsafe(envelope.title or "", " ").strip() or page.title.strip() or page.url)
     description = redactor.redact_text(envelope.description, MAX_MARKDOWN)
     labels = [redactor.redact_text(label, MAX_LABEL) for label in envelope.labels]
     return PreparedCapture(

@@ -132,7 +132,7 @@ class Welcome(msgspec.Struct, frozen=True):
 
 async def limit_attempts(services: Services, actor: Actor, args: ShowInvitation, context: RequestContext) -> None:
     """Limit attempts to guess links, per address. Raises RateLimited."""
-    services.limit(context.address, "invitation", 60, "too many attempts with invitation links")
+    services.limit(context.network, "invitation", 60, "too many attempts with invitation links")
 
 
 @operation(
@@ -172,7 +172,7 @@ async def prepare_acceptance(
     services: Services, actor: Actor, args: AcceptInvitation, context: RequestContext
 ) -> PreparedAcceptance:
     """Hash a new account's password if the link is valid. Raises RateLimited and NotFound."""
-    services.limit(context.address, "invitation", 60, "too many attempts with invitation links")
+    services.limit(context.network, "invitation", 60, "too many attempts with invitation links")
     await services.read(lambda tx: _find_invitation(tx, args.secret))
     hashed = None
     if args.password is not None and actor.kind is not Kind.SESSION:

@@ -79,7 +79,7 @@ async def check_key_and_hash_password(
     services: Services, actor: Actor, args: SetUpWithKey, context: RequestContext
 ) -> PreparedOwner:
     """Hash the owner's password if the set-up address is valid. Raises RateLimited and NotFound."""
-    services.limit(context.address, "set-up", 20, "too many attempts to set up")
+    services.limit(context.network, "set-up", 20, "too many attempts to set up")
     await services.read(lambda tx: _require_valid_key(tx, args.secret))
     return await hash_owner_password(services, actor, args, context)
 

@@ -4,6 +4,7 @@ from collections.abc import Callable, Coroutine
 
 import msgspec
 
+from ticketbox.domain.core.client_networks import get_client_network
 from ticketbox.domain.core.limits import BucketState
 from ticketbox.domain.core.policy import Actor, Via
 
@@ -35,3 +36,8 @@ class RequestContext(msgspec.Struct):
     refusal: str = ""
     credential_ended: bool = False
     wait_for_disconnect: Callable[[], Coroutine[None, None, None]] | None = None
+
+    @property
+    def network(self) -> str:
+        """The network that the client controls, which limits count: an IPv6 /64, or one IPv4 address."""
+        return get_client_network(self.address)

@@ -6,9 +6,11 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.core.patterns import match_whole
+from ticketbox.domain.core.unsafe_characters import REORDERING
 
-# No control characters; at least one that isn't white space. NUL never gets into the file.
-Line = match_whole(r"[^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f][^\x00-\x1f\x7f]*")
+# No control characters and none that reorder text; at least one that isn't white space. NUL never gets into the file.
+_ANY = rf"[^\x00-\x1f\x7f{REORDERING}]"
+Line = match_whole(rf"{_ANY}*[^\s\x00-\x1f\x7f{REORDERING}]{_ANY}*")
 _TEXT = match_whole(r"[^\x00]*")
 
 Name = Annotated[str, Meta(min_length=1, max_length=100, description="One line.", examples=["Webshop"]), Line]

@@ -6,7 +6,8 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.accounts.records import Session, Token, TokenKind
-from ticketbox.domain.core.clock import format_rfc3339
+from ticketbox.domain.core.client_networks import get_client_network
+from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.policy import Kind
 from ticketbox.domain.core.scopes import Scope
@@ -14,6 +15,10 @@ from ticketbox.store.file.database import CommittedEvent, Read, Write
 
 # Not stored: it makes listeners check whether their own credential was revoked.
 CREDENTIAL_ENDED = CommittedEvent(0, "credential.ended", None, None, None, None)
+
+
+KEPT_AFTER_END = 30 * DAY
+FORGOTTEN_PER_ROUND = 5_000
 
 
 class NewCredential(msgspec.Struct, frozen=True):
@@ -219,9 +224,26 @@ def record_use(tx: Write, used: Iterable[tuple[int, int]]) -> None:
     tx.execute_many(UPDATE_LAST_USED, [(at, key) for key, at in used])
 
 
-SELECT_SESSION_FROM_ADDRESS = "SELECT 1 FROM credential WHERE user_id = ? AND kind = 'session' AND address = ? LIMIT 1"
+SELECT_SESSION_ADDRESSES = """
+SELECT address FROM credential WHERE user_id = ? AND kind = 'session' AND address IS NOT NULL ORDER BY id DESC LIMIT 500
+"""
 
 
-def has_signed_in_from(tx: Read, user: int, address: str) -> bool:
-    """Whether the user ever signed in from this address."""
-    return tx.fetch_one(SELECT_SESSION_FROM_ADDRESS, (user, address)) is not None
+def has_signed_in_from(tx: Read, user: int, network: str) -> bool:
+    """Whether the user signed in from this network before, as far as addresses are kept."""
+    return any(get_client_network(address) == network for (address,) in tx.fetch_all(SELECT_SESSION_ADDRESSES, (user,)))
+
+
+SELECT_LAST_CREDENTIAL = "SELECT ifnull(max(id), 0) FROM credential"
+FORGET_ENDED_SESSIONS = """
+UPDATE credential SET address = NULL, user_agent = NULL
+WHERE id > :after AND id <= :last AND kind = 'session' AND address IS NOT NULL
+  AND min(ifnull(revoked_at, expires_at), expires_at) < :ended_before
+"""
+
+
+def forget_ended_sessions(tx: Write, after: int) -> int:
+    """Remove address and browser of sessions that ended 30 days ago; return the key up to which it looked, or 0."""
+    last = after + FORGOTTEN_PER_ROUND
+    tx.execute(FORGET_ENDED_SESSIONS, {"after": after, "last": last, "ended_before": tx.now - KEPT_AFTER_END})
+    return last if last < tx.fetch_value(SELECT_LAST_CREDENTIAL) else 0

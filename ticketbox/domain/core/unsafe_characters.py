@@ -1,0 +1,24 @@
+"""Characters that a terminal would obey, or that reorder text (CVE-2021-42574): shown as escapes, or refused."""
+
+import re
+
+# C1 controls, line and paragraph separators, and the bidirectional embeddings, overrides and isolates
+REORDERING = r"\x80-\x9f\u2028-\u202e\u2066-\u2069"
+UNSAFE = re.compile(rf"[\x00-\x08\x0b-\x1f\x7f{REORDERING}\u061c\u200e\u200f\ufeff\ud800-\udfff]")
+# U+FFFD replaces a character that was already damaged
+_IN_LINES = re.compile(rf"[\x00-\x1f\x7f{REORDERING}\ufffd]")
+
+
+def escape_unsafe(text: str) -> str:
+    r"""Return a text with its unsafe characters as escapes such as `\x1b`."""
+    return UNSAFE.sub(lambda match: match[0].encode("unicode_escape", "surrogatepass").decode(), text)
+
+
+def escape_unsafe_json(text: str) -> str:
+    """Return JSON with its unsafe characters as JSON escapes; the value stays the same."""
+    return UNSAFE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def remove_unsafe(text: str, replacement: str = "") -> str:
+    """Remove the characters that a line mustn't have."""
+    return _IN_LINES.sub(replacement, text)
