@@ -76,6 +76,8 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             allow_private=settings.allow_private_addresses,
             sends_email=settings.relay is not None,
             client_metadata=ClientMetadata(settings.client_metadata),
+            max_uploads=settings.max_uploads,
+            min_upload_rate=settings.min_upload_rate,
         )
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)

@@ -18,12 +18,15 @@ if TYPE_CHECKING:
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
 DEFAULT_KEEP = 14
+DEFAULT_UPLOADS = 4
+DEFAULT_UPLOAD_RATE = 4096
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a server. `public_url` has no trailing slash.
 
-    `backup_every` and `drop_captures_after` are seconds; None is never. Without a `relay` no emails are sent.
+    `backup_every` and `drop_captures_after` are seconds; None is never. `min_upload_rate` is bytes per second; 0 is no
+    minimum. Without a `relay` no emails are sent.
     """
 
     db: Path
@@ -42,6 +45,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_keep: int = DEFAULT_KEEP
     backup_dir: Path | None = None
     drop_captures_after: int | None = None
+    max_uploads: int = DEFAULT_UPLOADS
+    min_upload_rate: int = DEFAULT_UPLOAD_RATE
     relay: "EmailServer | None" = None
 
     @property

@@ -13,6 +13,7 @@ import click
 import msgspec
 
 from tests.docs.pages import ROOT, blocks, headings, table, tables, words
+from ticketbox import settings
 from ticketbox.cli import main
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.captures import capture, streams
@@ -32,7 +33,7 @@ from ticketbox.operations.accounts import profile, sessions
 from ticketbox.operations.captures import assets, preparation
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
-from ticketbox.operations.core import listeners, waiting
+from ticketbox.operations.core import listeners, upload_slots, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
 from ticketbox.store.file import database
@@ -83,10 +84,18 @@ def test_pages_describe_the_format_of_secrets() -> None:
 
 
 def test_limits_page_matches_the_code() -> None:
-    budgets, anonymous, requests, files, others = (
+    budgets, anonymous, requests, uploading, files, others = (
         {row[0]: row[1] for row in table(LIMITS, heading)}
-        for heading in ("Budgets", "Before authentication", "Requests", "Captures and files", "Others")
+        for heading in ("Budgets", "Before authentication", "Requests", "Uploads", "Captures and files", "Others")
     )
+    assert uploading == {
+        "uploads read at a time": f"{settings.DEFAULT_UPLOADS}; others wait",
+        "of an account": f"{settings.DEFAULT_UPLOADS // 2}",
+        "of a credential": "1",
+        "slowest upload": f"{settings.DEFAULT_UPLOAD_RATE:,} bytes a second, measured over "
+        f"{uploads.PAUSE_SECONDS:.0f} s",
+        "wait for a turn": f"{upload_slots.WAIT_SECONDS:.0f} s",
+    }
     assert budgets == {
         "reads of a token": f"{limits.DEFAULT_READS} a minute",
         "writes of a token": f"{limits.DEFAULT_WRITES} a minute",
@@ -124,7 +133,6 @@ def test_limits_page_matches_the_code() -> None:
         "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB; with a file {endpoint.MAX_FILE_MESSAGE // MIB} MiB",
         "whole upload": f"{preparation.MAX_UPLOAD // MIB} MiB",
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
-        "uploads processed at a time": f"{uploads._CONCURRENT}; others wait",
         "a database query": f"{database.READ_SECONDS:.0f} s",
         "items on a page of a list": f"{bounds['minimum']} to {bounds['maximum']}, {default} by default",
         "an answer kept under its Idempotency-Key": f"{DAY // MINUTE // 60} h",

@@ -15,9 +15,10 @@ from urllib.parse import urlsplit
 import httpx
 import pytest
 
-from tests.support.seed import PatchedServer, Seed, capture_parts, faults, public_ids
+from tests.support.seed import EMAIL, SCOPES, PatchedServer, Seed, capture_parts, faults, public_ids
 from tests.support.server import Box, eventually, ok
 from ticketbox.cli import serve
+from ticketbox.cli.core.operations import run_operation
 
 STOP_SECONDS = 10.0
 
@@ -45,9 +46,9 @@ def wait_until_body_is_read(connection: socket.socket) -> None:
     assert text.startswith(b"HTTP/1.1 100 "), text
 
 
-def build_upload(box: Box, seed: Seed, number: int) -> bytes:
-    """A complete request that uploads a capture."""
-    headers = {"Authorization": f"Bearer {seed.token}", "Host": urlsplit(box.url).netloc}
+def build_upload(box: Box, seed: Seed, number: int, token: str | None = None) -> bytes:
+    """A complete request that uploads a capture, with another token if one is given."""
+    headers = {"Authorization": f"Bearer {token or seed.token}", "Host": urlsplit(box.url).netloc}
     request = httpx.Request("POST", f"{box.api}/captures", files=capture_parts(seed.project, number), headers=headers)
     return serialize(request)
 
@@ -95,10 +96,12 @@ def test_stop_completes_uploads_and_cuts_stalled_ones(seed: Seed, tmp_path: Path
     db = seed.copy(tmp_path)
     with PatchedServer(HURRIED, db) if seconds == 1.5 else Box(db) as box:
         ends, stalls, idle = connect(box), connect(box), connect(box)
+        given = {"user": EMAIL, "label": "another", "scopes": SCOPES}
+        tokens = seed.token, run_operation(db, "issue_token", given).secret  # each is read one upload at a time
         with ends, stalls, idle:
             first, second = (
-                build_upload(box, seed, number).replace(b"\r\n", b"\r\nExpect: 100-continue\r\n", 1)
-                for number in (1, 2)
+                build_upload(box, seed, number, token).replace(b"\r\n", b"\r\nExpect: 100-continue\r\n", 1)
+                for number, token in enumerate(tokens)
             )
             idle.sendall(b"GET /api/v1/me HTTP/1.1\r\n")
             ends.sendall(first[:-100])

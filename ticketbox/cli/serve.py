@@ -15,7 +15,15 @@ from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.settings import DEFAULT_HOST, DEFAULT_KEEP, DEFAULT_PORT, Settings, parse_public_url
+from ticketbox.settings import (
+    DEFAULT_HOST,
+    DEFAULT_KEEP,
+    DEFAULT_PORT,
+    DEFAULT_UPLOAD_RATE,
+    DEFAULT_UPLOADS,
+    Settings,
+    parse_public_url,
+)
 
 if TYPE_CHECKING:
     from asyncio import AbstractEventLoop
@@ -77,6 +85,20 @@ STOP_SECONDS = 7
     type=DURATION,
     help="Delete captures of tickets this long after they were archived, such as 180d.  [default: never]",
 )
+@click.option(
+    "--max-uploads",
+    default=DEFAULT_UPLOADS,
+    show_default=True,
+    type=click.IntRange(1, 64),
+    help="How many uploads are read at a time; each takes up to 32 MB of memory.",
+)
+@click.option(
+    "--min-upload-rate",
+    default=DEFAULT_UPLOAD_RATE,
+    show_default=True,
+    type=click.IntRange(0),
+    help="The slowest upload, in bytes per second; 0 allows any.",
+)
 @add_email_options
 @click.option(
     "--log-format",
@@ -102,6 +124,8 @@ def serve(
     backup_keep: int,
     backup_dir: Path | None,
     drop_captures_after: int | None,
+    max_uploads: int,
+    min_upload_rate: int,
     smtp_url: str | None,
     smtp_url_file: Path | None,
     smtp_from: str | None,
@@ -133,6 +157,8 @@ def serve(
             backup_keep=backup_keep,
             backup_dir=backup_dir,
             drop_captures_after=drop_captures_after,
+            max_uploads=max_uploads,
+            min_upload_rate=min_upload_rate,
             relay=relay,
             log_format=log_format,
         )

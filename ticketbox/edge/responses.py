@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.problems import InsufficientScope, InvalidToken, Problem, RateLimited, Unauthorized
+from ticketbox.domain.core.problems import InsufficientScope, InvalidToken, Problem, Unauthorized
 from ticketbox.edge.asgi import Receive, Scope, Send, discard_body
 
 Headers = list[tuple[bytes, bytes]]
@@ -64,8 +64,8 @@ def build_problem_answer(problem: Problem, metadata: str | None = None) -> Answe
     `metadata` is the URL of the resource's metadata (RFC 9728, 5.1).
     """
     headers: Headers = []
-    if isinstance(problem, RateLimited):
-        after = str(problem.retry_after).encode()
+    if "retry_after" in problem.extra:
+        after = str(problem.extra["retry_after"]).encode()
         headers += [(b"retry_after", after), (b"retry-after", after)]
     elif isinstance(problem, Unauthorized | InsufficientScope):
         headers.append((b"www-authenticate", _build_challenge(problem, metadata).encode()))

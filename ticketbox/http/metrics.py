@@ -10,7 +10,7 @@ from litestar import Request, get
 from litestar.handlers import HTTPRouteHandler
 from prometheus_client import CollectorRegistry, Counter, Histogram, Info, ProcessCollector, disable_created_metrics
 from prometheus_client.exposition import choose_encoder
-from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, Metric
+from prometheus_client.metrics_core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
 from ticketbox import __version__
@@ -104,9 +104,24 @@ class _ServerState(Collector):
         yield GaugeMetricFamily(
             "ticketbox_waiting_calls", "Calls that wait for an event.", self._services.listeners.waiting
         )
+        yield GaugeMetricFamily("ticketbox_uploads_waiting", "Uploads that wait.", self._services.uploads.waiting)
+        yield from self._collect_queues()
         yield from self._collect_database()
         if self.backlogs is not None:
             yield from self._collect_outboxes(*self.backlogs)
+
+    def _collect_queues(self) -> Iterator[Metric]:
+        times = self._services.queue_times
+        waits = HistogramMetricFamily("ticketbox_queue_wait_seconds", "Waits in queues, by queue.", labels=["queue"])
+        for queue, buckets, total in times.list_waits():
+            waits.add_metric([queue], buckets, total)
+        yield waits
+        refusals = CounterMetricFamily(
+            "ticketbox_queue_refusals", "Calls that queues refused, by queue and reason.", labels=["queue", "reason"]
+        )
+        for labels, count in sorted(times.refusals.items()):
+            refusals.add_metric(labels, count)
+        yield refusals
 
     def _collect_database(self) -> Iterator[Metric]:
         database = self._services.database

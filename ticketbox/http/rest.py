@@ -39,6 +39,7 @@ from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Body, Operation, Registry
 from ticketbox.operations.core.schemas import list_answer_types
+from ticketbox.operations.core.upload_slots import UploadSlots
 
 PREFIX = "/api/v1"
 MAX_JSON = 4 * 1024 * 1024
@@ -81,7 +82,7 @@ class Api:
 
 
 def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
-    decode = _build_decoder(operation)
+    decode = _build_decoder(operation, dispatcher.services.uploads)
     lax = operation.body is Body.NONE
     # Answers that any token can read contain no secrets: a secret is shown once, to the person who created it.
     contains_no_secret = operation.scope is scopes.Scope.READ and not operation.writes
@@ -108,7 +109,7 @@ def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) ->
     return handle
 
 
-def _build_decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
+def _build_decoder(operation: Operation, uploads: UploadSlots) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
     """Return a function that reads a request into the operation's map of arguments."""
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(operation.arguments)}
     lists = {name for name, kind in fields.items() if _is_list(kind)}
@@ -138,7 +139,7 @@ def _build_decoder(operation: Operation) -> Callable[[Scope, Receive], Awaitable
             if operation.body is Body.JSON:
                 sent = await _read_json_body(scope, receive)
             else:
-                sent = await read_upload(operation, scope, receive)
+                sent = await read_upload(operation, scope, receive, uploads)
         if unknown := sent.keys() & (in_path | accepted):
             raise InvalidField(min(unknown), "unknown field")
         arguments.update(sent)

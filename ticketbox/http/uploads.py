@@ -1,6 +1,7 @@
 """Multipart uploads: parsed as they arrive, within limits, into an operation's arguments."""
 
 import asyncio
+from collections.abc import AsyncIterator
 from typing import Any, cast
 
 import msgspec
@@ -13,25 +14,30 @@ from multipart import (  # pyright: ignore[reportMissingTypeStubs]
 )
 
 from ticketbox.domain.captures.json_repair import repair_json
-from ticketbox.domain.core.problems import InvalidField, InvalidRequest, PayloadTooLarge, UnsupportedMediaType
+from ticketbox.domain.core.problems import (
+    InvalidField,
+    InvalidRequest,
+    PayloadTooLarge,
+    RequestTimeout,
+    UnsupportedMediaType,
+)
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_chunks
 from ticketbox.operations.captures.preparation import MAX_ATTACHMENTS, MAX_UPLOAD
 from ticketbox.operations.core.registry import Operation
+from ticketbox.operations.core.upload_slots import UploadSlots
 
 UPLOAD_SECONDS = 180.0
+PAUSE_SECONDS = 10.0  # how long a body may pause, and be slower than the minimum rate
 MAX_ENVELOPE = 1024 * 1024
 # Boundaries and part headers, beside the 32 MB of the parts.
 _FRAMING = 64 * 1024
-_CONCURRENT = 4
-
-_slots = asyncio.Semaphore(_CONCURRENT)
 
 
-async def read_upload(operation: Operation, scope: Scope, receive: Receive) -> dict[str, Any]:
+async def read_upload(operation: Operation, scope: Scope, receive: Receive, slots: UploadSlots) -> dict[str, Any]:
     """Read a multipart body into arguments: JSON parts decoded, files as bytes.
 
-    At most four bodies are read concurrently; the others wait. Raises UnsupportedMediaType, PayloadTooLarge,
-    RequestTimeout and InvalidRequest.
+    Raises UnsupportedMediaType, PayloadTooLarge, InvalidRequest, Unavailable if no slot is free, and RequestTimeout for
+    a body that takes too long or arrives at less than the minimum rate.
     """
     media_type, options = cast(
         tuple[str, dict[str, str]], parse_options_header(get_header(scope, b"content-type") or "")
@@ -39,19 +45,37 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive) -> d
     boundary = options.get("boundary", "")
     if media_type != "multipart/form-data" or not boundary:
         raise UnsupportedMediaType("send the parts as multipart/form-data", valid=["multipart/form-data"])
-    async with _slots:
-        reader = _Reader(operation)
-        try:
-            parser = PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + 8, strict=True)
-            with parser:
-                async for chunk in read_chunks(scope, receive, MAX_UPLOAD + _FRAMING, UPLOAD_SECONDS):
+    reader = _Reader(operation)
+    try:
+        with PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + 8, strict=True) as parser:
+            async with slots.hold(scope["context"].actor):
+                chunks = read_chunks(scope, receive, MAX_UPLOAD + _FRAMING, UPLOAD_SECONDS)
+                async for chunk in _require_rate(chunks, slots):
                     for event in parser.parse(chunk):
                         reader.read_event(event)
-        except ParserLimitReached:
-            raise PayloadTooLarge("too many parts, or too long part headers") from None
-        except (MultipartError, UnicodeDecodeError) as error:
-            raise InvalidRequest(f"the multipart body is malformed: {error}") from None
-        return reader.get_arguments()
+    except ParserLimitReached:
+        raise PayloadTooLarge("too many parts, or too long part headers") from None
+    except (MultipartError, UnicodeDecodeError) as error:
+        raise InvalidRequest(f"the multipart body is malformed: {error}") from None
+    return reader.get_arguments()
+
+
+async def _require_rate(chunks: AsyncIterator[bytes], slots: UploadSlots) -> AsyncIterator[bytes]:
+    """Yield the chunks of a body; each extends its time by as long as it may take. Raises RequestTimeout."""
+    now, min_rate = asyncio.get_running_loop().time, slots.min_rate
+    deadline = now() + PAUSE_SECONDS
+    while True:
+        try:
+            async with asyncio.timeout_at(deadline if min_rate else None):
+                chunk = await anext(chunks, None)
+        except TimeoutError:
+            slots.record_slow_upload()
+            raise RequestTimeout(f"the upload is slower than {min_rate:,} bytes a second") from None
+        if chunk is None:
+            return
+        if min_rate:
+            deadline = min(deadline + len(chunk) / min_rate, now() + PAUSE_SECONDS)
+        yield chunk
 
 
 class _Reader:

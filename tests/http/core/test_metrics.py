@@ -78,14 +78,14 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
     assert types == {
         "counter": {
             "ticketbox_http_requests", "ticketbox_refusals", "ticketbox_bucket_refusals", "ticketbox_writes",
-            "ticketbox_commits", "ticketbox_mails",
+            "ticketbox_commits", "ticketbox_mails", "ticketbox_queue_refusals",
         },
-        "histogram": {"ticketbox_http_request_seconds"},
+        "histogram": {"ticketbox_http_request_seconds", "ticketbox_queue_wait_seconds"},
         "gauge": {
             "ticketbox_info", "ticketbox_buckets", "ticketbox_writer_queue", "ticketbox_database_bytes",
             "ticketbox_wal_bytes", "ticketbox_disk_free_bytes", "ticketbox_deliveries_waiting",
             "ticketbox_deliveries_oldest_seconds", "ticketbox_webhooks_disabled", "ticketbox_mails_waiting",
-            "ticketbox_mails_oldest_seconds", "ticketbox_waiting_calls",
+            "ticketbox_mails_oldest_seconds", "ticketbox_waiting_calls", "ticketbox_uploads_waiting",
         },
     }  # fmt: skip
     labels = {
@@ -193,7 +193,7 @@ def test_page_and_dashboard_use_metrics_that_exist(box: Box) -> None:
     known = {name.removesuffix("_bucket").removesuffix("_count").removesuffix("_sum") for name, _ in figures(box)}
     known |= {
         "ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds",
-        "ticketbox_mails_total",
+        "ticketbox_mails_total", "ticketbox_queue_refusals_total", "ticketbox_queue_wait_seconds",
     }  # fmt: skip
     listed = {
         name

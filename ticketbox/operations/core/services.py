@@ -11,7 +11,10 @@ import msgspec
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import RateLimited
+from ticketbox.domain.core.queue_times import QueueTimes
 from ticketbox.operations.core.listeners import Listeners
+from ticketbox.operations.core.upload_slots import UploadSlots
+from ticketbox.settings import DEFAULT_UPLOAD_RATE, DEFAULT_UPLOADS
 from ticketbox.store.file.database import Database, Read
 
 T = TypeVar("T")
@@ -69,6 +72,8 @@ class Services:
         allow_private: bool = False,
         sends_email: bool = False,
         client_metadata: ClientMetadata | None = None,
+        max_uploads: int = DEFAULT_UPLOADS,
+        min_upload_rate: int = DEFAULT_UPLOAD_RATE,
     ) -> None:
         self.database = database
         self.limiter = limiter
@@ -78,6 +83,8 @@ class Services:
         self.sends_email = sends_email
         self.client_metadata = ClientMetadata() if client_metadata is None else client_metadata
         self.listeners = Listeners() if listeners is None else listeners
+        self.queue_times = QueueTimes()
+        self.uploads = UploadSlots(self.queue_times, max_uploads, min_upload_rate)
         self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
         self.last_backup: float | None = None
         self.email_outcomes: Counter[str] = Counter()
