@@ -49,7 +49,8 @@ class Office(State):
         return {"items": {key: {"name": row["name"]} for key, row in rows.items() if self.sees(key)}}
 
     def create_project(self, company_id: str, name: str) -> Row:
-        self.company(company_id, "admin")
+        self.company(company_id)
+        self.least(self.member(company_id) or {}, "admin")
         key = self.new_id()
         self.projects[key] = {"company": company_id, "name": name, "columns": []}
         member = self.member(company_id)
@@ -141,7 +142,12 @@ class Office(State):
         if project_id is not None and self.read("projects", project_id)["company"] != company_id:
             raise not_found()
         shown = {user: row for user, row in members.items() if project_id is None or self.place(project_id, user)}
-        return {"items": {user: self.member_view(row) for user, row in shown.items()}}
+        own = self.member(company_id) or {}
+        items = {user: self.member_view(row) for user, row in shown.items()}
+        if own["projects"] is not None and own["role"] != "owner":
+            for view in items.values():
+                view["project_ids"] = view["project_ids"] and view["project_ids"] & own["projects"]
+        return {"items": items}
 
     def member_view(self, row: Row) -> Row:
         return {"role": row["role"], "project_ids": row["projects"]}
@@ -149,7 +155,7 @@ class Office(State):
     def may_grant(self, company: str, role: str) -> None:
         member = self.member(company)
         assert member is not None
-        self.least(member, "admin")
+        self.company(company, "admin")
         if role == "owner" and member["role"] != "owner":
             raise forbidden()
 

@@ -156,6 +156,8 @@ class State:
         if member is None or self.who["company"] not in {None, key}:
             raise not_found()
         self.least(member, least)
+        if least == "admin" and member["role"] == "admin" and member["projects"] is not None:
+            raise forbidden()
         return self.companies[key]
 
     def least(self, member: Row, least: str) -> None:

@@ -189,3 +189,34 @@ def test_csv_cell_is_never_a_formula(box: Box, name: str) -> None:
     people = {row[rows[0].index("user")] for row in rows[1:]}
     assert people == {f"'{name}"}
     assert not [cell for row in rows[1:] for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))]
+
+
+def test_admin_of_some_projects_administers_only_those(world: World) -> None:
+    hidden = world.new_project("Hidden")
+    admin = world.join("Ada", "admin", [world.project])
+    member = world.join("Max", "member", [world.project, hidden])
+    company = f"/companies/{world.company}"
+    for refused in (
+        admin.web.get(f"{company}/audit"),
+        admin.web.patch(f"{company}/members/{admin.id}", json={"project_ids": None}),
+        admin.web.patch(f"{company}/members/{admin.id}", json={"project_ids": [world.project, hidden]}),
+        admin.web.patch(f"{company}/members/{member.id}", json={"role": "viewer"}),
+        admin.web.delete(f"{company}/members/{member.id}"),
+        admin.web.post(f"{company}/invitations", json={"role": "member"}),
+        admin.web.get(f"{company}/invitations"),
+        admin.web.get(f"{company}/webhooks"),
+        admin.web.patch(company, json={"name": "Mine"}),
+    ):
+        problem = expect_error(refused, 403, "forbidden")
+        assert "restricted to some" in problem["detail"]
+    listed = {each["id"]: each["project_ids"] for each in ok(admin.web.get(f"{company}/members"))["items"]}
+    assert listed == {world.owner.id: None, admin.id: [world.project], member.id: [world.project]}
+    ok(admin.web.patch(f"/projects/{world.project}", json={"name": "Still mine"}))
+    ok(world.owner.web.patch(f"{company}/members/{admin.id}", json={"project_ids": None}))
+    ok(admin.web.get(f"{company}/audit"))
+
+
+def test_restricted_owner_can_lift_the_restriction(world: World) -> None:
+    path = f"/companies/{world.company}/members/{world.owner.id}"
+    ok(world.owner.web.patch(path, json={"project_ids": [world.project]}))
+    assert ok(world.owner.web.patch(path, json={"project_ids": None}))["project_ids"] is None

@@ -28,7 +28,10 @@ class Kind(StrEnum):
 
 
 class Membership(msgspec.Struct, frozen=True, array_like=True):
-    """An actor's membership of a company, with the company's limits (None: the defaults)."""
+    """An actor's membership of a company, with the company's limits (None: the defaults).
+
+    Without `all_projects`, the member is restricted to some projects.
+    """
 
     company: int
     company_id: str
@@ -36,6 +39,7 @@ class Membership(msgspec.Struct, frozen=True, array_like=True):
     role: Role
     reads_per_minute: int | None
     writes_per_minute: int | None
+    all_projects: bool
 
 
 class Actor(msgspec.Struct, frozen=True):
@@ -122,3 +126,13 @@ def require_role(role: Role, least: Role) -> None:
     """Refuse a member whose role in the company is below `least`."""
     if role < least:
         raise Forbidden(f"this requires the role {least.label} in the company, and yours is {role.label}")
+
+
+def require_company_role(membership: Membership, least: Role) -> None:
+    """Refuse a member whose role is below `least`, or an admin of some projects who acts on the whole company.
+
+    An owner isn't refused: a company must have somebody who can lift a restriction.
+    """
+    require_role(membership.role, least)
+    if least >= Role.ADMIN and membership.role is not Role.OWNER and not membership.all_projects:
+        raise Forbidden("this requires access to all projects of the company, and you are restricted to some")

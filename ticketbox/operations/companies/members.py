@@ -7,7 +7,7 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies.records import Member
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, require_role
+from ticketbox.domain.core.policy import Actor, require_company_role
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, NotFound
 from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
 from ticketbox.operations.core.lookups import CompanyId, Id, MemberId, ProjectId, find_membership, find_readable
@@ -49,15 +49,21 @@ class ListMembers(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )
 def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:
     """List a company's members, in the order in which they joined."""
-    key = find_membership(actor, args.company_id).company
-    project = None
+    membership = find_membership(actor, args.company_id)
+    key, project = membership.company, None
     if args.project_id is not None:
         row = find_readable(tx, actor, "project", args.project_id)
         if row.company != key:
             raise NotFound("project")
         project = row.project
     (after,) = decode_cursor(actor, args) or (0,)
-    return build_page(actor, args, members.list_members(tx, key, project, after, args.limit + 1))
+    listed = members.list_members(tx, key, project, after, args.limit + 1)
+    if (
+        not membership.all_projects and membership.role is not Role.OWNER
+    ):  # the ids of projects that the caller can't see stay hidden
+        own = _find_member(tx, key, actor.user_id).member.project_ids or []
+        listed = [(place, _hide_projects(member, own)) for place, member in listed]
+    return build_page(actor, args, listed)
 
 
 class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -128,7 +134,7 @@ def require_may_grant(actor: Actor, company: int, role: Role) -> None:
     membership = actor.find_membership(company)
     if membership is None:
         raise NotFound("company")
-    require_role(membership.role, Role.ADMIN)
+    require_company_role(membership, Role.ADMIN)
     if role is Role.OWNER and membership.role is not Role.OWNER:
         raise Forbidden("only an owner can promote, change or remove an owner")
 
@@ -141,6 +147,12 @@ def find_project_keys(tx: Read, company: int, project_ids: list[str] | None) -> 
     if None in keys:
         raise NotFound("project")
     return [key for key in keys if key is not None]
+
+
+def _hide_projects(member: Member, visible: list[str]) -> Member:
+    if member.project_ids is None:
+        return member
+    return msgspec.structs.replace(member, project_ids=[each for each in member.project_ids if each in visible])
 
 
 def _find_member(tx: Read, company: int, user_id: str) -> MemberWithKeys:

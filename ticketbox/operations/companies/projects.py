@@ -9,7 +9,7 @@ from ticketbox.domain.companies import project_keys
 from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.policy import Actor, require_role
 from ticketbox.domain.core.problems import Conflict, InvalidRequest
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Label, Name
@@ -118,8 +118,9 @@ class CreateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
     """Create a project in a company. Requires the role admin."""
-    key = find_membership(actor, args.company_id, Role.ADMIN).company
-    name = args.name.strip()
+    membership = find_membership(actor, args.company_id)
+    require_role(membership.role, Role.ADMIN)
+    key, name = membership.company, args.name.strip()
     if args.key is not None:
         _check_key(tx, key, None, args.key)
     policy = args.capture_policy.build_policy()

@@ -9,7 +9,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
-from ticketbox.domain.core.policy import Actor, Membership, require_role
+from ticketbox.domain.core.policy import Actor, Membership, require_company_role, require_role
 from ticketbox.domain.core.problems import FieldError, Forbidden, InvalidField, InvalidRequest, NotFound
 from ticketbox.domain.core.scopes import Role
 from ticketbox.operations.core.names import resolve_column_id, resolve_company_id, resolve_project_id
@@ -141,6 +141,6 @@ def find_membership(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> 
     company_id = resolve_company_id(actor, public_id)
     for membership in actor.permitted_memberships:
         if membership.company_id == company_id:
-            require_role(membership.role, least)
+            require_company_role(membership, least)
             return membership
     raise NotFound("company")

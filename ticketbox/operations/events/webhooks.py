@@ -10,7 +10,7 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.outbound_addresses import is_public_address
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.policy import Actor, require_role
+from ticketbox.domain.core.policy import Actor, require_company_role
 from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest, NotFound
 from ticketbox.domain.core.scopes import Access, Role
 from ticketbox.domain.events import webhook_signature
@@ -288,7 +288,7 @@ def _find_webhook(tx: Read, actor: Actor, public_id: str) -> WebhookKeys:
 def _is_reachable(actor: Actor, webhook: WebhookKeys) -> bool:
     membership = actor.find_membership(webhook.company)
     if membership is not None:
-        require_role(membership.role, Role.ADMIN)
+        require_company_role(membership, Role.ADMIN)
     return membership is not None
 
 

@@ -16,7 +16,8 @@ _SELECT_ACTOR = """
 SELECT c.id, c.public_id, c.kind, c.label, {scopes}, c.company_id, c.restricted, {end}, {hash},
   u.id, u.public_id, u.name, u.email,
   (SELECT json_group_array(json_array(
-     m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute))
+     m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute,
+     json(iif(m.all_projects, 'true', 'false'))))
    FROM member m JOIN company co ON co.id = m.company_id WHERE m.user_id = u.id)
 FROM {table} JOIN user u ON u.id = c.user_id
 WHERE {hash} = :hash AND c.revoked_at IS NULL AND (c.expires_at IS NULL OR c.expires_at > :now)
@@ -100,7 +101,8 @@ def has_ended(tx: Read, secret_hash: bytes) -> bool:
 SELECT_USER = """
 SELECT u.id, u.public_id, u.name, u.email,
   (SELECT json_group_array(json_array(
-     m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute))
+     m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute,
+     json(iif(m.all_projects, 'true', 'false'))))
    FROM member m JOIN company co ON co.id = m.company_id WHERE m.user_id = u.id)
 FROM user u WHERE u.id = ?
 """
