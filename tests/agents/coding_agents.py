@@ -105,22 +105,30 @@ class ClaudeCode(Agent):
 
     name = "claude-code"
 
-    def prepare(self, connection: Connection, model: MockModel, home: Path) -> tuple[list[str], Environment]:
-        program = self.install() / "@anthropic-ai" / f"claude-code-linux-{MACHINE}" / "claude"
-        server: dict[str, Any] = {"type": "http", "url": connection.endpoint, "headers": connection.headers}
-        if connection.transport == "stdio":
-            first, *rest = connection.command
-            server = {"command": first, "args": rest, "env": connection.environment}
-        settings = home / "mcp.json"
-        settings.write_text(json.dumps({"mcpServers": {"ticketbox": server}}))
-        command = [str(program), "--print", PROMPT, "--mcp-config", str(settings), "--strict-mcp-config"]
-        return [*command, "--allowedTools", "mcp__ticketbox"], {
+    @property
+    def program(self) -> Path:
+        """The program `claude`."""
+        return self.install() / "@anthropic-ai" / f"claude-code-linux-{MACHINE}" / "claude"
+
+    def build_environment(self, model: MockModel) -> Environment:
+        """Return the environment in which it uses the mock as its model."""
+        return {
             "ANTHROPIC_BASE_URL": model.url,
             "ANTHROPIC_API_KEY": "sk-ant-mock",
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "ENABLE_TOOL_SEARCH": "false",  # list all tools, instead of a tool that searches them
         }
+
+    def prepare(self, connection: Connection, model: MockModel, home: Path) -> tuple[list[str], Environment]:
+        server: dict[str, Any] = {"type": "http", "url": connection.endpoint, "headers": connection.headers}
+        if connection.transport == "stdio":
+            first, *rest = connection.command
+            server = {"command": first, "args": rest, "env": connection.environment}
+        settings = home / "mcp.json"
+        settings.write_text(json.dumps({"mcpServers": {"ticketbox": server}}))
+        command = [str(self.program), "--print", PROMPT, "--mcp-config", str(settings), "--strict-mcp-config"]
+        return [*command, "--allowedTools", "mcp__ticketbox"], self.build_environment(model)
 
 
 class Codex(Agent):

@@ -18,6 +18,7 @@ from tests.agents.coding_agents import AGENTS, Agent, Connection
 from tests.agents.mock_model import Call, MockModel, Result, Script
 from tests.support.mcp_client import ALL, create_capture
 from tests.support.server import World, ok, run_server
+from tests.support.tokens import count_picture_tokens, count_tokens
 
 pytestmark = pytest.mark.long
 
@@ -169,3 +170,41 @@ def test_waiting_agent_gets_a_new_ticket(
 
     model.follow(script)
     agent.run(connect(world, transport)._replace(tools="all"), model, tmp_path)
+
+
+def test_agent_asks_a_person_and_finishes(
+    world: World, agent: Agent, transport: str, model: MockModel, tmp_path: Path
+) -> None:
+    """Six calls, and at most 8,000 tokens of results as the model gets them."""
+    ticket = create_capture(world)["ticket_id"]
+    choices = ["Yes", "No"]
+
+    def script() -> Script:
+        listed = yield Call("list_tickets", {"project_id": world.project})
+        assert ticket in listed.text
+        started = yield Call("start_work_on_ticket", {"ticket_id": ticket, "run": agent.name})
+        claim = {"ticket_id": ticket, "lease": started.json()["lease"]}
+        read = yield Call("get_ticket", {"ticket_id": ticket})
+        assert_shows(read, 1568, 784)
+        asked = yield Call("ask_human", {**claim, "question": "Drop support for v1?", "choices": choices})
+        question = asked.json()["id"]
+        person = threading.Timer(2, answer_question, (world, question, "Yes"))  # the agent waits already
+        person.start()
+        answer = yield Call("wait_for_answer", {**claim, "wait_seconds": 40})
+        person.join()
+        assert answer.json()["answer"] == "Yes"
+        finished = yield Call("finish_work", {**claim, "comment": "Dropped v1.", "column": "Done"})
+        assert finished.json()["id"] == ticket
+        return "Finished."
+
+    model.follow(script)
+    agent.run(connect(world, transport), model, tmp_path)
+    left = ok(world.api.get(f"/tickets/{ticket}", params={"include": "comments"}))
+    assert (left["column_id"], left["claim"], left["comments"][0]["body"]) == (world.columns[2], None, "Dropped v1.")
+    texts = sum(count_tokens(result.text) for result in model.results)
+    assert texts + sum(count_picture_tokens(each) for result in model.results for each in result.pictures) <= 8_000
+
+
+def answer_question(world: World, question: str, answer: str) -> None:
+    """Answer a question as a person does in the web app."""
+    ok(world.owner.web.post(f"/questions/{question}/answer", json={"answer": answer}))
