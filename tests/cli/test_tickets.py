@@ -32,10 +32,12 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def call(world: World, *arguments: str | Path, token: str | None = None, stdin: str | None = None) -> Result:
+def call(
+    world: World, *arguments: str | Path, token: str | None = None, stdin: str | None = None, **environment: str
+) -> Result:
     """Run a command with the world's token."""
     secret = world.api.headers["Authorization"].removeprefix("Bearer ") if token is None else token
-    return run(*arguments, stdin=stdin, SERVICE_API_TOKEN=secret, TICKETBOX_URL=world.box.url)
+    return run(*arguments, stdin=stdin, SERVICE_API_TOKEN=secret, TICKETBOX_URL=world.box.url, **environment)
 
 
 def read(world: World, *arguments: str | Path, stdin: str | None = None) -> str:
@@ -402,3 +404,38 @@ def test_hook_ignores_other_events_and_drops_a_lease_that_has_ended(
     ok(world.api.delete(f"/tickets/{ticket}/work", headers={"Lease": kept["lease"]}))
     assert call(world, "ticket", "renew").exit_code == 6
     assert find_lease_files(home) == []
+
+
+def test_next_claims_a_ready_ticket_and_finish_ends_the_work(world: World, home: Path) -> None:
+    wanted, other = world.ticket("With the label", labels=["agent"]), world.ticket("Urgent", priority="urgent")
+    printed = read(world, "ticket", "next", "--project", world.project, "--label", "agent", "--column", "To do")
+    assert f"Claimed {wanted['key']}" in printed
+    (path,) = find_lease_files(home)
+    assert f"lease {json.loads(path.read_text())['lease']}" in printed
+    finished = read(world, "ticket", "finish", wanted["key"], "--comment", "Fixed", "--column", "In progress")
+    assert f"Finished {wanted['key']}" in finished
+    assert find_lease_files(home) == []
+    found = ok(world.api.get(f"/tickets/{wanted['id']}"))
+    assert (found["claim"], found["column"], found["comment_count"]) == (None, "In progress", 1)
+    claimed = as_json(world, "ticket", "next", "--project", world.project)
+    assert (claimed["id"], claimed["title"]) == (other["id"], "Urgent")
+    expect_failure(call(world, "ticket", "next", "--project", world.project), 3, "no ticket is ready")
+
+
+def test_finish_uses_the_lease_of_the_option_and_of_the_environment(world: World) -> None:
+    first, second = world.ticket()["id"], world.ticket()["id"]
+    leases = [ok(world.api.post(f"/tickets/{each}/work", json={}))["lease"] for each in (first, second)]
+    expect_failure(call(world, "ticket", "finish", first), 3, "no claim")
+    expect_failure(call(world, "ticket", "finish", first, "--lease", leases[1]), 6, "is working on this ticket")
+    assert as_json(world, "ticket", "finish", first, "--lease", leases[0], "--resolved")["resolved"]
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"done_approval": True}))
+    asked = call(world, "ticket", "finish", second, "--resolved", TICKETBOX_LEASE=leases[1])
+    assert asked.stdout.startswith("Asked a person to accept"), asked.stderr
+    assert ok(world.api.get(f"/tickets/{second}"))["claim"]["state"] == "awaiting_input"
+
+
+def test_next_waits_for_a_ticket(world: World) -> None:
+    timer = threading.Timer(1, lambda: world.ticket("Arrived"))
+    timer.start()
+    assert "Arrived" in read(world, "ticket", "next", "--project", world.project, "--wait", "50")
+    timer.join()

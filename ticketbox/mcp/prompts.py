@@ -68,12 +68,14 @@ PROMPTS = (
         text=(
             "Fix the ticket {value} in this code base.\n\n"
             "1. Read it with get_ticket: the errors, the failed requests and the screenshot come first.\n"
-            "2. Claim it with start_work_on_ticket, keep the lease, and work on the branch that it returns.\n"
+            "2. Claim it with start_work_on_ticket, and work on the branch that it returns. Keep the lease: every\n"
+            "   later call about your work needs it.\n"
             "3. Find the cause; get_network_request, get_error and get_console return what was cut.\n"
             "4. Fix it with a test that fails without the fix.\n"
             "5. Show your plan with report_progress. Ask for decisions with ask_human, then wait_for_answer.\n"
-            "6. End with finish_work: a comment on what was wrong, what you changed and how you proved it, and the\n"
-            "column for finished work.\n\n"
+            "6. End with finish_work and the lease: a comment on what was wrong, what you changed and how you\n"
+            "   proved it, and the column for finished work. If a person must accept it, wait_for_answer returns the\n"
+            "   decision.\n\n"
             f"{_DATA}"
         ),
     ),
@@ -118,13 +120,15 @@ PROMPTS = (
         argument_is="The project's id.",
         text=(
             "Work through the open tickets of the project {value} in this code base, one at a time.\n\n"
-            "1. Find the next ticket with list_tickets (project_id={value}, resolved=false, sort=-priority). Skip\n"
-            "   tickets that are claimed, or that you can't fix in this code base.\n"
-            "2. Claim it with start_work_on_ticket. If that is refused, take the next one.\n"
-            "3. Fix it with a test that fails without the fix, each ticket on its branch.\n"
-            "4. Report with add_comment, move it with move_ticket, and release it with stop_work_on_ticket.\n"
-            "5. If you get stuck, say in a comment what you found, release the ticket and continue.\n"
-            "6. Stop when no ticket is left, or when a fix would need a person's decision for all of them.\n\n"
+            "1. Claim the next one with claim_next_ticket (project_id={value}). It returns the ticket and a lease:\n"
+            "   keep it for report_progress, ask_human and finish_work.\n"
+            "2. Fix it with a test that fails without the fix, each ticket on its branch. Show your plan with\n"
+            "   report_progress.\n"
+            "3. End it with finish_work and the lease: what you changed, how you proved it, and the column for\n"
+            "   finished work.\n"
+            "4. If you get stuck, or can't fix it in this code base, say so with add_comment, move it out of the\n"
+            "   queue with move_ticket, and release it with stop_work_on_ticket and the lease.\n"
+            "5. Stop when claim_next_ticket returns null.\n\n"
             "End with a table: ticket, what you did, what is open.\n\n"
             f"{_DATA}"
         ),

@@ -93,7 +93,7 @@ def test_skills_follow_the_specification(plugin: Path) -> None:
 def test_skills_name_tools_and_arguments_that_exist(plugin: Path) -> None:
     tools = get_tool_cards(load_registry())
     arguments = {name for card in tools.values() for name in card.input_schema["properties"]}
-    codes = {"already_claimed"}
+    codes = {"already_claimed", "approval_required"}
     for skill in (plugin / "skills").iterdir():
         named = set(re.findall(r"`([a-z]+(?:_[a-z]+)+)`", (skill / "SKILL.md").read_text()))
         assert named <= tools.keys() | arguments | codes

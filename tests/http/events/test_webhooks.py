@@ -76,11 +76,16 @@ def wait_for_requests(receiver: Receiver, count: int, seconds: float = 10.0) -> 
 def test_event_is_signed_as_standard_webhooks_requires(inside: World, receiver: Receiver) -> None:
     webhook, secret = create_webhook(inside, receiver.url, types=["ticket.created"])
     assert secret.startswith("whsec_")
-    ticket = inside.ticket("Zażółć")["id"]
+    created = inside.ticket("Zażółć")
+    ticket = created["id"]
     wait_for_requests(receiver, 1)
     (got,) = receiver.got
     (event,) = ok(inside.api.get("/events", params={"types": "ticket.created"}))["items"]
-    assert got.verify(secret) == {"type": "ticket.created", "timestamp": event["at"], "data": event}
+    assert got.verify(secret) == {
+        "type": "ticket.created",
+        "timestamp": event["at"],
+        "data": {**event, "ticket_key": created["key"]},
+    }
     assert got.headers["webhook-id"] == event["id"]
     assert got.headers["content-type"] == "application/json"
     assert event["ticket_id"] == ticket

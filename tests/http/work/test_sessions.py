@@ -35,7 +35,8 @@ def test_session_shows_what_was_reported(world: World) -> None:
     session = report(world.api, ticket["id"], lease, note="Found it", plan=plan, links=[pull], usage=usage)
     assert session["id"] == started["claim"]["session_id"]
     assert session["ticket"] == {
-        "id": ticket["id"], "title": "The cart stays empty", "project_id": world.project, "company_id": world.company,
+        **{name: ticket[name] for name in ("id", "key", "url", "project_id", "company_id")},
+        "title": "The cart stays empty",
     }  # fmt: skip
     assert session["by"]["token_label"] == "a token"
     assert (session["run"], session["state"], session["note"]) == ("laptop", "active", "Found it")

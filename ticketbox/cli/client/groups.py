@@ -13,10 +13,12 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "create": "ticketbox.cli.client.tickets:create",
         "comment": "ticketbox.cli.client.tickets:comment",
         "move": "ticketbox.cli.client.tickets:move",
-        "claim": "ticketbox.cli.client.tickets:claim",
+        "claim": "ticketbox.cli.client.work:claim",
+        "next": "ticketbox.cli.client.work:next_",
+        "finish": "ticketbox.cli.client.work:finish",
         "link": "ticketbox.cli.client.tickets:link",
-        "renew": "ticketbox.cli.client.tickets:renew",
-        "stop": "ticketbox.cli.client.tickets:stop",
+        "renew": "ticketbox.cli.client.work:renew",
+        "stop": "ticketbox.cli.client.work:stop",
     },
 )
 def ticket() -> None:

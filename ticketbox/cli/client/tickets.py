@@ -1,19 +1,13 @@
-"""The commands of `ticketbox ticket` (docs/use/command-line.md)."""
+"""The commands of `ticketbox ticket` that read and change tickets (docs/use/command-line.md)."""
 
-import socket
-import sys
-from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import click
 import httpx2
 
 from ticketbox.cli.client.captures import print_capture
-from ticketbox.cli.client.commands import URL_OPTION, build_command
-from ticketbox.cli.client.connection import ExitStatus, Server, connect, decode_body, find_server_url
-from ticketbox.cli.client.hooks import find_claim
-from ticketbox.cli.client.leases import StoredLease, delete_lease, find_lease, list_leases, save_lease
+from ticketbox.cli.client.commands import build_command
+from ticketbox.cli.client.connection import Server, decode_body
 from ticketbox.cli.client.terminal import (
     Style,
     escape_line,
@@ -23,15 +17,8 @@ from ticketbox.cli.client.terminal import (
     print_table,
     style,
 )
-from ticketbox.cli.core.output import exit_with_error
 
 Json = dict[str, Any]
-
-_HOOK = click.Option(
-    ["--hook"], is_flag=True, help="Read the event of an agent's hook on standard input, and keep the claim in it."
-)
-_NO_LEASE = "this machine holds no claim on the ticket; claim it first"
-_RENEW = click.Option(["--renew"], is_flag=True, help="Renew the claim that this machine holds.")
 
 _COLUMNS = ("TICKET", "TITLE", "COLUMN", "PRIORITY", "ASSIGNEES", "LABELS", "UPDATED")
 _STYLES: tuple[Style, ...] = ({"fg": "cyan"}, {}, {}, {}, {}, {"dim": True}, {"dim": True})
@@ -122,85 +109,12 @@ def _format_author(by: Json) -> str:
 
 
 def _print_created(response: httpx2.Response, _: Json) -> None:
-    _print_done("Created", decode_body(response))
+    print_done("Created", decode_body(response))
 
 
 def _print_moved(response: httpx2.Response, _: Json) -> None:
     found = decode_body(response)
-    _print_done(f"Moved to {found['column']}:" if found.get("column") else "Moved", found)
-
-
-def _print_claimed(response: httpx2.Response, _: Json) -> None:
-    found = decode_body(response)
-    _print_done("Claimed", found)
-    print_line(escape_line(f"branch {found['branch']}, until {found['claim']['until']}"))
-
-
-def _claim(server: Server, given: Json, settings: Json) -> httpx2.Response:
-    """Claim a ticket and keep its lease, or renew the claim with the lease that was kept."""
-    if settings["renew"]:
-        stored = find_lease(server.url, given["ticket_id"])
-        if stored is None:
-            exit_with_error(_NO_LEASE, ExitStatus.NOTHING)
-        given = {**given, "ticket_id": stored.ticket_id, "lease": stored.lease}
-    response = server.call("start_work", {"run": _describe_run(), **given})
-    keep_lease(server.url, decode_body(response), given.get("lease"))
-    return response
-
-
-def keep_lease(url: str, found: Json, known: str | None) -> None:
-    """Keep the lease of a claimed ticket; `known` is the one with which a claim was renewed."""
-    lease = found["lease"] or known
-    if lease is not None:
-        since, folder = datetime.now(UTC).isoformat(), str(Path.cwd())
-        save_lease(url, StoredLease(found["id"], found.get("key"), lease, since, found["claim"]["until"], folder))
-
-
-def _stop(server: Server, given: Json, _: Json) -> httpx2.Response:
-    """Release a claim with the lease that was kept."""
-    stored = find_lease(server.url, given["ticket_id"])
-    if stored is not None:
-        given = {**given, "ticket_id": stored.ticket_id, "lease": stored.lease}
-    response = server.call("stop_work", given)
-    delete_lease(server.url, decode_body(response)["id"])
-    return response
-
-
-def _describe_run() -> str:
-    """Return the label of this run: the machine and the folder, at most 80 characters of their end."""
-    return f"{socket.gethostname()}:{Path.cwd()}"[-80:]
-
-
-def renew_claims(url: str | None, hook: bool) -> None:
-    """Renew the claims that were made in this folder, when half of their time has passed.
-
-    Prints nothing if there is nothing to renew, so that an agent can call it after each step.
-    """
-    address, folder, now = find_server_url(url), str(Path.cwd()), datetime.now(UTC)
-    if hook and (claimed := find_claim(sys.stdin.buffer.read())) is not None:
-        keep_lease(address, claimed, None)
-    for stored in list(list_leases(address)):
-        since, until = datetime.fromisoformat(stored.since), datetime.fromisoformat(stored.until)
-        if now > until:
-            delete_lease(address, stored.ticket_id)  # the claim has ended, and the lease with it
-        elif stored.folder == folder and now >= since + (until - since) / 2:
-            _renew_claim(address, stored, max(1, round((until - since).total_seconds() / 60)))
-
-
-def _renew_claim(url: str, stored: StoredLease, minutes: int) -> None:
-    given = {"ticket_id": stored.ticket_id, "lease": stored.lease, "lease_minutes": minutes}
-    with connect(url) as server:
-        try:
-            response = server.call("start_work", given)
-        except SystemExit as refused:
-            if refused.code == ExitStatus.CONFLICT:  # the work ended elsewhere
-                delete_lease(url, stored.ticket_id)
-            raise
-    keep_lease(url, decode_body(response), stored.lease)
-
-
-def _print_stopped(response: httpx2.Response, _: Json) -> None:
-    _print_done("Released", decode_body(response))
+    print_done(f"Moved to {found['column']}:" if found.get("column") else "Moved", found)
 
 
 def _print_linked(response: httpx2.Response, _: Json) -> None:
@@ -215,7 +129,7 @@ def _print_links(links: list[Json]) -> None:
         print_line(f"{kind}  {style(get_name(other), fg='cyan')}  {escape_line(other['title'])}")
 
 
-def _print_done(verb: str, found: Json) -> None:
+def print_done(verb: str, found: Json) -> None:
     print_line(f"{escape_line(verb)} {style(get_name(found), fg='cyan')}  {escape_line(found['title'])}")
     if found.get("url"):
         print_line(style(escape_line(found["url"]), dim=True))
@@ -230,7 +144,4 @@ show = build_command("show", "get_ticket", _print_ticket, hidden=("include", "de
 create = build_command("create", "create_ticket", _print_created, arguments=("title",))
 comment = build_command("comment", "add_comment", _print_commented, arguments=("ticket_id", "body"))
 move = build_command("move", "move_ticket", _print_moved, arguments=("ticket_id", "column_id"))
-claim = build_command("claim", "start_work", _print_claimed, hidden=("lease",), options=[_RENEW], call=_claim)
 link = build_command("link", "link_tickets", _print_linked, arguments=("ticket_id", "kind", "other"))
-stop = build_command("stop", "stop_work", _print_stopped, hidden=("lease",), call=_stop)
-renew = click.Command("renew", callback=renew_claims, params=[_HOOK, URL_OPTION], help=renew_claims.__doc__)

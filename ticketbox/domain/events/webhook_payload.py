@@ -48,7 +48,8 @@ def build_body(format_: WebhookFormat, event: Event, key: str | None, title: str
         text = _compose_sentence(event, key, title, public_url, _escape_for_discord, "[{name}](<{url}>)")
         whole = {"content": text, "allowed_mentions": {"parse": []}}
     else:
-        whole = {"type": event.type, "timestamp": event.at, "data": event}
+        data = {**msgspec.structs.asdict(event), "ticket_key": key}
+        whole = {"type": event.type, "timestamp": event.at, "data": data}
     return msgspec.json.encode(whole)
 
 

@@ -84,9 +84,11 @@ class WorkQuestion(msgspec.Struct, frozen=True):
 
 
 class WorkTicket(msgspec.Struct, frozen=True):
-    """The ticket of a work session."""
+    """The ticket of a work session. `url` is its page."""
 
     id: str
+    key: str
+    url: str
     title: str
     project_id: str
     company_id: str

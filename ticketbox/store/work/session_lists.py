@@ -23,6 +23,8 @@ class _SessionRow(NamedTuple):
     key: int
     id: str
     ticket_id: str
+    ticket_prefix: str
+    ticket_number: int
     title: str
     project_id: str
     company_id: str
@@ -41,8 +43,8 @@ class _SessionRow(NamedTuple):
 
 
 _COLUMNS = """
-w.id, w.public_id, t.public_id, t.title, p.public_id, co.public_id, w.run, w.state, w.note, w.plan, w.links, w.usage,
-  w.started_at, w.started_by, w.last_seen_at, w.expires_at, w.ended_at, w.ended_by
+w.id, w.public_id, t.public_id, p.key, t.number, t.title, p.public_id, co.public_id, w.run, w.state,
+  w.note, w.plan, w.links, w.usage, w.started_at, w.started_by, w.last_seen_at, w.expires_at, w.ended_at, w.ended_by
 FROM work_session w JOIN ticket t ON t.id = w.ticket_id JOIN project p ON p.id = t.project_id
 JOIN company co ON co.id = p.company_id
 """
@@ -115,7 +117,14 @@ def _build_sessions(tx: Read, rows: list[_SessionRow]) -> list[tuple[int, WorkSe
         is_current = row.ended_at is None and row.expires_at > tx.now
         session = WorkSession(
             id=row.id,
-            ticket=WorkTicket(row.ticket_id, row.title, row.project_id, row.company_id),
+            ticket=WorkTicket(
+                row.ticket_id,
+                f"{row.ticket_prefix}-{row.ticket_number}",
+                f"{tx.public_url}/tickets/{row.ticket_id}",
+                row.title,
+                row.project_id,
+                row.company_id,
+            ),
             by=bylines.build(row.started_by, row.started_at),
             run=row.run,
             state=WorkState(row.state) if is_current or row.ended_at is not None else WorkState.STALE,

@@ -24,7 +24,14 @@ const at = (secondsAgo: number) => new Date(NOW - secondsAgo * 1000).toISOString
 const BY = { user: { id: 'ann', name: 'Ann' }, token_label: 'Claude Code', via: 'mcp', at: at(840) } as By;
 const SESSION: WorkSession = {
   id: 'wrk_1',
-  ticket: { id: 't-1', title: 'A ticket', project_id: 'proj_1', company_id: 'co_1' },
+  ticket: {
+    id: 't-1',
+    key: 'WEB-1',
+    url: 'http://x/tickets/t-1',
+    title: 'A ticket',
+    project_id: 'proj_1',
+    company_id: 'co_1',
+  },
   until: at(-3600),
   by: BY,
   run: null,
