@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,8 +19,9 @@ from PIL import Image
 from tests.demo import Demo
 from tests.support.cli import run
 from tests.support.seed import EMAIL, Seed, create_seed, faults
-from tests.support.server import expect_error, ok
+from tests.support.server import Box, expect_error, ok
 from ticketbox.cli.core.operations import run_operation
+from ticketbox.demo.agents import DemoAgents
 from ticketbox.demo.dataset import DATA, read_capture, read_screenshot, read_tickets
 from ticketbox.domain.captures.images.annotations import AnnotationInput
 from ticketbox.domain.captures.images.geometry import compute_bounds
@@ -110,6 +112,18 @@ def test_demo_shows_every_part_of_a_team_at_work(demo: Demo) -> None:
         assert agents == {"Jonas's coding agent"}
 
 
+def expect_agents_at_work(client: httpx.Client, since: float) -> dict[str, dict[str, Any]]:
+    """Return the sessions of the two agents, which gave signs of life after a time: one asks, and one works."""
+    found = {each["state"]: each for each in ok(client.get("/work-sessions"))["items"] if each["ended"] is None}
+    assert set(found) == {"active", "awaiting_input"}
+    for session in found.values():
+        assert {"done", "active", "pending"} == {step["state"] for step in session["plan"]}
+        assert datetime.fromisoformat(session["last_seen"]).timestamp() >= since - 0.001
+    question = found["awaiting_input"]["question"]
+    assert (question["answer"], len(question["choices"])) == (None, 2)
+    return found
+
+
 def test_captures_look_real_and_differ_in_health(demo: Demo) -> None:
     with demo.client(demo.token) as client:
         tickets = [each for each in list_all(client, "/tickets", status="all") if each["capture"]]
@@ -181,10 +195,16 @@ def test_second_demo_on_the_same_file_is_refused(demo: Demo) -> None:
         ok(client.get("/me"))
 
 
+def copy_file(db: Path, folder: Path) -> Path:
+    """A copy of the demo's file."""
+    with contextlib.closing(sqlite3.connect(db)) as connection:
+        connection.execute("VACUUM INTO ?", (str(folder / "demo.db"),))
+    return folder / "demo.db"
+
+
 def test_existing_demo_is_served_with_new_credentials(demo: Demo, tmp_path: Path) -> None:
-    copy = tmp_path / "demo.db"
-    with contextlib.closing(sqlite3.connect(demo.db)) as connection:
-        connection.execute("VACUUM INTO ?", (str(copy),))
+    copy = copy_file(demo.db, tmp_path)
+    since = time.time()
     with Demo(copy) as again:
         assert (again.password, again.token) != (demo.password, demo.token)
         with again.client(again.token) as client, again.client(demo.token) as old, again.client() as web:
@@ -193,6 +213,30 @@ def test_existing_demo_is_served_with_new_credentials(demo: Demo, tmp_path: Path
             credentials = {"email": "demo@example.org", "password": demo.password}
             expect_error(web.post("/session", json=credentials), 401, "unauthorized")
             ok(web.post("/session", json={**credentials, "password": again.password}))
+            sessions = expect_agents_at_work(client, since)
+            assert sorted(each["by"]["token_label"] for each in sessions.values()) == [
+                "Jonas's coding agent",
+                "Mei's coding agent",
+            ]
+
+
+def test_demo_agents_work_while_it_is_served_and_leave_what_people_ended(demo: Demo, tmp_path: Path) -> None:
+    agents, since = DemoAgents(copy := copy_file(demo.db, tmp_path)), time.time()
+    agents.start()
+    with Box(copy) as box, box.client(demo.token) as client, box.client() as web:
+        waiting = expect_agents_at_work(client, since)["awaiting_input"]
+        since = time.time()
+        agents.renew()
+        expect_agents_at_work(client, since)
+        credentials = {"email": "demo@example.org", "password": demo.password}
+        ok(web.post("/session", json=credentials))
+        ok(web.delete(f"/tickets/{waiting['ticket']['id']}/work"))
+        ok(web.post(f"/tickets/{waiting['ticket']['id']}/archive"))
+        agents.renew()
+        running = ok(client.get("/work-sessions", params={"state": "active"}))["items"]
+        assert [each["by"]["user"]["name"] for each in running] == ["Mei Tanaka"]
+        DemoAgents(copy).start()  # without the archived ticket
+        assert len(ok(client.get("/work-sessions", params={"state": "active"}))["items"]) == 1
 
 
 @pytest.fixture(scope="module")

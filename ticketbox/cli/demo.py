@@ -34,19 +34,22 @@ TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
 def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
     """Create a file with a company, two projects and tickets with captures, and serve it."""
     from ticketbox.app import lock_file
+    from ticketbox.demo.agents import DemoAgents
     from ticketbox.store.file.migrate import UnusableFile
 
     with listen(host, port) as listener:
         port = listener.getsockname()[1]
         settings = Settings(db=db, host=host, port=port, public_url=parse_public_url(None, host, port, tls=False))
-        credentials = ""
+        credentials, agents = "", DemoAgents(db)
         try:
             with lock_file(db):
                 if not db.exists():
                     _create(db)
                 credentials = _issue_credentials(db, settings.public_url)
+                agents.start()
         except UnusableFile as error:
             exit_with_error(str(error))
+        agents.keep_alive()
         run(
             settings,
             listener,

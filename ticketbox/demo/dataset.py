@@ -1,4 +1,4 @@
-"""The demo's data: `data/company.json`, `data/tickets.json`, `data/captures/` and `data/screenshots/`.
+"""The demo's data: company, tickets and agents in `data/*.json`, `data/captures/` and `data/screenshots/`.
 
 An author (`by`) is `person/client`. The client is `web`, a session in the web app, or one of `company.json`, an access
 token. A file that doesn't fit its Struct raises msgspec.ValidationError.
@@ -84,6 +84,17 @@ class DemoTicket(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     history: list[DemoStep] = []
 
 
+class DemoAgent(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """An agent that works on a ticket while the demo is served: what it reports, and what it asks."""
+
+    by: str
+    title: str
+    run: str
+    branch: str
+    progress: dict[str, Any]
+    question: dict[str, Any] | None = None
+
+
 class DemoCapture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A capture as the extension records it.
 
@@ -108,6 +119,11 @@ def read_company() -> DemoCompany:
 def read_tickets() -> list[DemoTicket]:
     """Read all tickets."""
     return _read("tickets.json", list[DemoTicket])
+
+
+def read_agents() -> list[DemoAgent]:
+    """Read the agents at work."""
+    return _read("agents.json", list[DemoAgent])
 
 
 def read_capture(name: str) -> DemoCapture:
