@@ -85,7 +85,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
             asyncio.create_task(search_merge.run(services, stopping)),
             asyncio.create_task(backups.run(_plan_backups(settings), services, stopping)),
-            asyncio.create_task(webhooks.run(services, stopping)),
+            asyncio.create_task(webhooks.run(services, stopping, settings.max_deliveries)),
             asyncio.create_task(delivery.run(services, settings.relay, stopping)),
             asyncio.create_task(systemd.run(services, stopping)),
             asyncio.create_task(client_metadata.run(services, stopping)),

@@ -11,6 +11,7 @@ import msgspec
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 
 if TYPE_CHECKING:
     from ticketbox.domain.events.email_server import EmailServer
@@ -45,6 +46,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_keep: int = DEFAULT_KEEP
     backup_dir: Path | None = None
     drop_captures_after: int | None = None
+    max_deliveries: int = DEFAULT_DELIVERIES
     max_uploads: int = DEFAULT_UPLOADS
     min_upload_rate: int = DEFAULT_UPLOAD_RATE
     relay: "EmailServer | None" = None

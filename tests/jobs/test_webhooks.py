@@ -1,12 +1,15 @@
 """Deliveries over a day, on a clock that the tests set: waits, giving up, order, and a crash."""
 
 import asyncio
+import threading
+from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
 
+from tests.support.server import eventually
 from tests.support.webhook_receiver import Receiver, run_receiver
 from ticketbox.domain.core.clock import DAY, HOUR, Clock
 from ticketbox.domain.core.limits import RateLimiter
@@ -121,6 +124,38 @@ def test_waits_double_up_to_six_hours_and_end_within_a_day() -> None:
     assert waits[-1] == 6 * HOUR
     assert len(waits) == 14
     assert DAY - 6 * HOUR < now - begun <= DAY
+
+
+def test_slow_receivers_of_a_company_leave_room_for_a_younger_one(tmp_path: Path) -> None:
+    """20 webhooks, as many as a company can have, whose receivers don't answer."""
+
+    async def test(bench: Bench) -> None:
+        release = threading.Event()
+        receiver, url = bench.receiver, bench.receiver.url
+        receiver.answer = lambda got: 204 if got.path == "/hook/quick" or release.wait(30) else 500
+
+        def plant(tx: Write) -> None:
+            tx.execute("UPDATE webhook SET url = ?", (f"{url}/slow",))
+            tx.execute("INSERT INTO company (public_id, name, created_at, created_by) VALUES ('co2', 'D', 0, 1)")
+            for company, name in (*[(1, "slow")] * 19, (2, "quick")):
+                new = webhooks.NewWebhookRow(company, "Hook", f"{url}/{name}", WebhookFormat.STANDARD, None, SECRET, 1)
+                webhooks.insert_webhook(tx, new)
+            for company in (1, 2):
+                events.record_event(tx, "company.changed", 1, company)
+
+        await bench.database.write(plant)
+        await bench.deliverer.start()
+        await asyncio.to_thread(eventually, lambda: len(receiver.got) == 6)
+        first = Counter(got.path for got in receiver.got)
+        release.set()
+        assert first == {"/hook/slow": 5, "/hook/quick": 1}
+        ((queue, waits, _),) = bench.services.queue_times.list_waits()
+        assert (queue, waits[-1]) == ("deliveries", ("+Inf", 6))
+        await bench.deliverer.wait_until_idle()
+        await bench.round()
+        assert Counter(got.path for got in receiver.got) == {"/hook/slow": 20, "/hook/quick": 1}
+
+    on_a_bench(tmp_path, test)
 
 
 def test_receiver_that_fails_for_a_day_is_disabled_and_can_be_replayed(

@@ -15,6 +15,7 @@ from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 from ticketbox.settings import (
     DEFAULT_HOST,
     DEFAULT_KEEP,
@@ -86,6 +87,13 @@ STOP_SECONDS = 7
     help="Delete captures of tickets this long after they were archived, such as 180d.  [default: never]",
 )
 @click.option(
+    "--max-deliveries",
+    default=DEFAULT_DELIVERIES,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="How many webhook deliveries are sent at a time; a company has a quarter of them at most.",
+)
+@click.option(
     "--max-uploads",
     default=DEFAULT_UPLOADS,
     show_default=True,
@@ -124,6 +132,7 @@ def serve(
     backup_keep: int,
     backup_dir: Path | None,
     drop_captures_after: int | None,
+    max_deliveries: int,
     max_uploads: int,
     min_upload_rate: int,
     smtp_url: str | None,
@@ -157,6 +166,7 @@ def serve(
             backup_keep=backup_keep,
             backup_dir=backup_dir,
             drop_captures_after=drop_captures_after,
+            max_deliveries=max_deliveries,
             max_uploads=max_uploads,
             min_upload_rate=min_upload_rate,
             relay=relay,

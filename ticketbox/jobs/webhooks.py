@@ -4,6 +4,7 @@ import asyncio
 import logging
 
 from ticketbox.domain.events import webhook_payload, webhook_signature
+from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES, DeliveryTurns
 from ticketbox.jobs.periodic import IDLE_SECONDS, RETRY_SECONDS, Waker, get_seconds_until, run_rounds
 from ticketbox.operations.core.services import FetchError, Services
 from ticketbox.store.events import webhook_outbox
@@ -11,15 +12,13 @@ from ticketbox.store.events.webhook_outbox import AttemptOutcome, DueDelivery
 
 log = logging.getLogger("ticketbox.jobs")
 
-ROUND_LIMIT = 20
-WEBHOOK_LIMIT = 4
 ANSWER_SECONDS = 10.0
 STOP_SECONDS = 2.0
 
 
-async def run(services: Services, stopping: asyncio.Event) -> None:
+async def run(services: Services, stopping: asyncio.Event, max_deliveries: int) -> None:
     """Deliver until the server stops. Deliveries that the stop interrupts are repeated after the next start."""
-    deliverer = Deliverer(services)
+    deliverer = Deliverer(services, max_deliveries)
     services.listeners.add_callback(deliverer.waker.wake)
     try:
         await run_rounds(deliverer.start, deliverer.waker, stopping, "webhook delivery")
@@ -30,9 +29,9 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
 class Deliverer:
     """Sends deliveries, several concurrently."""
 
-    def __init__(self, services: Services) -> None:
+    def __init__(self, services: Services, most: int = DEFAULT_DELIVERIES) -> None:
         self._services = services
-        self._running: dict[int, set[int]] = {}
+        self._turns = DeliveryTurns(most)
         self._tasks: set[asyncio.Task[None]] = set()
         self.waker = Waker()
 
@@ -42,10 +41,9 @@ class Deliverer:
         if await database.read(webhook_outbox.has_new_events, brief=True):
             await database.write(webhook_outbox.create_deliveries)
             self.waker.wake()  # there may be more than fits in one round
-        for each in await database.read(
-            lambda tx: webhook_outbox.list_due(tx, self._running, ROUND_LIMIT, WEBHOOK_LIMIT)
-        ):
-            self._running.setdefault(each.webhook, set()).add(each.key)
+        for each in await database.read(lambda tx: webhook_outbox.list_due(tx, self._turns)):
+            self._turns.begin(each.company, each.webhook, each.key)
+            self._services.queue_times.record_wait("deliveries", max(0, database.clock.now() - each.due_at) / 1000)
             task = asyncio.create_task(self._deliver(each))
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
@@ -73,10 +71,7 @@ class Deliverer:
             log.exception("the outcome of a delivery couldn't be stored; it will be repeated")
             await asyncio.sleep(RETRY_SECONDS)
         finally:
-            running = self._running[due.webhook]
-            running.discard(due.key)
-            if not running:
-                del self._running[due.webhook]
+            self._turns.end(due.webhook, due.key)
             self.waker.wake()
 
     async def _send(self, due: DueDelivery) -> AttemptOutcome:

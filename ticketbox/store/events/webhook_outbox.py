@@ -10,6 +10,7 @@ import msgspec
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
+from ticketbox.domain.events.delivery_turns import DeliveryTurns
 from ticketbox.domain.events.records import Event, WebhookFormat
 from ticketbox.domain.events.retry_schedule import compute_next_attempt
 from ticketbox.store.events import events, webhooks
@@ -64,6 +65,7 @@ class DueDelivery(msgspec.Struct, frozen=True):
     """A delivery that is due; each secret signs it."""
 
     key: int
+    company: int
     webhook: int
     url: str
     format: WebhookFormat
@@ -71,15 +73,16 @@ class DueDelivery(msgspec.Struct, frozen=True):
     event: Event
     ticket_key: str | None
     title: str | None
+    due_at: int
 
 
 SELECT_WEBHOOKS_WITH_DUE = """
-SELECT w.id FROM webhook w
+SELECT w.id, w.company_id FROM webhook w
 WHERE EXISTS (SELECT 1 FROM delivery d WHERE d.webhook_id = w.id AND d.due_at IS NOT NULL AND d.due_at <= ?)
 """
 SELECT_DUE = """
-SELECT d.id, w.id, w.url, w.format, w.secret, d.event_id, p.key || '-' || t.number, t.title,
-  iif(w.old_until > ?2, w.old_secret, NULL)
+SELECT d.id, w.company_id, w.id, w.url, w.format, w.secret, d.event_id, p.key || '-' || t.number, t.title,
+  iif(w.old_until > ?2, w.old_secret, NULL), d.due_at
 FROM delivery d JOIN webhook w ON w.id = d.webhook_id
 LEFT JOIN event e ON e.id = d.event_id LEFT JOIN ticket t ON t.id = e.ticket_id
 LEFT JOIN project p ON p.id = t.project_id
@@ -94,6 +97,7 @@ class _DueRow(NamedTuple):
     """A row of SELECT_DUE."""
 
     key: int
+    company: int
     webhook: int
     url: str
     format: str
@@ -102,22 +106,22 @@ class _DueRow(NamedTuple):
     ticket_key: str | None
     title: str | None
     old_secret: bytes | None
+    due_at: int
 
 
-def list_due(tx: Read, running: dict[int, set[int]], most: int, most_each: int) -> list[DueDelivery]:
-    """List due deliveries, a few of each webhook. `running` holds those in flight, by webhook."""
-    due: list[_DueRow] = []
-    capacity = most - sum(map(len, running.values()))
-    for (webhook,) in tx.fetch_all(SELECT_WEBHOOKS_WITH_DUE, (tx.now,)):
-        in_flight = running.get(webhook, set())
-        free = min(most_each - len(in_flight), capacity - len(due))
-        if free > 0:
-            rows = map(_DueRow._make, tx.fetch_all(SELECT_DUE, (webhook, tx.now, free + len(in_flight))))
-            due += [row for row in rows if row.key not in in_flight][:free]
+def list_due(tx: Read, turns: DeliveryTurns) -> list[DueDelivery]:
+    """List the due deliveries whose turn it is."""
+
+    def load(webhook: int, in_flight: set[int], most: int) -> list[_DueRow]:
+        rows = map(_DueRow._make, tx.fetch_all(SELECT_DUE, (webhook, tx.now, most + len(in_flight))))
+        return [row for row in rows if row.key not in in_flight][:most]
+
+    due = turns.choose(tx.fetch_all(SELECT_WEBHOOKS_WITH_DUE, (tx.now,)), load)
     events_by_key = events.load_events_by_key(tx, [row.event for row in due])
     return [
         DueDelivery(
             row.key,
+            row.company,
             row.webhook,
             row.url,
             WebhookFormat(row.format),
@@ -125,6 +129,7 @@ def list_due(tx: Read, running: dict[int, set[int]], most: int, most_each: int) 
             events_by_key[row.event],
             row.ticket_key,
             row.title,
+            row.due_at,
         )
         for row in due
     ]
