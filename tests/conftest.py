@@ -1,7 +1,7 @@
 """One server for each test worker, and a separate company for each test."""
 
 import os
-import tempfile
+import sys
 from collections.abc import Iterator
 
 import pytest
@@ -12,11 +12,12 @@ from tests.support.server import Box, World, run_server
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep compiled modules in a temporary folder if they must not be left behind; compiling is half of a start."""
-    if os.environ.pop("PYTHONDONTWRITEBYTECODE", None):
-        folder = tempfile.TemporaryDirectory(prefix="ticketbox-compiled-", ignore_cleanup_errors=True)
-        os.environ["PYTHONPYCACHEPREFIX"] = folder.name  # inherited by the workers and the processes that they start
-        config.add_cleanup(folder.cleanup)
+    """Keep compiled modules in pytest's cache if they must not be left behind; compiling is half of a start."""
+    if sys.dont_write_bytecode and config.cache is not None:
+        del os.environ["PYTHONDONTWRITEBYTECODE"]
+        sys.dont_write_bytecode = False
+        sys.pycache_prefix = str(config.cache.mkdir("compiled"))
+        os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for the workers and the processes that they start
 
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:

@@ -45,7 +45,8 @@ def talk_over_stdio(
     mode: str, environment: dict[str, str], log: Path, work: Callable[[Client], Awaitable[T]], *options: str
 ) -> T:
     """Start the local server with this environment and these options, and talk to it."""
-    given = {"PATH": os.environ["PATH"], "HOME": str(log.parent), **environment}
+    compiled = {name: value for name, value in os.environ.items() if name == "PYTHONPYCACHEPREFIX"}
+    given = {"PATH": os.environ["PATH"], "HOME": str(log.parent), **compiled, **environment}
     parameters = StdioServerParameters(command=sys.executable, args=["-m", "ticketbox", "mcp", *options], env=given)
 
     async def run() -> T:
