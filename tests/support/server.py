@@ -80,7 +80,7 @@ class Box:
 
     def command(self) -> list[str]:
         """The command that starts the server."""
-        flags = ["--db", str(self.db), "--port", "0", "--no-open"]
+        flags = ["--db", str(self.db), "--port", "0", "--no-open", "--client-metadata", "off"]  # arguments come last
         return [sys.executable, "-m", "ticketbox", "serve", *flags, *self.arguments]
 
     def setup_address(self) -> str:

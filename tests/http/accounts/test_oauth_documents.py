@@ -120,7 +120,7 @@ def publisher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publisher]:
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory, publisher: Publisher) -> Iterator[Box]:
     """A server that may fetch from this machine."""
-    flags = ("--trusted-proxy", "127.0.0.1/32", "--allow-private-addresses")
+    flags = ("--trusted-proxy", "127.0.0.1/32", "--allow-private-addresses", "--client-metadata", "on")
     with run_server(tmp_path_factory.mktemp("documents"), *flags) as running:
         yield running
 
