@@ -6,6 +6,7 @@ its line here.
 
 import contextlib
 import copy
+import functools
 import itertools
 import json
 import re
@@ -497,17 +498,34 @@ def update_row(db: Path, statement: str, *parameters: object) -> None:
 # When a credential was last used is written now and then, whatever the request came to; and webhooks look at events
 # after they happened.
 _FLEETING = {"credential": {"last_used_at"}, "webhook": {"seen", "failing_since"}}
-# The webhooks' job fills these whenever it gets to it, for another test's webhooks as well.
-_OF_JOBS = {"delivery", "attempt"}
+# Jobs fill or merge these whenever they get to it, for another test's rows as well.
+_OF_JOBS = {"delivery", "attempt", "search_data", "search_idx"}
+
+
+class _Contents:
+    """What a file contains, read again only after a commit."""
+
+    def __init__(self, db: Path) -> None:
+        self._connection = read_only(db)
+        self._version = 0
+        self._rows: dict[str, list[Any]] = {}
+
+    def read(self) -> dict[str, list[Any]]:
+        """Return every row. `data_version` is another number after each commit of another connection."""
+        (version,) = self._connection.execute("PRAGMA data_version").fetchone()
+        if version != self._version:
+            tables = [table for table in _tables(self._connection) if table not in _OF_JOBS]
+            self._rows = {table: _rows_of(self._connection, table) for table in tables}
+            self._version = version
+        return self._rows
+
+
+_contents = functools.cache(_Contents)
 
 
 def read_contents(db: Path) -> dict[str, list[Any]]:
     """Every row of every table, except for what changes without a request."""
-    connection = read_only(db)
-    try:
-        return {table: _rows_of(connection, table) for table in _tables(connection) if table not in _OF_JOBS}
-    finally:
-        connection.close()
+    return _contents(db).read()
 
 
 def _tables(connection: sqlite3.Connection) -> Iterator[str]:
