@@ -4,6 +4,8 @@ import os
 
 import click
 
+from ticketbox.domain.core.imports import pause_garbage_collection
+
 
 @click.command()
 @click.option(
@@ -21,13 +23,14 @@ def mcp(tools: str) -> None:
     Reads SERVICE_API_TOKEN and TICKETBOX_URL (default: the local server) from the environment. Without a token, uses
     the sign-in of `ticketbox login --mcp`.
     """
-    import asyncio
-    import functools
+    with pause_garbage_collection():
+        import asyncio
+        import functools
 
-    from ticketbox.cli.client.credentials import Resource, find_default_server, load_grant
-    from ticketbox.domain.core.server_url import parse_server_url
-    from ticketbox.mcp.hosted import DEFAULT_URL
-    from ticketbox.mcp.stdio import serve
+        from ticketbox.cli.client.credentials import Resource, find_default_server, load_grant
+        from ticketbox.domain.core.server_url import parse_server_url
+        from ticketbox.mcp.hosted import DEFAULT_URL
+        from ticketbox.mcp.stdio import serve
 
     if os.environ.get("SERVICE_API_TOKEN", "").strip():
         asyncio.run(serve(tools=tools))

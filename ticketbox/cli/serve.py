@@ -14,6 +14,7 @@ from ticketbox.cli.core.email_server import add_email_options, read_email_option
 from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
+from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 from ticketbox.settings import (
@@ -194,9 +195,10 @@ def run(settings: Settings, listener: socket.socket, *, open_browser: bool, mess
 
 
 async def _serve(settings: Settings, listener: socket.socket, open_browser: bool, message: str) -> None:
-    from ticketbox.app import open_appliance
-    from ticketbox.jobs import systemd
-    from ticketbox.server import serve_until_stopped
+    with pause_garbage_collection():
+        from ticketbox.app import open_appliance
+        from ticketbox.jobs import systemd
+        from ticketbox.server import serve_until_stopped
 
     async with open_appliance(settings) as appliance:
         if not settings.secure and not settings.public_url.startswith(

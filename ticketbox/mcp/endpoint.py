@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.limits import MAX_WAIT_SECONDS
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import (
@@ -92,9 +93,10 @@ class Endpoint:
                 await stopping.wait()
 
     def _load_sdk(self) -> "tuple[StreamableHTTPSessionManager, FastPath]":
-        from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+        with pause_garbage_collection():
+            from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-        from ticketbox.mcp.fast_path import FastPath
+            from ticketbox.mcp.fast_path import FastPath
 
         server = self.build_server()
         manager = StreamableHTTPSessionManager(
