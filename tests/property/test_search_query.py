@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from ticketbox.domain.core.problems import InvalidRequest
@@ -40,6 +40,7 @@ def index() -> Iterator[sqlite3.Connection]:
             yield connection
 
 
+@settings(deadline=None)  # a busy machine is slow at times
 @given(QUERIES, st.booleans())
 @example("cart\0", False)
 @example('"the\0cart"', True)
@@ -60,6 +61,7 @@ def test_any_text_is_a_valid_index_query_or_rejected(index: sqlite3.Connection, 
         index.execute("SELECT rowid FROM search(?)", (search.compose_expression(question, titled=titled),)).fetchall()
 
 
+@settings(deadline=None)  # a busy machine is slow at times
 @given(st.lists(st.sampled_from(["cart", "stays", "the", "CART", "Stáys"]), min_size=1, max_size=4))
 def test_all_words_of_a_title_find_it_in_any_order(index: sqlite3.Connection, words: list[str]) -> None:
     query = parse_query(" ".join(words), NOW)
@@ -67,6 +69,7 @@ def test_all_words_of_a_title_find_it_in_any_order(index: sqlite3.Connection, wo
     assert index.execute("SELECT rowid FROM search(?)", (search.compose_expression(question),)).fetchall() == [(1,)]
 
 
+@settings(deadline=None)  # a busy machine is slow at times
 @given(st.integers(0, NOW), st.integers(0, NOW))
 def test_months_of_a_period_cover_every_moment(one: int, two: int) -> None:
     least, most = min(one, two), max(one, two) + 1
