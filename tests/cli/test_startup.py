@@ -6,6 +6,7 @@ from pathlib import Path
 import httpx
 import pytest
 
+from tests.support.long_runs import mark_long
 from tests.support.mcp_client import ACCEPT, MESSAGE
 from tests.support.seed import PatchedServer, Seed
 from tests.support.server import Box, eventually, ok
@@ -49,7 +50,7 @@ def post_to_mcp(box: Box, **headers: str) -> httpx.Response:
     return httpx.post(f"{box.url}/mcp", json=MESSAGE, headers={**ACCEPT, **headers}, timeout=20)
 
 
-@pytest.mark.parametrize("warm", [0, 600])
+@pytest.mark.parametrize("warm", [mark_long(0), 600])
 def test_failed_mcp_import_is_reported_and_retried(seed: Seed, tmp_path: Path, warm: int) -> None:
     marker = tmp_path / "broken"
     marker.touch()

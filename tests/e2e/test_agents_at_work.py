@@ -70,7 +70,7 @@ def test_other_members_cannot_release_the_ticket(chromium: Chromium, world: Worl
     use(chromium, mia, f"/tickets/{ticket['id']}", look)
 
 
-@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+@EVERY
 def test_board_and_table_show_who_works_since_when(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket, other = world.ticket("Cart total shows NaN"), world.ticket("Nobody works on this")
     agent = world.owner.client("tickets:write", label="Claude Code")
@@ -220,7 +220,7 @@ def test_question_is_answered_with_a_button(chromium: Chromium, world: World, lo
     assert agent.read_answer() == "Create another ticket"
 
 
-@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+@EVERY
 def test_plan_is_declined_and_approved_and_work_is_accepted(chromium: Chromium, world: World, looks: Looks) -> None:
     ok(world.owner.web.patch(f"/projects/{world.project}", json={"plan_approval": True, "done_approval": True}))
     agent = Agent(world)
@@ -303,7 +303,7 @@ def test_viewers_see_the_question_without_answers(chromium: Chromium, world: Wor
     use(chromium, vera, agent.page, look)
 
 
-@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+@EVERY
 def test_board_shows_steps_and_a_waiting_question(chromium: Chromium, world: World, looks: Looks) -> None:
     agent = Agent(world)
 
@@ -320,7 +320,7 @@ def test_board_shows_steps_and_a_waiting_question(chromium: Chromium, world: Wor
     use(chromium, world.owner, f"/projects/{world.project}", watch, looks)
 
 
-@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+@EVERY
 def test_question_is_answered_in_the_inbox(chromium: Chromium, world: World, looks: Looks) -> None:
     agent = Agent(world)
 

@@ -10,6 +10,7 @@ from playwright.async_api import Locator, Page, expect
 from tests.e2e.app import LOOKS, PHONE, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import HEIGHT, WIDTH, capture_on
+from tests.support.long_runs import mark_long
 from tests.support.server import World, ok
 
 
@@ -239,7 +240,7 @@ def test_image_is_zoomed_and_panned(chromium: Chromium, world: World) -> None:
     use(chromium, world.owner, f"/tickets/{ticket['id']}", zoom)
 
 
-@pytest.mark.parametrize("touch", [False, True], ids=["narrow", "touched"])
+@pytest.mark.parametrize("touch", [mark_long(False), True], ids=["narrow", "touched"])
 def test_key_hints_are_hidden_on_touch_screens(chromium: Chromium, world: World, touch: bool) -> None:
     ticket = capture_on(world)
 

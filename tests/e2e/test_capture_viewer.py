@@ -13,6 +13,7 @@ from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import START, capture_on, failure, line, request
 from tests.e2e.devtools_recorder import Json
+from tests.support.long_runs import mark_long
 from tests.support.server import World, ok
 
 SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
@@ -214,9 +215,11 @@ def test_errors_are_grouped_by_fingerprint(chromium: Chromium, world: World) -> 
     ("health", "words"),
     [
         ({"status": "blocked", "reason": "csp"}, "not recorded: the page’s Content Security Policy"),
-        ({"status": "blocked", "reason": "restricted_page"}, "the browser does not allow extensions on this page"),
-        ({"status": "disabled", "reason": "policy"}, "disabled: the project’s capture policy excludes it"),
-        ({"status": "partial", "reason": "limit", "dropped": 1200}, "1,200 entries were dropped"),
+        mark_long(
+            ({"status": "blocked", "reason": "restricted_page"}, "the browser does not allow extensions on this page")
+        ),
+        mark_long(({"status": "disabled", "reason": "policy"}, "disabled: the project’s capture policy excludes it")),
+        mark_long(({"status": "partial", "reason": "limit", "dropped": 1200}, "1,200 entries were dropped")),
         ({"status": "empty", "reason": None}, None),
     ],
     ids=["csp", "restricted", "policy", "limit", "empty"],

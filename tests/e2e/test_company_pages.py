@@ -9,6 +9,7 @@ from playwright.async_api import Page, ViewportSize, expect
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
+from tests.support.long_runs import mark_long
 from tests.support.server import World, expect_error, ok
 
 
@@ -86,7 +87,7 @@ def test_a_member_leaves(chromium: Chromium, world: World) -> None:
     chromium.visit(visit)
 
 
-@pytest.mark.parametrize("role", ["viewer", "member"])
+@pytest.mark.parametrize("role", ["viewer", mark_long("member")])
 def test_forbidden_actions_are_not_shown(chromium: Chromium, world: World, role: str) -> None:
     person = world.join("Bob", role)
     base = f"/companies/{world.company}"

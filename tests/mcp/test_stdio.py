@@ -13,6 +13,7 @@ import pytest
 from mcp.client import Client
 from mcp_types import TextContent, TextResourceContents
 
+from tests.support.long_runs import mark_long
 from tests.support.mcp_client import GENERATIONS, NEWEST, talk_over_stdio
 from tests.support.server import Box, World, ok, run_server
 from ticketbox.cli.core.operations import run_operation
@@ -51,7 +52,7 @@ def test_hosted_tools_and_errors_are_relayed(world: World, mode: str, tmp_path: 
     [
         ({}, "SERVICE_API_TOKEN isn't set"),
         ({"SERVICE_API_TOKEN": "tok_wrong"}, "answers 401"),
-        ({"SERVICE_API_TOKEN": "tok_wrong", "TICKETBOX_URL": "http://127.0.0.1:9"}, "can't be reached"),
+        mark_long(({"SERVICE_API_TOKEN": "tok_wrong", "TICKETBOX_URL": "http://127.0.0.1:9"}, "can't be reached")),
     ],
 )
 def test_without_a_valid_token_the_list_is_empty_and_stderr_says_why(
@@ -67,7 +68,7 @@ def test_without_a_valid_token_the_list_is_empty_and_stderr_says_why(
     assert "tok_wrong" not in (tmp_path / "log").read_text()
 
 
-@pytest.mark.parametrize("path", ["/mcp", "/mcp/", "/api/v1", "/"])
+@pytest.mark.parametrize("path", [mark_long("/mcp"), "/mcp/", mark_long("/api/v1"), mark_long("/")])
 def test_address_of_an_endpoint_is_accepted(world: World, path: str, tmp_path: Path) -> None:
     environment = {"TICKETBOX_URL": world.box.url + path, "SERVICE_API_TOKEN": world.owner.token("read")}
 
@@ -82,7 +83,7 @@ def test_address_of_an_endpoint_is_accepted(world: World, path: str, tmp_path: P
     ("setting", "reason"),
     [
         ("localhost:8420", "TICKETBOX_URL: localhost:8420 isn't a server's address"),
-        ("http://[", "TICKETBOX_URL: http://[ isn't a server's address"),
+        mark_long(("http://[", "TICKETBOX_URL: http://[ isn't a server's address")),
         ("{url}/tickets", "not as ticketbox does; set TICKETBOX_URL"),
     ],
 )

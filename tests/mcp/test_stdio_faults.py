@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 from mcp.client import Client
 
-from tests.support.mcp_client import GENERATIONS, talk_over_stdio
+from tests.support.long_runs import mark_long
+from tests.support.mcp_client import NEWEST, talk_over_stdio
 from tests.support.server import Box, World, ok, run_server
 from ticketbox.cli.core.operations import run_operation
 
@@ -33,7 +34,7 @@ async def call(client: Client, name: str, **arguments: Any) -> tuple[bool, dict[
     return bool(result.is_error), result.structured_content, text
 
 
-@pytest.mark.parametrize("mode", GENERATIONS)
+@pytest.mark.parametrize("mode", [mark_long("legacy"), NEWEST])
 def test_killed_service_makes_tool_errors_and_the_session_continues_after_its_restart(
     mode: str, tmp_path: Path
 ) -> None:
@@ -153,7 +154,7 @@ def test_write_whose_answer_is_lost_is_reported_and_not_repeated(world: World, t
     assert [each["type"] for each in events].count("ticket.moved") == 1
 
 
-@pytest.mark.parametrize("mode", GENERATIONS)
+@pytest.mark.parametrize("mode", [mark_long("legacy"), NEWEST])
 def test_service_that_never_runs_makes_a_tool_error_within_seconds(mode: str, tmp_path: Path) -> None:
     environment = {"TICKETBOX_URL": "http://127.0.0.1:9", "SERVICE_API_TOKEN": "tok_x"}
 

@@ -1,8 +1,10 @@
 """How much the long tests do. `TICKETBOX_TIMES=10 uv run --group dev pytest -m long` does ten times as much."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 TIMES = int(os.environ.get("TICKETBOX_TIMES", "1"))
@@ -16,3 +18,13 @@ def hypothesis_settings(examples: int) -> settings:
     # its metaclass doesn't say what it iterates over
     every: list[HealthCheck] = list(HealthCheck)  # pyright: ignore[reportAssignmentType]
     return settings(max_examples=examples, deadline=None, database=None, suppress_health_check=every)
+
+
+def sample_cases(cases: Iterable[Any], every: int) -> list[Any]:
+    """Parameters for a test: every nth case, and the others with the long tests."""
+    return [case if index % every == 0 else mark_long(case) for index, case in enumerate(cases)]
+
+
+def mark_long(case: Any) -> Any:
+    """A case for the long tests: one that repeats a quick test."""
+    return pytest.param(*(case if isinstance(case, tuple) else (case,)), marks=pytest.mark.long)

@@ -20,6 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
+from tests.support.long_runs import mark_long
 from tests.support.oauth_app import CALLBACK, App, browser_of, challenge_of, handle_in
 from tests.support.operation_cases import update_row
 from tests.support.server import Box, World, ok, run_server
@@ -229,7 +230,7 @@ def is_offered(box: Box) -> bool:
 CLAUDE_CODE = "https://claude.ai/oauth/claude-code-client-metadata"
 
 
-@pytest.mark.parametrize("mode", ["auto", "on", "off"])
+@pytest.mark.parametrize("mode", ["auto", mark_long("on"), "off"])
 def test_documents_are_offered_and_common_clients_connect_without_internet_access(
     publisher: Publisher, mode: str, tmp_path: Path
 ) -> None:

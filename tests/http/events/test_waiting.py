@@ -15,7 +15,8 @@ import pytest
 from mcp.client import Client
 
 from tests.support.event_stream import insert_event
-from tests.support.mcp_client import ACCEPT, GENERATIONS, talk, talk_over_stdio
+from tests.support.long_runs import mark_long
+from tests.support.mcp_client import ACCEPT, GENERATIONS, NEWEST, talk, talk_over_stdio
 from tests.support.server import Box, World, eventually, expect_error, ok, run_server, ticketbox
 
 SOON = 1.0  # seconds from an event to the answer, as promised
@@ -227,7 +228,7 @@ def test_agent_waits_over_mcp(world: World, mode: str) -> None:
     talk(world, mode, work, world.owner.token("read"))
 
 
-@pytest.mark.parametrize("mode", GENERATIONS)
+@pytest.mark.parametrize("mode", [mark_long("legacy"), NEWEST])
 def test_cancelled_call_over_stdio_leaves_nothing_behind(tmp_path: Path, mode: str) -> None:
     with run_server(tmp_path, "--trusted-proxy", "127.0.0.1/32") as box:
         world = World(box)
