@@ -27,6 +27,7 @@ from ticketbox.operations.core.listeners import Listeners
 from ticketbox.operations.core.services import Fetch, FetchedResponse, Services
 from ticketbox.settings import Settings
 from ticketbox.store.file.database import Database
+from ticketbox.store.file.guard import FileGuard, FileInUse
 from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
 log = logging.getLogger("ticketbox")
@@ -62,11 +63,14 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
 
     Raises UnusableFile for a file that can't be served, or that another server has open.
     """
-    with lock_file(settings.db):
+    with lock_file(settings.db) as guard:
         prepare_file(settings.db, log.info)
+        guard.lock()
         clock = Clock()
         listeners = Listeners()
-        database = await Database.open(settings.db, clock, publish=listeners.publish, public_url=settings.public_url)
+        database = await Database.open(
+            settings.db, clock, publish=listeners.publish, public_url=settings.public_url, guard=guard
+        )
         services = Services(
             database,
             RateLimiter(clock.monotonic),
@@ -118,20 +122,26 @@ def _create_fetch(settings: Settings) -> Fetch:
 
 
 @contextlib.contextmanager
-def lock_file(db: Path) -> Generator[None]:
-    """Lock the file against a second server. Raises UnusableFile if it is locked."""
-    path = db.with_name(db.name + ".lock")
+def lock_file(db: Path) -> Generator[FileGuard]:
+    """Lock the file against a second server, by its name and the file itself. Raises UnusableFile if it is locked."""
+    path = db.resolve().with_name(db.resolve().name + ".lock")
+    guard = FileGuard(db)
     lock = FileLock(path, timeout=0, mode=0o600)
     try:
         db.parent.mkdir(parents=True, exist_ok=True)
         lock.acquire()
         path.chmod(0o600)  # a file of an earlier version can be readable by others
+        guard.lock()
+    except FileInUse:
+        lock.release()
+        raise UnusableFile(f"{db}: another ticketbox server is using this file") from None
     except Timeout:
         why = "another ticketbox server is using this file" if path.exists() else "can't create the lock file"
         raise UnusableFile(f"{db}: {why}") from None
     except OSError as error:
         raise UnusableFile(f"{db}: can't create the lock file: {error.strerror}") from error
     try:
-        yield
+        yield guard
     finally:
+        guard.close()
         lock.release()

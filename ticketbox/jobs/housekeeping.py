@@ -37,6 +37,7 @@ async def run(services: Services, stopping: asyncio.Event, drop_captures_after: 
         await wait_for_stop(stopping, INTERVAL_SECONDS)
         try:
             progress = await run_round(services, progress, drop_captures_after)
+            await services.database.shrink_log()
         except Exception:
             log.exception("housekeeping failed; it will be retried in a minute")
 

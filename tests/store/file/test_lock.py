@@ -1,8 +1,21 @@
-"""The lock of a file that a server uses."""
+"""The file that a server uses: its lock, what happens when it disappears, and what remains of deleted bytes."""
 
+import asyncio
+import contextlib
+import secrets
 from pathlib import Path
 
+import httpx
+import pytest
+
+from tests.support.cli import run
+from tests.support.seed import Seed
+from tests.support.server import expect_error, ok
 from ticketbox.app import lock_file
+from ticketbox.store.core import blobs
+from ticketbox.store.file.connection import connect
+from ticketbox.store.file.database import LONG_LOG, Database, Write
+from ticketbox.store.file.migrate import prepare_file
 
 
 def test_lock_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
@@ -12,3 +25,92 @@ def test_lock_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
             assert path.stat().st_mode & 0o777 == 0o600
         path.touch()
         path.chmod(0o644)
+
+
+@pytest.mark.parametrize("way", ["symbolic link", "hard link", "without its lock file"])
+def test_second_server_is_refused_by_any_path(seed: Seed, tmp_path: Path, way: str) -> None:
+    with seed.box(tmp_path) as box:
+        other = tmp_path / "other" / "copy.db"
+        other.parent.mkdir()
+        if way == "symbolic link":
+            other.symlink_to(box.db)
+        elif way == "hard link":
+            other.hardlink_to(box.db)
+        else:
+            box.db.with_name(box.db.name + ".lock").unlink()
+            other = box.db
+        done = run("serve", "--port", "0", "--no-open", "--db", other)
+        assert done.exit_code == 1
+        assert "another ticketbox server is using this file" in done.stderr
+    with seed.box(tmp_path / "other") as again:
+        ok(again.client(seed.token).get("/me"))
+
+
+@pytest.mark.parametrize("damage", ["deleted", "replaced", "truncated", "overwritten"])
+def test_health_and_writes_report_a_file_that_is_gone(seed: Seed, tmp_path: Path, damage: str) -> None:
+    with seed.box(tmp_path) as box, box.client(seed.token) as client:
+        given = {"project_id": seed.project, "title": "Before"}
+        ok(client.post("/tickets", json=given))
+        kept = tmp_path / "kept"
+        if damage == "deleted":
+            box.db.rename(kept)
+        elif damage == "replaced":
+            box.db.rename(kept)
+            box.db.write_bytes(seed.db.read_bytes())
+        else:
+            with box.db.open("r+b") as file:
+                file.truncate(8_192) if damage == "truncated" else file.write(b"\0" * 4_096)
+        problem = expect_error(client.post("/tickets", json={**given, "title": "Lost"}), 503, "unavailable")
+        assert "restore a backup" in problem["detail"]
+        assert httpx.get(f"{box.url}/healthz").status_code == 503
+        assert "restore a backup" in box.log.read_text()
+        if damage == "deleted":  # nothing is lost
+            kept.rename(box.db)
+            assert httpx.get(f"{box.url}/healthz").status_code == 200
+            ok(client.post("/tickets", json=given))
+
+
+def test_destroyed_bytes_are_in_no_file(tmp_path: Path) -> None:
+    """The bytes of a deleted blob and of a deleted row are neither in the file nor in its log nor in a backup."""
+    db = tmp_path / "ticketbox.db"
+    prepare_file(db)
+    marker = b"BURNT-" + secrets.token_hex(16).encode()
+
+    def insert(tx: Write) -> int:
+        return blobs.save_blob(tx, blobs.pack_content(marker * 2_000, compress=False))
+
+    async def write() -> None:
+        database = await Database.open(db)
+        key = await database.write(insert)
+        log = db.with_name(db.name + "-wal")
+        assert marker in log.read_bytes()
+        await database.write(lambda tx: blobs.delete_if_unused(tx, key))
+        assert log.stat().st_size == 0
+        assert marker not in db.read_bytes()
+        await database.close()
+
+    asyncio.run(write())
+
+
+def test_log_shrinks_after_a_long_reader(tmp_path: Path) -> None:
+    db = tmp_path / "ticketbox.db"
+    prepare_file(db)
+
+    async def write() -> None:
+        database = await Database.open(db)
+        with contextlib.closing(connect(db, writes=False)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM blob").fetchone()
+            for _ in range(24):
+                data = secrets.token_bytes(1_000_000)
+                await database.write(
+                    lambda tx, data=data: blobs.save_blob(tx, blobs.pack_content(data, compress=False))
+                )
+            await database.shrink_log()
+            assert database.measure_sizes().log > LONG_LOG
+            reader.execute("COMMIT")
+        await database.shrink_log()
+        assert database.measure_sizes().log == 0
+        await database.close()
+
+    asyncio.run(write())

@@ -64,6 +64,7 @@ def delete_if_unused(tx: Write, key: int) -> None:
     if tx.fetch_one(ORPHAN, (key,)) is not None:
         tx.execute("UPDATE blob SET data = zeroblob(length(data)) WHERE id = ?", (key,))
         tx.execute("DELETE FROM blob WHERE id = ?", (key,))
+        tx.destroys = True
 
 
 SELECT_WINDOW_END = "SELECT max(id) FROM (SELECT id FROM blob WHERE id > ? ORDER BY id LIMIT ?)"

@@ -46,6 +46,7 @@ def connect(path: Path, *, writes: bool, checkpoints: bool = False, wait: float 
     connection.execute("PRAGMA synchronous = FULL")
     connection.execute("PRAGMA temp_store = MEMORY")
     connection.execute("PRAGMA cache_size = -16000")
+    connection.execute("PRAGMA secure_delete = ON")  # the default of Debian's SQLite, not of all
     if not writes:
         connection.execute("PRAGMA query_only = ON")
     connection.execute(f"PRAGMA wal_autocheckpoint = {1000 if checkpoints else 0}")

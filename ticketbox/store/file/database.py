@@ -20,7 +20,8 @@ import msgspec
 
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
-from ticketbox.store.file.connection import Connection, connect
+from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect
+from ticketbox.store.file.guard import FileGuard
 from ticketbox.store.file.transactions import (
     PROGRESS_STEPS,
     SHORT_PROGRESS_STEPS,
@@ -38,6 +39,9 @@ T = TypeVar("T")
 READERS = 3
 MAX_UNITS = 128
 READ_SECONDS = 5.0
+FAULT_CHECKS = 5
+FAULT_SECONDS = 0.1
+LONG_LOG = 16 * 1024 * 1024
 # A brief read runs on the event loop's thread for up to this many strides of steps, about 5 ms. Steps, not time: on
 # a busy machine time passes without the read being slow. Strides, because SQLite counts a statement's steps over all
 # its runs.
@@ -67,6 +71,7 @@ class UnitResult(msgspec.Struct):
     value: Any = None
     error: BaseException | None = None
     events: list[CommittedEvent] = []
+    destroys: bool = False
 
 
 class FileSizes(msgspec.Struct, frozen=True):
@@ -94,6 +99,8 @@ class Database:
         self._strides = 0
         self._writer: Connection | None = None
         self._waiting: deque[UnitOfWork] = deque()
+        self._guard: FileGuard | None = None
+        self._must_truncate = False
         self.written = self.commits = 0
         self._drain_task: asyncio.Task[None] | None = None
 
@@ -107,9 +114,14 @@ class Database:
         checkpoints: bool = True,
         publish: Callable[[list[CommittedEvent]], None] = lambda _: None,
         public_url: str = "",
+        guard: FileGuard | None = None,
     ) -> Self:
-        """Open a migrated file. Only the server checkpoints; commands that run beside it never do."""
+        """Open a migrated file. Only the server checkpoints; commands that run beside it never do.
+
+        With a `guard`, reads and writes stop when the file is no longer the one that was locked.
+        """
         self = cls(path, clock or Clock(), publish, public_url)
+        self._guard = guard
         self._writer = await Connection.open(partial(connect, path, writes=True, checkpoints=checkpoints))
         for _ in range(readers):
             reader = await Connection.open(partial(connect, path, writes=False))
@@ -199,8 +211,17 @@ class Database:
             connection.execute("COMMIT")
 
     async def check_reads(self) -> None:
-        """Check that the file can be read."""
+        """Check that the file is there, whole and readable. Raises Unavailable."""
+        for _ in range(FAULT_CHECKS - 1):  # a checkpoint writes the first page before it extends the file
+            if self._guard is None or self._guard.find_fault() is None:
+                break
+            await asyncio.sleep(FAULT_SECONDS)
+        self._refuse_damage()
         await self.read(lambda tx: tx.fetch_value("SELECT 1"))
+
+    def _refuse_damage(self) -> None:
+        if self._guard is not None and (fault := self._guard.find_fault()):
+            raise Unavailable(f"{fault}; stop the server and restore a backup")
 
     async def check_writes(self) -> None:
         """Check that the file can be written. Raises the same errors as `write`."""
@@ -242,6 +263,7 @@ class Database:
             self._drain_task = None
 
     def _commit(self, units: list[UnitOfWork], connection: sqlite3.Connection) -> list[UnitResult]:
+        self._refuse_damage()
         connection.execute("BEGIN IMMEDIATE")
         try:
             results = [self._run_unit(unit, connection) for unit in units]
@@ -250,13 +272,34 @@ class Database:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
             raise
+        self._must_truncate = self._must_truncate or any(result.destroys for result in results)
+        if self._must_truncate:
+            self._truncate_log(connection)
         return results
+
+    def _truncate_log(self, connection: sqlite3.Connection) -> None:
+        """Checkpoint and empty the write-ahead log, unless somebody reads from it; then it is tried again later."""
+        connection.execute("PRAGMA busy_timeout = 0")
+        try:
+            (is_busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+            self._must_truncate = bool(is_busy)
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorcode & 0xFF not in _RETRY_ON_THREAD_CODES:
+                raise
+        finally:
+            connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
+
+    async def shrink_log(self) -> None:
+        """Empty the write-ahead log if it is long, or has content that was destroyed. Only for the server."""
+        assert self._writer is not None
+        if self._must_truncate or self.measure_sizes().log > LONG_LOG:
+            await self._writer.run(self._truncate_log)
 
     def _run_unit(self, unit: UnitOfWork, connection: sqlite3.Connection) -> UnitResult:
         tx = Write(connection, self.clock.now(), self.public_url)
         connection.execute("SAVEPOINT unit")
         try:
-            result = UnitResult(value=unit.work(tx), events=tx.events)
+            result = UnitResult(value=unit.work(tx), events=tx.events, destroys=tx.destroys)
         except Exception as error:
             if not connection.in_transaction:  # SQLite rolled the whole group back, as on a full disk
                 raise

@@ -95,6 +95,7 @@ class Write(Read):
     def __init__(self, connection: sqlite3.Connection, now: int, public_url: str = "") -> None:
         super().__init__(connection, now, public_url=public_url)
         self.events: list[CommittedEvent] = []
+        self.destroys = False  # whether bytes must also disappear from the write-ahead log
 
     def wake_jobs(self) -> None:
         """Wake the jobs after the commit, for work that has no event."""
