@@ -30,8 +30,19 @@ async def frame_of(page: Page) -> Locator:
     return frame
 
 
+async def start_drawing(page: Page) -> None:
+    """Show the drawing tools, if they aren't."""
+    start = page.get_by_role("button", name="Annotate screenshot")
+    tools = page.get_by_role("toolbar", name="Drawing tools")
+    await expect(start.or_(tools)).to_be_visible()
+    if await start.count() > 0:
+        await start.click()
+    await expect(tools).to_be_visible()
+
+
 async def draw(page: Page, tool: str, start: tuple[float, float], end: tuple[float, float]) -> None:
     """Draw a mark; points are parts of the picture's width and height."""
+    await start_drawing(page)
     await page.get_by_role("radio", name=tool).click()
     box = await (await frame_of(page)).get_by_role("img").bounding_box()
     assert box
@@ -51,6 +62,7 @@ def test_every_annotation_tool_draws_and_saves(chromium: Chromium, world: World)
     ticket = capture_on(world)
 
     async def annotate(page: Page) -> None:
+        await start_drawing(page)
         kinds = ["Arrow", "Rectangle", "Ellipse", "Pen", "Highlight"]
         for place, kind in enumerate(kinds):
             await page.get_by_role("radio", name="Blue").click()
@@ -66,6 +78,9 @@ def test_every_annotation_tool_draws_and_saves(chromium: Chromium, world: World)
         await expect(page.get_by_role("button", name="Save annotations")).to_have_count(0)
         await page.reload()
         frame = await frame_of(page)
+        await expect(frame.get_by_text("here")).to_be_visible()
+        await expect(frame.locator("[data-mark]")).to_have_count(0)  # without the tools, nothing can be moved
+        await start_drawing(page)
         await expect(frame.locator("[data-mark]")).to_have_count(6)
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", annotate)
@@ -113,6 +128,7 @@ def test_annotations_are_created_by_keyboard(chromium: Chromium, world: World) -
 
     async def annotate(page: Page) -> None:
         frame = await frame_of(page)
+        await start_drawing(page)
         await page.get_by_role("radio", name="Select").focus()
         await page.keyboard.press("ArrowRight")
         await page.keyboard.press("ArrowRight")
@@ -201,10 +217,27 @@ def test_annotations_are_saved_when_the_page_is_left(chromium: Chromium, world: 
         await page.get_by_role("tab", name="Screenshot").click()
         await expect(page.get_by_role("button", name="Save annotations")).to_be_visible()
         await page.get_by_role("link", name="First project").first.click()
+        question = page.get_by_role("dialog", name="Save annotations before you leave?")
+        await assert_accessible(page)
+        await question.get_by_role("button", name="Cancel").click()
+        await expect(page.get_by_role("button", name="Save annotations")).to_be_visible()
+        await page.get_by_role("link", name="First project").first.click()
+        await question.get_by_role("button", name="Save annotations").click()
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
+        await expect(page.get_by_role("region", name="To do")).to_be_visible()
+        await page.go_back()
+        await draw(page, "Redact", (0.6, 0.6), (0.9, 0.9))
+        await page.get_by_role("link", name="First project").first.click()
+        await question.get_by_role("button", name="Leave without saving").click()
+        await expect(page.get_by_role("region", name="To do")).to_be_visible()
+        await page.go_back()
+        await draw(page, "Rectangle", (0.6, 0.6), (0.9, 0.9))
+        await page.keyboard.press("g")  # a key leaves without a question, so the marks are saved
+        await page.keyboard.press("i")
         await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", annotate)
-    assert [each["kind"] for each in marks(world, ticket)] == ["highlight"]
+    assert [each["kind"] for each in marks(world, ticket)] == ["highlight", "rectangle"]
 
 
 def test_image_is_zoomed_and_panned(chromium: Chromium, world: World) -> None:
@@ -246,6 +279,7 @@ def test_key_hints_are_hidden_on_touch_screens(chromium: Chromium, world: World,
 
     async def look(page: Page) -> None:
         await frame_of(page)
+        await start_drawing(page)
         hint = page.get_by_text("adds an annotation with the selected tool")
         if not touch:
             await expect(hint).to_be_visible()
@@ -260,6 +294,7 @@ def test_two_fingers_zoom_and_one_draws(chromium: Chromium, world: World) -> Non
 
     async def touch(page: Page) -> None:
         frame = await frame_of(page)
+        await start_drawing(page)
         whole = await frame.get_by_role("img").bounding_box()
         assert whole
         devtools = await page.context.new_cdp_session(page)

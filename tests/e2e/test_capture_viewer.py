@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
+from tests.e2e.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import START, capture_on, failure, line, request
 from tests.e2e.devtools_recorder import Json
@@ -53,9 +53,16 @@ def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Loo
     ticket = full(world)
 
     async def look(page: Page) -> None:
-        await expect(page.get_by_role("group", name="Screenshot")).to_be_visible()
+        await expect(page.get_by_role("option", name="RangeError: other")).to_be_visible()
+        summary = page.get_by_role("list", name="Summary of the capture").get_by_role("listitem")
+        await expect(summary.filter(has_text="TypeError")).to_have_text(re.compile(r"TypeError\s*×3"))
+        await expect(summary.filter(has_text="failed")).to_have_text("2 failed requests")
+        await expect(page.get_by_role("tab", name="Network")).to_have_text(re.compile(r"Network\s*2$"))  # failed
+        await expect(page.get_by_role("tab", name="Console")).to_have_text(re.compile(r"Console\s*4$"))  # all
         await assert_accessible(page)
+        heights = set()
         for tab, holds in {
+            "Screenshot": "%",
             "Console": "price missing",
             "Network": "quote",
             "Errors": "RangeError",
@@ -65,6 +72,8 @@ def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Loo
             await expect(page.get_by_role("tabpanel").first).to_contain_text(holds)
             await assert_accessible(page)
             await assert_fits(page)
+            heights.add(await page.evaluate("document.querySelector('.viewer').offsetHeight"))
+        assert len(heights) == 1, "the page moves with the tabs"
         assert page.url.endswith("/environment")
         await page.reload()
         await expect(page.get_by_role("tab", name="Environment")).to_have_attribute("aria-selected", "true")
@@ -76,8 +85,8 @@ def test_tabs_are_selected_by_keyboard(chromium: Chromium, world: World) -> None
     ticket = full(world)
 
     async def press(page: Page) -> None:
-        await page.get_by_role("tab", name="Screenshot").focus()
-        for name in ("Console", "Network", "Errors", "Environment", "Screenshot"):
+        await page.get_by_role("tab", name="Timeline").focus()
+        for name in ("Screenshot", "Console", "Network", "Errors", "Environment", "Timeline"):
             await page.keyboard.press("ArrowRight")
             await expect(page.get_by_role("tab", name=name)).to_be_focused()
             await expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
@@ -99,7 +108,9 @@ def test_console_is_filtered_by_level_and_text(chromium: Chromium, world: World)
         await expect(lines).to_have_count(1)
         await expect(page.get_by_text("1 of 4")).to_be_visible()
         await lines.get_by_role("button").click()
-        await expect(lines.locator("pre").nth(1)).to_have_text('{"sum": null}')
+        tree = lines.locator("details")  # an object
+        await expect(tree).to_contain_text("sum")
+        await expect(tree.locator(".null")).to_have_text("null")
         await expect(lines).not_to_contain_text("at f15")
         await lines.get_by_role("button", name="Show").click()
         await expect(lines).to_contain_text("at f15")
@@ -130,19 +141,22 @@ def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: Worl
         await page.get_by_role("button", name="Time").click()
         await expect(rows.first).to_contain_text("slow")
         await expect(page.get_by_role("columnheader", name="Time")).to_have_attribute("aria-sort", "descending")
-        await page.get_by_role("button", name="Failed only").click()
+        await page.get_by_role("button", name="Failed").click()
         await expect(rows).to_have_count(2)
         await page.get_by_label("Filter requests").fill("quote")
         await rows.click()
         detail = page.get_by_role("region", name="Request details")
+        await expect(detail.get_by_role("tabpanel", name="Response")).to_contain_text("capture policy excludes bodies")
+        await assert_accessible(page)
+        await detail.get_by_role("tab", name="General").click()
         for words in ("422", "POST", "https://shop.example/app.js:9:1", "43 ms", "Duration"):
             await expect(detail).to_contain_text(words)
-        await expect(detail.get_by_role("region", name="Response")).to_contain_text("capture policy excludes bodies")
-        await assert_accessible(page)
         await page.get_by_label("Filter requests").fill("")
         await page.get_by_role("grid", name="Requests").focus()
         await page.keyboard.press("ArrowUp")
+        await detail.get_by_role("tab", name="General").click()
         await expect(detail).to_contain_text("net::ERR_FAILED")
+        await page.get_by_role("grid", name="Requests").focus()
         await page.keyboard.press("Escape")
         await expect(detail).to_have_count(0)
         async with page.expect_download() as started:
@@ -247,7 +261,9 @@ def test_missing_entries_are_reported_with_the_reason(
 
 
 def test_redactions_are_counted(chromium: Chromium, world: World) -> None:
-    secret = request(1, "https://shop.example/?token=abc", request={"headers": {"authorization": "Bearer x"}})
+    secret = request(
+        1, "https://shop.example/?token=tk_9f8Qz2LmX7wR4sVb", request={"headers": {"authorization": "Bearer x"}}
+    )
     ticket = capture_on(world, network=[secret])
 
     async def look(page: Page) -> None:
@@ -256,6 +272,62 @@ def test_redactions_are_counted(chromium: Chromium, world: World) -> None:
         )
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/environment", look)
+
+
+def test_timeline_merges_the_streams_and_shows_details(chromium: Chromium, world: World) -> None:
+    ticket = full(world)
+
+    async def look(page: Page) -> None:
+        moments = page.get_by_role("listbox", name="Timeline").get_by_role("option")
+        details = page.get_by_role("region", name="Details")
+        await expect(moments).to_have_count(11)
+        times = [float(text.split(":")[1]) for text in await moments.locator(".at").all_inner_texts()]
+        assert times == sorted(times)
+        # it begins with what went wrong first
+        await expect(page.get_by_role("option", selected=True)).to_contain_text("TypeError: nothing")
+        await expect(details).to_contain_text("f4")
+        await page.get_by_role("listbox", name="Timeline").focus()
+        await page.keyboard.press("k")
+        await expect(page.get_by_role("option", selected=True)).to_contain_text("/slow")
+        await expect(details).to_contain_text("net::ERR_FAILED")
+        await page.keyboard.press("ArrowDown")
+        await expect(details).to_contain_text("f4")
+        assert page.url.endswith(ticket["id"]), "the key is the list's"
+        await page.get_by_role("button", name="Problems").click()
+        await expect(moments).to_have_count(7)
+        await page.get_by_role("button", name="Around error").click()
+        await expect(moments).to_have_count(11)
+        await page.get_by_text("Captured at 1:00.0").wait_for()
+        await page.get_by_role("button", name="Full screen").click()
+        whole = page.get_by_role("dialog", name="Capture")
+        await expect(whole).to_be_visible()
+        box = await whole.bounding_box()
+        assert box == {"x": 0, "y": 0, **LOOKS["desk"].size}
+        for selector in ("h1", "a[href='/inbox']"):  # nothing beside it can be reached
+            assert await page.locator(selector).first.evaluate("element => element.closest('[inert]') !== null")
+        await assert_accessible(page)
+        await page.keyboard.press("Escape")
+        await expect(whole).to_have_count(0)
+        await expect(page.locator("[inert]")).to_have_count(0)
+        await moments.filter(has_text="quote").click()
+        await details.get_by_role("button", name="Open network").click()
+        await expect(page.get_by_role("grid", name="Requests")).to_be_visible()
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", look)
+
+
+def test_header_of_the_requests_covers_none_on_touch_screens(chromium: Chromium, world: World) -> None:
+    ticket = full(world)
+
+    async def look(page: Page) -> None:
+        first = page.locator("[role=row][aria-selected]").first
+        await expect(first).to_be_visible()
+        head, row = [await each.bounding_box() for each in (page.locator(".titles"), first)]
+        assert head
+        assert row
+        assert row["y"] >= head["y"] + head["height"]
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/network", look, LOOKS["phone"], has_touch=True)
 
 
 def test_thousands_of_lines_and_requests_render_few_rows(chromium: Chromium, world: World) -> None:
@@ -297,10 +369,12 @@ def test_script_in_captured_text_is_inert(chromium: Chromium, world: World) -> N
     async def look(page: Page) -> None:
         for tab in ("Console", "Network", "Errors", "Environment"):
             await page.get_by_role("tab", name=tab).click()
-            panel = page.get_by_role("tabpanel").first
+            panel = page.get_by_role("tabpanel", name=tab)
             await expect(panel).to_contain_text("script")
             for row in await panel.locator(".head, [role=row][aria-selected]").all():
                 await row.click()
+            for part in await panel.get_by_role("tab").all():
+                await part.click()
             await expect(panel).to_contain_text("onerror")
             assert await panel.locator("img:not([draggable]), script").count() == 0
         assert await page.locator("a[href^='javascript']").count() == 0

@@ -19,3 +19,8 @@ export function shortenUrl(url: string): string {
 export function hostOf(url: string): string {
   return /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(url)?.[1] ?? '';
 }
+
+/** The path and query of a URL, or the URL itself. */
+export function pathOf(url: string): string {
+  return url.replace(/^https?:\/\/[^/?#]*/i, '') || url;
+}

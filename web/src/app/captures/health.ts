@@ -2,7 +2,8 @@ import type { Health, HealthReason, Redaction, StreamHealth } from '../../../gen
 import { formatCount, joinWords } from '../ui/display/format';
 import { formatDuration } from './format';
 
-export type StreamName = 'console' | 'network' | 'errors';
+export const STREAMS = ['console', 'network', 'errors'] as const;
+export type StreamName = (typeof STREAMS)[number];
 
 const REASONS: Record<HealthReason, string> = {
   csp: 'the page’s Content Security Policy blocked the recorder',
@@ -47,6 +48,11 @@ export function describeLateStart({
 }: Health): string | null {
   if (began == null || loaded == null || began - loaded <= SETTLING_MS) return null;
   return `Recording started ${formatDuration(began - loaded)} after the page loaded. Earlier entries are missing.`;
+}
+
+/** How many values were redacted before the capture was stored. */
+export function countRedactions({ headers, query, keys, patterns, extra }: Redaction): number {
+  return [headers, query, keys, patterns, extra].reduce<number>((sum, count) => sum + (count ?? 0), 0);
 }
 
 /** Describe what was redacted before the capture was stored. */

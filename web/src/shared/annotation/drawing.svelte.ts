@@ -75,6 +75,13 @@ export class Drawing {
     this.#deselectDeleted();
   }
 
+  /** Return to the saved marks. */
+  discard(): void {
+    this.marks = this.#saved;
+    this.#past = this.#future = [];
+    this.selected = null;
+  }
+
   /** The marks as the API expects them. */
   inputs(): Input[] {
     return this.marks.map(toInput);

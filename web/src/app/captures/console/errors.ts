@@ -31,3 +31,11 @@ export function filterErrors(groups: ErrorGroup[], text: string): ErrorGroup[] {
 export function errorText({ name, message, stack }: ErrorEntry): string {
   return stack ?? `${name ? `${name}: ` : ''}${message}`;
 }
+
+/** How often each kind of error happened, such as TypeError; the most frequent first. */
+export function countErrors(entries: ErrorEntry[]): { name: string; count: number }[] {
+  const counts = new Map<string, number>();
+  for (const { name, count } of entries)
+    counts.set(name || 'Error', (counts.get(name || 'Error') ?? 0) + (count ?? 1));
+  return [...counts].map(([name, count]) => ({ name, count })).sort((a, b) => b.count - a.count);
+}

@@ -1,0 +1,99 @@
+import type { ConsoleEntry, ErrorEntry, NetworkEntry } from '../../../../generated/api';
+import { isFailed } from '../network/requests';
+import { formatDuration, pathOf } from '../format';
+
+export type Tone = 'error' | 'warn' | 'quiet' | 'plain';
+interface Common {
+  /** Unique within the capture. */
+  key: string;
+  ts: number;
+  text: string;
+  /** What is at the end of the row: a status and a duration, or how often it happened. */
+  extent: string;
+  tone: Tone;
+}
+/** One thing that happened in the page. */
+export type Moment = Common &
+  (
+    | { kind: 'error'; entry: ErrorEntry }
+    | { kind: 'request'; entry: NetworkEntry }
+    | { kind: 'console'; entry: ConsoleEntry }
+  );
+
+const AROUND_MS = 2_000;
+
+/** Merge the streams of a capture by time. */
+export function mergeStreams(
+  lines: ConsoleEntry[],
+  requests: NetworkEntry[],
+  errors: ErrorEntry[],
+): Moment[] {
+  return [...lines.map(fromLine), ...requests.map(fromRequest), ...errors.map(fromError)].sort(
+    (a, b) => a.ts - b.ts,
+  );
+}
+
+function fromLine(entry: ConsoleEntry): Moment {
+  const tone = { error: 'error', warn: 'warn', info: 'plain', log: 'plain', debug: 'quiet' } as const;
+  return {
+    kind: 'console',
+    key: `console-${entry.seq}`,
+    ts: entry.ts,
+    text: entry.args.join(' ') || '(empty)',
+    extent: formatTimes(entry.repeat),
+    tone: tone[entry.level],
+    entry,
+  };
+}
+
+function fromRequest(entry: NetworkEntry): Moment {
+  const outcome = entry.status ?? (entry.error ? 'Failed' : 'Pending');
+  const duration = entry.duration_ms === null ? [] : [formatDuration(entry.duration_ms)];
+  return {
+    kind: 'request',
+    key: `request-${entry.id}`,
+    ts: entry.ts,
+    text: `${entry.method} ${pathOf(entry.url)}`,
+    extent: [outcome, ...duration].join(' · '),
+    tone: isFailed(entry) ? 'error' : 'quiet',
+    entry,
+  };
+}
+
+function fromError(entry: ErrorEntry): Moment {
+  return {
+    kind: 'error',
+    key: `error-${entry.seq}`,
+    ts: entry.ts,
+    text: `${entry.name ? `${entry.name}: ` : ''}${entry.message || '(no message)'}`,
+    extent: formatTimes(entry.count),
+    tone: 'error',
+    entry,
+  };
+}
+
+function formatTimes(count: number | undefined): string {
+  return (count ?? 1) > 1 ? `×${count!.toLocaleString('en')}` : '';
+}
+
+/** The first thing that went wrong: an error of the page, else a failed request, else an error in the console. */
+export function findTrouble(moments: Moment[]): Moment | undefined {
+  const bad = moments.filter(({ tone }) => tone === 'error');
+  return bad.find(({ kind }) => kind === 'error') ?? bad.find(({ kind }) => kind === 'request') ?? bad[0];
+}
+
+export type View = 'all' | 'problems' | 'around';
+
+/** The moments of a view. `around` needs something that went wrong. */
+export function selectMoments(moments: Moment[], view: View): Moment[] {
+  if (view === 'problems') return moments.filter(({ tone }) => tone === 'error' || tone === 'warn');
+  const trouble = view === 'around' ? findTrouble(moments) : undefined;
+  return trouble ? moments.filter(({ ts }) => Math.abs(ts - trouble.ts) <= AROUND_MS) : moments;
+}
+
+/** Format a time since the start: "0:11.5", "−0:02.0", "12:03.4". */
+export function formatClock(ms: number): string {
+  const tenths = Math.round(Math.abs(ms) / 100);
+  const [minutes, seconds] = [Math.floor(tenths / 600), (tenths % 600) / 10];
+  return `${ms < 0 && tenths > 0 ? '−' : ''}${minutes}:${seconds.toFixed(1).padStart(4, '0')}`;
+}
