@@ -1,8 +1,11 @@
 """Housekeeping: what expired is ended, and recorded once."""
 
+import pytest
+
 from tests.operations.core.test_dispatch import House, on_a_file
-from ticketbox.domain.core.clock import DAY, MINUTE
+from ticketbox.domain.core.clock import DAY, HOUR, MINUTE, Clock
 from ticketbox.domain.core.policy import Kind
+from ticketbox.jobs.clock_watch import ClockWatch
 from ticketbox.jobs.housekeeping import SweepProgress, run_round
 from ticketbox.store.accounts import credentials
 from ticketbox.store.accounts.credentials import NewCredential
@@ -64,3 +67,47 @@ async def test_ended_sessions_lose_address_and_browser_after_30_days(here: House
         here.now += days * DAY
         await run_round(services, SweepProgress())
         assert await services.read(list_known) == expected
+
+
+@on_a_file
+async def test_nothing_is_deleted_by_its_age_after_a_jump_of_the_clock(here: House) -> None:
+    services = here.dispatcher.services
+    watch = ClockWatch(services.database.clock)
+
+    def insert(tx: Write) -> None:
+        user = tx.fetch_value("SELECT min(id) FROM user")
+        new = NewCredential(Kind.SESSION, user, "x", b"1" * 32, "", expires_at=tx.now + DAY, address="192.0.2.7")
+        credentials.insert_credential(tx, new)
+
+    def count(tx: Read) -> int:
+        return tx.fetch_value("SELECT count(*) FROM credential WHERE address = '192.0.2.7'")
+
+    async def sweep() -> int:
+        await run_round(services, SweepProgress(), 1, deletes_by_age=watch.is_trusted())
+        return await services.read(count)
+
+    await services.database.write(insert)
+    here.now += 200 * DAY
+    assert await sweep() == 1
+    here.ticking += 23 * 3600
+    here.now += 23 * HOUR
+    assert await sweep() == 1
+    here.ticking += 3600
+    here.now += HOUR
+    assert await sweep() == 0
+
+
+def test_clock_that_returns_or_is_corrected_slowly_is_trusted(caplog: pytest.LogCaptureFixture) -> None:
+    wall, steady = 0, 0.0
+    watch = ClockWatch(Clock(now=lambda: wall, monotonic=lambda: steady))
+    for _ in range(100):  # half an hour a minute: no jump
+        wall, steady = wall + MINUTE + 30 * MINUTE, steady + 60
+        assert watch.is_trusted()
+    wall += 200 * DAY
+    assert not watch.is_trusted()
+    assert not watch.is_trusted()
+    assert caplog.text.count("the clock jumped by 4800.0 hours") == 1
+    wall -= 200 * DAY
+    assert watch.is_trusted()
+    wall -= 2 * HOUR
+    assert not watch.is_trusted()

@@ -5,6 +5,7 @@ import logging
 
 import msgspec
 
+from ticketbox.jobs.clock_watch import ClockWatch
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, oauth_authorizations, oauth_clients, oauth_grants
@@ -32,26 +33,33 @@ async def run(services: Services, stopping: asyncio.Event, drop_captures_after: 
 
     Captures of tickets that were archived `drop_captures_after` seconds ago are deleted; None keeps them.
     """
-    progress = SweepProgress()
+    progress, watch = SweepProgress(), ClockWatch(services.database.clock)
     while not stopping.is_set():
         await wait_for_stop(stopping, INTERVAL_SECONDS)
         try:
-            progress = await run_round(services, progress, drop_captures_after)
+            progress = await run_round(services, progress, drop_captures_after, deletes_by_age=watch.is_trusted())
             await services.database.shrink_log()
         except Exception:
             log.exception("housekeeping failed; it will be retried in a minute")
 
 
 async def run_round(
-    services: Services, progress: SweepProgress, drop_captures_after: int | None = None
+    services: Services,
+    progress: SweepProgress,
+    drop_captures_after: int | None = None,
+    *,
+    deletes_by_age: bool = True,
 ) -> SweepProgress:
-    """Run one round; return the progress."""
+    """Run one round; return the progress. Without `deletes_by_age`, because the clock is wrong, nothing old is lost."""
     last_used = list(services.credential_last_used.items())
     services.credential_last_used.clear()
 
     def clean_up(tx: Write) -> SweepProgress:
         credentials.record_use(tx, last_used)
         end_stale_sessions(tx)
+        unused = blobs.delete_unused(tx, progress.blobs)
+        if not deletes_by_age:
+            return SweepProgress(unused, progress.captures, progress.sessions)
         idempotency.delete_expired_answers(tx)
         oauth_grants.delete_expired_secrets(tx)
         oauth_authorizations.delete_expired_requests(tx)
@@ -63,7 +71,6 @@ async def run_round(
         seen = 0
         if drop_captures_after is not None:
             seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, progress.captures)
-        sessions = credentials.forget_ended_sessions(tx, progress.sessions)
-        return SweepProgress(blobs.delete_unused(tx, progress.blobs), seen, sessions)
+        return SweepProgress(unused, seen, credentials.forget_ended_sessions(tx, progress.sessions))
 
     return await services.database.write(clean_up)
