@@ -308,9 +308,10 @@ def _drop_nulls(node: Any) -> None:
     """Remove null fields in place; building a second tree would double the time."""
     if type(node) is dict:
         fields = typing.cast(Json, node)
-        for name in [name for name, value in fields.items() if value is None]:
-            del fields[name]
         parts: Iterable[Any] = fields.values()
+        if None in parts:
+            for name in [name for name, value in fields.items() if value is None]:
+                del fields[name]
     else:
         parts = node
     for part in parts:

@@ -39,6 +39,7 @@ _OLDER_FORM = b'{"content":[{"text":%s,"type":"text"}],"isError":false,"structur
 _NEWEST_FORM = (
     b'{"content":[{"text":%s,"type":"text"}],"isError":false,"resultType":"complete","structuredContent":%s,"_meta":%s}'
 )
+_ENCODER = json.JSONEncoder(separators=(",", ":"))
 _MEMBERS = {"jsonrpc", "id", "method", "params"}
 _PARAMETERS = {"name", "arguments", "_meta"}
 
@@ -65,6 +66,7 @@ class FastPath:
         self._dispatcher = dispatcher
         self._handlers = handlers
         self._meta = {SERVER_INFO_META_KEY: server.server_info_stamp}
+        self._encoded_meta = _encode(self._meta, NEWEST)
         self._lists: dict[tuple[frozenset[Granted], str, bool], bytes] = {}
 
     def read(self, scope: Scope, message: dict[str, Any]) -> FastRequest | None:
@@ -143,7 +145,7 @@ class FastPath:
         if has_object and is_portable_json(result.text, version):
             text, structured = _encode(result.text, version), result.text.encode()
             if version == NEWEST:
-                return _NEWEST_FORM % (text, structured, _encode(self._meta, version))
+                return _NEWEST_FORM % (text, structured, self._encoded_meta)
             return _OLDER_FORM % (text, structured)
         content: list[dict[str, Any]] = [{"text": result.text, "type": "text"}]
         for image in result.images:
@@ -187,5 +189,5 @@ def _build_answer(request: FastRequest, kind: str, content: bytes) -> Answer:
 def _encode(value: object, version: str) -> bytes:
     """Encode JSON as the SDK does at a revision: with pydantic, or with non-ASCII characters escaped."""
     if version == NEWEST:
-        return json.dumps(value, separators=(",", ":")).encode()
+        return _ENCODER.encode(value).encode()
     return pydantic_core.to_json(value)
