@@ -67,7 +67,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         prepare_file(settings.db, log.info)
         guard.lock()
         clock = Clock()
-        listeners = Listeners()
+        listeners = Listeners(settings.max_event_streams)
         database = await Database.open(
             settings.db, clock, publish=listeners.publish, public_url=settings.public_url, guard=guard
         )

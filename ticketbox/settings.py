@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
 DEFAULT_KEEP = 14
+DEFAULT_EVENT_STREAMS = 500
 DEFAULT_UPLOADS = 4
 DEFAULT_UPLOAD_RATE = 4096
 
@@ -47,6 +48,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_dir: Path | None = None
     drop_captures_after: int | None = None
     max_deliveries: int = DEFAULT_DELIVERIES
+    max_event_streams: int = DEFAULT_EVENT_STREAMS
     max_uploads: int = DEFAULT_UPLOADS
     min_upload_rate: int = DEFAULT_UPLOAD_RATE
     relay: "EmailServer | None" = None

@@ -18,6 +18,7 @@ from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 from ticketbox.settings import (
+    DEFAULT_EVENT_STREAMS,
     DEFAULT_HOST,
     DEFAULT_KEEP,
     DEFAULT_PORT,
@@ -95,6 +96,13 @@ STOP_SECONDS = 7
     help="How many webhook deliveries are sent at a time; a company has a quarter of them at most.",
 )
 @click.option(
+    "--max-event-streams",
+    default=DEFAULT_EVENT_STREAMS,
+    show_default=True,
+    type=click.IntRange(1, 100_000),
+    help="How many event streams are open at a time; an account has a tenth of them at most, a company half.",
+)
+@click.option(
     "--max-uploads",
     default=DEFAULT_UPLOADS,
     show_default=True,
@@ -134,6 +142,7 @@ def serve(
     backup_dir: Path | None,
     drop_captures_after: int | None,
     max_deliveries: int,
+    max_event_streams: int,
     max_uploads: int,
     min_upload_rate: int,
     smtp_url: str | None,
@@ -168,6 +177,7 @@ def serve(
             backup_dir=backup_dir,
             drop_captures_after=drop_captures_after,
             max_deliveries=max_deliveries,
+            max_event_streams=max_event_streams,
             max_uploads=max_uploads,
             min_upload_rate=min_upload_rate,
             relay=relay,

@@ -104,6 +104,7 @@ class _ServerState(Collector):
         yield GaugeMetricFamily(
             "ticketbox_waiting_calls", "Calls that wait for an event.", self._services.listeners.waiting
         )
+        yield GaugeMetricFamily("ticketbox_event_streams", "Open event streams.", self._services.listeners.streams)
         yield GaugeMetricFamily("ticketbox_uploads_waiting", "Uploads that wait.", self._services.uploads.waiting)
         yield from self._collect_queues()
         yield from self._collect_database()
@@ -119,7 +120,7 @@ class _ServerState(Collector):
         refusals = CounterMetricFamily(
             "ticketbox_queue_refusals", "Calls that queues refused, by queue and reason.", labels=["queue", "reason"]
         )
-        for labels, count in sorted(times.refusals.items()):
+        for labels, count in sorted((times.refusals + self._services.listeners.refusals).items()):
             refusals.add_metric(labels, count)
         yield refusals
 

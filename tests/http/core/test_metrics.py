@@ -86,6 +86,7 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
             "ticketbox_wal_bytes", "ticketbox_disk_free_bytes", "ticketbox_deliveries_waiting",
             "ticketbox_deliveries_oldest_seconds", "ticketbox_webhooks_disabled", "ticketbox_mails_waiting",
             "ticketbox_mails_oldest_seconds", "ticketbox_waiting_calls", "ticketbox_uploads_waiting",
+            "ticketbox_event_streams",
         },
     }  # fmt: skip
     labels = {

@@ -10,9 +10,9 @@ from tests.support.server import Box, World, copy_initialized_file
 LIVELY = """
 from ticketbox.operations.core import listeners
 listeners.HEARTBEAT_SECONDS = 0.5
-listeners.MAX_LISTENERS = 30
 listeners.MAX_WAITING = 6
 listeners.MAX_WAITING_PER_CREDENTIAL = 4
+listeners.ACCOUNT_SHARE = listeners.COMPANY_SHARE = 2.0
 from ticketbox.cli import main
 main()
 """
@@ -22,7 +22,7 @@ main()
 def lively(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """A server that checks twice a second, keeps 30 streams, and lets six calls wait, four of one credential."""
     db = copy_initialized_file(tmp_path_factory.mktemp("lively"))
-    with PatchedServer(LIVELY, db, "--trusted-proxy", "127.0.0.1/32") as running:
+    with PatchedServer(LIVELY, db, "--trusted-proxy", "127.0.0.1/32", "--max-event-streams", "30") as running:
         yield running
 
 

@@ -1,10 +1,14 @@
 """When a listener wakes, how often it reads, and how a waiting call runs again."""
 
 import asyncio
+import contextlib
 
 import msgspec
+import pytest
 
-from ticketbox.domain.core.policy import ANONYMOUS
+from ticketbox.domain.core.policy import ANONYMOUS, Actor, Membership
+from ticketbox.domain.core.problems import RateLimited, Unavailable
+from ticketbox.domain.core.scopes import Role
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.listeners import PAUSE_SECONDS, Interest, Listener, Listeners
 from ticketbox.operations.core.waiting import NothingYet, wait_for_result
@@ -97,3 +101,38 @@ class Waiting(msgspec.Struct, frozen=True):
 
     wait_seconds: int
     after: int = 0
+
+
+def create_actor(user: int, credential: int, company: int) -> Actor:
+    """A member of a company, with one of their tokens."""
+    membership = Membership(company, f"co_{company}", "Company", Role.MEMBER, None, None, True)
+    return msgspec.structs.replace(ANONYMOUS, user=user, credential=credential, memberships=(membership,))
+
+
+def test_tokens_of_one_account_share_a_tenth_of_the_streams() -> None:
+    opened = Listeners(500)
+    with contextlib.ExitStack() as streams:
+        for each in range(50):
+            streams.enter_context(opened.listen(create_actor(1, each // 20, 1)))
+        with (
+            pytest.raises(RateLimited, match="this account has 50 open event streams"),
+            opened.listen(create_actor(1, 25, 1)),
+        ):
+            pass
+        streams.enter_context(opened.listen(create_actor(2, 99, 1)))
+        assert opened.refusals == {("event_streams", "account"): 1}
+    with opened.listen(create_actor(1, 25, 1)):
+        assert opened.streams == 1
+
+
+def test_accounts_of_one_company_leave_half_of_the_streams_to_others() -> None:
+    opened = Listeners(500)
+    with contextlib.ExitStack() as streams:
+        for each in range(250):
+            streams.enter_context(opened.listen(create_actor(each // 10, each, 1)))
+        with (
+            pytest.raises(Unavailable, match="this company has 250 open event streams"),
+            opened.listen(create_actor(99, 999, 1)),
+        ):
+            pass
+        streams.enter_context(opened.listen(create_actor(99, 999, 2)))

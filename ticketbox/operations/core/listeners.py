@@ -13,15 +13,19 @@ import msgspec
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import RateLimited, Unavailable
 from ticketbox.domain.events.records import Event
+from ticketbox.settings import DEFAULT_EVENT_STREAMS
 from ticketbox.store.file import database
 
 HEARTBEAT_SECONDS = 20.0
 # The pause between two reads of one listener: it reads the first event immediately, and batches those that follow.
 PAUSE_SECONDS = 0.1
-MAX_LISTENERS = 500
+MAX_LISTENERS = DEFAULT_EVENT_STREAMS
 MAX_LISTENERS_PER_CREDENTIAL = 20
 MAX_WAITING = 4000
 MAX_WAITING_PER_CREDENTIAL = 250
+# An account's and a company's part of all streams, and of all waiting calls.
+ACCOUNT_SHARE = 0.1
+COMPANY_SHARE = 0.5
 _RETRY_SECONDS = 10
 
 
@@ -58,7 +62,6 @@ class Listener:
     """A listener: the companies and events that it waits for, and whether there may be new ones."""
 
     def __init__(self, actor: Actor) -> None:
-        self.credential = actor.credential
         self.companies = collect_company_keys(actor)
         self.interest = EVERYTHING
         self.ended = False
@@ -97,27 +100,35 @@ class Listener:
 
 
 class _Group:
-    """The listeners of one kind, and how many each credential has."""
+    """The listeners of one kind, and how many each credential, account and company has."""
 
-    def __init__(self) -> None:
+    def __init__(self, queue: str) -> None:
+        self.queue = queue
         self.listeners: set[Listener] = set()
-        self.count_by_credential: Counter[int] = Counter()
+        self.counts: Counter[tuple[str, int]] = Counter()
 
 
 class Listeners:
     """All open event streams and waiting calls."""
 
-    def __init__(self) -> None:
-        self._streams = _Group()
-        self._calls = _Group()
+    def __init__(self, max_streams: int | None = None) -> None:
+        self._streams = _Group("event_streams")
+        self._calls = _Group("waiting_calls")
+        self._max_streams = MAX_LISTENERS if max_streams is None else max_streams
         self._callbacks: list[Callable[[], None]] = []
         self._closed = False
         self._queue: deque[Listener] = deque()
         self._waking: asyncio.Task[None] | None = None
         self.published = 0
+        self.refusals: Counter[tuple[str, str]] = Counter()  # by queue and reason
 
     def __len__(self) -> int:
         return len(self._streams.listeners) + len(self._calls.listeners)
+
+    @property
+    def streams(self) -> int:
+        """The number of open event streams."""
+        return len(self._streams.listeners)
 
     @property
     def waiting(self) -> int:
@@ -150,9 +161,10 @@ class Listeners:
     def listen(self, actor: Actor) -> contextlib.AbstractContextManager[Listener]:
         """Open an event stream for the length of a `with` block.
 
-        Raises RateLimited if the credential has too many, and Unavailable if the server has, or is stopping.
+        Raises RateLimited if the credential or account has too many, and Unavailable if the company or the server has,
+        or if the server is stopping.
         """
-        return self._open(self._streams, actor, MAX_LISTENERS, MAX_LISTENERS_PER_CREDENTIAL, "open event streams")
+        return self._open(self._streams, actor, self._max_streams, MAX_LISTENERS_PER_CREDENTIAL, "open event streams")
 
     def wait(self, actor: Actor) -> contextlib.AbstractContextManager[Listener]:
         """Open a waiting call for the length of a `with` block. Raises the same as `listen`."""
@@ -162,20 +174,29 @@ class Listeners:
     def _open(self, group: _Group, actor: Actor, most: int, most_of_one: int, noun: str) -> Generator[Listener]:
         if self._closed:
             raise Unavailable("the server is stopping; try again later")
-        if len(group.listeners) >= most:
-            raise Unavailable(f"the server has {most} {noun}, the maximum; try again later")
-        if group.count_by_credential[actor.credential] >= most_of_one:
-            raise RateLimited(_RETRY_SECONDS, f"this credential has {most_of_one} {noun}, the maximum; close one")
         listener = Listener(actor)
+        limits = {("credential", actor.credential): most_of_one, ("account", actor.user): int(most * ACCOUNT_SHARE)}
+        limits |= {("company", company): int(most * COMPANY_SHARE) for company in listener.companies}
+        for (who, key), limit in limits.items():
+            if group.counts[who, key] >= max(limit, 1):
+                self.refusals[group.queue, who] += 1
+                detail = f"this {who} has {limit} {noun}, the maximum"
+                if who == "company":
+                    raise Unavailable(f"{detail}; try again later", retry_after=_RETRY_SECONDS)
+                raise RateLimited(_RETRY_SECONDS, f"{detail}; close one")
+        if len(group.listeners) >= most:
+            self.refusals[group.queue, "server"] += 1
+            raise Unavailable(f"the server has {most} {noun}, the maximum; try again later", retry_after=_RETRY_SECONDS)
         group.listeners.add(listener)
-        group.count_by_credential[listener.credential] += 1
+        group.counts.update(limits.keys())
         try:
             yield listener
         finally:
             group.listeners.discard(listener)
-            group.count_by_credential[listener.credential] -= 1
-            if not group.count_by_credential[listener.credential]:
-                del group.count_by_credential[listener.credential]
+            for each in limits:
+                group.counts[each] -= 1
+                if not group.counts[each]:
+                    del group.counts[each]
 
     def close(self) -> None:
         """End all streams and waits, and open no more."""
