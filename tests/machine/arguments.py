@@ -83,6 +83,17 @@ def _draw_lease(draw: Draw) -> Row:
     return given | draw.maybe(lease=lambda: draw.of([*leases[-3:], *leases[-1:] * 6, "lease_wrong"]))
 
 
+def _draw_held(draw: Draw) -> Row:
+    """A lease of the ticket, mostly the one that it had last."""
+    given = _draw_lease(draw)
+    return {"lease": "lease_wrong", **given}
+
+
+def _draw_link(draw: Draw) -> Row:
+    roles = ["blocks", "blocked_by", "duplicates", "duplicated_by", "relates", "parent", "child"]
+    return {**_draw_version(draw), "kind": draw.of(roles), "other": draw.id("tickets")}
+
+
 def _assignment(draw: Draw) -> Row:
     given = _draw_version(draw)
     return {**given, "user_id": draw.assignee(given["ticket_id"])}
@@ -214,6 +225,18 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
         **_draw_lease(d), **d.maybe(branch=lambda: "fix", run=lambda: "r", lease_minutes=lambda: d.of([1, 1440])),
     },
     "stop_work": _draw_lease,
+    "report_progress": lambda d: {
+        **{name: value for name, value in _draw_held(d).items() if name != "expected_version"},
+        **d.maybe(note=lambda: d.of(WORDS)),
+    },
+    "finish_work": lambda d: {**_draw_held(d), **d.maybe(resolved=lambda: d.of([True, False]))},
+    "claim_next_ticket": lambda d: {**_project(d), **d.maybe(labels=lambda: ["red"], run=lambda: "r")},
+    "send_to_agent": _draw_version,
+    "link_tickets": _draw_link,
+    "unlink_tickets": _draw_link,
+    "list_work_sessions": lambda d: d.maybe(
+        ticket_id=lambda: d.id("tickets"), company_id=lambda: d.id("companies")
+    ),
     "add_attachment": lambda d: {**_ticket(d), "file": ("note.txt", b"text")},
     "save_annotations": _marks,
     "add_comment": lambda d: {**_ticket(d), "body": d.of(WORDS)},

@@ -4,10 +4,10 @@ from typing import Any
 
 from tests.machine.companies import Office
 from tests.machine.model import Row, conflict, forbidden, invalid, not_found
-from tests.machine.tickets import Board
+from tests.machine.work import Work
 
 
-class Model(Board, Office):
+class Model(Work, Office):
     """The whole model: one method for each operation, by its name."""
 
     def comment_view(self, key: str) -> Row:
@@ -17,6 +17,10 @@ class Model(Board, Office):
     def list_comments(self, ticket_id: str, limit: int) -> Row:
         self.read("tickets", ticket_id)
         return {"items": [self.comment_view(key) for key, row in self.comments.items() if row["ticket"] == ticket_id]}
+
+    def list_captures(self, ticket_id: str, limit: int = 100) -> Row:
+        self.read("tickets", ticket_id)
+        return {"items": {key: {} for key, row in self.captures.items() if row["ticket"] == ticket_id}}
 
     def get_ticket_history(self, ticket_id: str, limit: int) -> Row:
         self.read("tickets", ticket_id)

@@ -20,7 +20,8 @@ NEEDS = {
     "comments": {"add_comment", "edit_comment", "delete_comment"},
     "tickets:write": {
         "create_ticket", "create_capture", "update_ticket", "move_ticket", "bulk_move_tickets", "archive_ticket",
-        "restore_ticket", "start_work", "stop_work", "add_attachment", "save_annotations",
+        "restore_ticket", "start_work", "stop_work", "report_progress", "finish_work", "claim_next_ticket",
+        "send_to_agent", "link_tickets", "unlink_tickets", "add_attachment", "save_annotations",
     },
     "tickets:assign": {"assign_ticket", "unassign_ticket", "bulk_assign_tickets"},
     "session": {

@@ -1,10 +1,9 @@
 """The model of what people and agents do with tickets: filing, moving, claiming, assigning, commenting, capturing."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
 from typing import Any
 
-from tests.machine.model import ROLES, ExpectedError, Row, State, conflict, invalid, not_found
+from tests.machine.model import ExpectedError, Row, State, conflict, invalid, not_found
 
 SHOWN = ("title", "description", "priority", "labels", "resolved", "branch", "source_url", "version", "status")
 
@@ -230,80 +229,12 @@ class Board(State):
             self.columns[row["column"]]["tickets"].append(ticket_id)
         return {**self.touch(row, "ticket.restored"), "changed": True}
 
-    def find_lease(self, row: Row, lease: str) -> Row | None:
-        """What a lease of the caller's belongs to."""
-        return next(
-            (each for each in row["leases"] if (each["lease"], each["user"]) == (lease, self.who["user"])), None
-        )
-
-    def refuse_lease(self, row: Row) -> ExpectedError:
-        return conflict("already_claimed" if row["claim"] else "lease_expired")
-
-    def start_work(
-        self, ticket_id: str, branch: str | None = None, lease_minutes: int = 60, lease: str | None = None,
-        run: str | None = None, expected_version: int | None = None,
-    ) -> Row:  # fmt: skip
-        row = self.changeable(ticket_id, expected_version)
-        claim = row["claim"]
-        if lease is not None:
-            held = self.find_lease(row, lease)
-            if held is None or held["state"] != "current":
-                raise self.refuse_lease(row)
-        elif claim and (self.who["kind"] != "session" or claim["by"] != self.by()):
-            raise conflict("already_claimed")
-        if claim is None:
-            row["branch"] = branch or row["branch"] or f"{ticket_id}-{row['title'].lower().replace(' ', '-')}"
-            row["claim"] = {"by": self.by(), "until": self.after(lease_minutes), "run": run}
-            row["leases"].append({"lease": self.made["lease"], "user": self.who["user"], "state": "current"})
-            return self.touch(row, "ticket.work_started")
-        row["claim"] = {**claim, "until": self.made["claim"]["until"]}
-        if branch in {None, row["branch"]}:
-            return self.ticket_view(ticket_id) | {"lease": None}
-        row["branch"] = branch
-        return self.touch(row, "ticket.updated")
-
-    def after(self, minutes: int) -> str:
-        """The time so long after the server's answer says that it changed the ticket."""
-        if not isinstance(self.made, dict) or "updated" not in self.made:
-            raise ExpectedError(0, "should have succeeded")
-        ends = datetime.fromisoformat(self.made["updated"]["at"]) + timedelta(minutes=minutes)
-        return ends.isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-    def stop_work(self, ticket_id: str, lease: str | None = None, expected_version: int | None = None) -> Row:
-        row = self.changeable(ticket_id, expected_version)
-        if lease is not None:
-            held = self.find_lease(row, lease)
-            if held is not None and held["state"] == "done":
-                return self.ticket_view(ticket_id)
-            if held is None or held["state"] == "stale":
-                raise self.refuse_lease(row)
-        elif row["claim"] is None:
-            return self.ticket_view(ticket_id)
-        elif not self.may_release(row):
-            raise conflict("already_claimed")
-        self.end_work(row, "done")
-        return self.touch(row, "ticket.work_stopped")
-
-    def may_release(self, row: Row) -> bool:
-        """Whether the caller is the person behind a claim, or an admin, in a session."""
-        member = self.place(row["project"])
-        assert member is not None
-        own = row["claim"]["by"]["user"]["id"] == self.who["user"]
-        return self.who["kind"] == "session" and (own or ROLES.index(member["role"]) >= ROLES.index("admin"))
-
     def end_work(self, row: Row, state: str) -> None:
         """Release a claim; its lease is no longer valid."""
         row["claim"] = None
         for each in row["leases"]:
             if each["state"] == "current":
                 each["state"] = state
-
-    def run_out(self, row: Row) -> None:
-        """Let a claim expire: recorded in the name of its holder."""
-        by = row["claim"]["by"]
-        self.end_work(row, "stale")
-        where = {"company_id": self.projects[row["project"]]["company"], "project_id": row["project"]}
-        self.log.append({"type": "ticket.work_stale", **where, "ticket_id": row["id"], "by": by})
 
     def assignable(self, row: Row, user_id: str) -> str:
         user = self.who["user"] if user_id == "me" else user_id
