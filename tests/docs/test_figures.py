@@ -151,19 +151,24 @@ def test_limits_page_matches_the_code() -> None:
         "points of all pen lines on an image": f"{annotations.MAX_POINTS:,}",
     }
     shared = [
-        ("event streams", listeners.MAX_LISTENERS_PER_CREDENTIAL, listeners.MAX_LISTENERS),
-        ("waiting calls", listeners.MAX_WAITING_PER_CREDENTIAL, listeners.MAX_WAITING),
+        ("event streams", listeners.MAX_LISTENERS_PER_CREDENTIAL, listeners.MAX_LISTENERS, listeners.ACCOUNT_SHARE),
+        (
+            "waiting calls",
+            listeners.MAX_WAITING_PER_CREDENTIAL,
+            listeners.MAX_WAITING,
+            listeners.WAITING_ACCOUNT_SHARE,
+        ),
     ]
     assert others == {
         "columns of a board": f"{columns.MAX_COLUMNS}",
         "a waiting call": f"{waiting.MAX_WAIT_SECONDS} s",
         **{
-            f"{noun} of a credential, an account": f"{one}, {most * listeners.ACCOUNT_SHARE:.0f}; further ones get 429"
-            for noun, one, most in shared
+            f"{noun} of a credential, an account": f"{one}, {most * share:,.0f}; further ones get 429"
+            for noun, one, most, share in shared
         },
         **{
             f"{noun} of a company, in total": f"{most * listeners.COMPANY_SHARE:,.0f}, {most:,}; further ones get 503"
-            for noun, _, most in shared
+            for noun, _, most, _ in shared
         },
         "a web session": f"{sessions.LIFETIME // DAY} days",
         "an invitation": f"{invitations.LIFETIME // DAY} days",

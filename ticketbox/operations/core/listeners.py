@@ -25,6 +25,7 @@ MAX_WAITING = 4000
 MAX_WAITING_PER_CREDENTIAL = 250
 # An account's and a company's part of all streams, and of all waiting calls.
 ACCOUNT_SHARE = 0.1
+WAITING_ACCOUNT_SHARE = 0.25  # the agents of a team often have one account
 COMPANY_SHARE = 0.5
 _RETRY_SECONDS = 10
 
@@ -102,8 +103,9 @@ class Listener:
 class _Group:
     """The listeners of one kind, and how many each credential, account and company has."""
 
-    def __init__(self, queue: str) -> None:
+    def __init__(self, queue: str, account_share: float) -> None:
         self.queue = queue
+        self.account_share = account_share
         self.listeners: set[Listener] = set()
         self.counts: Counter[tuple[str, int]] = Counter()
 
@@ -112,8 +114,8 @@ class Listeners:
     """All open event streams and waiting calls."""
 
     def __init__(self, max_streams: int | None = None) -> None:
-        self._streams = _Group("event_streams")
-        self._calls = _Group("waiting_calls")
+        self._streams = _Group("event_streams", ACCOUNT_SHARE)
+        self._calls = _Group("waiting_calls", WAITING_ACCOUNT_SHARE)
         self._max_streams = MAX_LISTENERS if max_streams is None else max_streams
         self._callbacks: list[Callable[[], None]] = []
         self._closed = False
@@ -175,7 +177,10 @@ class Listeners:
         if self._closed:
             raise Unavailable("the server is stopping; try again later")
         listener = Listener(actor)
-        limits = {("credential", actor.credential): most_of_one, ("account", actor.user): int(most * ACCOUNT_SHARE)}
+        limits = {
+            ("credential", actor.credential): most_of_one,
+            ("account", actor.user): int(most * group.account_share),
+        }
         limits |= {("company", company): int(most * COMPANY_SHARE) for company in listener.companies}
         for (who, key), limit in limits.items():
             if group.counts[who, key] >= max(limit, 1):
