@@ -76,12 +76,12 @@ def test_board_and_table_show_who_works_since_when(chromium: Chromium, world: Wo
     agent = world.owner.client("tickets:write", label="Claude Code")
 
     async def watch(page: Page) -> None:
-        card = page.get_by_role("main").get_by_role("link", name="Cart total shows NaN")
+        card = page.get_by_role("main").locator(".card, tr", has_text="Cart total shows NaN")
         await expect(card).to_be_visible()
         await expect(card).not_to_contain_text("Claude Code")
         lease = start_work(agent, ticket)
         await expect(card).to_contain_text(re.compile(r"Claude Code\s*For \d+ s"))
-        await expect(page.get_by_role("link", name="Nobody works on this")).not_to_contain_text("Claude Code")
+        await expect(page.locator(".card, tr", has_text="Nobody works on this")).not_to_contain_text("Claude Code")
         await assert_accessible(page)
         await assert_fits(page)
         await page.goto(f"{world.box.url}/projects/{world.project}/table")
@@ -308,7 +308,7 @@ def test_board_shows_steps_and_a_waiting_question(chromium: Chromium, world: Wor
     agent = Agent(world)
 
     async def watch(page: Page) -> None:
-        card = page.get_by_role("main").get_by_role("link", name="Cart total shows NaN")
+        card = page.get_by_role("main").locator(".card, tr", has_text="Cart total shows NaN")
         agent.report(plan=PLAN)
         await expect(card).to_contain_text(re.compile(r"Verify the fix in three runs · \d+ s ago"))
         await expect(card.get_by_role("img", name="1 of 3 steps done")).to_be_visible()

@@ -158,6 +158,67 @@ def test_filters_apply_and_are_in_the_address(chromium: Chromium, world: World) 
     use(chromium, world.owner, f"/projects/{world.project}", narrow)
 
 
+def test_selected_cards_are_edited_by_key_and_undone(chromium: Chromium, world: World) -> None:
+    seed(world)
+
+    def priorities() -> list[str]:
+        query = {"column_id": world.columns[0], "sort": "position"}
+        return [each["priority"] for each in ok(world.api.get("/tickets", params=query))["items"]]
+
+    async def pick(page: Page, key: str, choice: str) -> None:
+        await page.keyboard.press(key)
+        await page.get_by_role("option", name=choice).click()
+
+    async def edit(page: Page) -> None:
+        await expect(page.get_by_role("link", name="One")).to_be_visible()
+        for key in ("j", "x", "j", "x"):
+            await page.keyboard.press(key)
+            await page.wait_for_timeout(60)
+        bar = page.get_by_role("toolbar", name="Actions for selected tickets")
+        await expect(bar).to_contain_text("2 selected")
+        await pick(page, "p", "High")
+        await expect(page.get_by_text("2 tickets set to High")).to_be_visible()
+        await expect(page.get_by_role("img", name="High")).to_have_count(2)
+        await assert_accessible(page)
+        assert priorities() == ["high", "high", "none"]
+        await page.keyboard.press("Control+z")
+        await expect(page.get_by_text("2 tickets restored")).to_be_visible()
+        assert priorities() == ["none", "none", "none"]
+        await pick(page, "s", "Done")
+        await expect(page.get_by_text("2 tickets moved to Done")).to_be_visible()
+        assert await card_titles(page, "Done") == ["One", "Two"]
+        await page.keyboard.press("Escape")
+        await expect(bar).to_have_count(0)
+        await page.get_by_role("link", name="Three").hover()
+        await page.get_by_role("button", name="Archive Three").click()
+        await expect(page.get_by_text(" archived", exact=False).first).to_be_visible()
+        await page.get_by_role("button", name="Undo").click()
+        await expect(page.get_by_role("link", name="Three")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", edit)
+    assert (titles(world, 0), titles(world, 2)) == (["Three"], ["One", "Two"])
+
+
+def test_back_restores_scroll_focus_and_filters(chromium: Chromium, world: World) -> None:
+    for number in reversed(range(40)):
+        world.ticket(f"Number {number}", priority="high")
+
+    async def leave_and_return(page: Page) -> None:
+        card = page.get_by_role("link", name="Number 30", exact=True)
+        lane = page.get_by_role("region", name="To do").locator(".scroll")
+        await expect(page.get_by_role("link", name="Number 0", exact=True)).to_be_visible()
+        await lane.evaluate("lane => { lane.scrollTop = 30 * 80 }")
+        await card.click()
+        await expect(page.get_by_role("heading", name="Number 30")).to_be_focused()
+        await page.go_back()
+        await expect(card).to_be_focused()
+        await expect(card).to_be_in_viewport()
+        assert await lane.evaluate("lane => lane.scrollTop") > 1000
+        assert page.url.endswith("?priority=high")
+
+    use(chromium, world.owner, f"/projects/{world.project}?priority=high", leave_and_return)
+
+
 @EVERY
 def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, world: World, looks: Looks) -> None:
     seed(world)
@@ -238,7 +299,11 @@ def test_viewer_sees_the_board_without_controls(chromium: Chromium, world: World
     async def look(page: Page) -> None:
         await expect(page.get_by_role("link", name="One")).to_be_visible()
         assert await page.get_by_role("button", name="ticket").count() == 0
-        assert await page.locator("[data-ticket]").first.evaluate("card => card.parentElement.draggable") is False
+        assert await page.locator("[data-ticket]").first.evaluate("card => card.closest('li').draggable") is False
+        await page.locator("[data-ticket]").first.focus()
+        await page.keyboard.press("x")
+        await expect(page.get_by_role("checkbox")).to_have_count(0)
+        await expect(page.get_by_role("toolbar")).to_have_count(0)
 
     use(chromium, viewer, f"/projects/{world.project}", look)
 
@@ -254,7 +319,10 @@ def test_empty_board_links_to_ways_to_create_tickets(chromium: Chromium, world: 
         world.ticket("One")
         await page.goto(f"{world.box.url}/projects/{world.project}?priority=high")
         await expect(page.get_by_role("heading", name="To do")).to_be_visible()
-        await expect(page.get_by_text("No tickets yet")).to_have_count(0)
+        await expect(page.get_by_text("Catch your first bug")).to_have_count(0)
+        await page.get_by_role("button", name="Clear filters").click()
+        await expect(page.get_by_role("link", name="One")).to_be_visible()
+        await expect(page.get_by_text("No tickets match these filters")).to_have_count(0)
 
     use(chromium, world.owner, f"/projects/{world.project}", look)
 

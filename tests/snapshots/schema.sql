@@ -288,13 +288,15 @@ CREATE TABLE oauth_secret (
   rotated_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
-CREATE TABLE preview (
-  asset_id INTEGER PRIMARY KEY REFERENCES asset (id) ON DELETE CASCADE,
+CREATE TABLE "preview" (
+  asset_id INTEGER NOT NULL REFERENCES asset (id) ON DELETE CASCADE,
+  purpose TEXT NOT NULL CHECK (purpose IN ('model', 'thumbnail')),
   made_of BLOB NOT NULL,
   blob_id INTEGER NOT NULL REFERENCES blob (id),
   media_type TEXT NOT NULL,
   width INTEGER NOT NULL,
-  height INTEGER NOT NULL
+  height INTEGER NOT NULL,
+  PRIMARY KEY (asset_id, purpose)
 ) STRICT;
 
 CREATE TABLE project (

@@ -343,6 +343,7 @@ CASES: dict[str, Case] = {
     "get_error": Case(lambda w: {**_capture(w), "entry": 2}),
     "get_har": Case(_capture),
     "get_screenshot": Case(lambda w: {**_shot(w), "max_side": 32}),
+    "get_thumbnail": Case(_asset),
     "get_asset": Case(_asset),
     "get_asset_content": Case(_asset),
     "list_attachments": Case(_ticket),

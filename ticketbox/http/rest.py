@@ -234,6 +234,8 @@ def _build_content_answer(content: Content, scope: Scope) -> Answer:
     ]
     if content.next_cursor is not None:
         headers.append((b"x-next-cursor", content.next_cursor.encode()))
+    if content.immutable:
+        headers.append((b"cache-control", b"private, max-age=31536000, immutable"))
     if content.etag is not None:
         headers += [(b"etag", b'"%s"' % content.etag.encode()), (b"cache-control", b"private, no-cache")]
         if get_header(scope, b"if-none-match") == f'"{content.etag}"':

@@ -13,7 +13,7 @@ from ticketbox.operations.accounts import (
     tokens,
     users,
 )
-from ticketbox.operations.captures import annotations, assets, captures, streams
+from ticketbox.operations.captures import annotations, assets, captures, screenshots, streams
 from ticketbox.operations.companies import columns, companies, invitations, members, projects, setup
 from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, webhooks
@@ -65,6 +65,7 @@ MODULES = (
     captures,
     streams,
     assets,
+    screenshots,
     annotations,
     events,
     tokens,

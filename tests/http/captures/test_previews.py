@@ -5,13 +5,14 @@ import random
 from io import BytesIO
 from typing import Any
 
+import httpx
 import pytest
 from PIL import Image
 
 from tests.support.mcp_client import create_capture, post
 from tests.support.operation_cases import read_only, update_row
 from tests.support.pictures import encode, png
-from tests.support.server import World, ok
+from tests.support.server import World, expect_error, ok
 
 
 def get_preview(world: World, ticket: str) -> bytes:
@@ -96,6 +97,40 @@ def test_ticket_is_returned_without_a_preview_that_cannot_be_made(world: World) 
     message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
     result = ok(post(world, message, Authorization=f"Bearer {world.owner.token('read')}"))["result"]
     assert ([each["type"] for each in result["content"]], result["isError"]) == (["text"], False)
+
+
+def get_thumbnail(world: World, ticket: str) -> httpx.Response:
+    """A card's picture, as the app asks for it."""
+    capture = ok(world.api.get(f"/tickets/{ticket}"))["capture"]
+    version = ok(world.api.get("/tickets"))["items"][0]["capture"]["screenshot_version"]
+    return world.api.get(f"/assets/{capture['screenshot']['id']}/thumbnail", params={"version": version})
+
+
+def test_thumbnail_shows_what_is_marked_and_is_kept_until_the_marks_change(world: World) -> None:
+    ticket = create_capture(world)["ticket_id"]
+    asset = shot(world, ticket)
+    first = get_thumbnail(world, ticket)
+    assert first.headers["content-type"] == "image/webp"
+    assert first.headers["cache-control"] == "private, max-age=31536000, immutable"
+    assert Image.open(BytesIO(first.content)).size == (640, 204)
+    assert [data for _, data in list_stored_previews(world, asset)] == [first.content]
+    assert "immutable" not in world.api.get(f"/assets/{asset}/thumbnail").headers.get("cache-control", "")
+    mark(world, asset, "rectangle")
+    marked = get_thumbnail(world, ticket)
+    assert (marked.request.url.params["version"], first.request.url.params["version"]) == ("2", "1")
+    assert marked.content != first.content
+    get_preview(world, ticket)
+    assert len(list_stored_previews(world, asset)) == 2
+    mark(world, asset, "redact")
+    assert list_stored_previews(world, asset) == []
+    burnt = Image.open(BytesIO(get_thumbnail(world, ticket).content)).convert("L")
+    assert burnt.getpixel((320, 102)) == 0
+
+
+def test_file_that_is_no_image_has_no_thumbnail(world: World) -> None:
+    ticket = world.ticket("A log")["id"]
+    log = ok(world.api.post(f"/tickets/{ticket}/attachments", files={"file": ("a.txt", b"hello", "text/plain")}))
+    expect_error(world.api.get(f"/assets/{log['id']}/thumbnail"), 404, "not_found")
 
 
 @pytest.mark.parametrize("size", [(1568, 800), (64, 48)])

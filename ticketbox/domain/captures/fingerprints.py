@@ -6,13 +6,14 @@ Numbers, hashes, ids and addresses are removed, so that `Item 17 of cart 5f0c1e3
 
 import hashlib
 import re
+from collections import Counter
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 import msgspec
 
 from ticketbox.domain.captures.capture import ErrorEntry
-from ticketbox.domain.tickets.records import Likeness
+from ticketbox.domain.tickets.records import FrequentError, Likeness
 
 MAX_ERRORS = 20
 FRAMES = 3
@@ -56,6 +57,14 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
         if len(fingerprints) >= 2 * MAX_ERRORS:
             break
     return list(fingerprints.values())
+
+
+def find_main_error(entries: Iterable[ErrorEntry]) -> FrequentError | None:
+    """Return the class of errors that happened most often; of equal ones, the first."""
+    counts = Counter[str]()
+    for entry in entries:
+        counts[entry.name or "Error"] += entry.count
+    return FrequentError(*counts.most_common(1)[0]) if counts else None
 
 
 def fingerprint_message(text: str) -> Fingerprint | None:

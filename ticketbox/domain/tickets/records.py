@@ -36,14 +36,26 @@ class StreamCounts(msgspec.Struct, frozen=True):
     failed_requests: int
 
 
+class FrequentError(msgspec.Struct, frozen=True):
+    """A class of errors in a capture, and how often it happened."""
+
+    name: str
+    count: int
+
+
 class CaptureSummary(msgspec.Struct, frozen=True):
-    """A summary of a ticket's newest capture."""
+    """A summary of a ticket's newest capture.
+
+    `screenshot_version` changes with the annotations. `main_error` is the most frequent class of errors.
+    """
 
     id: str
     captured_at: Time
     counts: StreamCounts
     health_summary: str
     screenshot_id: str | None
+    screenshot_version: int
+    main_error: FrequentError | None
 
 
 class WorkState(StrEnum):

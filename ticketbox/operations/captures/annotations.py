@@ -23,7 +23,7 @@ from ticketbox.operations.core.lookups import AssetId, find_readable, find_writa
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.store.captures import assets
+from ticketbox.store.captures import assets, captures
 from ticketbox.store.core import blobs, bylines
 from ticketbox.store.core.blobs import PackedContent
 from ticketbox.store.core.visibility import VisibleRow
@@ -136,6 +136,7 @@ def save_annotations(tx: Write, actor: Actor, args: SaveAnnotations, burnt: Reda
             raise Conflict("somebody else redacted this image at the same time; try again")
         assets.replace_content(tx, row.key, burnt.packed, burnt.width, burnt.height, burnt.picture_type)
     assets.save_annotations(tx, row.key, args.annotations, bylines.ensure_byline(tx, actor))
+    captures.increment_screenshot_version(tx, row.key)
     ticket = VisibleRow(assets.load_ticket_key(tx, row.key), row.project, row.company, row.role, within=True)
     record_ticket_event(
         tx, actor, ticket, "annotations.saved",

@@ -84,6 +84,8 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
         counts=prepared.counts,
         health_summary=describe_health(prepared.capture.health),
         screenshot_id=screenshot_id,
+        screenshot_version=1,
+        main_error=prepared.main_error,
     )
     captures.set_newest_capture(tx, row.key, key, summary)
     details = {"capture_id": prepared.capture.public_id, "attachments": len(prepared.attachments)}

@@ -9,7 +9,7 @@ from msgspec import Meta
 from ticketbox.domain.captures import streams
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
 from ticketbox.domain.captures.excerpt import build_excerpt
-from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_errors, fingerprint_page
+from ticketbox.domain.captures.fingerprints import Fingerprint, find_main_error, fingerprint_errors, fingerprint_page
 from ticketbox.domain.captures.health import get_stream_health
 from ticketbox.domain.captures.images import media_types, processing
 from ticketbox.domain.captures.records import AssetKind
@@ -23,7 +23,7 @@ from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, PayloadTooLarge
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
-from ticketbox.domain.tickets.records import Priority, StreamCounts
+from ticketbox.domain.tickets.records import FrequentError, Priority, StreamCounts
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import MAX_LABEL, MAX_MARKDOWN, Labels, Markdown
 from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, TicketId, find_writable
@@ -122,6 +122,7 @@ class PreparedCapture(msgspec.Struct, frozen=True):
     labels: list[str]
     counts: StreamCounts
     fingerprints: list[Fingerprint]
+    main_error: FrequentError | None
     screenshot: NewAsset | None
     attachments: list[NewAsset]
     public_url: str
@@ -232,6 +233,7 @@ def process_capture(
         labels=labels,
         counts=counts,
         fingerprints=[*fingerprint_errors(errors), *filter(None, [fingerprint_page(page.url)])],
+        main_error=find_main_error(errors),
         screenshot=None if args.screenshot is None else _prepare_screenshot(args.screenshot),
         attachments=[prepare_upload(part) for part in args.attachments],
         public_url=public_url,

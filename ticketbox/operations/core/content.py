@@ -11,8 +11,8 @@ class Content(msgspec.Struct, frozen=True):
     """A file: its bytes and media type.
 
     `name` is a safe file name; `inline` says whether a browser may display the file instead of downloading it; `etag`
-    is the SHA-256 of the bytes in hexadecimal, if known. `annotation_texts` are the texts drawn on an image, from the
-    bottom up.
+    is the SHA-256 of the bytes in hexadecimal, if known. `immutable` says that the URL never returns anything else.
+    `annotation_texts` are the texts drawn on an image, from the bottom up.
     """
 
     media_type: str
@@ -23,6 +23,7 @@ class Content(msgspec.Struct, frozen=True):
     width: int | None = None
     height: int | None = None
     next_cursor: str | None = None
+    immutable: bool = False
     annotation_texts: tuple[str, ...] = ()
 
 

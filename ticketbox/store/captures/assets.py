@@ -127,8 +127,8 @@ def load_ticket_key(tx: Read, key: int) -> int:
 
 
 def replace_content(tx: Write, key: int, packed: PackedContent, width: int, height: int, media_type: str) -> None:
-    """Replace an asset's content. The old content and its preview are destroyed unless something else uses them."""
-    previews.delete_preview(tx, key)
+    """Replace an asset's content. The old content and its previews are destroyed unless something else uses them."""
+    previews.delete_previews(tx, key)
     old = tx.fetch_value("SELECT blob_id FROM asset WHERE id = ?", (key,))
     new = blobs.save_blob(tx, packed)
     tx.execute(

@@ -74,6 +74,17 @@ def set_newest_capture(tx: Write, ticket: int, key: int, summary: CaptureSummary
     tx.execute("UPDATE ticket SET capture_id = ? WHERE id = ?", (key, ticket))
 
 
+INCREMENT_SCREENSHOT_VERSION = """
+UPDATE capture SET summary = json_set(summary, '$.screenshot_version', summary ->> '$.screenshot_version' + 1)
+WHERE id = (SELECT capture_id FROM asset WHERE id = ?) AND summary IS NOT NULL
+"""
+
+
+def increment_screenshot_version(tx: Write, asset: int) -> None:
+    """Note that a screenshot looks different now."""
+    tx.execute(INCREMENT_SCREENSHOT_VERSION, (asset,))
+
+
 class StoredCapture(msgspec.Struct, frozen=True):
     """A capture with the keys of its blobs."""
 

@@ -1,4 +1,4 @@
-import '@fontsource-variable/inter/wght.css';
+import './fonts.css';
 import '../shared/ui/base.css';
 import { mount } from 'svelte';
 import App from './App.svelte';

@@ -4,6 +4,8 @@ import { parsePath } from './routes';
 class Router {
   #path = $state(location.pathname);
   #search = $state(location.search);
+  /** Whether the present page was reached with Back or Forward. */
+  isBack = false;
   readonly route = $derived(parsePath(this.#path));
   readonly query = $derived(new URLSearchParams(this.#search));
 
@@ -12,12 +14,16 @@ class Router {
   }
 
   constructor() {
-    addEventListener('popstate', () => this.#readLocation());
+    addEventListener('popstate', () => {
+      this.isBack = true;
+      this.#readLocation();
+    });
     addEventListener('click', (event) => this.#handleClick(event));
   }
 
   /** Navigate to an address of the app. */
   go(address: string, { replace = false } = {}): void {
+    this.isBack = false;
     if (replace) history.replaceState(null, '', address);
     else history.pushState(null, '', address);
     this.#readLocation();

@@ -33,7 +33,8 @@ class ShortcutRegistry {
     if (event.defaultPrevented || event.repeat || event.altKey) return;
     const mod = isMac ? event.metaKey : event.ctrlKey;
     const key = mod ? `mod+${event.key.toLowerCase()}` : event.key;
-    if (!mod && (event.ctrlKey || event.metaKey || isTyping(event.target) || isOverlayOpen())) return;
+    if (!mod && (event.ctrlKey || event.metaKey || isOverlayOpen())) return;
+    if ((!mod || key === 'mod+z') && isTyping(event.target)) return; // a text field has its own undo
     const sequence = event.timeStamp - this.#lastKeyAt < SEQUENCE_MS ? `${this.#lastKey} ${key}` : key;
     // the last registration wins, so that a page can override the shell
     const found =
@@ -61,7 +62,8 @@ export function addShortcut(combination: string, label: string, run: () => void)
 
 function isTyping(target: EventTarget | null): boolean {
   return (
-    target instanceof HTMLElement && (target.isContentEditable || target.matches('input, textarea, select'))
+    target instanceof HTMLElement &&
+    (target.isContentEditable || target.matches('input:not([type=checkbox], [type=radio]), textarea, select'))
   );
 }
 

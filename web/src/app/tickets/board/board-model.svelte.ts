@@ -1,4 +1,5 @@
 import type { Column, Ticket } from '../../../../generated/api';
+import type { VirtualItem } from '@tanstack/svelte-virtual';
 import { matchesFilters, type Filters } from '../list/filters';
 
 /** A position in a column: directly before a ticket, or at the end. */
@@ -9,11 +10,13 @@ export interface Position {
 
 /** A column of the board with its tickets, as far as they are loaded. */
 export class Lane {
-  readonly column: Column;
+  column = $state.raw<Column>()!;
   tickets = $state.raw<Ticket[]>([]);
   /** The cursor of the next page; null if all tickets are loaded. */
   cursor = $state<string | null>(null);
   isLoading = $state(false);
+  /** Where the lane was scrolled to, and the measured cards, when it was last on the screen. */
+  place?: { top: number; sizes: VirtualItem[] };
 
   constructor(column: Column) {
     this.column = column;

@@ -4,7 +4,7 @@ import { Problem } from '../../core/problem';
 import { toasts } from '../../core/toasts.svelte';
 import { workspace } from '../../core/workspace.svelte';
 import { afterPaint } from '../../ui/feedback/after-paint';
-import { toQuery } from '../list/filters';
+import { toQuery, type Filters } from '../list/filters';
 import { BoardModel, Lane, type Position } from './board-model.svelte';
 
 const FIRST_PAGE_SIZE = 25; // fills a high screen
@@ -14,6 +14,8 @@ const MAX_SINGLE_REFRESHES = 20;
 
 /** A project's board: loads lanes, saves moves, and follows the events of the project. */
 export class Board extends BoardModel {
+  /** How the board was left, for Back. */
+  readonly place: { left: number; focusedId: string | null } = { left: 0, focusedId: null };
   #changed = new Set<string>();
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -21,6 +23,7 @@ export class Board extends BoardModel {
   async load(): Promise<void> {
     const columns = await workspace.loadColumns(this.project, { fresh: true });
     const lanes = columns.map((column) => this.lane(column.id) ?? new Lane(column));
+    lanes.forEach((lane, index) => (lane.column = columns[index]!));
     const before = new Set(this.lanes);
     await Promise.all(
       lanes.map((lane) => this.#refreshLane(lane, before.has(lane) ? PAGE_SIZE : FIRST_PAGE_SIZE)),
@@ -71,6 +74,14 @@ export class Board extends BoardModel {
       );
       const now = this.find(id);
       if (now) now.lane.tickets = now.lane.tickets.with(now.index, moved);
+      if (from.column !== moved.column_id)
+        toasts.show(`${moved.key} moved to ${moved.column}`, {
+          label: 'Undo',
+          run: () => {
+            const position = this.positionOf(id);
+            if (position && this.move(id, from)) void this.saveMove(id, position);
+          },
+        });
     } catch (error) {
       this.move(id, from);
       toasts.showError(error);
@@ -131,4 +142,13 @@ export class Board extends BoardModel {
     };
     return unwrap(api.GET('/tickets', { params: { query } }));
   }
+}
+
+let last: Board | undefined;
+
+/** Return a project's board: the one that was shown last, if it is the same, so that Back finds it as it was. */
+export function openBoard(project: string, filters: Filters): Board {
+  if (last?.project !== project || JSON.stringify(last.filters) !== JSON.stringify(filters))
+    last = new Board(project, filters);
+  return last;
 }

@@ -28,9 +28,13 @@ export function toQuery(filters: Filters) {
 /** Whether a ticket passes the filters. `me` is the signed-in user's id. */
 export function matchesFilters(ticket: Ticket, filters: Filters, me: string): boolean {
   const assignee = filters.assignee === 'me' ? me : filters.assignee;
+  const label = filters.label?.toLowerCase();
   return (
-    (assignee === null || ticket.assignees.some((each) => each.id === assignee)) &&
-    (filters.label === null || ticket.labels.includes(filters.label)) &&
+    (assignee === null ||
+      (assignee === 'none'
+        ? ticket.assignees.length === 0
+        : ticket.assignees.some((each) => each.id === assignee))) &&
+    (label === undefined || ticket.labels.some((each) => each.toLowerCase() === label)) &&
     (filters.priority === null || ticket.priority === filters.priority) &&
     (filters.resolved === null || String(ticket.resolved) === filters.resolved)
   );

@@ -1,4 +1,5 @@
 import type { Board } from './board.svelte';
+import type { BoardActions } from './board-actions.svelte';
 import type { Position } from './board-model.svelte';
 
 const STEPS: Record<string, [across: number, down: number]> = {
@@ -12,28 +13,28 @@ const STEPS: Record<string, [across: number, down: number]> = {
  * The board by keyboard: the arrow keys move the focus between cards. Space picks a card up, the arrow keys move it,
  * Space or Enter drops it, Escape cancels. Each step is announced to screen readers.
  */
-export class KeyboardMove {
+export class BoardKeyboard {
   heldId = $state<string | null>(null);
   announcement = $state('');
-  /** The card that has the focus or will get it: the virtual list must render it. */
-  focusedId = $state<string | null>(null);
+  /** The card that will get the focus: the virtual list must render it. */
+  wantedId = $state<string | null>(null);
   #from: Position | undefined;
-  readonly #board: () => Board | undefined;
+  readonly #actions: () => BoardActions;
   readonly #canWrite: () => boolean;
 
-  constructor(board: () => Board | undefined, canWrite: () => boolean) {
-    this.#board = board;
+  constructor(actions: () => BoardActions, canWrite: () => boolean) {
+    this.#actions = actions;
     this.#canWrite = canWrite;
   }
 
   handleKey(event: KeyboardEvent): void {
-    const board = this.#board();
+    const { board } = this.#actions();
     const id = (event.target as HTMLElement).closest<HTMLElement>('[data-ticket]')?.dataset.ticket;
-    if (!board || !id || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (!id || event.ctrlKey || event.metaKey || event.altKey) return;
     const step = STEPS[event.key];
     if (step) {
       if (this.heldId === id) this.#moveCard(board, id, step);
-      else this.#focusCard(board.ticketBeside(id, ...step));
+      else this.focusCard(board.ticketBeside(id, ...step));
     } else if (event.key === ' ' && this.heldId === null && this.#canWrite()) this.#pickUp(board, id);
     else if ((event.key === ' ' || event.key === 'Enter') && this.heldId === id) this.#drop(board, id);
     else if (event.key === 'Escape' && this.heldId === id) this.#cancel(board, id);
@@ -43,15 +44,28 @@ export class KeyboardMove {
   }
 
   handleFocusIn(event: FocusEvent): void {
-    this.focusedId = (event.target as HTMLElement).dataset.ticket ?? null;
+    this.#actions().focusedId = (event.target as HTMLElement).dataset.ticket ?? null;
+    this.wantedId = null;
+  }
+
+  /** Move the focus down or up in a lane: from the active card, else to the first one of the board. */
+  step(down: number): void {
+    const { board, activeId } = this.#actions();
+    if (activeId !== null) this.focusCard(board.ticketBeside(activeId, 0, down));
+    else this.focusCard(board.lanes.find((lane) => lane.tickets.length > 0)?.tickets[0]!.id);
+  }
+
+  findCard(id: string | null | undefined): HTMLElement | null {
+    return id ? document.querySelector(`[data-ticket="${CSS.escape(id)}"]`) : null;
   }
 
   /** Drop a held card where it is when the focus leaves it. */
   handleFocusOut(event: FocusEvent): void {
-    const board = this.#board();
+    const { board } = this.#actions();
     const id = (event.target as HTMLElement).dataset.ticket;
+    this.#actions().focusedId = null;
     // a moved card is rendered again and loses the focus for a moment, to no other element
-    if (board && this.heldId && id === this.heldId && event.relatedTarget) this.#drop(board, this.heldId);
+    if (this.heldId && id === this.heldId && event.relatedTarget) this.#drop(board, this.heldId);
   }
 
   #pickUp(board: Board, id: string): void {
@@ -65,7 +79,7 @@ export class KeyboardMove {
     if (!position || !board.move(id, position)) return;
     const now = board.find(id)!;
     this.announcement = `${now.lane.column.name}, ${now.index + 1} of ${now.lane.tickets.length}`;
-    this.#focusCard(id);
+    this.focusCard(id);
   }
 
   #drop(board: Board, id: string): void {
@@ -80,16 +94,17 @@ export class KeyboardMove {
     board.move(id, this.#from!);
     this.heldId = null;
     this.announcement = 'Move cancelled.';
-    this.#focusCard(id);
+    this.focusCard(id);
   }
 
-  #focusCard(id: string | undefined): void {
+  /** Focus a card, wherever the lane is scrolled to. */
+  focusCard(id: string | undefined): void {
     if (id === undefined) return;
-    this.focusedId = id;
+    this.wantedId = id;
     requestAnimationFrame(() => {
-      const card = document.querySelector<HTMLElement>(`[data-ticket="${CSS.escape(id)}"]`);
-      card?.focus();
-      card?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+      const card = this.findCard(id);
+      card?.focus({ preventScroll: true });
+      card?.closest('li')?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
     });
   }
 }

@@ -1,0 +1,73 @@
+import type { Ticket } from '../../../../generated/api';
+import type { Board } from './board.svelte';
+import type { CardAction } from './card-actions';
+
+const MAX_SELECTED = 50;
+
+/** What is selected and pointed at on a board, and the picker that changes it. */
+export class BoardActions {
+  selected = $state.raw<ReadonlySet<string>>(new Set());
+  /** The card under the mouse. */
+  hoveredId = $state<string | null>(null);
+  /** The card that has the focus. */
+  focusedId = $state<string | null>(null);
+  picker = $state.raw<{
+    property: Exclude<CardAction, 'archive'>;
+    tickets: Ticket[];
+    anchor: HTMLElement;
+  } | null>(null);
+  readonly board: Board;
+  #last: string | null = null;
+
+  constructor(board: Board) {
+    this.board = board;
+  }
+
+  /** The card that keys act on: the focused one, else the one under the mouse. */
+  get activeId(): string | null {
+    return this.focusedId ?? this.hoveredId;
+  }
+
+  /** The tickets that an action is for: the selected ones, else the active one. */
+  get targets(): Ticket[] {
+    const ids = this.selected.size > 0 ? [...this.selected] : [this.activeId];
+    return ids.flatMap((id) => (id === null ? [] : (this.board.find(id)?.ticket ?? [])));
+  }
+
+  toggle(id: string | null): void {
+    if (id === null) return;
+    const selected = new Set(this.selected);
+    if (!selected.delete(id) && selected.size < MAX_SELECTED) selected.add(id);
+    this.selected = selected;
+    this.#last = id;
+  }
+
+  /** Select the cards from the last selected one to this one, in the same lane. */
+  extend(id: string | null): void {
+    const to = id === null ? undefined : this.board.find(id);
+    const from = this.#last === null ? undefined : this.board.find(this.#last);
+    if (!to || from?.lane !== to.lane) return this.toggle(id);
+    const [start, end] = [from.index, to.index].sort((one, other) => one - other) as [number, number];
+    const range = to.lane.tickets.slice(start, end + 1).map((each) => each.id);
+    this.selected = new Set([...this.selected, ...range].slice(0, MAX_SELECTED));
+  }
+
+  clear(): void {
+    this.selected = new Set();
+  }
+
+  /** Archive tickets, or open the picker for what is changed. */
+  run(action: CardAction, tickets: Ticket[], anchor: HTMLElement | null): void {
+    if (tickets.length === 0) return;
+    if (action !== 'archive') {
+      if (anchor) this.picker = { property: action, tickets, anchor };
+      return;
+    }
+    this.clear();
+    void import('./ticket-edits').then(({ ARCHIVE, editTickets }) =>
+      editTickets(tickets, ARCHIVE, this.show),
+    );
+  }
+
+  show = (ticket: Ticket): void => this.board.show(ticket);
+}

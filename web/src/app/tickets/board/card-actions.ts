@@ -1,0 +1,16 @@
+import Archive from '@lucide/svelte/icons/archive';
+import SignalHigh from '@lucide/svelte/icons/signal-high';
+import MoveRight from '@lucide/svelte/icons/move-right';
+import Tag from '@lucide/svelte/icons/tag';
+import User from '@lucide/svelte/icons/user';
+
+/** What can be done with a card or the selected cards: by key, on the card and in the selection's bar. */
+export const CARD_ACTIONS = [
+  { name: 'assignee', key: 'a', label: 'Assign', icon: User },
+  { name: 'priority', key: 'p', label: 'Priority', icon: SignalHigh },
+  { name: 'label', key: 'l', label: 'Label', icon: Tag },
+  { name: 'status', key: 's', label: 'Status', icon: MoveRight },
+  { name: 'archive', key: 'e', label: 'Archive', icon: Archive },
+] as const;
+
+export type CardAction = (typeof CARD_ACTIONS)[number]['name'];

@@ -1,0 +1,110 @@
+import type { Column, Priority, Ticket } from '../../../../generated/api';
+import { api, unwrap } from '../../core/client';
+import { describeError } from '../../core/problem';
+import { toasts } from '../../core/toasts.svelte';
+import { formatCount } from '../../ui/display/format';
+import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
+
+/** A change of tickets: what to call for each, how to take it back, and what the message says. */
+interface Edit {
+  done: string;
+  run: (ticket: Ticket) => Promise<Ticket>;
+  revert: (before: Ticket) => Promise<Ticket>;
+}
+
+const at = (ticket: Ticket) => ({ path: { ticket_id: ticket.id } });
+
+const patch = (ticket: Ticket, body: { priority?: Priority; labels?: string[] }) =>
+  unwrap(api.PATCH('/tickets/{ticket_id}', { params: { ...at(ticket), header: { 'If-Match': '*' } }, body }));
+
+const move = (ticket: Ticket, column: string | null) =>
+  unwrap(api.POST('/tickets/{ticket_id}/move', { params: at(ticket), body: { column_id: column! } }));
+
+const assign = (ticket: Ticket, user: string, isAssigned: boolean) => {
+  const params = { path: { ticket_id: ticket.id, user_id: user } };
+  return unwrap(
+    isAssigned
+      ? api.PUT('/tickets/{ticket_id}/assignees/{user_id}', { params })
+      : api.DELETE('/tickets/{ticket_id}/assignees/{user_id}', { params }),
+  );
+};
+
+export function editPriority(priority: Priority): Edit {
+  const { label } = PRIORITIES.find((each) => each.value === priority)!;
+  return {
+    done: `set to ${label}`,
+    run: (ticket) => patch(ticket, { priority }),
+    revert: (before) => patch(before, { priority: before.priority }),
+  };
+}
+
+export function editLabel(label: string, isAdded: boolean): Edit {
+  return {
+    done: isAdded ? `labelled ${label}` : `lost the label ${label}`,
+    run: (ticket) => {
+      const others = ticket.labels.filter((each) => each !== label);
+      return patch(ticket, { labels: isAdded ? [...others, label] : others });
+    },
+    revert: (before) => patch(before, { labels: before.labels }),
+  };
+}
+
+export function editColumn(column: Column): Edit {
+  return {
+    done: `moved to ${column.name}`,
+    run: (ticket) => move(ticket, column.id),
+    revert: (before) => move(before, before.column_id),
+  };
+}
+
+export function editAssignee(user: { id: string; name: string }, isAssigned: boolean): Edit {
+  return {
+    done: isAssigned ? `assigned to ${user.name}` : `unassigned from ${user.name}`,
+    run: (ticket) => assign(ticket, user.id, isAssigned),
+    revert: (before) =>
+      assign(
+        before,
+        user.id,
+        before.assignees.some((each) => each.id === user.id),
+      ),
+  };
+}
+
+export const ARCHIVE: Edit = {
+  done: 'archived',
+  run: (ticket) => unwrap(api.POST('/tickets/{ticket_id}/archive', { params: at(ticket) })),
+  revert: (before) => unwrap(api.POST('/tickets/{ticket_id}/restore', { params: at(before) })),
+};
+
+/** Change tickets one after the other, so that moved ones keep their order. */
+export async function editTickets(
+  tickets: Ticket[],
+  edit: Edit,
+  show: (ticket: Ticket) => void,
+): Promise<void> {
+  const failed: Ticket[] = [];
+  let reason = '';
+  for (const ticket of tickets) {
+    try {
+      show(await edit.run(ticket));
+    } catch (error) {
+      failed.push(ticket);
+      reason ||= describeError(error);
+    }
+  }
+  const changed = tickets.filter((ticket) => !failed.includes(ticket));
+  if (failed.length > 0)
+    toasts.showError(new Error(`${nameTickets(failed)} not changed: ${reason}`), {
+      label: 'Try again',
+      run: () => void editTickets(failed, edit, show),
+    });
+  else
+    toasts.show(`${nameTickets(changed)} ${edit.done}`, {
+      label: 'Undo',
+      run: () => void editTickets(changed, { ...edit, done: 'restored', run: edit.revert }, show),
+    });
+}
+
+function nameTickets(tickets: Ticket[]): string {
+  return tickets.length === 1 ? tickets[0]!.key : formatCount(tickets.length, 'ticket', 'tickets');
+}
