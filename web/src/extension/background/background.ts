@@ -11,6 +11,7 @@ import { sendDue, sendNow } from '../outbox/outbox';
 import { recordOpenTabs, registerRecorder } from '../recording/content-scripts';
 import { outbox } from '../storage';
 import type { Answers, Message } from './messages';
+import { isOwnPage } from './senders';
 
 const MENU_ITEM = 'capture';
 
@@ -51,7 +52,7 @@ chrome.tabs.onUpdated.addListener(async (tab, change) => {
 });
 
 chrome.runtime.onMessage.addListener((message: Message, sender, answer) => {
-  if (sender.id !== chrome.runtime.id) return false;
+  if (!isOwnPage(sender)) return false;
   void handle(message).then(answer, (error: unknown) =>
     answer({ problem: error instanceof Error ? error.message : String(error), willRetry: true }),
   );

@@ -1,0 +1,12 @@
+/** Who may send messages to the background: the extension's own pages, and nothing that runs in another page. */
+
+/**
+ * Whether a message comes from a page of the extension. Content scripts have the extension's id, too, but the address
+ * of the page that they run in: a page that took over its process can send anything in their name.
+ */
+export function isOwnPage(sender: chrome.runtime.MessageSender): boolean {
+  const own = chrome.runtime.getURL('');
+  const isOrigin = sender.origin === undefined || `${sender.origin}/` === own; // Firefox before 126 has none
+  const isPage = !!sender.url?.startsWith(own) && (!sender.tab || sender.frameId === 0);
+  return sender.id === chrome.runtime.id && isOrigin && isPage;
+}
