@@ -90,7 +90,7 @@ class Fetcher:
         except TimeoutError:
             raise FetchError(f"it didn't answer within {seconds:g} s") from None
         except (httpcore2.NetworkError, httpcore2.ProtocolError, httpcore2.TimeoutException, ssl.SSLError, OSError):
-            raise FetchError("it can't be connected to, or its certificate isn't tls_context") from None
+            raise FetchError("it can't be connected to, or its certificate isn't trusted") from None
         except ValueError:
             raise FetchError("it is no address") from None
 
