@@ -242,6 +242,8 @@ def test_ticket_contains_the_capture(sent: SentCapture) -> None:
     assert listed == {
         **{key: capture[key] for key in ("id", "captured_at", "counts", "health_summary")},
         "screenshot_id": capture["screenshot"]["id"],
+        "screenshot_version": 1,
+        "main_error": {"name": "Error", "count": 2},
     }
 
 

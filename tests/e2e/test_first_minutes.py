@@ -31,7 +31,7 @@ def test_set_up_board_token_and_colleague(chromium: Chromium, fresh: Box) -> Non
         await page.get_by_role("menuitem", name="Connect agent").click()
         await page.get_by_label("Label", exact=True).fill("my agent")
         await page.get_by_role("button", name="Create token").click()
-        secret = await page.get_by_label("Token", exact=True).input_value()
+        secret = await page.get_by_role("textbox", name="Token", exact=True).input_value()
         assert secret in await page.locator("pre").inner_text()
         await page.get_by_role("button", name="Acme").click()
         await page.get_by_role("menuitem", name="Invite people").click()

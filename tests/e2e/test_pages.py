@@ -238,8 +238,8 @@ def test_no_page_shuts_anybody_out(chromium: Chromium, fresh: Box, scheme: Schem
     assert len(seen) == 12
     assert {name: report for name, report in seen.items() if report} == {}
     (ground,) = grounds
-    brightness = sum(int(part) for part in ground[4:-1].split(",")) / 3
-    assert brightness > 230 if scheme == "light" else brightness < 40
+    lightness = float(ground.removeprefix("oklch(").split()[0])  # from 0 to 1
+    assert lightness > 0.9 if scheme == "light" else lightness < 0.2
 
 
 def test_no_page_is_wider_than_a_phone(chromium: Chromium, fresh: Box) -> None:

@@ -29,7 +29,7 @@ async def make(page: Page, label: str = "my agent") -> str:
     await page.get_by_label("Label", exact=True).fill(label)
     await page.get_by_role("button", name="Create token").click()
     await page.get_by_role("heading", name=f"{label} is ready").wait_for()
-    return await page.get_by_label("Token", exact=True).input_value()
+    return await page.get_by_role("textbox", name="Token", exact=True).input_value()
 
 
 def ask_mcp(url: str, headers: dict[str, str]) -> Any:

@@ -37,6 +37,7 @@ ELSEWHERE = {
     "rotate_webhook_secret": "needs a receiver: tests/http/events/test_webhooks.py",
     "list_attempts": "needs a receiver: tests/http/events/test_webhooks.py",
     "list_deliveries": "needs a receiver: tests/http/events/test_webhooks.py",
+    "get_thumbnail": "tests/http/captures/test_previews.py",
     "get_error": "tests/agents/test_answer_sizes.py",
     "wait_for_events": "tests/http/events/test_waiting.py",
     "ask_human": "tests/http/work/test_questions.py",

@@ -24,6 +24,7 @@ from tests.support.long_runs import mark_long
 from tests.support.oauth_app import CALLBACK, App, browser_of, challenge_of, handle_in
 from tests.support.operation_cases import update_row
 from tests.support.server import Box, World, ok, run_server
+from ticketbox.edge import outbound
 from ticketbox.edge.outbound import Fetcher
 from ticketbox.operations.core.services import FetchError
 
@@ -110,7 +111,9 @@ def publisher(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Publisher]:
     thread.start()
     before = os.environ.get("SSL_CERT_FILE")
     os.environ["SSL_CERT_FILE"] = str(site.certificate)
+    outbound._load_tls_context.cache_clear()  # other tests of this process fetch too
     yield site
+    outbound._load_tls_context.cache_clear()
     os.environ.pop("SSL_CERT_FILE")
     if before is not None:
         os.environ["SSL_CERT_FILE"] = before
