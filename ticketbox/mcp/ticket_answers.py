@@ -1,0 +1,156 @@
+"""Tickets as agents read them: in lists what an agent chooses by, alone with every part cut to its share."""
+
+import msgspec
+
+from ticketbox.domain.captures.lines import FORMATS, format_line
+from ticketbox.domain.core.tokens import clip_text, estimate_tokens, fits
+from ticketbox.mcp.clipping import Json, clip_texts, encode_json
+from ticketbox.operations.tickets.ticket_detail import TicketDetail
+
+LISTED_DESCRIPTION = 200  # characters
+TICKETS_TOKENS = 5_200  # of a page of tickets
+CAPTURES_TOKENS = 400  # of the list of a ticket's captures
+
+_PARTS = ("error_groups", "failed_requests", "errors", "network", "console")
+_AS_LINES = ("error_groups", "failed_requests", "console")
+_TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the default, with other parts, and `full`
+    "description": (1_500, 800, 4_000),
+    "attachments": (600, 400, 2_000),
+    "comments": (1_000, 1_000, 2_000),
+    "history": (500, 500, 1_000),
+}
+_REDUCTIONS: tuple[tuple[int, tuple[str, ...]], ...] = (  # the longest description, and fields that are left out
+    (LISTED_DESCRIPTION, ()),
+    (LISTED_DESCRIPTION // 2, ()),
+    (LISTED_DESCRIPTION // 4, ()),
+    (0, ("branch",)),
+    (0, ("branch", "project_id", "column_id")),  # their names are there, and tools accept those
+    (0, ("branch", "project_id", "column_id", "updated", "project")),
+)
+_LISTED_FIELDS = ("company_id", "position", "created", "version", "source_url")
+
+
+def shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool) -> None:
+    """Cut the parts of a ticket with its capture to their shares of the answer, in place."""
+    column = 2 if full else 1 if "comments" in structured or "history" in structured else 0
+    more = f"the resource ticket://{result.id} has all"
+    structured["description"] = clip_text(result.description, _TICKET_PARTS["description"][column], more)
+    structured["attachments"] = _shorten_assets(structured["attachments"])
+    _cut_part(
+        structured,
+        "attachments",
+        _TICKET_PARTS["attachments"][column],
+        f'get_ticket(ticket_id="{result.id}", detail="full")',
+    )
+    _shorten_captures(structured)
+    for part, call in (("comments", "list_comments"), ("history", "get_ticket_history")):
+        if part in structured:
+            _cut_part(structured, part, _TICKET_PARTS[part][column], f'{call}(ticket_id="{result.id}")')
+    capture: Json | None = structured.get("capture")
+    if capture is None or result.capture is None:
+        return
+    for name in ("health", "redaction"):
+        capture.pop(name, None)
+    if "screenshot" in capture:
+        capture["screenshot"] = {name: capture["screenshot"].get(name) for name in ("id", "width", "height")}
+    capture["assets"] = _shorten_assets(capture["assets"])
+    capture["page"] = {name: clip_text(text, 300) for name, text in capture["page"].items()}
+    for name in _PARTS:
+        part = getattr(result.capture, name)
+        if part is msgspec.UNSET:
+            continue
+        shown = capture.pop(name)  # the overview goes first, whatever the record's order
+        if name in _AS_LINES:
+            shown["items"] = [format_line(entry) for entry in part.items]
+            if part.items:
+                shown = {"format": FORMATS[type(part.items[0])], **shown}
+        elif name == "errors":
+            for entry in shown["items"]:
+                if "stack" in entry:
+                    entry.pop("frames", None)
+        capture[name] = {key: value for key, value in shown.items() if value != 0 or key == "total"}
+
+
+def _shorten_captures(structured: Json) -> None:
+    """List the ticket's captures with what an agent chooses by; a single one is `capture`."""
+    listed: list[Json] = structured["captures"]
+    if len(listed) < 2:
+        del structured["captures"]
+        return
+    structured["captures"] = [
+        {"id": each["id"], "captured_at": _shorten_time(each["captured_at"]), **_count_entries(each["counts"])}
+        for each in listed
+    ]
+    _cut_part(structured, "captures", CAPTURES_TOKENS, f'list_captures(ticket_id="{structured["id"]}")')
+
+
+def _count_entries(counts: Json) -> Json:
+    return {name: count for name, count in counts.items() if count}
+
+
+def _shorten_assets(files: list[Json]) -> list[Json]:
+    kept = ("id", "kind", "name", "media_type", "bytes")
+    return [{name: file[name] for name in kept} for file in files]
+
+
+def _cut_part(structured: Json, part: str, tokens: int, call: str) -> None:
+    """Cut a list in a ticket at an entry's boundary."""
+    items: list[Json] = structured[part]
+    spent = 0
+    for kept, item in enumerate(items):
+        items[kept] = clip_texts(item, tokens // 2)
+        spent += estimate_tokens(encode_json(items[kept]))
+        if spent > tokens:
+            structured[part] = items[:kept]
+            structured[f"{part}_omitted"] = len(items) - kept
+            structured[f"{part}_next"] = call
+            return
+
+
+def _shorten_listed_ticket(item: Json) -> None:
+    """Reduce a ticket to what an agent chooses by, in place: fields with their usual value are left out."""
+    for name in _LISTED_FIELDS:
+        item.pop(name, None)
+    usual = (("resolved", False), ("status", "active"), ("priority", "none"), ("comment_count", 0))
+    for name in [*(name for name, value in usual if item.get(name) == value), *(n for n, v in item.items() if v == [])]:
+        del item[name]
+    if "assignees" in item:
+        item["assignees"] = [person["name"] for person in item["assignees"]]
+    item["updated"] = _shorten_time(item["updated"]["at"])
+    if "claim" in item:
+        by = item["claim"]["by"]
+        item["claim"] = f"{by.get('token_label') or by['user']['name']} until {_shorten_time(item['claim']['until'])}"
+    if "capture" in item:
+        item["capture"] = {"id": item["capture"]["id"], **_count_entries(item["capture"]["counts"])}
+    if found := item.pop("highlights", {}).get("excerpt"):
+        item["match"] = "".join(piece["text"] for piece in found["parts"])
+
+
+def shorten_tickets(items: list[Json]) -> None:
+    """Shorten the tickets of a list; the longer the list, the shorter the descriptions."""
+    for item in items:
+        _shorten_listed_ticket(item)
+    descriptions = [item.get("description", "") for item in items]
+    for longest, without in _REDUCTIONS:
+        for item, text in zip(items, descriptions, strict=True):
+            item["description"] = shorten_text(text, longest)
+            for name in without if "column" in item else without[:1]:
+                item.pop(name, None)
+            if not item["description"]:
+                del item["description"]
+        if fits(encode_json(items), TICKETS_TOKENS):
+            return
+
+
+def _shorten_time(time: str) -> str:
+    """Return an RFC 3339 time to the minute."""
+    return f"{time[:16]}Z"
+
+
+def shorten_text(text: str, longest: int) -> str:
+    """Return the beginning of a text; fifty full descriptions would fill a model's context."""
+    if len(text) <= longest:
+        return text
+    if not longest:
+        return ""
+    return f"{text[:longest].rstrip()}… ({len(text):,} characters; get_ticket returns all)"
