@@ -278,9 +278,8 @@ def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world:
         await expect(page.get_by_role("heading", level=1)).to_be_visible()
         await page.wait_for_timeout(300)
         ok(world.api.post(f"/tickets/{ticket['id']}/comments", json={"body": "@Bob what do you think?"}))
-        if looks.size["width"] < 700:
-            await page.get_by_role("button", name="Menu").click()
-        link = page.get_by_role("link", name="Inbox")
+        navigation = page.get_by_role("navigation", name="Tabs" if looks.size["width"] < 700 else "Main")
+        link = navigation.get_by_role("link", name="Inbox")
         await expect(link).to_contain_text("1")
         await link.click()
         item = page.get_by_role("list", name="Notifications").get_by_role("listitem")

@@ -41,7 +41,7 @@ EXPECTED: dict[tuple[str, str], dict[str, list[str]]] = {
             "resources-templates-read", "prompts-get-simple", "prompts-get-with-args",
             "prompts-get-embedded-resource", "prompts-get-with-image",
         ],
-        NOT_OFFERED: ["logging-set-level", "completion-complete", "resources-subscribe", "resources-unsubscribe"],
+        NOT_OFFERED: ["logging-set-level", "resources-subscribe", "resources-unsubscribe"],
         ONE_DOCUMENT: ["tools-call-with-logging", "tools-call-with-progress"],
         NO_WAY_BACK: [
             "tools-call-sampling", "tools-call-elicitation", "elicitation-sep1034-defaults",
@@ -66,7 +66,6 @@ EXPECTED: dict[tuple[str, str], dict[str, list[str]]] = {
             "server-stateless:sep-2575-http-server-no-independent-requests-on-stream",
             "server-stateless:sep-2575-server-no-log-without-loglevel",
         ],
-        NOT_OFFERED: ["completion-complete"],
         ONE_DOCUMENT: ["tools-call-with-progress"],
     },
     ("fixtures", OLDER): {

@@ -58,7 +58,7 @@ def ask(request: pytest.FixtureRequest, inspector: Path, era: str, world: World,
             "-e",
             f"PATH={os.environ['PATH']}",
         ),
-        *(sys.executable, "-m", "ticketbox", "mcp"),
+        *(sys.executable, "-m", "ticketbox", "mcp", "--tools", "all"),
     ]
 
     def run(method: str, *arguments: str) -> tuple[int, Any]:

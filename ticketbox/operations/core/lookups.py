@@ -21,6 +21,7 @@ from ticketbox.store.tickets.ticket_keys import Candidate
 TicketId = Annotated[
     str,
     Meta(
+        min_length=1,
         max_length=500,
         description="A ticket's id (`t-4k7m2q9x`), key (`WEB-42`) or URL in the web app.",
         examples=["t-4k7m2q9x", "WEB-42"],
