@@ -150,7 +150,7 @@ def _hash() -> str:
 
 def run_beside(db: Path, work: Callable[[Write], T]) -> T:
     """Run a unit of work on the file beside the server, as commands do."""
-    with contextlib.closing(connect(db, writes=True)) as connection:
+    with contextlib.closing(connect(db, writes=True, wait=30)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         result = work(Write(connection, Clock().now()))
         connection.execute("COMMIT")
