@@ -103,6 +103,17 @@ def test_gates_are_off_unless_an_admin_turns_them_on(world: World) -> None:
     assert (changed["plan_approval"], changed["done_approval"]) == (False, True)
 
 
+def test_token_cannot_restore_a_ticket_into_a_done_column(gated: GateCase) -> None:
+    ticket = gated.ticket()["id"]
+    ok(gated.owner.web.post(f"/tickets/{ticket}/move", json={"column_id": gated.columns[1]}))
+    ok(gated.owner.web.post(f"/tickets/{ticket}/archive"))
+    ok(gated.owner.web.delete(f"/columns/{gated.columns[1]}"))
+    ok(gated.owner.web.patch(f"/columns/{gated.columns[0]}", json={"kind": "done"}))
+    expect_error(gated.agent.post(f"/tickets/{ticket}/restore"), 409, "approval_required")
+    assert ok(gated.api.get(f"/tickets/{ticket}"))["status"] == "archived"
+    assert ok(gated.owner.web.post(f"/tickets/{ticket}/restore"))["resolved"]
+
+
 def test_work_waits_until_a_person_approves_its_plan(planned: GateCase) -> None:
     assert planned.started["claim"]["state"] == "awaiting_input"
     expect_refusals(planned, planned.columns[1], "report_progress")
