@@ -160,7 +160,7 @@ def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world:
     assert ok(world.owner.web.get("/companies"))["items"] == []
 
 
-def test_url_patterns_capture_policy_and_gates_are_saved(chromium: Chromium, world: World) -> None:
+def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects")
         await page.get_by_role("link", name="Settings of First project").click()
@@ -171,6 +171,7 @@ def test_url_patterns_capture_policy_and_gates_are_saved(chromium: Chromium, wor
         await page.get_by_role("switch", name="Record request and response bodies").click()
         for gate in ("Approve agents’ plans", "Accept agents’ finished tickets"):
             await page.get_by_role("switch", name=gate).click()
+        await page.get_by_label("Agent label").fill("robot")
         await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
         await page.get_by_role("button", name="Save").click()
         await expect_message(page, "Saved")
@@ -179,7 +180,7 @@ def test_url_patterns_capture_policy_and_gates_are_saved(chromium: Chromium, wor
     chromium.visit(visit)
     project = next(each for each in ok(world.api.get("/projects"))["items"] if each["id"] == world.project)
     assert project["url_patterns"] == ["https://shop.example/*"]
-    assert (project["plan_approval"], project["done_approval"]) == (True, True)
+    assert (project["agent_label"], project["plan_approval"], project["done_approval"]) == ("robot", True, True)
     assert project["capture_policy"] == {"bodies": "on", "extra_redactions": ["customer_number", "text:hunter2"]}
 
 

@@ -2,13 +2,15 @@
 
 import msgspec
 
+from ticketbox.domain.companies.records import ColumnKind
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.problems import ApprovalRequired, NotFound
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Status, Ticket
 from ticketbox.operations.core.lookups import TicketId, Version
 from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.tickets.gates import check_gates
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.recording import record_change
 from ticketbox.store.companies import columns
@@ -70,6 +72,7 @@ class RestoreTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Scope.TICKETS_WRITE,
     budget=Budget.WRITE,
     rest="POST /tickets/{ticket_id}/restore",
+    refuses=(ApprovalRequired,),
     tool=Tool(
         "Restore a ticket",
         "Use this when an archived ticket needs work again.",
@@ -92,6 +95,7 @@ def restore_ticket(tx: Write, actor: Actor, args: RestoreTicket) -> ArchivedOrRe
         if column is None:
             raise NotFound("column")
         position = positions.find_end_position(tx, column)
+    check_gates(tx, actor, state, resolves=columns.load_kind(tx, column) is ColumnKind.DONE)
     tickets.restore_ticket(tx, row.key, column, position)
     ticket = record_change(tx, actor, row, state.id, "ticket.restored")
     return _build_answer(ticket, changed=True, note="the ticket is back on its board")
