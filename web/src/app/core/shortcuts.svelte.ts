@@ -12,8 +12,8 @@ const SEQUENCE_MS = 1_000;
 export const isMac = /Mac|iP(hone|ad)/.test(navigator.platform);
 
 class ShortcutRegistry {
-  /** In the order of registration. */
-  active = $state.raw<Shortcut[]>([]);
+  #shell = $state.raw<Shortcut[]>([]);
+  #page = $state.raw<Shortcut[]>([]);
   #lastKey = '';
   #lastKeyAt = 0;
 
@@ -21,12 +21,19 @@ class ShortcutRegistry {
     addEventListener('keydown', (event) => this.#handleKey(event));
   }
 
-  /** Register a shortcut until the returned function is called: `$effect(() => addShortcut(…))`. */
-  add(shortcut: Shortcut): () => void {
-    this.active = [...untrack(() => this.active), shortcut];
-    return () => {
-      this.active = this.active.filter((each) => each !== shortcut);
-    };
+  /** The shell's, then the page's. */
+  get active(): Shortcut[] {
+    return [...this.#shell, ...this.#page];
+  }
+
+  addToShell(shortcut: Shortcut): () => void {
+    this.#shell = [...untrack(() => this.#shell), shortcut];
+    return () => (this.#shell = this.#shell.filter((each) => each !== shortcut));
+  }
+
+  addToPage(shortcut: Shortcut): () => void {
+    this.#page = [...untrack(() => this.#page), shortcut];
+    return () => (this.#page = this.#page.filter((each) => each !== shortcut));
   }
 
   #handleKey(event: KeyboardEvent): void {
@@ -36,7 +43,7 @@ class ShortcutRegistry {
     if (!mod && (event.ctrlKey || event.metaKey || isOverlayOpen())) return;
     if ((!mod || key === 'mod+z') && isTyping(event.target)) return; // a text field has its own undo
     const sequence = event.timeStamp - this.#lastKeyAt < SEQUENCE_MS ? `${this.#lastKey} ${key}` : key;
-    // the last registration wins, so that a page can override the shell
+    // The last one wins, so a page overrides the shell.
     const found =
       this.active.findLast((each) => each.keys === sequence) ??
       this.active.findLast((each) => each.keys === key);
@@ -55,9 +62,14 @@ export function activeShortcuts(): Shortcut[] {
   return [...new Map(registry.active.map((each) => [each.keys, each])).values()];
 }
 
-/** Register a shortcut. The returned function removes it. */
-export function addShortcut(combination: string, label: string, run: () => void): () => void {
-  return registry.add({ keys: combination, label, run });
+/** Register a page's shortcut until the returned function is called: `$effect(() => addShortcut(…))`. */
+export function addShortcut(keys: string, label: string, run: () => void): () => void {
+  return registry.addToPage({ keys, label, run });
+}
+
+/** Register a shortcut that works on every page, unless the page has one with the same keys. */
+export function addShellShortcut(keys: string, label: string, run: () => void): () => void {
+  return registry.addToShell({ keys, label, run });
 }
 
 function isTyping(target: EventTarget | null): boolean {
