@@ -91,6 +91,7 @@ def ask(scene: Scene, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
+@pytest.mark.long
 def test_answers_of_the_largest_capture_fit_a_context(scene: Scene) -> None:
     """The table in the documentation has the same figures; TICKETBOX_SNAPSHOTS=write updates it."""
     sizes = {label: count_result_tokens(ask(scene, *call)) for label, call in list_calls(scene).items()}

@@ -154,6 +154,7 @@ def run_proxy(kind: str, folder: Path, box: SocketServer, certificate: tuple[Pat
         process.wait(20)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     "kind",
     [

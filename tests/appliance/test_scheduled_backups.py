@@ -35,6 +35,7 @@ def test_server_makes_its_first_backup_at_startup_and_it_restores(seed: Seed, tm
     assert [*folder.glob("*.db")] == [made]
 
 
+@pytest.mark.long
 def test_stopping_the_server_cancels_a_running_backup(seed: Seed, tmp_path: Path) -> None:
     db = seed.copy(tmp_path)
     change(db, *["INSERT INTO idempotency SELECT 1, hex(randomblob(9)), x'', randomblob(60000), 0"] * 2500)

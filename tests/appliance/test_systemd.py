@@ -54,6 +54,7 @@ def test_systemd_is_notified_of_ready_and_stopping(seed: Seed, tmp_path: Path, s
         assert supervisor.hear() == "STOPPING=1"
 
 
+@pytest.mark.long
 def test_watchdog_is_notified_only_while_the_server_can_write(
     seed: Seed, tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -71,6 +72,7 @@ def test_watchdog_is_notified_only_while_the_server_can_write(
         assert supervisor.hear() == "WATCHDOG=1"
 
 
+@pytest.mark.long
 def test_watchdog_of_another_process_is_ignored(
     seed: Seed, tmp_path: Path, supervisor: Supervisor, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -57,6 +57,7 @@ def at_a_terminal(*arguments: str | Path) -> str:
     return shown
 
 
+@pytest.mark.long
 def test_progress_is_shown_at_a_terminal_and_as_lines_elsewhere(demo: Path, tmp_path: Path) -> None:
     shown = at_a_terminal("export", tmp_path / "x.zip", "--db", demo)
     assert "\r\x1b[K… writing ticket" in shown
@@ -142,6 +143,7 @@ def test_export_contains_no_secret(exported: Path, demo: Path) -> None:
             assert b"secret_hash" not in data
 
 
+@pytest.mark.long
 def test_export_of_one_company_contains_nothing_of_others(box: Box, tmp_path: Path) -> None:
     """Exported beside a running server, and read in beside another company."""
     mine, other = World(box, "Ann"), World(box, "Zoe")

@@ -50,6 +50,7 @@ def post_to_mcp(box: Box, **headers: str) -> httpx.Response:
     return httpx.post(f"{box.url}/mcp", json=MESSAGE, headers={**ACCEPT, **headers}, timeout=20)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("warm", [mark_long(0), 600])
 def test_failed_mcp_import_is_reported_and_retried(seed: Seed, tmp_path: Path, warm: int) -> None:
     marker = tmp_path / "broken"

@@ -48,6 +48,7 @@ def records(printed: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in printed.splitlines() if line.startswith("{")]
 
 
+@pytest.mark.long
 def test_quickstart_commands_work(tmp_path: Path) -> None:
     with Box(tmp_path / "new.db") as box:
         printed = run(QUICKSTART, box, tmp_path)

@@ -2,6 +2,7 @@
 
 import asyncio
 
+import pytest
 from playwright.async_api import Page, Route, ViewportSize
 
 from tests.e2e.app import PHONE, SIZES
@@ -129,6 +130,7 @@ def test_expired_session_redirects_to_sign_in(chromium: Chromium, world: World) 
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> None:
     app = App(world.box, name="Editor <b>one</b>")
     secret = app.connect(world.owner, "read")["access_token"]
@@ -148,6 +150,7 @@ def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> No
     assert app.call(secret).status_code == 401
 
 
+@pytest.mark.long
 def test_theme_is_selected_and_saved(chromium: Chromium, world: World) -> None:
     async def ground(page: Page) -> float:
         """The lightness in percent: the browser gives colours in OKLCH as `lab(98.3 -0.07 0.76)`."""
@@ -213,6 +216,7 @@ def test_menu_closed_before_its_content_loads_stays_closed(chromium: Chromium, w
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_page_is_clickable_after_a_menu_closes(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/profile")

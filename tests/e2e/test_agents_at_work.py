@@ -270,6 +270,7 @@ def test_question_is_answered_with_keys(chromium: Chromium, world: World) -> Non
     assert agent.read_answer() == "Use the card's value"
 
 
+@pytest.mark.long
 def test_answer_that_came_too_late_is_refused_with_the_accepted_one(chromium: Chromium, world: World) -> None:
     agent, bob = Agent(world), world.join("Bob")
     agent.ask(*CHOICES)

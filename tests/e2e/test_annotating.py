@@ -192,6 +192,7 @@ def test_redaction_asks_for_confirmation_and_removes_the_pixels(chromium: Chromi
     assert stored.getpixel((100, 200)) != (0, 0, 0)
 
 
+@pytest.mark.long
 def test_annotations_of_two_people_are_merged(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
     asset = asset_of(world, ticket)
@@ -208,6 +209,7 @@ def test_annotations_of_two_people_are_merged(chromium: Chromium, world: World) 
     assert sorted(each["kind"] for each in marks(world, ticket)) == ["arrow", "ellipse"]
 
 
+@pytest.mark.long
 def test_annotations_are_saved_when_the_page_is_left(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
@@ -240,6 +242,7 @@ def test_annotations_are_saved_when_the_page_is_left(chromium: Chromium, world: 
     assert [each["kind"] for each in marks(world, ticket)] == ["highlight", "rectangle"]
 
 
+@pytest.mark.long
 def test_image_is_zoomed_and_panned(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
@@ -289,6 +292,7 @@ def test_key_hints_are_hidden_on_touch_screens(chromium: Chromium, world: World,
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look, has_touch=touch, is_mobile=touch)
 
 
+@pytest.mark.long
 def test_two_fingers_zoom_and_one_draws(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 

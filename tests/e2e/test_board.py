@@ -1,5 +1,6 @@
 """The board in a real browser: seen, filtered, filled, and rearranged by mouse and by keyboard."""
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
@@ -243,6 +244,7 @@ def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, wo
     assert (titles(world, 0), titles(world, 2)) == (["Two"], ["One", "Three"])
 
 
+@pytest.mark.long
 def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world: World) -> None:
     seed(world)
     world.join("Bob")
@@ -274,6 +276,7 @@ def test_tickets_are_assigned_and_unassigned_together(chromium: Chromium, world:
     use(chromium, world.owner, f"/projects/{world.project}/table", work)
 
 
+@pytest.mark.long
 def test_table_reports_changes_and_updates_on_request(chromium: Chromium, world: World) -> None:
     seed(world)
 
@@ -292,6 +295,7 @@ def test_table_reports_changes_and_updates_on_request(chromium: Chromium, world:
     use(chromium, world.owner, f"/projects/{world.project}/table", watch)
 
 
+@pytest.mark.long
 def test_viewer_sees_the_board_without_controls(chromium: Chromium, world: World) -> None:
     seed(world)
     viewer = world.join("Vic", role="viewer")
@@ -327,6 +331,7 @@ def test_empty_board_links_to_ways_to_create_tickets(chromium: Chromium, world: 
     use(chromium, world.owner, f"/projects/{world.project}", look)
 
 
+@pytest.mark.long
 def test_leaving_the_board_sends_no_failing_request_and_home_returns_to_it(chromium: Chromium, world: World) -> None:
     second = ok(world.owner.web.post(f"/companies/{world.company}/projects", json={"name": "Second"}))["id"]
 

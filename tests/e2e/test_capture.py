@@ -131,6 +131,7 @@ def sent(sent_once: SentCapture) -> Iterator[SentCapture]:
     world.box.close_clients()
 
 
+@pytest.mark.long
 def test_browser_reports_every_fault_of_the_page(shop: Recording, site: FaultySite) -> None:
     """The recording that the other tests upload is real and complete."""
     lines = {entry["args"][0]: entry for entry in shop.console}

@@ -120,6 +120,7 @@ def test_console_is_filtered_by_level_and_text(chromium: Chromium, world: World)
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
 
+@pytest.mark.long
 def test_times_count_back_from_a_capture_without_a_page_load(chromium: Chromium, world: World) -> None:
     ticket = full(world, health={"page_loaded_at": None, "history_started_at": None})
 
@@ -167,6 +168,7 @@ def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: Worl
     use(chromium, world.owner, f"/tickets/{ticket['id']}/network", look, accept_downloads=True)
 
 
+@pytest.mark.long
 def test_copied_curl_command_sends_only_the_request(chromium: Chromium, world: World, tmp_path: Path) -> None:
     body = 'it\'s \\ $(touch hit) `touch hit` !! "q"\n; touch hit\x1b[201~\ntouch hit #ö'
     headers = {"accept": "it's; touch hit", "@file": "x", "accept-language": "de'$(touch hit)"}
@@ -316,6 +318,7 @@ def test_timeline_merges_the_streams_and_shows_details(chromium: Chromium, world
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look)
 
 
+@pytest.mark.long
 def test_header_of_the_requests_covers_none_on_touch_screens(chromium: Chromium, world: World) -> None:
     ticket = full(world)
 
@@ -330,6 +333,7 @@ def test_header_of_the_requests_covers_none_on_touch_screens(chromium: Chromium,
     use(chromium, world.owner, f"/tickets/{ticket['id']}/network", look, LOOKS["phone"], has_touch=True)
 
 
+@pytest.mark.long
 def test_thousands_of_lines_and_requests_render_few_rows(chromium: Chromium, world: World) -> None:
     ticket = capture_on(
         world,

@@ -56,6 +56,7 @@ def test_a_member_is_removed_after_a_question(chromium: Chromium, world: World) 
     assert ok(bob.web.get("/companies"))["items"] == []
 
 
+@pytest.mark.long
 def test_last_owner_cannot_leave(chromium: Chromium, world: World) -> None:
     words = "The last owner can't leave or be demoted; promote another member to owner first."
 
@@ -74,6 +75,7 @@ def test_last_owner_cannot_leave(chromium: Chromium, world: World) -> None:
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_a_member_leaves(chromium: Chromium, world: World) -> None:
     bob = world.join("Bob")
 
@@ -113,6 +115,7 @@ def test_forbidden_actions_are_not_shown(chromium: Chromium, world: World, role:
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_admin_cannot_create_owners_or_delete_the_company(chromium: Chromium, world: World) -> None:
     admin = world.join("Dan", "admin")
     world.join("Bob")
@@ -231,6 +234,7 @@ def test_columns_are_added_renamed_moved_and_removed(chromium: Chromium, world: 
     assert (names[moved["column_id"]], moved["resolved"]) == ("Review", True)
 
 
+@pytest.mark.long
 def test_column_is_reordered_by_drag(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
@@ -245,6 +249,7 @@ def test_column_is_reordered_by_drag(chromium: Chromium, world: World) -> None:
     assert names == ["Done", "To do", "In progress"]
 
 
+@pytest.mark.long
 def test_limits_apply_to_the_next_call_and_empty_means_default(chromium: Chromium, world: World) -> None:
     client = world.owner.client("read", company_id=world.company)
 
@@ -265,6 +270,7 @@ def test_limits_apply_to_the_next_call_and_empty_means_default(chromium: Chromiu
     assert (budgets["reads"]["limit"], budgets["writes"]["limit"]) == (1200, 60)
 
 
+@pytest.mark.long
 def test_audit_log_loads_more_and_downloads_as_csv(chromium: Chromium, world: World, tmp_path: Path) -> None:
     agent = world.owner.client("tickets:write", label="build agent")
     for _ in range(55):
@@ -291,6 +297,7 @@ def test_audit_log_loads_more_and_downloads_as_csv(chromium: Chromium, world: Wo
     assert len({row["id"] for row in rows}) == len(rows)
 
 
+@pytest.mark.long
 def test_script_in_names_stays_text(chromium: Chromium, world: World) -> None:
     planted = PLANTED[:100]
     bob = world.join("Bob")

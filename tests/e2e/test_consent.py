@@ -279,6 +279,7 @@ def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, schem
     assert {name: report for name, report in seen.items() if report} == {}
 
 
+@pytest.mark.long
 def test_no_page_of_it_is_wider_than_a_phone(chromium: Chromium, world: World) -> None:
     wide: dict[str, int] = {}
 
@@ -296,6 +297,7 @@ def test_no_page_of_it_is_wider_than_a_phone(chromium: Chromium, world: World) -
     assert wide == {}
 
 
+@pytest.mark.long
 def test_another_sites_form_answers_nothing(chromium: Chromium, world: World) -> None:
     app = App(world.box)
 

@@ -210,6 +210,7 @@ def test_zip_download_requires_sign_in(world: World) -> None:
     assert httpx.get(f"{world.box.url}/extension/opera.zip", cookies=world.owner.web.cookies).status_code == 404
 
 
+@pytest.mark.long
 def test_redacted_and_cropped_pixels_are_removed_and_annotations_are_sent(
     recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite
 ) -> None:
@@ -259,6 +260,7 @@ def test_redacted_and_cropped_pixels_are_removed_and_annotations_are_sent(
     assert [each["kind"] for each in ok(api.get(f"/assets/{asset}/annotations"))["items"]] == ["arrow"]
 
 
+@pytest.mark.long
 @SCHEMES
 def test_extension_pages_are_accessible(
     recording_browser: ExtensionBrowser, reporter: World, varied_site: VariedSite, scheme: Literal["light", "dark"]

@@ -47,6 +47,7 @@ def expire_access_token(browser: ExtensionBrowser, world: World) -> str:
     return browser.run(expire())
 
 
+@pytest.mark.long
 def test_expired_token_is_renewed_silently(connected: ExtensionBrowser, world: World, varied_site: VariedSite) -> None:
     before = expire_access_token(connected, world)
     ticket = report_page(connected, world, lambda page: page.goto(f"{varied_site.url}/plain"), title="Hours later")
@@ -55,6 +56,7 @@ def test_expired_token_is_renewed_silently(connected: ExtensionBrowser, world: W
     assert len(ok(world.owner.web.get("/connected-apps"))["items"]) == 1
 
 
+@pytest.mark.long
 def test_capture_waits_in_the_outbox_while_the_connection_is_revoked(
     connected: ExtensionBrowser, world: World, varied_site: VariedSite
 ) -> None:

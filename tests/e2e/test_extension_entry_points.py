@@ -40,6 +40,7 @@ async def create_ticket(browser: ExtensionBrowser, page: Page, popup: Page) -> s
     return address
 
 
+@pytest.mark.long
 def test_context_menu_item_captures_the_page(connected: ExtensionBrowser, reporter: World) -> None:
     async def work() -> tuple[str, str]:
         page = await connected.context.new_page()

@@ -1,5 +1,6 @@
 """Finding in a real browser: the palette, the search page, the help sheet and the inbox."""
 
+import pytest
 from playwright.async_api import Locator, Page, expect
 
 from tests.docs.pages import ROOT, table, words
@@ -49,6 +50,7 @@ def test_the_palette_finds_tickets_projects_and_commands(chromium: Chromium, wor
     use(chromium, world.owner, f"/projects/{world.project}", find, looks)
 
 
+@pytest.mark.long
 def test_palette_reports_the_error_in_a_query(chromium: Chromium, world: World) -> None:
     async def err(page: Page) -> None:
         await ask(page, "cart priority:asap")
@@ -181,6 +183,7 @@ def test_word_that_starts_a_filter_can_be_searched(chromium: Chromium, world: Wo
     use(chromium, world.owner, "/search", search)
 
 
+@pytest.mark.long
 def test_search_page_selects_the_wrong_part_of_a_query(chromium: Chromium, world: World) -> None:
     async def search(page: Page) -> None:
         field = page.get_by_role("combobox", name="Search query")
@@ -224,6 +227,7 @@ def test_the_palette_completes_filters_and_their_values(chromium: Chromium, worl
     use(chromium, world.owner, f"/projects/{world.project}", complete, looks)
 
 
+@pytest.mark.long
 def test_palette_shows_no_error_while_a_value_is_incomplete(chromium: Chromium, world: World) -> None:
     async def complete(page: Page) -> None:
         await ask(page, "cart priority:hi")
@@ -314,6 +318,7 @@ def test_board_shows_changes_of_others(chromium: Chromium, world: World) -> None
     use(chromium, world.owner, f"/projects/{world.project}", watch)
 
 
+@pytest.mark.long
 def test_ticket_shows_similar_tickets(chromium: Chromium, world: World) -> None:
     first = make_capture(world, title="Broken cart", page={"url": "https://shop.example/cart/17", "title": "Cart"})
     second = make_capture(world, title="Cart again", page={"url": "https://shop.example/cart/18", "title": "Cart"})
@@ -329,6 +334,7 @@ def test_ticket_shows_similar_tickets(chromium: Chromium, world: World) -> None:
     use(chromium, world.owner, f"/tickets/{second['ticket_id']}", look)
 
 
+@pytest.mark.long
 def test_a_ticket_is_muted_from_its_page(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("Too loud")["id"]
 

@@ -5,6 +5,7 @@ from collections import Counter
 from typing import Any
 from urllib.parse import urlsplit
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.e2e.app import use
@@ -121,6 +122,7 @@ def test_ticket_shows_its_text_before_it_requests_the_capture(chromium: Chromium
     use(chromium, world.owner, "/healthz", load, fresh=True)
 
 
+@pytest.mark.long
 def test_menu_is_opened_and_closed_by_keyboard(chromium: Chromium, world: World) -> None:
     async def press(page: Page) -> None:
         account = page.locator("button.account")
@@ -142,6 +144,7 @@ def test_menu_is_opened_and_closed_by_keyboard(chromium: Chromium, world: World)
     use(chromium, world.owner, f"/projects/{world.project}", press)
 
 
+@pytest.mark.long
 def test_menu_closes_on_a_click_on_its_button_or_outside(chromium: Chromium, world: World) -> None:
     async def press(page: Page) -> None:
         account, menu = page.locator("button.account"), page.get_by_role("menu")

@@ -1,5 +1,6 @@
 """Pages that can't be recorded, or only partly: streams with a reason, and a screenshot in any case."""
 
+import pytest
 from playwright.async_api import Page
 
 from tests.e2e.browser import Chromium
@@ -50,6 +51,7 @@ def test_page_that_blocks_scripts_still_creates_a_ticket_with_a_screenshot(
     assert [each["capture"]["health_summary"] for each in listed] == [words]
 
 
+@pytest.mark.long
 def test_late_start_reports_when_recording_started(chromium: Chromium, site: FaultySite, world: World) -> None:
     async def collect(page: Page) -> Recording:
         await page.goto(f"{site.url}/shop/cart")

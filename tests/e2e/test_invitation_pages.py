@@ -1,5 +1,6 @@
 """Invitations: made in the company's settings, opened by somebody new and by somebody signed in."""
 
+import pytest
 from playwright.async_api import Page, ViewportSize
 
 from tests.e2e.app import SIZES
@@ -70,6 +71,7 @@ def test_signed_in_user_joins_with_one_click(chromium: Chromium, world: World) -
     assert bob.id in {each["id"] for each in ok(world.api.get(f"/companies/{world.company}/members"))["items"]}
 
 
+@pytest.mark.long
 def test_user_with_an_account_signs_in_and_joins(chromium: Chromium, world: World) -> None:
     bob = Person(world.box, "Bob")
     path = create_invitation(world)["path"]
@@ -106,6 +108,7 @@ def test_invitation_for_another_address_is_refused(chromium: Chromium, world: Wo
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_withdrawn_invitation_is_invalid(chromium: Chromium, world: World) -> None:
     path = create_invitation(world)["path"]
 

@@ -48,6 +48,7 @@ def test_only_visible_cards_are_rendered(chromium: Chromium, long_board: World) 
     use(chromium, long_board.owner, f"/projects/{long_board.project}", scroll)
 
 
+@pytest.mark.long
 def test_focus_stays_on_a_card_that_is_scrolled_away(chromium: Chromium, long_board: World) -> None:
     async def walk(page: Page) -> None:
         await card(page, 1).focus()

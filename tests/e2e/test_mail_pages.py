@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
 from playwright.async_api import Page
 
 from tests.e2e.browser import Chromium
@@ -20,6 +21,7 @@ def newest_link(mail_server: MailServer, address: str) -> str:
     return links[-1]
 
 
+@pytest.mark.long
 def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromium, tmp_path: Path) -> None:
     with run_mail_server() as mail_server:
         flags = ["--smtp-url", f"smtp://{mail_server.host}", "--smtp-from", "ticketbox <box@tickets.example>"]

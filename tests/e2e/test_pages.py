@@ -154,6 +154,7 @@ def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, f
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_the_browser_itself_holds_back_what_cannot_be_right(chromium: Chromium, fresh: Box) -> None:
     address = fresh.setup_address()
 
@@ -172,6 +173,7 @@ def test_the_browser_itself_holds_back_what_cannot_be_right(chromium: Chromium, 
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_the_pages_work_without_script_and_by_keyboard(chromium: Chromium, fresh: Box) -> None:
     address = fresh.setup_address()
 
@@ -242,6 +244,7 @@ def test_no_page_shuts_anybody_out(chromium: Chromium, fresh: Box, scheme: Schem
     assert lightness > 0.9 if scheme == "light" else lightness < 0.2
 
 
+@pytest.mark.long
 def test_no_page_is_wider_than_a_phone(chromium: Chromium, fresh: Box) -> None:
     address = fresh.setup_address()
     wide: dict[str, Any] = {}
@@ -263,6 +266,7 @@ def test_no_page_is_wider_than_a_phone(chromium: Chromium, fresh: Box) -> None:
     assert wide == {}
 
 
+@pytest.mark.long
 def test_a_form_from_another_site_sets_nothing_up(chromium: Chromium, fresh: Box) -> None:
     address = fresh.setup_address()
     fields = "".join(f"<input name='{name}' value='{value}'>" for name, value in ANSWERS.items() if name != "company")

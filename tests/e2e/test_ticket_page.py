@@ -83,6 +83,7 @@ BASELINES = """() => [...document.querySelectorAll('.property')].filter(property
 })"""
 
 
+@pytest.mark.long
 @EVERY
 def test_property_values_align_with_their_names(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = world.ticket("A ticket", priority="high", source_url="https://shop.example/cart")
@@ -276,6 +277,7 @@ def test_comments_are_written_edited_and_deleted_by_their_authors(chromium: Chro
     assert [each["body"] for each in now(world, ticket)["comments"]] == ["Bob's own"]  # type: ignore[attr-defined]
 
 
+@pytest.mark.long
 def test_unsent_comment_is_kept_when_the_page_is_left(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
 
@@ -456,6 +458,7 @@ def test_files_are_attached_by_selection_and_paste(chromium: Chromium, world: Wo
     use(chromium, world.owner, page_of(ticket), attach)
 
 
+@pytest.mark.long
 def test_refused_file_shows_the_error(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
 

@@ -177,6 +177,7 @@ def test_revoking_a_token_asks_for_confirmation_and_takes_effect(chromium: Chrom
     expect_error(client.get("/me"), 401, "unauthorized")
 
 
+@pytest.mark.long
 def test_refused_form_shows_field_errors_and_keeps_the_input(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"{TOKENS}?new")
@@ -198,6 +199,7 @@ def test_refused_form_shows_field_errors_and_keeps_the_input(chromium: Chromium,
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_slow_response_creates_one_token(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         async def slowly(route: Any) -> None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 
+import pytest
 from playwright.async_api import Page, expect
 
 from tests.e2e.app import LOOKS, use
@@ -37,6 +38,7 @@ def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
     assert titles(world, 1) == ["There", "Two"]
 
 
+@pytest.mark.long
 def test_swipe_scrolls_and_moves_no_card(windowed: Chromium, world: World) -> None:
     before = [f"Number {number}" for number in range(MANY)]
     for title in reversed(before):
@@ -56,6 +58,7 @@ def test_swipe_scrolls_and_moves_no_card(windowed: Chromium, world: World) -> No
     assert titles(world, 0) == before
 
 
+@pytest.mark.long
 def test_tap_opens_a_card(windowed: Chromium, world: World) -> None:
     seed(world)
 
@@ -68,6 +71,7 @@ def test_tap_opens_a_card(windowed: Chromium, world: World) -> None:
     on_a_phone(windowed, world, f"/projects/{world.project}", tap)
 
 
+@pytest.mark.long
 def test_column_is_reordered_by_touch(windowed: Chromium, world: World) -> None:
     async def drag(page: Page) -> None:
         grips = page.get_by_title("Drag to reorder")

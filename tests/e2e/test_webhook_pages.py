@@ -98,6 +98,7 @@ def test_webhook_is_created_redelivered_and_disabled(chromium: Chromium, receive
         assert receiver.ids.count(receiver.ids[0]) == 2
 
 
+@pytest.mark.long
 def test_private_address_shows_a_field_error(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/webhooks")
@@ -133,6 +134,7 @@ def plant_log(world: World, webhook: str) -> None:
             )
 
 
+@pytest.mark.long
 def test_secret_is_rotated_and_deliveries_load_to_the_end(chromium: Chromium, world: World) -> None:
     given = {"name": "Hook", "url": "https://hooks.example.invalid/", "types": ["member.invited"]}
     webhook = ok(world.owner.web.post(f"/companies/{world.company}/webhooks", json=given))

@@ -69,6 +69,7 @@ def test_only_tool_calls_wait(world: World) -> None:
     expect_error(client.get("/me"), 429, "rate_limited")
 
 
+@pytest.mark.long
 def test_number_of_waiting_calls_is_bounded_and_the_long_run_rate_stays(world: World) -> None:
     set_limits(world, reads=300)
     client = world.owner.client("read")
@@ -82,6 +83,7 @@ def test_number_of_waiting_calls_is_bounded_and_the_long_run_rate_stays(world: W
     assert {each.status_code for each in answers} == {200, 429}
 
 
+@pytest.mark.long
 def test_waiting_writes_hold_up_nobody_else(world: World) -> None:
     """Ten writes wait; another token's writes go through the same writer meanwhile."""
     ticket, waited = world.ticket("Busy")["id"], world.ticket("Waited for")["id"]
@@ -102,6 +104,7 @@ def test_waiting_writes_hold_up_nobody_else(world: World) -> None:
     assert len(ok(world.owner.web.get(f"/tickets/{waited}/comments"))["items"]) == MAX_WAITING
 
 
+@pytest.mark.long
 def test_token_revoked_while_its_call_waits_is_refused(world: World) -> None:
     token = ok(world.owner.web.post("/tokens", json={"label": "short", "scopes": ["read"]}))
     set_limits(world, reads=15)

@@ -102,6 +102,7 @@ def test_wrong_address_is_explained(world: World, setting: str, reason: str, tmp
     assert reason in (tmp_path / "log").read_text()
 
 
+@pytest.mark.long
 def test_unresponsive_service_does_not_block_the_client(tmp_path: Path) -> None:
     """The client gets its empty list long before it gives the server up."""
     with socket.create_server(("127.0.0.1", 0)) as silent:
@@ -137,6 +138,7 @@ def test_tools_appear_when_the_service_starts(tmp_path: Path) -> None:
     assert after > 10
 
 
+@pytest.mark.long
 def test_stdout_has_only_protocol_and_arguments_are_rejected(tmp_path: Path) -> None:
     command = [sys.executable, "-m", "ticketbox", "mcp"]
     environment = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}

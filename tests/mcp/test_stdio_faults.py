@@ -34,6 +34,7 @@ async def call(client: Client, name: str, **arguments: Any) -> tuple[bool, dict[
     return bool(result.is_error), result.structured_content, text
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", [mark_long("legacy"), NEWEST])
 def test_killed_service_makes_tool_errors_and_the_session_continues_after_its_restart(
     mode: str, tmp_path: Path
@@ -154,6 +155,7 @@ def test_write_whose_answer_is_lost_is_reported_and_not_repeated(world: World, t
     assert [each["type"] for each in events].count("ticket.moved") == 1
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", [mark_long("legacy"), NEWEST])
 def test_service_that_never_runs_makes_a_tool_error_within_seconds(mode: str, tmp_path: Path) -> None:
     environment = {"TICKETBOX_URL": "http://127.0.0.1:9", "SERVICE_API_TOKEN": "tok_x"}
@@ -183,6 +185,7 @@ def use_up_reads(world: World, token: str) -> None:
         pass
 
 
+@pytest.mark.long
 def test_call_over_the_budget_waits_for_as_long_as_the_service_says(world: World, tmp_path: Path) -> None:
     """At 10 reads per minute, one read takes 6 s: too long for the service to wait, and short enough for the relay."""
     token = world.owner.token("tickets:write")

@@ -208,6 +208,7 @@ def test_document_cannot_describe_another_app(world: World, publisher: Publisher
     assert handle_in(app.ask(browser_of(world.owner)))
 
 
+@pytest.mark.long
 def test_slow_document_server_does_not_block_others(world: World, publisher: Publisher) -> None:
     publisher.publish("/slow.json", {}, wait=8)
     started = time.monotonic()

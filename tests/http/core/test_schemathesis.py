@@ -112,6 +112,7 @@ def run(
     return Counter(re.findall(r"status=(\d+)", log))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", ["token", pytest.param("session", marks=pytest.mark.long)])
 def test_server_matches_openapi_in_a_short_run(stage: Stage, tmp_path: Path, kind: str) -> None:
     """The examples, and every way to keep to some operations' schema, one at a time; to break it takes longer."""
@@ -131,6 +132,7 @@ def test_server_matches_openapi_in_a_long_run(stage: Stage, tmp_path: Path, kind
     run(stage, tmp_path, kind, "--phases", phases, "--max-examples", "150", seed=1 if TIMES == 1 else None)
 
 
+@pytest.mark.long
 def test_false_promise_in_openapi_is_detected(stage: Stage, tmp_path: Path) -> None:
     """The checks bite: the same run fails against a document with a false field and a false code of a refusal."""
     document = ok(stage.box.client().get("/openapi.json"))

@@ -271,6 +271,7 @@ def test_email_is_unavailable_without_a_mail_server(world: World) -> None:
     assert ok(world.owner.web.patch("/profile", json={"mail": False}))["mail"] == "unavailable"
 
 
+@pytest.mark.long
 def test_starttls_with_a_password_that_is_never_shown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     context, cert = create_certificate(tmp_path)
     monkeypatch.setenv("SSL_CERT_FILE", str(cert))
@@ -317,6 +318,7 @@ def test_implicit_tls_requires_a_trusted_certificate(tmp_path: Path, monkeypatch
             eventually(lambda: mail_server.to(person.email), 30)
 
 
+@pytest.mark.long
 def test_mail_server_without_encryption_gets_no_mail(tmp_path: Path) -> None:
     with (
         run_mail_server() as mail_server,
@@ -369,6 +371,7 @@ def test_invalid_settings_are_rejected_without_repeating_the_password(
     assert "s3cret" not in done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_sent_emails_are_counted_and_check_finds_failures(tmp_path: Path) -> None:
     with (
         run_mail_server() as mail_server,
