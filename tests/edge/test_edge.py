@@ -131,6 +131,20 @@ def test_token_in_the_query_is_unauthorized_before_routing(world: World, path: s
     assert secret not in whole_log(world)
 
 
+@pytest.mark.parametrize("path", ["/nowhere", "/projects", "/%E0%A4%A", "/tickets/../../nowhere"])
+def test_unknown_address_is_the_app_for_a_signed_in_browser_only(world: World, path: str) -> None:
+    url, web = world.box.url + path, {"Accept": "text/html,application/xhtml+xml"}
+    answer = world.owner.web.get(url, headers=web)
+    assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert 'id="boot"' in answer.text
+    check_common_headers(answer)
+    expect_error(httpx.get(url, headers=web), 404, "not_found")
+    expect_error(world.owner.web.get(url, headers={"Accept": "*/*"}), 404, "not_found")
+    expect_error(world.box.client(world.owner.token("read")).get(url, headers=web), 404, "not_found")
+    expect_error(world.owner.web.get(f"/nowhere{path}", headers=web), 404, "not_found")
+    assert world.owner.web.post(url, headers=web).status_code in {404, 405}
+
+
 def test_request_target_is_bounded(world: World) -> None:
     room = MAX_TARGET - len("/api/v1/search?q=")
     expect_error(world.api.get("/search?q=" + "x" * room), 400, "invalid_request")  # q itself is too long

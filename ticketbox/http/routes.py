@@ -50,7 +50,8 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
             Exception: _rethrow,
         },
     )
-    api = rest.Api(registry, dispatcher, site, typing.cast(ASGIApp, app))
+    pages = webapp.show_unknown_addresses(typing.cast(ASGIApp, app), registry, dispatcher, site.public_url)
+    api = rest.Api(registry, dispatcher, site, pages)
 
     async def dispatch_request(scope: Scope, receive: Receive, send: Send) -> None:
         if scope["path"] in {"/mcp", "/mcp/"}:

@@ -18,7 +18,7 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox import __version__
 from ticketbox.domain.core.problems import NotFound, Unauthorized
 from ticketbox.domain.tickets.search_filters import FILTERS, SearchFilter
-from ticketbox.edge.asgi import Scope, list_accepted_encodings
+from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, get_header, list_accepted_encodings
 from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.responses import Answer, Headers
 from ticketbox.http.pages.rendering import render_page
@@ -56,12 +56,7 @@ class Boot(msgspec.Struct, frozen=True):
 
 def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) -> list[HTTPRouteHandler]:
     """Create the routes of the app's files and pages."""
-
-    async def load_profile(context: RequestContext) -> Any:
-        if context.cookie:
-            with contextlib.suppress(Unauthorized):
-                return await dispatcher.dispatch(registry["get_me"], {}, context)
-        return None
+    load_profile = functools.partial(_load_profile, registry, dispatcher)
 
     @get(list(PATHS))
     async def show_app(request: Request[Any, Any, Any]) -> Answer:
@@ -105,6 +100,38 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
     return [show_app, show_public_page, send_file, send_extension, show_connected_page]
 
 
+def show_unknown_addresses(app: ASGIApp, registry: Registry, dispatcher: Dispatcher, public_url: str) -> ASGIApp:
+    """Wrap an application: a signed-in browser that asks it for an unknown address gets the app, which says so."""
+
+    async def serve(scope: Scope, receive: Receive, send: Send) -> None:
+        try:
+            await app(scope, receive, send)
+        except NotFound:
+            me = await _load_profile(registry, dispatcher, scope["context"]) if _is_navigation(scope) else None
+            if me is None:
+                raise
+            page = _render_app_page(Boot(__version__, public_url, me), status=404)
+            await page(scope, receive, send)
+
+    return serve
+
+
+def _is_navigation(scope: Scope) -> bool:
+    """Whether a browser opens the address as a page, rather than a script or a program."""
+    return (
+        scope["method"] in {"GET", "HEAD"}
+        and not scope["path"].startswith("/api/")
+        and "text/html" in (get_header(scope, b"accept") or "")
+    )
+
+
+async def _load_profile(registry: Registry, dispatcher: Dispatcher, context: RequestContext) -> Any:
+    if context.cookie:
+        with contextlib.suppress(Unauthorized):
+            return await dispatcher.dispatch(registry["get_me"], {}, context)
+    return None
+
+
 def _build_sign_in_url(scope: Scope) -> bytes:
     from urllib.parse import quote
 
@@ -112,13 +139,13 @@ def _build_sign_in_url(scope: Scope) -> bytes:
     return b"/signin" if target == "/" else f"/signin?next={quote(target, safe='/')}".encode()
 
 
-def _render_app_page(boot: Boot, path: str = "") -> Answer:
+def _render_app_page(boot: Boot, path: str = "", status: int = 200) -> Answer:
     data = msgspec.json.encode(boot).replace(b"<", b"\\u003c")
     script = b'<script type="application/json" id="boot">' + data + b"</script>"
     chunk = _CHUNKS.get(path[1:].partition("/")[0])
     head = script + (_render_module_preloads(chunk) if chunk else b"") + _render_api_preloads(path) + b"</head>"
     text = (FILES / "index.html").read_bytes().replace(b"</head>", head, 1)
-    return Answer(200, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
+    return Answer(status, text, "text/html; charset=utf-8", [(b"content-security-policy", _POLICY)])
 
 
 def _render_api_preloads(path: str) -> bytes:

@@ -28,6 +28,7 @@ describe('parsePath', () => {
     '/tickets/',
     '/companies',
     '/invitations',
+    '/%E0%A4%A',
   ])('%s is not found', (path) => {
     expect(parsePath(path)).toEqual({ name: 'notFound' });
   });

@@ -9,9 +9,9 @@ export type Route =
   | { name: 'invitation'; secret: string }
   | { name: 'notFound' };
 
-/** Parse a path of the app. The server serves the app only under these paths (`PATHS` in its web app module). */
+/** Parse a path of the app. The server knows the same paths (`PATHS` in its web app module). */
 export function parsePath(path: string): Route {
-  const [first, id, rest] = path.split('/').slice(1).map(decodeURIComponent);
+  const [first, id, rest] = path.split('/').slice(1).map(decodeSegment);
   switch (first) {
     case '':
       return { name: 'home' };
@@ -36,4 +36,13 @@ export function parsePath(path: string): Route {
       if (id) return { name: 'invitation', secret: id };
   }
   return { name: 'notFound' };
+}
+
+/** Decode a segment of a path; one that is encoded wrongly stays as it is. */
+function decodeSegment(segment: string): string {
+  try {
+    return decodeURIComponent(segment);
+  } catch {
+    return segment;
+  }
 }
