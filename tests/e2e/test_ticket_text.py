@@ -126,8 +126,11 @@ def test_markdown_is_never_shown_raw(chromium: Chromium, world: World) -> None:
         assert before
         assert after
         assert before["y"] == after["y"], "the page jumped"
+        # times are written as in the person's locale
+        when = page.get_by_role("complementary", name="Properties").locator("time").first
+        await expect(when).to_have_attribute("title", re.compile(r"^\d{2}\.\d{2}\.\d{4}, \d{2}:\d{2}:\d{2}$"))
 
-    use(chromium, world.owner, f"/tickets/{ticket['id']}", look, service_workers="block")
+    use(chromium, world.owner, f"/tickets/{ticket['id']}", look, service_workers="block", locale="de-DE")
 
 
 def test_keys_go_to_the_neighbours_in_the_column(chromium: Chromium, world: World) -> None:

@@ -1,6 +1,7 @@
 import type { ConsoleEntry, ErrorEntry, NetworkEntry } from '../../../../generated/api';
 import { isFailed } from '../network/requests';
 import { formatDuration, pathOf } from '../format';
+import { formatNumber } from '../../ui/display/dates';
 
 export type Tone = 'error' | 'warn' | 'quiet' | 'plain';
 interface Common {
@@ -73,7 +74,7 @@ function fromError(entry: ErrorEntry): Moment {
 }
 
 function formatTimes(count: number | undefined): string {
-  return (count ?? 1) > 1 ? `×${count!.toLocaleString('en')}` : '';
+  return (count ?? 1) > 1 ? `×${formatNumber(count!)}` : '';
 }
 
 /** The first thing that went wrong: an error of the page, else a failed request, else an error in the console. */

@@ -1,31 +1,4 @@
-const MINUTE = 60_000;
-const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['minute', MINUTE],
-  ['hour', 60 * MINUTE],
-  ['day', 24 * 60 * MINUTE],
-];
-const relative = new Intl.RelativeTimeFormat('en', { numeric: 'auto', style: 'narrow' });
-const thisYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short' });
-const otherYear = new Intl.DateTimeFormat('en', { day: 'numeric', month: 'short', year: 'numeric' });
-const full = new Intl.DateTimeFormat('en', { dateStyle: 'long', timeStyle: 'medium' });
-
-/** Format an RFC 3339 time relative to `now` (epoch milliseconds): "5 min ago"; a date after a week. */
-export function formatAge(at: string, now: number): string {
-  const then = Date.parse(at);
-  const age = now - then;
-  if (Math.abs(age) < MINUTE) return 'just now';
-  if (Math.abs(age) > 7 * 24 * 60 * MINUTE) {
-    const date = new Date(then);
-    return (date.getFullYear() === new Date(now).getFullYear() ? thisYear : otherYear).format(date);
-  }
-  const [unit, length] = STEPS.findLast(([, each]) => Math.abs(age) >= each)!;
-  return relative.format(-Math.trunc(age / length), unit);
-}
-
-/** Format an RFC 3339 time as full date and time in the reader's time zone. */
-export function formatDateTime(at: string): string {
-  return full.format(new Date(at));
-}
+import { formatNumber } from './dates';
 
 /** Format bytes in decimal units: "1.5 MB". */
 export function formatBytes(bytes: number): string {
@@ -38,7 +11,7 @@ export function formatBytes(bytes: number): string {
 
 /** Format a number with its noun: "1 entry", "1,200 entries". */
 export function formatCount(count: number, singular: string, plural: string): string {
-  return `${count.toLocaleString('en')} ${count === 1 ? singular : plural}`;
+  return `${formatNumber(count)} ${count === 1 ? singular : plural}`;
 }
 
 /** Join words as a sentence does: "a, b and c". */

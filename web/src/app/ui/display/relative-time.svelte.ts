@@ -1,5 +1,5 @@
 import { createSubscriber } from 'svelte/reactivity';
-import { formatAge } from './format';
+import { formatAge } from './dates';
 
 const clock = $state({ now: Date.now() });
 setInterval(() => (clock.now = Date.now()), 30_000);
