@@ -5,7 +5,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
-from tests.support.server import World, ok
+from tests.support.server import World, eventually, ok
 
 
 def titles(world: World, column: int) -> list[str]:
@@ -114,14 +114,44 @@ def test_tickets_are_created_in_a_column(chromium: Chromium, world: World) -> No
 def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: World) -> None:
     async def write(page: Page) -> None:
         await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        dialog = page.get_by_role("dialog", name="New ticket")
+        title = dialog.get_by_label("Title")
         await page.keyboard.press("c")
-        await page.get_by_label("Title").fill("The cart stays empty")
-        await page.get_by_label("Description").fill("Put *anything* in.")
-        await page.get_by_label("Priority").select_option("high")
-        await page.get_by_label("Labels").fill("cart, ui")
+        await title.fill("The cart stays empty")
+        await dialog.get_by_label("Description").fill("Put *anything* in.")
+        await page.mouse.click(5, 5)
+        await expect(dialog).to_have_count(0)
+        await expect(page.get_by_role("region", name="Messages")).to_contain_text("Draft kept in First project")
+        await page.reload()
+        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        await page.keyboard.press("c")
+        await expect(title).to_have_value("The cart stays empty")
+        await dialog.get_by_role("button", name="Priority").click()
+        await page.get_by_role("option", name="High").click()
+        await dialog.get_by_role("button", name="Labels").click()
+        for label in ("cart", "ui"):
+            await page.get_by_role("combobox").fill(label)
+            await page.get_by_role("option", name=f"Add “{label}”").click()
+        await page.keyboard.press("Escape")
+        await dialog.get_by_role("button", name="Assign").click()
+        await page.get_by_role("option", name="Ann").click()
+        await page.keyboard.press("Escape")
+        await expect(page.get_by_role("option")).to_have_count(0)
         await assert_accessible(page)
-        await page.get_by_role("dialog").get_by_role("button", name="Create ticket").click()
+        file = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"see"}
+        await dialog.locator("input[type=file]").set_input_files([file])  # type: ignore[list-item]
+        await title.press("Control+Enter")
+        await expect(dialog).to_have_count(0)
         await expect(page.get_by_role("link", name="The cart stays empty")).to_be_visible()
+        await page.keyboard.press("c")
+        await expect(title).to_have_value("")
+        await title.fill("Not this one")
+        await dialog.get_by_role("button", name="Discard draft").click()
+        await expect(dialog).to_have_count(0)
+        await page.keyboard.press("c")
+        await expect(title).to_have_value("")
+        await page.keyboard.press("Escape")
+        await expect(dialog).to_have_count(0)
 
     use(chromium, world.owner, f"/projects/{world.project}", write)
     (made,) = ok(world.api.get("/tickets"))["items"]
@@ -131,6 +161,9 @@ def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: Worl
         "Put *anything* in.",
     )
     assert made["created"]["via"] == "web"
+    assert [person["name"] for person in made["assignees"]] == ["Ann"]
+    attached = eventually(lambda: ok(world.api.get(f"/tickets/{made['id']}"))["attachments"])
+    assert [each["name"] for each in attached] == ["note.txt"]
 
 
 def test_filters_apply_and_are_in_the_address(chromium: Chromium, world: World) -> None:
@@ -343,7 +376,9 @@ def test_leaving_the_board_sends_no_failing_request_and_home_returns_to_it(chrom
         await expect(page.get_by_role("heading", name="Inbox")).to_be_visible()
         await page.wait_for_load_state("networkidle")
         assert refused == []
-        await page.goto(world.box.url)
+        await page.goto(f"{world.box.url}/nowhere/%E0%A4%A")
+        await page.get_by_role("heading", name="Page not found").wait_for()
+        await page.get_by_role("link", name="Go to board").click()
         await page.wait_for_url(f"**/projects/{second}")
 
     use(chromium, world.owner, f"/projects/{second}", leave)

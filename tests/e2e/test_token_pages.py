@@ -165,7 +165,7 @@ def test_revoking_a_token_asks_for_confirmation_and_takes_effect(chromium: Chrom
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, TOKENS)
         await page.get_by_role("button", name="Revoke old one").click()
-        await page.get_by_role("dialog").get_by_role("button", name="Cancel").click()
+        await page.get_by_role("dialog").get_by_role("button", name="Keep token").click()
         assert (await asyncio.to_thread(client.get, "/me")).status_code == 200
         await page.get_by_role("button", name="Revoke old one").click()
         await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
