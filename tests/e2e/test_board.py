@@ -199,6 +199,10 @@ def test_selected_cards_are_edited_by_key_and_undone(chromium: Chromium, world: 
         query = {"column_id": world.columns[0], "sort": "position"}
         return [each["priority"] for each in ok(world.api.get("/tickets", params=query))["items"]]
 
+    def labels() -> list[list[str]]:
+        query = {"column_id": world.columns[0], "sort": "position"}
+        return [each["labels"] for each in ok(world.api.get("/tickets", params=query))["items"]]
+
     async def pick(page: Page, key: str, choice: str) -> None:
         await page.keyboard.press(key)
         await page.get_by_role("option", name=choice).click()
@@ -218,6 +222,12 @@ def test_selected_cards_are_edited_by_key_and_undone(chromium: Chromium, world: 
         await page.keyboard.press("Control+z")
         await expect(page.get_by_text("2 tickets restored")).to_be_visible()
         assert priorities() == ["none", "none", "none"]
+        await bar.get_by_role("button", name="Send to agent").click()
+        await expect(page.get_by_text("2 tickets sent to agents")).to_be_visible()
+        assert labels() == [["agent"], ["agent"], []]
+        await page.keyboard.press("Control+z")
+        await expect(page.get_by_text("2 tickets restored")).to_be_visible()
+        assert labels() == [[], [], []]
         await pick(page, "s", "Done")
         await expect(page.get_by_text("2 tickets moved to Done")).to_be_visible()
         assert await card_titles(page, "Done") == ["One", "Two"]

@@ -191,7 +191,15 @@ def test_copied_curl_command_sends_only_the_request(chromium: Chromium, world: W
         await rows.first.click()
         await page.get_by_role("button", name="Copy as cURL").click()
         await expect(page.get_by_role("button", name="Copied")).to_be_visible()
-        return await page.evaluate("navigator.clipboard.readText()")
+        command = await page.evaluate("navigator.clipboard.readText()")
+        await page.get_by_role("button", name="More", exact=True).click()
+        await page.get_by_role("menuitem", name="Delete capture").click()
+        dialog = page.get_by_role("dialog", name="Delete this capture?")
+        await expect(dialog).to_contain_text("2 requests")
+        await dialog.get_by_role("button", name="Delete capture").click()
+        await expect(page.get_by_role("tab", name="Network")).to_have_count(0)
+        await expect(page.get_by_text("deleted a capture")).to_be_visible()
+        return command
 
     command = use(
         chromium, world.owner, f"/tickets/{ticket['id']}/network", copy,

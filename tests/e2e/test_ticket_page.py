@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
-from tests.support.server import World, ok
+from tests.support.server import World, expect_error, ok
 
 SCRIPT = '<img src=x onerror="window.hit=1"><script>window.hit=1</script>'
 HOSTILE = f"""{SCRIPT}
@@ -453,6 +453,25 @@ def test_files_are_attached_by_selection_and_paste(chromium: Chromium, world: Wo
         await files.get_by_role("button", name="Open pasted.png").click()
         await expect(page.get_by_role("dialog").get_by_role("group", name="pasted.png")).to_be_visible()
         await assert_accessible(page)
+        await page.get_by_role("button", name="Close").click()
+        await files.get_by_role("button", name="Delete pasted.png").click()
+        dialog = page.get_by_role("dialog", name="Delete “pasted.png”?")
+        await assert_accessible(page)
+        await dialog.get_by_role("button", name="Cancel").click()
+        await expect(files.get_by_role("link")).to_have_count(2)
+        await files.get_by_role("button", name="Delete pasted.png").click()
+        await dialog.get_by_role("button", name="Delete file").click()
+        await expect(files.get_by_role("link")).to_have_count(1)
+        await page.get_by_role("button", name="More", exact=True).click()
+        await page.get_by_role("menuitem", name="Archive ticket").click()
+        await page.get_by_role("button", name="More", exact=True).click()
+        await page.get_by_role("menuitem", name="Delete ticket").click()
+        dialog = page.get_by_role("dialog", name=f"Delete {ticket['key']}?")
+        await expect(dialog).to_contain_text("with its description, 1 comment, 1 attached file and its history")
+        await dialog.get_by_role("button", name="Delete ticket").click()
+        await expect(page.get_by_text(f"{ticket['key']} deleted.")).to_be_visible()
+        await expect(page).to_have_url(re.compile(rf"/projects/{world.project}$"))
+        expect_error(world.api.get(f"/tickets/{ticket['id']}", params={"status": "all"}), 404, "not_found")
         assert await page.evaluate("window.hit") is None
 
     use(chromium, world.owner, page_of(ticket), attach)

@@ -44,6 +44,9 @@ ELSEWHERE = {
     "wait_for_answer": "tests/http/work/test_questions.py",
     "answer_question": "tests/http/work/test_questions.py",
     "decide_approval": "tests/http/work/test_gates.py",
+    "delete_attachment": "tests/http/tickets/test_deletion.py",
+    "delete_capture": "tests/http/tickets/test_deletion.py",
+    "delete_ticket": "tests/http/tickets/test_deletion.py",
     "replay_delivery": "needs a receiver: tests/http/events/test_webhooks.py",
 }
 # Tools shorten these (tests/agents/test_answer_sizes.py), so the model is compared with the answer of REST.

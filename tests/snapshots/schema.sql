@@ -629,6 +629,18 @@ CREATE TRIGGER search_attachment_added AFTER INSERT ON asset WHEN new.kind = 'at
     SELECT * FROM searchable WHERE id = new.ticket_id;
 END;
 
+CREATE TRIGGER search_attachment_removed AFTER DELETE ON asset WHEN old.kind = 'attachment' BEGIN
+  DELETE FROM search WHERE rowid = old.ticket_id;
+  INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
+    SELECT * FROM searchable WHERE id = old.ticket_id;
+END;
+
+CREATE TRIGGER search_capture_removed AFTER DELETE ON capture BEGIN
+  DELETE FROM search WHERE rowid = old.ticket_id;
+  INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
+    SELECT * FROM searchable WHERE id = old.ticket_id;
+END;
+
 CREATE TRIGGER search_comment_added AFTER INSERT ON comment BEGIN
   DELETE FROM search WHERE rowid = new.ticket_id;
   INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)

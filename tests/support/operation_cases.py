@@ -282,6 +282,17 @@ def _asset(world: World) -> Arguments:
     return {"asset_id": screenshot_of(world, make_capture(world)["ticket_id"])}
 
 
+def _attachment(world: World) -> Arguments:
+    path = f"/tickets/{world.ticket()['id']}/attachments"
+    return {"asset_id": ok(world.api.post(path, files={"file": ("note.txt", b"text")}))["id"]}
+
+
+def _archive_ticket(world: World) -> Arguments:
+    ticket = world.ticket()["id"]
+    ok(world.api.post(f"/tickets/{ticket}/archive"))
+    return {"ticket_id": ticket}
+
+
 def _company(world: World) -> Arguments:
     return {"company_id": world.company}
 
@@ -376,6 +387,9 @@ CASES: dict[str, Case] = {
     ),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),
     "save_annotations": Case(_annotation, MEMBER),
+    "delete_attachment": Case(_attachment, ADMIN),
+    "delete_capture": Case(_capture, ADMIN),
+    "delete_ticket": Case(_archive_ticket, ADMIN),
     "add_comment": Case(lambda w: {**_ticket(w), "body": "Said"}, MEMBER),
     "edit_comment": Case(lambda w: {"comment_id": create_comment(w), "body": "Said better"}, MEMBER),
     "delete_comment": Case(lambda w: {"comment_id": create_comment(w)}, MEMBER),

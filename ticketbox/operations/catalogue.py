@@ -14,6 +14,7 @@ from ticketbox.operations.accounts import (
     users,
 )
 from ticketbox.operations.captures import annotations, assets, captures, screenshots, streams
+from ticketbox.operations.captures import deletion as capture_deletion
 from ticketbox.operations.companies import columns, companies, invitations, members, projects, setup
 from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, webhooks
@@ -21,6 +22,7 @@ from ticketbox.operations.tickets import (
     archiving,
     assignments,
     comments,
+    deletion,
     links,
     moves,
     search,
@@ -48,6 +50,7 @@ MODULES = (
     invitations,
     tickets,
     archiving,
+    deletion,
     ticket_detail,
     search,
     similar,
@@ -67,6 +70,7 @@ MODULES = (
     assets,
     screenshots,
     annotations,
+    capture_deletion,
     events,
     tokens,
     connected_apps,

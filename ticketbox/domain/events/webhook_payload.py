@@ -18,6 +18,7 @@ _PHRASES = {
     "ticket.unassigned": "unassigned {ticket}",
     "ticket.archived": "archived {ticket}",
     "ticket.restored": "restored {ticket}",
+    "ticket.deleted": "deleted {ticket}",
     "ticket.linked": "linked {ticket} to another ticket",
     "ticket.unlinked": "removed a link of {ticket}",
     "ticket.work_started": "started work on {ticket}",
@@ -34,7 +35,9 @@ _PHRASES = {
     "comment.updated": "edited a comment on {ticket}",
     "comment.deleted": "deleted a comment on {ticket}",
     "capture.attached": "attached a capture to {ticket}",
+    "capture.deleted": "deleted a capture of {ticket}",
     "attachment.added": "attached a file to {ticket}",
+    "attachment.deleted": "deleted a file of {ticket}",
     "annotations.saved": "annotated a picture of {ticket}",
 }
 

@@ -26,6 +26,12 @@ def insert_fingerprints(tx: Write, ticket: int, prints: Iterable[Fingerprint]) -
     )
 
 
+def replace_fingerprints(tx: Write, ticket: int, prints: Iterable[Fingerprint]) -> None:
+    """Replace the fingerprints of a ticket."""
+    tx.execute("DELETE FROM fingerprint WHERE ticket_id = ?", (ticket,))
+    insert_fingerprints(tx, ticket, prints)
+
+
 SELECT_FINGERPRINTS = "SELECT likeness, value, label FROM fingerprint WHERE ticket_id = ?"
 
 

@@ -24,6 +24,7 @@ class TicketState(msgspec.Struct, frozen=True):
     version: int
     branch: str | None
     title: str
+    source_url: str | None
 
     @property
     def is_archived(self) -> bool:
@@ -32,7 +33,7 @@ class TicketState(msgspec.Struct, frozen=True):
 
 
 SELECT_STATE = """
-SELECT public_id, project_id, column_id, position, status, resolved, version, branch, title
+SELECT public_id, project_id, column_id, position, status, resolved, version, branch, title, source_url
 FROM ticket WHERE id = ?
 """
 
@@ -180,3 +181,21 @@ def restore_ticket(tx: Write, key: int, column: int, position: int) -> None:
 def set_branch(tx: Write, key: int, branch: str) -> None:
     """Record the git branch of a ticket."""
     tx.execute("UPDATE ticket SET branch = ? WHERE id = ?", (branch, key))
+
+
+# Answers that are stored for retries contain the ticket; its creator and its commenters have them.
+DELETE_ANSWERS = """
+DELETE FROM idempotency
+WHERE credential_id IN (
+    SELECT b.credential_id FROM ticket t JOIN byline b ON b.id = t.created_by WHERE t.id = :key
+    UNION SELECT b.credential_id FROM comment c JOIN byline b ON b.id = c.created_by WHERE c.ticket_id = :key)
+  AND instr(answer, CAST(:id AS BLOB))
+"""
+
+
+def delete_ticket(tx: Write, key: int, public_id: str) -> None:
+    """Delete a ticket with its comments, links, work sessions, history, and stored answers about it."""
+    tx.execute(DELETE_ANSWERS, {"key": key, "id": public_id})
+    tx.execute("DELETE FROM event WHERE ticket_id = ?", (key,))
+    tx.execute("DELETE FROM ticket WHERE id = ?", (key,))
+    tx.destroys = True

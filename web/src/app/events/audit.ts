@@ -10,6 +10,7 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'ticket.unassigned': 'unassigned a ticket',
   'ticket.archived': 'archived a ticket',
   'ticket.restored': 'restored a ticket',
+  'ticket.deleted': 'deleted a ticket',
   'ticket.linked': 'linked a ticket',
   'ticket.unlinked': 'unlinked a ticket',
   'ticket.work_started': 'started work',
@@ -26,7 +27,9 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'comment.updated': 'edited a comment',
   'comment.deleted': 'deleted a comment',
   'capture.attached': 'attached a capture',
+  'capture.deleted': 'deleted a capture',
   'attachment.added': 'attached a file',
+  'attachment.deleted': 'deleted a file',
   'annotations.saved': 'annotated an image',
   'member.invited': 'invited a person',
   'member.joined': 'joined',
@@ -55,7 +58,8 @@ export function eventLabel(event: Event): string {
 export function eventSubject(event: Event, names: Map<string, string>): string {
   const details: Record<string, unknown> = event.data;
   const { name, label, email, role, user_id: user } = details;
-  return [name, label, event.type.startsWith('member.') && names.get(String(user)), email, role]
+  const ticket = event.type === 'ticket.deleted' && details['key'];
+  return [name, label, ticket, event.type.startsWith('member.') && names.get(String(user)), email, role]
     .filter((part) => typeof part === 'string')
     .join(' · ');
 }

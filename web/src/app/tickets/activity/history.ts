@@ -63,8 +63,12 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return 'deleted a comment';
     case 'capture.attached':
       return 'attached a capture';
+    case 'capture.deleted':
+      return 'deleted a capture';
     case 'attachment.added':
-      return `attached ${String(details['name'])}`;
+      return details['name'] ? `attached ${String(details['name'])}` : 'attached a file, which was deleted';
+    case 'attachment.deleted':
+      return 'deleted an attached file';
     case 'annotations.saved':
       return details['redacted'] ? 'redacted an image' : 'annotated an image';
     default:

@@ -12,7 +12,7 @@ export class BoardActions {
   /** The card that has the focus. */
   focusedId = $state<string | null>(null);
   picker = $state.raw<{
-    property: Exclude<CardAction, 'archive'>;
+    property: Exclude<CardAction, 'archive' | 'agent'>;
     tickets: Ticket[];
     anchor: HTMLElement;
   } | null>(null);
@@ -56,16 +56,19 @@ export class BoardActions {
     this.selected = new Set();
   }
 
-  /** Archive tickets, or open the picker for what is changed. */
+  /** Archive tickets or send them to agents, or open the picker for what is changed. */
   run(action: CardAction, tickets: Ticket[], anchor: HTMLElement | null): void {
     if (tickets.length === 0) return;
-    if (action !== 'archive') {
+    if (action !== 'archive' && action !== 'agent') {
       if (anchor) this.picker = { property: action, tickets, anchor };
       return;
     }
-    this.clear();
-    void import('./ticket-edits').then(({ ARCHIVE, editTickets }) =>
-      editTickets(tickets, ARCHIVE, this.show),
+    if (action === 'archive') this.clear();
+    void import('./ticket-edits').then(
+      ({ ARCHIVE, SEND_TO_AGENT, editTickets }) =>
+        action === 'archive'
+          ? editTickets(tickets, ARCHIVE, this.show)
+          : editTickets(tickets.toReversed(), SEND_TO_AGENT, this.show), // the last one sent is on top
     );
   }
 

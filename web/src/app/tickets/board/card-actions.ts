@@ -1,4 +1,5 @@
 import Archive from '@lucide/svelte/icons/archive';
+import Bot from '@lucide/svelte/icons/bot';
 import SignalHigh from '@lucide/svelte/icons/signal-high';
 import MoveRight from '@lucide/svelte/icons/move-right';
 import Tag from '@lucide/svelte/icons/tag';
@@ -13,4 +14,7 @@ export const CARD_ACTIONS = [
   { name: 'archive', key: 'e', label: 'Archive', icon: Archive },
 ] as const;
 
-export type CardAction = (typeof CARD_ACTIONS)[number]['name'];
+/** What can be done with the selected cards only. */
+export const SEND_TO_AGENT = { name: 'agent', key: null, label: 'Send to agent', icon: Bot } as const;
+
+export type CardAction = (typeof CARD_ACTIONS)[number]['name'] | typeof SEND_TO_AGENT.name;

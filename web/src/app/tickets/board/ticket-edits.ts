@@ -76,6 +76,15 @@ export const ARCHIVE: Edit = {
   revert: (before) => unwrap(api.POST('/tickets/{ticket_id}/restore', { params: at(before) })),
 };
 
+export const SEND_TO_AGENT: Edit = {
+  done: 'sent to agents',
+  run: (ticket) => unwrap(api.POST('/tickets/{ticket_id}/send-to-agent', { params: at(ticket) })),
+  revert: async (before) => {
+    const now = await patch(before, { labels: before.labels });
+    return now.column_id === before.column_id ? now : move(before, before.column_id);
+  },
+};
+
 /** Change tickets one after the other, so that moved ones keep their order. */
 export async function editTickets(
   tickets: Ticket[],

@@ -1,5 +1,6 @@
 import type {
   Asset,
+  By,
   Comment,
   Event,
   Ticket,
@@ -65,6 +66,14 @@ export class OpenTicket {
     return comment.by.user.id === workspace.me?.user.id;
   }
 
+  /** Whether the signed-in user may delete what somebody added: their own, and as an admin everything. */
+  canDelete({ user }: By): boolean {
+    return (
+      this.editable &&
+      (user.id === workspace.me?.user.id || workspace.hasRole(this.ticket!.company_id, 'admin'))
+    );
+  }
+
   /** Load everything again. Concurrent calls become two loads: the running one, and one after it. */
   refresh(): Promise<void> {
     if (this.#refreshing) {
@@ -81,7 +90,8 @@ export class OpenTicket {
   }
 
   handleEvent(event: Event): void {
-    if (event.ticket_id !== this.id) return;
+    const isDeleted = event.type === 'ticket.deleted' && event.data['ticket_id'] === this.id;
+    if (event.ticket_id !== this.id && !isDeleted) return;
     if (event.type === 'annotations.saved') this.annotationSaves += 1;
     void this.refresh();
   }
@@ -236,6 +246,22 @@ export class OpenTicket {
   async restore(): Promise<void> {
     const params = { path: { ticket_id: this.id } };
     this.#applyTicket(await unwrap(api.POST('/tickets/{ticket_id}/restore', { params })));
+  }
+
+  /** Delete the ticket, which is archived. Raises Problem. */
+  async delete(): Promise<void> {
+    await api.DELETE('/tickets/{ticket_id}', { params: { path: { ticket_id: this.id } } });
+  }
+
+  async deleteCapture(id: string): Promise<void> {
+    await api.DELETE('/captures/{capture_id}', { params: { path: { capture_id: id } } });
+    await this.refresh();
+  }
+
+  async deleteAttachment(id: string): Promise<void> {
+    await api.DELETE('/assets/{asset_id}', { params: { path: { asset_id: id } } });
+    this.attachments = this.attachments.filter((each) => each.id !== id);
+    void this.refresh();
   }
 
   async addComment(body: string): Promise<void> {
