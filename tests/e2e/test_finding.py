@@ -1,5 +1,7 @@
 """Finding in a real browser: the palette, the search page, the help sheet and the inbox."""
 
+import re
+
 import pytest
 from playwright.async_api import Locator, Page, expect
 
@@ -286,9 +288,14 @@ def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world:
         link = navigation.get_by_role("link", name="Inbox")
         await expect(link).to_contain_text("1")
         await link.click()
-        item = page.get_by_role("list", name="Notifications").get_by_role("listitem")
-        await expect(item).to_contain_text("Ann mentioned you")
-        await expect(item).to_contain_text("via API")
+        item = page.locator("li", has=page.locator("[data-row]"))
+        await expect(item).to_contain_text(re.compile(r"^\s*a token\s*via the API for Ann mentioned you"))
+        await expect(item).to_contain_text("@Bob what do you think?")
+        # another notification about the same ticket joins it
+        ok(world.api.post(f"/tickets/{ticket['id']}/comments", json={"body": "**Well?**"}))
+        await expect(item).to_contain_text("+1")
+        await expect(item).to_contain_text("Well?")
+        await expect(item).not_to_contain_text("**")
         await assert_accessible(page)
         await assert_fits(page)
         await page.get_by_role("button", name="Actions for Look at this").click()
@@ -296,8 +303,14 @@ def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world:
         await expect(page.get_by_role("list", name="Muted")).to_contain_text(ticket["id"])
         await page.get_by_role("button", name="Unmute").click()
         await expect(page.get_by_role("list", name="Muted")).to_have_count(0)
-        await page.get_by_role("button", name="Mark all as read").click()
+        await page.keyboard.press("e")
         await expect(page.get_by_role("button", name="Mark all as read")).to_have_count(0)
+        await page.get_by_role("link", name="Unread", exact=True).click()
+        await expect(page.get_by_role("heading", name="No unread notifications")).to_be_visible()
+        await page.go_back()
+        await expect(item).to_be_visible()
+        await page.keyboard.press("o")
+        await expect(page).to_have_url(f"{world.box.url}/tickets/{ticket['id']}")
 
     use(chromium, bob, f"/projects/{world.project}", hear, looks)
 

@@ -36,6 +36,28 @@ def test_mention_in_a_comment_notifies_once_with_all_list_fields(world: World) -
     assert list_notifications(world.owner) == []
 
 
+def test_excerpt_shows_the_present_text(world: World) -> None:
+    bob = world.join("Bob")
+
+    def excerpts() -> list[str | None]:
+        return [item["excerpt"] for item in ok(bob.web.get("/notifications"))["items"]]
+
+    ticket = world.ticket("Cart", description=f"{'word ' * 80}\n\nfor @Bob {'and ' * 80}")["id"]
+    ok(world.api.put(f"/tickets/{ticket}/assignees/{bob.id}"))
+    comment = say(world.api, ticket, "It is **empty**\n\nagain")["id"]
+    reply, assigned, mention = excerpts()
+    assert (reply, assigned) == ("It is **empty** again", None)
+    assert mention
+    assert len(mention) == 300
+    assert mention.startswith("…")
+    assert " for @Bob and and" in mention
+    assert mention.endswith("…")
+    ok(world.api.patch(f"/comments/{comment}", json={"body": "It is full"}))
+    assert excerpts()[0] == "It is full"
+    ok(world.api.delete(f"/comments/{comment}"))
+    assert excerpts()[0] is None
+
+
 def test_edited_description_notifies_only_newly_mentioned_people(world: World) -> None:
     bob, eve = world.join("Bob"), world.join("Eve")
     ticket = world.ticket("Cart", description="for @Bob")["id"]

@@ -95,7 +95,11 @@ class Reason(StrEnum):
 
 
 class Notification(msgspec.Struct, frozen=True):
-    """An event that concerns the caller, and why."""
+    """An event that concerns the caller, and why.
+
+    `excerpt` is up to 300 characters of the comment, the question, or the description that mentions the caller, as
+    Markdown on one line; null if there is no text, or the comment was deleted.
+    """
 
     id: str
     reason: Reason
@@ -106,6 +110,7 @@ class Notification(msgspec.Struct, frozen=True):
     ticket_title: str
     project_id: str
     company_id: str
+    excerpt: str | None
     by: By
     read: bool
     at: Time

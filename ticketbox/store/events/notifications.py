@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
+from ticketbox.domain.events.excerpts import cut_excerpt
 from ticketbox.domain.events.records import Mutes, Notification, Reason
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer, VisibleRow
@@ -59,9 +60,12 @@ def insert_notifications(tx: Write, users: Iterable[int], event: int, ticket: in
 _SELECT_NOTIFICATION = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT n.id, n.public_id, n.reason, n.event_id, e.type, t.public_id, v.key || '-' || t.number, t.title, v.public_id,
-  v.company_id, e.byline_id, e.at, n.read_at
+  v.company_id, CASE WHEN e.data ->> 'comment_id' IS NOT NULL THEN c.body
+    WHEN n.reason = 'mention' THEN t.description ELSE e.data ->> 'question' END,
+  e.byline_id, e.at, n.read_at
 FROM notification n JOIN event e ON e.id = n.event_id JOIN ticket t ON t.id = n.ticket_id
 JOIN visible_project v ON v.id = t.project_id
+LEFT JOIN comment c ON c.public_id = e.data ->> 'comment_id' AND c.ticket_id = n.ticket_id
 WHERE n.user_id = :user
 """
 
@@ -79,6 +83,7 @@ class _NotificationRow(NamedTuple):
     ticket_title: str
     project_id: str
     company_id: str
+    text: str | None
     byline: int
     at: int
     read_at: int | None
@@ -110,6 +115,7 @@ def list_notifications(
                 ticket_title=row.ticket_title,
                 project_id=row.project_id,
                 company_id=row.company_id,
+                excerpt=cut_excerpt(row.text, from_mention=row.reason == Reason.MENTION) if row.text else None,
                 by=bylines.build(row.byline, row.at),
                 read=row.read_at is not None,
                 at=format_rfc3339(row.at),
