@@ -109,11 +109,13 @@ def test_limits_page_matches_the_code() -> None:
     assert anonymous == {
         "requests without a credential, from an address": f"{edge.ANONYMOUS_PER_MINUTE} a minute",
         "bad credentials, from an address": f"{addresses.BAD_CREDENTIALS_PER_MINUTE} a minute",
-        "attempts to sign in, from an address": f"{bucket_limit(sessions.check_password, 'sign-in')} a minute",
+        "attempts to sign in, from an address": f"{bucket_limit(sessions, 'sign-in')} a minute",
         "attempts to sign in to one account, from an address":
-            f"{bucket_limit(sessions.check_password, 'sign-in-account')} a minute",
+            f"{bucket_limit(sessions, 'sign-in-account')} a minute",
         "attempts to sign in to one account, from unknown addresses":
-            f"{bucket_limit(sessions.check_password, 'sign-in-strangers')} a minute",
+            f"{bucket_limit(sessions, 'sign-in-strangers')} a minute",
+        "attempts to sign in to one account, with a known device":
+            f"{bucket_limit(sessions, 'sign-in-device')} a minute",
         "attempts to change one's password": f"{bucket_limit(profile.hash_new_password, 'password')} a minute",
         "attempts to set up, from an address": f"{bucket_limit(setup.check_key_and_hash_password, 'set-up')} a minute",
         "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",

@@ -82,6 +82,8 @@ def test_other_sessions_are_signed_out_from_the_list(chromium: Chromium, world: 
         await expect_message(page, "2 sessions signed out")
         await here.wait_for()
         assert await page.get_by_role("list", name="Sessions").get_by_role("listitem").count() == 1
+        events = page.get_by_role("list", name="Security events").get_by_role("listitem")
+        await events.filter(has_text="Signed in with a new browser").filter(has_text="Firefox on Windows").wait_for()
         watch.assert_clean(world.box)
         await here.get_by_role("button", name="Sign out").click()
         await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()

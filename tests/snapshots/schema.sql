@@ -143,6 +143,13 @@ CREATE TABLE delivery (
   created_at INTEGER NOT NULL
 ) STRICT;
 
+CREATE TABLE device (
+  secret_hash BLOB NOT NULL,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  last_used_at INTEGER NOT NULL,
+  PRIMARY KEY (secret_hash, user_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   type TEXT NOT NULL,
@@ -204,7 +211,7 @@ CREATE TABLE mail (
   last_at INTEGER,
   error TEXT,
   created_at INTEGER NOT NULL
-) STRICT;
+, notice TEXT, address TEXT) STRICT;
 
 CREATE TABLE mailbox (
   user_id INTEGER PRIMARY KEY REFERENCES user (id) ON DELETE CASCADE,
@@ -338,6 +345,19 @@ CREATE TABLE 'search_data'(id INTEGER PRIMARY KEY, block BLOB);
 CREATE TABLE 'search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
 CREATE VIRTUAL TABLE search_term USING fts5vocab (search, instance);
+
+CREATE TABLE security_event (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  action TEXT NOT NULL,
+  outcome TEXT NOT NULL CHECK (outcome IN ('done', 'failed')),
+  via TEXT NOT NULL,
+  address TEXT NOT NULL,
+  user_agent TEXT NOT NULL,
+  data TEXT NOT NULL,
+  count INTEGER NOT NULL DEFAULT 1,
+  at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE setup_key (
   secret_hash BLOB NOT NULL PRIMARY KEY,
@@ -531,6 +551,10 @@ CREATE INDEX delivery_of_webhook ON delivery (webhook_id, id);
 
 CREATE INDEX delivery_waiting ON delivery (webhook_id, lane, id) WHERE state = 'pending';
 
+CREATE INDEX device_by_age ON device (last_used_at);
+
+CREATE INDEX device_of_user ON device (user_id, last_used_at);
+
 CREATE INDEX event_of_company ON event (company_id, id);
 
 CREATE INDEX event_of_company_alone ON event (company_id, id) WHERE project_id IS NULL;
@@ -571,7 +595,7 @@ CREATE INDEX mail_due ON mail (due_at, created_at) WHERE state = 'pending';
 
 CREATE INDEX mail_of_ticket ON mail (ticket_id);
 
-CREATE UNIQUE INDEX mail_pending ON mail (user_id, ifnull(ticket_id, 0)) WHERE state = 'pending';
+CREATE UNIQUE INDEX mail_pending ON mail (user_id, ifnull(ticket_id, 0)) WHERE state = 'pending' AND notice IS NULL;
 
 CREATE INDEX member_of_company ON member (company_id, id);
 
@@ -709,6 +733,10 @@ SELECT t.id AS id, t.public_id AS ticket, t.title AS title, ifnull(t.branch, '')
     ' herrors', '')
   || strftime(' d%Y d%Y%m', t.created_at / 1000, 'unixepoch') AS scope
 FROM ticket t JOIN project p ON p.id = t.project_id;
+
+CREATE INDEX security_event_by_age ON security_event (at);
+
+CREATE INDEX security_event_of_user ON security_event (user_id, outcome, id);
 
 CREATE INDEX ticket_by_creation ON ticket (project_id, status, id);
 

@@ -399,6 +399,7 @@ CASES: dict[str, Case] = {
     "create_session": Case(lambda w: {"email": w.owner.email, "password": PASSWORD}),
     "delete_session": Case(caller=_stranger),
     "list_sessions": Case(),
+    "list_security_events": Case(),
     "revoke_session": Case(lambda w: {"session_id": create_spare_session(w)}),
     "get_profile": Case(),
     "update_profile": Case(lambda w: {"name": w.owner.name}),

@@ -27,7 +27,7 @@ from ticketbox.operations.accounts.issued_tokens import IssueToken, issue_token
 from ticketbox.operations.accounts.sessions import start_session
 from ticketbox.store.accounts import users
 from ticketbox.store.file.connection import connect
-from ticketbox.store.file.database import Write
+from ticketbox.store.file.database import Origin, Write
 
 T = TypeVar("T")
 
@@ -182,7 +182,8 @@ class Person:
     def _start(self, tx: Write) -> Any:
         account = users.find_account_by_email(tx, self.email)
         assert account is not None
-        return start_session(tx, account, self.web.headers["X-Forwarded-For"], "the tests")
+        tx.origin = Origin(self.web.headers["X-Forwarded-For"], "the tests")
+        return start_session(tx, account)
 
     def _sign_in(self, session: Any) -> None:
         name = "__Host-ticketbox" if self.box.url.startswith("https:") else "ticketbox"

@@ -72,3 +72,20 @@ def disable(db: Path, account: str, undo: bool) -> None:
     """Disable ACCOUNT (an id or email address): end its sessions and reject its tokens."""
     updated = run_operation(db, "disable_user", {"user": account, "enable": undo})
     click.echo(f"{'Enabled' if undo else 'Disabled'} {updated.email}")
+
+
+@user.command()
+@add_db_option
+@add_json_option
+@click.argument("account")
+@click.option("--limit", default=50, help="How many to list.", show_default=True)
+@exit_on_problem
+def events(db: Path, as_json: bool, account: str, limit: int) -> None:
+    """List the security events of ACCOUNT (an id or email address), newest first."""
+    listed = run_operation(db, "list_account_events", {"user": account, "limit": limit}).items
+    if as_json:
+        print_json(listed)
+        return
+    for each in listed:
+        times = f" ({each.count} times)" if each.count > 1 else ""
+        click.echo(f"{each.at}  {each.action}  {each.outcome}{times}  {each.address or '-'}  {each.via}")

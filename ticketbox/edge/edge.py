@@ -186,22 +186,25 @@ class Edge:
             context.secret_hash = secrets.hash_secret(secret)
             context.via = Via.EXTENSION if get_header(scope, b"x-ticketbox-client") == "extension" else Via.REST
             return
-        secret = self._read_session_cookie(scope)
+        cookies = self._read_cookies(scope)
+        device = cookies.get(self._site.device_cookie)
+        if device is not None and secrets.is_well_formed(device):
+            context.device_hash = secrets.hash_secret(device)
+        secret = cookies.get(self._site.cookie)
         if secret is not None and secrets.is_well_formed(secret):
             self._refuse_cross_site(scope)
             context.secret_hash = secrets.hash_secret(secret)
             context.via = Via.WEB
             context.cookie = True
 
-    def _read_session_cookie(self, scope: Scope) -> str | None:
+    def _read_cookies(self, scope: Scope) -> dict[str, str]:
         text = get_header(scope, b"cookie")
         if text is None or self._site.cookie not in text:
-            return None
+            return {}
         try:
-            morsel = SimpleCookie(text).get(self._site.cookie)
+            return {name: morsel.value for name, morsel in SimpleCookie(text).items()}
         except CookieError:
-            return None
-        return None if morsel is None else morsel.value
+            return {}
 
     def _refuse_cross_site(self, scope: Scope) -> None:
         """Refuse a write with a cookie from another site (Fetch Metadata, or Origin by RFC 6454)."""

@@ -8,11 +8,14 @@ import msgspec
 
 from ticketbox.domain.core.problems import InsufficientScope, InvalidToken, Problem, Unauthorized
 from ticketbox.edge.asgi import Receive, Scope, Send, discard_body
+from ticketbox.edge.site import Site
+from ticketbox.operations.core.content import WithSession
 
 Headers = list[tuple[bytes, bytes]]
 
 MAX_DRAINED_BYTES = 1024 * 1024
 DRAIN_SECONDS = 1.0
+DEVICE_SECONDS = 365 * 86_400
 
 _SECRET = re.compile(rb"(tok|lease)_[0-9A-Za-z]{10,}")
 _encoder = msgspec.json.Encoder()
@@ -90,8 +93,16 @@ def _build_challenge(problem: Problem, metadata: str | None) -> str:
     return f"Bearer {', '.join(parts)}"
 
 
-def build_session_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:
-    """Build the header that sets the session cookie, or deletes it with a lifetime of 0 seconds."""
+def build_session_cookies(session: WithSession[Any], site: Site) -> Headers:
+    """Build the headers that set the cookies of the session and of the device, or delete the session's."""
+    headers = [_build_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)]
+    if session.device:
+        headers.append(_build_cookie(site.device_cookie, session.device, DEVICE_SECONDS, secure=site.secure))
+    return headers
+
+
+def _build_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:
+    """Build the header that sets a cookie, or deletes it with a lifetime of 0 seconds."""
     jar = SimpleCookie()
     jar[name] = secret
     morsel = jar[name]

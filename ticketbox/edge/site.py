@@ -28,6 +28,11 @@ class Site(msgspec.Struct, frozen=True):
         """The session cookie's name; the `__Host-` prefix requires https."""
         return "__Host-ticketbox" if self.secure else "ticketbox"
 
+    @property
+    def device_cookie(self) -> str:
+        """The name of the cookie by which a browser is known after signing out."""
+        return f"{self.cookie}-device"
+
     def build_metadata_url(self, path: str) -> str:
         """Return the URL of the metadata document for a path (RFC 9728)."""
         return f"{self.public_url}{METADATA}/{'mcp' if path == '/mcp' else 'api'}"

@@ -28,7 +28,7 @@ from ticketbox.edge.asgi import (
     read_body,
 )
 from ticketbox.edge.compression import allow_compression
-from ticketbox.edge.responses import Answer, build_json_answer, build_session_cookie
+from ticketbox.edge.responses import Answer, build_json_answer, build_session_cookies
 from ticketbox.edge.site import Site
 from ticketbox.http.header_arguments import HEADER_ARGUMENTS, list_header_arguments
 from ticketbox.http.routing import Paths
@@ -214,7 +214,7 @@ def _build_answer(operation: Operation, result: Any, scope: Scope, site: Site) -
     if isinstance(result, WithSession):
         session = typing.cast(WithSession[Any], result)
         answer = _build_answer(operation, session.answer, scope, site)
-        answer.headers.append(build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure))
+        answer.headers += build_session_cookies(session, site)
         return answer
     if result is None:
         is_empty = list_answer_types(operation) == [types.NoneType]

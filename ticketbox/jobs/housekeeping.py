@@ -8,7 +8,14 @@ import msgspec
 from ticketbox.jobs.clock_watch import ClockWatch
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, oauth_authorizations, oauth_clients, oauth_grants
+from ticketbox.store.accounts import (
+    credentials,
+    devices,
+    oauth_authorizations,
+    oauth_clients,
+    oauth_grants,
+    security_events,
+)
 from ticketbox.store.captures import captures
 from ticketbox.store.core import blobs, idempotency
 from ticketbox.store.events import email_outbox, notifications, webhook_outbox, webhooks
@@ -68,6 +75,8 @@ async def run_round(
         webhooks.delete_old_secrets(tx)
         notifications.delete_old_notifications(tx)
         email_outbox.expire_mail(tx)
+        security_events.delete_old_security_events(tx)
+        devices.delete_old_devices(tx)
         seen = 0
         if drop_captures_after is not None:
             seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, progress.captures)

@@ -17,8 +17,8 @@ def sign_in(client: httpx.Client, email: str, password: str = PASSWORD) -> httpx
 
 
 def set_cookie(answer: httpx.Response) -> tuple[str, dict[str, object]]:
-    """The name of the cookie that an answer sets, and its attributes."""
-    (text,) = answer.headers.get_list("set-cookie")
+    """The name of the first cookie that an answer sets, and its attributes."""
+    text, *_ = answer.headers.get_list("set-cookie")
     ((name, morsel),) = SimpleCookie(text).items()
     return name, {**morsel, "value": morsel.value}
 

@@ -212,6 +212,27 @@ def test_address_is_asked_at_most_five_times_a_day(inside: World, mail_server: M
     assert len(mail_server.to(victim)) <= 5
 
 
+def test_person_is_notified_by_email_about_their_account(inside: World, mail_server: MailServer) -> None:
+    """At the account's address, whether notifications are on or not."""
+    bob = inside.join("Bob")
+    new = "a better one, longer"
+    browser = inside.box.client(**{"User-Agent": "Elsewhere/1.0 <b>"})
+    given = {"email": bob.email, "password": "correct horse battery"}
+    assert browser.post("/session", json={**given, "password": "wrong password"}).status_code == 401
+    for _ in range(2):  # known from the second time on
+        ok(browser.post("/session", json=given))
+    ok(bob.web.post("/profile/password", json={"current_password": given["password"], "new_password": new}))
+    eventually(lambda: len(mail_server.to(bob.email)) >= 2, 30)
+    eventually(lambda: all_mail_left(inside.box, bob))
+    signed_in, changed = mail_server.to(bob.email)
+    assert signed_in["Subject"] == "New sign-in to your account"
+    assert browser.headers["x-forwarded-for"] in read_text(signed_in)
+    assert "Elsewhere/1.0" in read_text(signed_in)
+    assert "<b>" not in read_text(signed_in, "html").replace("<p><b>", "")
+    assert changed["Subject"] == "Your password was changed"
+    assert all("password" not in each["Subject"] for each in mail_server.to(inside.owner.email))
+
+
 def test_user_text_adds_no_header_and_no_html(inside: World, mail_server: MailServer) -> None:
     bob = confirm_email(inside.join("Bob"), mail_server)
     ok(bob.web.patch("/profile", json={"name": 'Bob", <eve@evil.example>, "=?utf-8?q?=0ABcc:_x?='}))
@@ -259,7 +280,7 @@ def test_unusable_address_does_not_block_other_emails(inside: World, mail_server
     request_confirmation(bob, mail_server)
     for eve in eves:
         eventually(lambda eve=eve: all_mail_left(inside.box, eve))
-    came = [each["X-Envelope-To"] for each in mail_server.got[before:]]
+    came = [each["X-Envelope-To"] for each in mail_server.got[before:] if "was changed" not in each["Subject"]]
     assert bob.email in came
     assert len(came) <= 1 + len(ODD)
     assert all("," not in each for each in came)

@@ -38,12 +38,22 @@ class Prefix(StrEnum):
     CLIENT = "app_"
     WORK_SESSION = "wrk_"
     QUESTION = "qst_"
+    SECURITY_EVENT = "sec_"
 
 
 def generate_id(prefix: Prefix) -> str:
     """Generate an identifier from the operating system's random numbers."""
     length = TICKET_LENGTH if prefix is Prefix.TICKET else LENGTH
     return prefix + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(length))
+
+
+def encode_key(prefix: Prefix, key: int) -> str:
+    """Encode a row's number in the ids' alphabet, so that ids sort by time."""
+    text = ""
+    for _ in range(LENGTH):
+        key, digit = divmod(key, len(ALPHABET))
+        text = ALPHABET[digit] + text
+    return prefix + text
 
 
 class TicketKey(NamedTuple):

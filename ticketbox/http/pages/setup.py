@@ -9,7 +9,7 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import FieldError, InvalidField, NotFound, Problem
 from ticketbox.edge.asgi import Receive, Scope
-from ticketbox.edge.responses import Answer, build_session_cookie
+from ticketbox.edge.responses import Answer, build_session_cookies
 from ticketbox.edge.site import Site
 from ticketbox.http.pages.rendering import (
     read_form,
@@ -61,8 +61,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             return render_page("gone.html", 404)
         except Problem as problem:
             return _render_set_up_page(entered, problem)
-        cookie = build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)
-        return Answer(303, b"", "text/plain", [(b"location", b"/"), cookie])
+        return Answer(303, b"", "text/plain", [(b"location", b"/"), *build_session_cookies(session, site)])
 
     return [show_set_up, submit_set_up]
 

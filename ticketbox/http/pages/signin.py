@@ -10,7 +10,7 @@ from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import Problem
 from ticketbox.edge.addresses import limit_bad_credentials
 from ticketbox.edge.asgi import Receive, Scope, parse_query
-from ticketbox.edge.responses import Answer, build_session_cookie
+from ticketbox.edge.responses import Answer, build_session_cookies
 from ticketbox.edge.site import Site
 from ticketbox.http.pages.rendering import (
     keep_local_path,
@@ -49,7 +49,6 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             return render_sign_in_page(
                 then, credentials["email"], limit_bad_credentials(dispatcher.services.limiter, problem, context)
             )
-        cookie = build_session_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)
-        return Answer(303, b"", "text/plain", [(b"location", then.encode()), cookie])
+        return Answer(303, b"", "text/plain", [(b"location", then.encode()), *build_session_cookies(session, site)])
 
     return [show_sign_in, submit_sign_in]

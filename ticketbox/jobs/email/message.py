@@ -8,6 +8,7 @@ from email.policy import SMTP
 from email.utils import format_datetime, make_msgid
 from typing import TYPE_CHECKING
 
+from ticketbox.domain.accounts.security_events import Notice, NoticeKind
 from ticketbox.domain.events.email_server import EmailServer
 from ticketbox.domain.events.records import Reason
 from ticketbox.store.events.email_outbox import MailedNotification, MessageToSend
@@ -28,6 +29,8 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
     message["To"] = Address(sanitize_header_text(email.name), addr_spec=email.address)
     message["Date"] = format_datetime(datetime.fromtimestamp(now // 1000, UTC))
     message["Auto-Submitted"] = "auto-generated"
+    if email.notice is not None:
+        return _compose_notice(message, email.notice, domain, public_url)
     if email.ticket_id is None:
         message["Subject"] = "Confirm email notifications"
         message["Message-ID"] = make_msgid(domain=domain)
@@ -54,6 +57,33 @@ def compose_message(email: MessageToSend, relay: EmailServer, public_url: str, n
     }
     message.set_content(_render("notification.txt", **values))
     message.add_alternative(_render("notification.html", **values), subtype="html")
+    return message
+
+
+_NOTICES = {
+    NoticeKind.NEW_DEVICE: ("New sign-in to your account", "Someone signed in to your account with a new browser."),
+    NoticeKind.PASSWORD_CHANGED: ("Your password was changed", "The password of your account was changed."),
+    NoticeKind.ADDRESS_CHANGED: ("Your email address was changed", "The email address of your account was changed."),
+}
+
+
+def _compose_notice(message: EmailMessage, notice: Notice, domain: str, public_url: str) -> EmailMessage:
+    subject, summary = _NOTICES[notice.kind]
+    at = datetime.fromtimestamp(notice.at // 1000, UTC)
+    values = {
+        "subject": subject,
+        "summary": summary,
+        "at": f"{at:%Y-%m-%d %H:%M} UTC",
+        "address": notice.address,
+        "browser": sanitize_header_text(notice.user_agent),
+        "new_address": sanitize_header_text(notice.new_address),
+        "public_url": public_url,
+        "sessions": f"{public_url}/settings/sessions",
+    }
+    message["Subject"] = subject
+    message["Message-ID"] = make_msgid(domain=domain)
+    message.set_content(_render("notice.txt", **values))
+    message.add_alternative(_render("notice.html", **values), subtype="html")
     return message
 
 

@@ -7,18 +7,20 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.accounts import passwords
 from ticketbox.domain.accounts.records import MailState, Profile, User
+from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, RateLimited
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access, RoleName
+from ticketbox.operations.accounts.security_events import queue_notice, record_account_change, report_refusal
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts import credentials, devices, users
 from ticketbox.store.events import email_addresses
 from ticketbox.store.file.database import Read, Write
 
@@ -141,6 +143,10 @@ def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) ->
         if holder is not None and holder.key != actor.user:
             raise Conflict("another account has this email address")
     users.update_account(tx, actor.user, name=UNSET if name is None else name, email=UNSET if email is None else email)
+    if email is not None and email != actor.email.lower():
+        data = {"from": actor.email, "to": email}
+        record_account_change(tx, actor, SecurityAction.ADDRESS_CHANGE, "account.address_changed", **data)
+        queue_notice(tx, actor.user, NoticeKind.ADDRESS_CHANGED, actor.email, new_address=email)
     _choose_mail(tx, actor, args.mail, email, mails)
     return Profile(actor.user_id, name or actor.name, email or actor.email, _load_mail_state(tx, actor, mails))
 
@@ -190,6 +196,8 @@ async def hash_new_password(
     account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user))
     stored = None if account is None else account.password_hash
     is_right = await services.run_in_worker(passwords.verify_password, stored, args.current_password)
+    if not is_right:
+        report_refusal(services, context, SecurityAction.PASSWORD_CHANGE, account)
     return NewPassword(
         is_right, await services.run_in_worker(passwords.hash_password, args.new_password) if is_right else ""
     )
@@ -206,3 +214,6 @@ def change_password(tx: Write, actor: Actor, args: ChangePassword, new: NewPassw
         raise Forbidden("the current password is wrong")
     users.set_password(tx, actor.user, new.password_hash)
     credentials.revoke_sessions(tx, actor.user, but=actor.credential)
+    devices.forget_devices(tx, actor.user, but=tx.origin.device_hash)
+    record_account_change(tx, actor, SecurityAction.PASSWORD_CHANGE, "account.password_changed")
+    queue_notice(tx, actor.user, NoticeKind.PASSWORD_CHANGED, actor.email)

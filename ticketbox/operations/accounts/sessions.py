@@ -7,12 +7,19 @@ from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.accounts.records import Session, User
+from ticketbox.domain.accounts.security_events import NoticeKind, Outcome, SecurityAction
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind
-from ticketbox.domain.core.problems import NotFound, Unauthorized
+from ticketbox.domain.core.policy import Actor, Kind, Via
+from ticketbox.domain.core.problems import NotFound, RateLimited, Unauthorized
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access
+from ticketbox.operations.accounts.security_events import (
+    log_security_event,
+    queue_notice,
+    record_security_event,
+    report_refusal,
+)
 from ticketbox.operations.core.content import WithSession
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Nothing, Secret
@@ -20,12 +27,13 @@ from ticketbox.operations.core.lookups import SessionId
 from ticketbox.operations.core.paging import Page
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, users
+from ticketbox.store.accounts import actors, credentials, devices, security_events, users
 from ticketbox.store.accounts.credentials import NewCredential
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.file.database import Read, Write
 
 LIFETIME = 30 * DAY
+MAX_NOTICES = 10  # emails about new devices in a day
 WRONG = "the email address or the password is wrong"
 
 
@@ -44,51 +52,77 @@ class SignIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     password: Annotated[Secret, Meta(description="The account's password.")]
 
 
-class SignInAttempt(msgspec.Struct, frozen=True):
-    """A sign-in whose password was checked outside the transaction."""
+async def check_password(services: Services, actor: Actor, args: SignIn, context: RequestContext) -> Account | None:
+    """Check a password; return the account if it is right. Raises RateLimited."""
+    email = args.email.strip().lower()
+    try:
+        account = await _limit_attempts(services, email, context)
+    except RateLimited:
+        log_security_event(SecurityAction.SIGN_IN, Outcome.LIMITED, context.address, "", Via.WEB, {})
+        raise
+    stored = None if account is None or account.disabled else account.password_hash
+    if await services.run_in_worker(passwords.verify_password, stored, args.password):
+        return account
+    report_refusal(services, context, SecurityAction.SIGN_IN, account)
+    return None
 
-    account: Account | None
-    address: str
-    user_agent: str
 
+async def _limit_attempts(services: Services, email: str, context: RequestContext) -> Account | None:
+    """Limit attempts per address, per account and address, and per account; return the account.
 
-async def check_password(services: Services, actor: Actor, args: SignIn, context: RequestContext) -> SignInAttempt:
-    """Check a password. Raises RateLimited.
-
-    Attempts are limited per address, per account and address, and per account. The last limit doesn't apply to an
-    address that the account has signed in from before, so that a stranger can't lock out the owner.
+    A device that the account has signed in with has its own limit instead, so that nobody's attempts, from
+    whatever address, lock out the owner. The limit per account doesn't apply to a known address either.
     """
-    email, wait = args.email.strip().lower(), "too many attempts to sign in"
+    wait = "too many attempts to sign in"
+
+    def find_account(tx: Read) -> tuple[Account | None, bool]:
+        found = users.find_account_by_email(tx, email)
+        return found, found is not None and devices.is_known_device(tx, context.device_hash, found.key)
+
+    if context.device_hash is not None:
+        account, is_known = await services.read(find_account)
+        if is_known:
+            services.limit((context.device_hash, email), "sign-in-device", 10, wait)
+            return account
     services.limit(context.network, "sign-in", 30, wait)
     services.limit((context.network, email), "sign-in-account", 10, wait)
-    account = await services.read(lambda tx: users.find_account_by_email(tx, email))
-    known = account is not None and await services.read(
+    account, _ = await services.read(find_account)
+    if account is None or not await services.read(
         lambda tx: credentials.has_signed_in_from(tx, account.key, context.network)
-    )
-    if not known:
+    ):
         services.limit(email, "sign-in-strangers", 20, wait)
-    stored = None if account is None or account.disabled else account.password_hash
-    is_right = await services.run_in_worker(passwords.verify_password, stored, args.password)
-    return SignInAttempt(account if is_right else None, context.address, context.user_agent)
+    return account
 
 
 @operation(
     "create_session", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /session", creates=True,
     prepare=check_password, example={"email": "ann@example.org", "password": "correct horse battery"},
 )  # fmt: skip
-def create_session(tx: Write, actor: Actor, args: SignIn, attempt: SignInAttempt) -> WithSession[SignedIn]:
+def create_session(tx: Write, actor: Actor, args: SignIn, checked: Account | None) -> WithSession[SignedIn]:
     """Sign in with a password. The response sets the session's cookie. The session of the request ends."""
-    account = None if attempt.account is None else users.find_account_by_key(tx, attempt.account.key)
-    if account is None or account.disabled or account.password_hash != attempt.account.password_hash:  # type: ignore[union-attr]
+    account = None if checked is None else users.find_account_by_key(tx, checked.key)
+    if account is None or account.disabled or account.password_hash != checked.password_hash:  # type: ignore[union-attr]
         raise Unauthorized(WRONG)
     if actor.kind is Kind.SESSION and actor.token_id is not None:
         credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
-    return start_session(tx, account, attempt.address, attempt.user_agent)
+    return start_session(tx, account)
 
 
-def start_session(tx: Write, account: Account, address: str, user_agent: str) -> WithSession[SignedIn]:
-    """Insert a session for an account, and return it with its secret."""
-    secret = secrets.generate_secret()
+def start_session(tx: Write, account: Account) -> WithSession[SignedIn]:
+    """Sign an account in: insert a session, and return it with its secret and the new secret of the device."""
+    is_new = _is_new_device(tx, account.key)
+    session = renew_session(tx, account)
+    signed_in = actors.load_user_as_actor(tx, account.key, Via.WEB)
+    session_id = session.answer.session_id
+    record_security_event(tx, signed_in, SecurityAction.SIGN_IN, session_id=session_id, new_device=is_new)
+    if is_new and security_events.count_new_devices(tx, account.key) <= MAX_NOTICES:
+        queue_notice(tx, account.key, NoticeKind.NEW_DEVICE, account.user.email)
+    return session
+
+
+def renew_session(tx: Write, account: Account) -> WithSession[SignedIn]:
+    """Insert a session for a person who was just identified, by a password or by the session that it replaces."""
+    secret, device = secrets.generate_secret(), secrets.generate_secret()
     expires = tx.now + LIFETIME
     _, public_id = credentials.insert_credential(
         tx,
@@ -99,17 +133,27 @@ def start_session(tx: Write, account: Account, address: str, user_agent: str) ->
             secret_hash=secrets.hash_secret(secret),
             shown="",
             expires_at=expires,
-            address=address,
-            user_agent=user_agent[:300],
+            address=tx.origin.address,
+            user_agent=tx.origin.user_agent,
         ),
     )
-    return WithSession(secret, LIFETIME // 1000, SignedIn(account.user, public_id, format_rfc3339(expires)))
+    devices.insert_device(tx, tx.origin.device_hash, secrets.hash_secret(device), account.key)
+    answer = SignedIn(account.user, public_id, format_rfc3339(expires))
+    return WithSession(secret, LIFETIME // 1000, answer, device)
+
+
+def _is_new_device(tx: Write, user: int) -> bool:
+    """Whether nothing says that the person signed in with this browser before. The first one of all isn't new."""
+    if devices.is_known_device(tx, tx.origin.device_hash, user):
+        return False
+    return credentials.has_only_signed_in_elsewhere(tx, user, tx.origin.address, tx.origin.user_agent)
 
 
 @operation("delete_session", scope=Access.SESSION, budget=Budget.NONE, rest="DELETE /session")
 def delete_session(tx: Write, actor: Actor, args: Nothing) -> WithSession[None]:
     """Sign out: end the session of this request."""
     credentials.revoke_credential(tx, actor.user, actor.token_id or "", Kind.SESSION)
+    record_security_event(tx, actor, SecurityAction.SIGN_OUT, session_id=actor.token_id)
     return WithSession("", 0, None)
 
 
@@ -130,3 +174,4 @@ def revoke_session(tx: Write, actor: Actor, args: RevokeSession) -> None:
     """End one of the caller's sessions on any device."""
     if credentials.revoke_credential(tx, actor.user, args.session_id, Kind.SESSION) is None:
         raise NotFound("session")
+    record_security_event(tx, actor, SecurityAction.SIGN_OUT, session_id=args.session_id)

@@ -7,11 +7,13 @@ from msgspec import Meta
 
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.accounts.records import Token
+from ticketbox.domain.accounts.security_events import SecurityAction
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind, require_role
 from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.operations.accounts.security_events import record_security_event
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import Id, TokenId
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
@@ -190,7 +192,9 @@ def revoke_api_token(tx: Write, actor: Actor, token_id: str) -> None:
 def record_token_event(
     tx: Write, actor: Actor, type_: str, credential: int, company: int | None, data: dict[str, Any]
 ) -> None:
-    """Record the event in the audit log of every company that the token can access."""
+    """Record the event for the account, and in the audit log of every company that the token can access."""
+    action = SecurityAction.TOKEN_CREATE if type_ == "token.created" else SecurityAction.TOKEN_REVOKE
+    record_security_event(tx, actor, action, **{name: data[name] for name in data if name != "user_id"})
     reached = [membership.company for membership in actor.memberships] if company is None else [company]
     for each in reached:
         record_company_event(tx, actor, type_, each, credential=credential, **data)

@@ -1,20 +1,26 @@
 """Accounts, managed by the operator on the command line (`ticketbox user`)."""
 
+from typing import Annotated
+
 import msgspec
+from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords
 from ticketbox.domain.accounts.records import User
+from ticketbox.domain.accounts.security_events import SecurityAction, SecurityEvent
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import Conflict, NotFound
 from ticketbox.domain.core.scopes import Access, RoleName
+from ticketbox.operations.accounts.security_events import record_account_change
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password
 from ticketbox.operations.core.lookups import Id
+from ticketbox.operations.core.paging import NEWEST
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import actors, credentials, users
+from ticketbox.store.accounts import actors, credentials, devices, security_events, users
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import companies, members
 from ticketbox.store.core import bylines
@@ -95,6 +101,9 @@ def set_password(tx: Write, actor: Actor, args: SetPassword, hash_: PasswordHash
     account = find_account(tx, args.user)
     users.set_password(tx, account.key, hash_.value)
     credentials.revoke_sessions(tx, account.key)
+    devices.forget_devices(tx, account.key)
+    person = actors.load_user_as_actor(tx, account.key, Via.CLI)
+    record_account_change(tx, person, SecurityAction.PASSWORD_CHANGE, "account.password_changed")
     return account.user
 
 
@@ -110,9 +119,35 @@ def disable_user(tx: Write, actor: Actor, args: DisableUser) -> User:
     """Disable an account: its sessions end, and its tokens don't work until it is enabled again."""
     account = find_account(tx, args.user)
     users.set_disabled(tx, account.key, not args.enable)
+    person = actors.load_user_as_actor(tx, account.key, Via.CLI)
+    if args.enable:
+        record_account_change(tx, person, SecurityAction.ACCOUNT_ENABLE, "account.enabled")
+    else:
+        record_account_change(tx, person, SecurityAction.ACCOUNT_DISABLE, "account.disabled")
     if not args.enable:
         credentials.revoke_sessions(tx, account.key)
     return account.user
+
+
+class ListAccountEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An account, named by its id or email address, and how many of its newest events to list."""
+
+    user: str
+    limit: Annotated[int, Meta(ge=1, le=1_000)] = 50
+
+
+class AccountEvents(msgspec.Struct, frozen=True):
+    """An account's security events, newest first."""
+
+    items: list[SecurityEvent]
+
+
+@operation("list_account_events", scope=Access.OPERATOR, budget=Budget.NONE)
+def list_account_events(tx: Read, actor: Actor, args: ListAccountEvents) -> AccountEvents:
+    """List the security events of an account."""
+    account = find_account(tx, args.user)
+    listed = security_events.list_security_events(tx, account.key, NEWEST, args.limit)
+    return AccountEvents([event for _, event in listed])
 
 
 def find_account(tx: Read, text: str) -> Account:

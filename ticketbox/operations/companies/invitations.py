@@ -12,7 +12,7 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, Unauthorized
 from ticketbox.domain.core.scopes import Access, Role, RoleName
-from ticketbox.operations.accounts.sessions import SignedIn, start_session
+from ticketbox.operations.accounts.sessions import SignedIn, renew_session, start_session
 from ticketbox.operations.companies.members import ProjectIds, find_project_keys, require_may_grant
 from ticketbox.operations.core.content import WithSession
 from ticketbox.operations.core.context import RequestContext
@@ -164,8 +164,6 @@ class PreparedAcceptance(msgspec.Struct, frozen=True):
     """The hash of a new account's password, computed outside the transaction."""
 
     password_hash: str | None
-    address: str
-    user_agent: str
 
 
 async def prepare_acceptance(
@@ -177,7 +175,7 @@ async def prepare_acceptance(
     hashed = None
     if args.password is not None and actor.kind is not Kind.SESSION:
         hashed = await services.run_in_worker(passwords.hash_password, args.password)
-    return PreparedAcceptance(hashed, context.address, context.user_agent)
+    return PreparedAcceptance(hashed)
 
 
 @operation(
@@ -205,7 +203,8 @@ def accept_invitation(
     record_company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
     if actor.kind is Kind.SESSION and actor.token_id is not None:
         credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
-    return start_session(tx, account, acceptance.address, acceptance.user_agent)
+        return renew_session(tx, account)
+    return start_session(tx, account)
 
 
 def _find_or_create_account(tx: Write, actor: Actor, args: AcceptInvitation, acceptance: PreparedAcceptance) -> Account:

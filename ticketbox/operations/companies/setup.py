@@ -23,11 +23,9 @@ from ticketbox.store.file.database import Read, Write
 
 
 class PreparedOwner(msgspec.Struct, frozen=True):
-    """The hash of the owner's password, computed outside the transaction, and where the request is from."""
+    """The hash of the owner's password, computed outside the transaction."""
 
     password_hash: str
-    address: str
-    user_agent: str
 
 
 class SetUp(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -58,9 +56,7 @@ class ColumnName(msgspec.Struct, frozen=True):
 
 async def hash_owner_password(services: Services, actor: Actor, args: SetUp, context: RequestContext) -> PreparedOwner:
     """Hash the owner's password."""
-    return PreparedOwner(
-        await services.run_in_worker(passwords.hash_password, args.password), context.address, context.user_agent
-    )
+    return PreparedOwner(await services.run_in_worker(passwords.hash_password, args.password))
 
 
 @operation("initialize", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_owner_password)
@@ -90,7 +86,7 @@ def set_up(tx: Write, actor: Actor, args: SetUpWithKey, hashed: PreparedOwner) -
     _require_valid_key(tx, args.secret)
     account, _ = _create_first_records(tx, args, hashed, Via.WEB)
     users.delete_setup_key(tx)
-    return start_session(tx, account, hashed.address, hashed.user_agent)
+    return start_session(tx, account)
 
 
 def _require_valid_key(tx: Read, secret: str) -> None:

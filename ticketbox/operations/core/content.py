@@ -30,9 +30,10 @@ class Content(msgspec.Struct, frozen=True):
 class WithSession(msgspec.Struct, Generic[T], frozen=True):
     """A result that also sets the session cookie to `secret` for `lifetime` seconds; `answer` is the body.
 
-    An empty secret with lifetime 0 deletes the cookie.
+    An empty secret with lifetime 0 deletes the cookie. `device` is the new secret of the device's cookie.
     """
 
     secret: str
     lifetime: int
     answer: T
+    device: str = ""

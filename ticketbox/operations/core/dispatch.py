@@ -210,6 +210,8 @@ class Dispatcher:
     ) -> Any:
         actor = self._admit(tx, operation, context)
         meter = self._charge(actor, operation, context)
+        if isinstance(tx, Write):
+            tx.origin = self.services.describe_origin(context)
         try:
             extra = (*prepared, meter) if operation.metered else prepared
             if mark is None:

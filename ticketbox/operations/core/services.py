@@ -1,6 +1,7 @@
 """Services for operations outside their transactions: worker threads, the database, rate limits, HTTP requests."""
 
 import asyncio
+import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -10,14 +11,19 @@ import msgspec
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.core.limits import RateLimiter
-from ticketbox.domain.core.problems import RateLimited
+from ticketbox.domain.core.problems import Problem, RateLimited
 from ticketbox.domain.core.queue_times import QueueTimes
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.listeners import Listeners
 from ticketbox.operations.core.upload_slots import UploadSlots
 from ticketbox.settings import DEFAULT_UPLOAD_RATE, DEFAULT_UPLOADS
-from ticketbox.store.file.database import Database, Read
+from ticketbox.store.file.database import Database, Origin, Read, Write
 
 T = TypeVar("T")
+
+LATER_SECONDS = 0.5
+
+log = logging.getLogger("ticketbox")
 
 
 class FetchedResponse(msgspec.Struct, frozen=True):
@@ -88,6 +94,7 @@ class Services:
         self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
         self.last_backup: float | None = None
         self.email_outcomes: Counter[str] = Counter()
+        self._later: set[asyncio.Task[None]] = set()
         # Two threads: each password hash or image needs a whole core and tens of megabytes.
         self._workers = ThreadPoolExecutor(2, thread_name_prefix="work")
 
@@ -99,6 +106,24 @@ class Services:
         """Read from the database outside the operation's transaction."""
         return await self.database.read(query)
 
+    def describe_origin(self, context: RequestContext) -> Origin:
+        """Describe where a call comes from, for its transaction."""
+        return Origin(context.address, context.user_agent, context.device_hash, self.sends_email)
+
+    def write_later(self, work: Callable[[Write], None]) -> None:
+        """Write to the database after the response of this call was sent. A stop of the server loses it."""
+
+        async def write() -> None:
+            await asyncio.sleep(LATER_SECONDS)
+            try:
+                await self.database.write(work)
+            except Problem as problem:
+                log.warning("a write after a response failed: %s", problem.detail)
+
+        task = asyncio.create_task(write())
+        self._later.add(task)
+        task.add_done_callback(self._later.discard)
+
     def limit(self, key: object, name: str, per_minute: int, what: str) -> None:
         """Charge a rate limit that isn't a credential's budget. Raises RateLimited if it is used up."""
         level = self.limiter.consume((name, key), name, per_minute)
@@ -107,4 +132,6 @@ class Services:
 
     def close(self) -> None:
         """Finish running work and accept no more."""
+        for task in self._later:
+            task.cancel()
         self._workers.shutdown(cancel_futures=True)

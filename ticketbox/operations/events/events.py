@@ -65,6 +65,10 @@ class EventType(StrEnum):
     MEMBER_REMOVED = "member.removed"
     TOKEN_CREATED = "token.created"  # noqa: S105 (a name)
     TOKEN_REVOKED = "token.revoked"  # noqa: S105 (a name)
+    ACCOUNT_PASSWORD_CHANGED = "account.password_changed"  # noqa: S105 (a name)
+    ACCOUNT_ADDRESS_CHANGED = "account.address_changed"
+    ACCOUNT_DISABLED = "account.disabled"
+    ACCOUNT_ENABLED = "account.enabled"
     COMPANY_CHANGED = "company.changed"
     PROJECT_CREATED = "project.created"
     PROJECT_CHANGED = "project.changed"

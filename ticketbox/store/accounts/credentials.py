@@ -234,6 +234,20 @@ def has_signed_in_from(tx: Read, user: int, network: str) -> bool:
     return any(get_client_network(address) == network for (address,) in tx.fetch_all(SELECT_SESSION_ADDRESSES, (user,)))
 
 
+SELECT_SESSION_CLIENTS = """
+SELECT address, user_agent FROM credential WHERE user_id = ? AND kind = 'session' ORDER BY id DESC LIMIT 500
+"""
+
+
+def has_only_signed_in_elsewhere(tx: Read, user: int, address: str, user_agent: str) -> bool:
+    """Whether the user has signed in, but never with this browser from this network, as far as these are kept."""
+    network = get_client_network(address)
+    clients = tx.fetch_all(SELECT_SESSION_CLIENTS, (user,))
+    return bool(clients) and not any(
+        agent == user_agent and known is not None and get_client_network(known) == network for known, agent in clients
+    )
+
+
 SELECT_LAST_CREDENTIAL = "SELECT ifnull(max(id), 0) FROM credential"
 FORGET_ENDED_SESSIONS = """
 UPDATE credential SET address = NULL, user_agent = NULL

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 import msgspec
 
+from ticketbox.domain.accounts.security_events import Notice
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.events.records import Event, Reason
 from ticketbox.domain.events.retry_schedule import LONGEST_MS, compute_next_attempt
@@ -26,9 +27,11 @@ INSERT INTO mail (user_id, ticket_id, first, state, attempts, due_at, created_at
 SELECT n.user_id, n.ticket_id, n.id, 'pending', 0, :now + :delay, :now
 FROM notification n JOIN mailbox b ON b.user_id = n.user_id
 WHERE n.event_id = :event AND b.state = 'on'
-ON CONFLICT (user_id, ifnull(ticket_id, 0)) WHERE state = 'pending' DO NOTHING
+ON CONFLICT (user_id, ifnull(ticket_id, 0)) WHERE state = 'pending' AND notice IS NULL DO NOTHING
 """
-DELETE_CONFIRMATION = "DELETE FROM mail WHERE user_id = ? AND ticket_id IS NULL AND state = 'pending'"
+DELETE_CONFIRMATION = """
+DELETE FROM mail WHERE user_id = ? AND ticket_id IS NULL AND notice IS NULL AND state = 'pending'
+"""
 INSERT_CONFIRMATION = (
     "INSERT INTO mail (user_id, first, state, attempts, due_at, created_at) VALUES (?, 0, 'pending', 0, ?, ?)"
 )
@@ -43,6 +46,18 @@ def queue_confirmation(tx: Write, user: int) -> None:
     """Queue a confirmation request to a person's address, due now."""
     tx.execute(DELETE_CONFIRMATION, (user,))
     tx.execute(INSERT_CONFIRMATION, (user, tx.now, tx.now))
+    tx.wake_jobs()
+
+
+INSERT_NOTICE = """
+INSERT INTO mail (user_id, first, state, attempts, due_at, created_at, notice, address)
+VALUES (?, 0, 'pending', 0, ?, ?, ?, ?)
+"""
+
+
+def queue_notice(tx: Write, user: int, address: str, notice: Notice) -> None:
+    """Queue an email about a person's account to an address, due now."""
+    tx.execute(INSERT_NOTICE, (user, tx.now, tx.now, msgspec.json.encode(notice).decode(), address))
     tx.wake_jobs()
 
 
@@ -69,7 +84,7 @@ class MailedNotification(msgspec.Struct, frozen=True):
 
 
 class MessageToSend(msgspec.Struct, frozen=True):
-    """The contents of an email. Without a ticket, it is a request to confirm the address.
+    """The contents of an email. Without a ticket and a notice, it is a request to confirm the address.
 
     `more` counts notifications that aren't in `notifications`; `last` is the key of the last one that it covers.
     """
@@ -84,12 +99,17 @@ class MessageToSend(msgspec.Struct, frozen=True):
     notifications: tuple[MailedNotification, ...] = ()
     more: int = 0
     last: int = 0
+    notice: Notice | None = None
 
 
 SELECT_ADDRESSEE = """
 SELECT m.user_id, m.ticket_id, m.first, u.name, b.address, b.mail_key, b.state
 FROM mail m JOIN user u ON u.id = m.user_id JOIN mailbox b ON b.user_id = u.id AND b.address = u.email
 WHERE m.id = ? AND m.state = 'pending' AND u.disabled_at IS NULL
+"""
+SELECT_NOTICE = """
+SELECT u.name, m.address, m.notice FROM mail m JOIN user u ON u.id = m.user_id
+WHERE m.id = ? AND m.state = 'pending' AND m.notice IS NOT NULL
 """
 SELECT_TICKET = f"""
 {WITH_VISIBLE_PROJECTS}
@@ -120,6 +140,10 @@ class _UnreadRow(NamedTuple):
 
 def compose_message(tx: Read, key: int) -> MessageToSend | None:
     """Compose a mail from what its person may see now; None if there is nothing to report."""
+    about_account = tx.fetch_one(SELECT_NOTICE, (key,))
+    if about_account is not None:
+        name, address, text = about_account
+        return MessageToSend(name, address, "", notice=msgspec.json.decode(text, type=Notice))
     row = tx.fetch_one(SELECT_ADDRESSEE, (key,))
     if row is None:
         return None

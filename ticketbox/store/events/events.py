@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.core.ids import ALPHABET, LENGTH, Prefix
+from ticketbox.domain.core.ids import ALPHABET, LENGTH, Prefix, encode_key
 from ticketbox.domain.events.records import Event
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
@@ -34,12 +34,8 @@ def record_event(
 
 
 def encode_event_id(key: int) -> str:
-    """Encode an event's number as its public id, in the ids' alphabet, so that ids sort by time."""
-    text = ""
-    for _ in range(LENGTH):
-        key, digit = divmod(key, len(ALPHABET))
-        text = ALPHABET[digit] + text
-    return Prefix.EVENT + text
+    """Encode an event's number as its public id."""
+    return encode_key(Prefix.EVENT, key)
 
 
 def decode_event_id(public_id: str) -> int | None:
@@ -106,7 +102,7 @@ WHERE e.id IN (
     SELECT json_group_array(id) FROM (
       SELECT i.id FROM event i
       WHERE arm.company IS NOT NULL AND i.company_id = arm.company AND i.project_id IS NULL AND i.id > :after
-        AND i.type NOT LIKE 'token.%'
+        AND i.type NOT LIKE 'token.%' AND i.type NOT LIKE 'account.%'
         AND (:types IS NULL OR i.type IN (SELECT value FROM json_each(:types)))
       ORDER BY i.id LIMIT :limit))) x
 )
@@ -120,7 +116,7 @@ def list_visible_events(
     """List the events that the viewer may see after a number, oldest first, each with its number.
 
     Events of a whole company (members, settings) are visible to those who see all of its projects; events about
-    tokens are only in the audit log.
+    tokens and accounts are only in the audit log.
     """
     wanted = None if types is None else msgspec.json.encode(types).decode()
     return _build_events(

@@ -53,7 +53,7 @@ EXCLUDED_TABLES = {
     "setup_key": "secret", "idempotency": "temporary", "migration": "belongs to the file", "preview": "rebuilt",
     "ticket_label": "rebuilt", "webhook": "secret", "delivery": "temporary", "attempt": "temporary",
     "notification": "temporary", "mailbox": "personal", "mail": "temporary", "ticket_mute": "personal",
-    "project_mute": "personal",
+    "project_mute": "personal", "security_event": "personal", "device": "secret",
 }  # fmt: skip
 _REFERENCED_TABLES = ("byline", "user", "blob")
 _EXPORTED_COLUMNS = {

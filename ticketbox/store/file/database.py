@@ -27,12 +27,13 @@ from ticketbox.store.file.transactions import (
     SHORT_PROGRESS_STEPS,
     CommittedEvent,
     NotBrief,
+    Origin,
     Read,
     Row,
     Write,
 )
 
-__all__ = ["CommittedEvent", "Database", "FileSizes", "Read", "Row", "Write"]
+__all__ = ["CommittedEvent", "Database", "FileSizes", "Origin", "Read", "Row", "Write"]
 
 T = TypeVar("T")
 
@@ -72,6 +73,7 @@ class UnitResult(msgspec.Struct):
     error: BaseException | None = None
     events: list[CommittedEvent] = []
     destroys: bool = False
+    after_commit: list[Callable[[], None]] = []
 
 
 class FileSizes(msgspec.Struct, frozen=True):
@@ -299,7 +301,7 @@ class Database:
         tx = Write(connection, self.clock.now(), self.public_url)
         connection.execute("SAVEPOINT unit")
         try:
-            result = UnitResult(value=unit.work(tx), events=tx.events, destroys=tx.destroys)
+            result = UnitResult(unit.work(tx), None, tx.events, tx.destroys, tx.after_commit)
         except Exception as error:
             if not connection.in_transaction:  # SQLite rolled the whole group back, as on a full disk
                 raise
@@ -315,6 +317,9 @@ class Database:
                 self._publish(events)
         except Exception:
             log.exception("publishing %d events failed; they are stored", len(events))
+        for result in results:
+            for call in result.after_commit:
+                call()
         for unit, result in zip(units, results, strict=True):
             if unit.future.done():
                 continue

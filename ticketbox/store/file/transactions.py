@@ -89,12 +89,27 @@ class Read:
         return rows, True
 
 
+class Origin(msgspec.Struct, frozen=True):
+    """Where a call comes from, for sessions and security events: the client's address and program, if it is known.
+
+    `device_hash` is the hash of the secret in the cookie of the device. `sends_email` says whether the server has a
+    mail server.
+    """
+
+    address: str = ""
+    user_agent: str = ""
+    device_hash: bytes | None = None
+    sends_email: bool = False
+
+
 class Write(Read):
-    """A writing transaction. Its events are published after the commit."""
+    """A writing transaction. Its events are published after the commit, and then `after_commit` is called."""
 
     def __init__(self, connection: sqlite3.Connection, now: int, public_url: str = "") -> None:
         super().__init__(connection, now, public_url=public_url)
         self.events: list[CommittedEvent] = []
+        self.after_commit: list[Callable[[], None]] = []
+        self.origin = Origin()
         self.destroys = False  # whether bytes must also disappear from the write-ahead log
 
     def wake_jobs(self) -> None:

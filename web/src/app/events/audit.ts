@@ -37,6 +37,10 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'member.removed': 'removed a member',
   'token.created': 'created an API token',
   'token.revoked': 'revoked an API token',
+  'account.password_changed': 'changed the password',
+  'account.address_changed': 'changed the email address',
+  'account.disabled': 'account disabled',
+  'account.enabled': 'account enabled',
   'company.changed': 'updated the company',
   'project.created': 'created a project',
   'project.changed': 'updated a project',
@@ -59,9 +63,8 @@ export function eventSubject(event: Event, names: Map<string, string>): string {
   const details: Record<string, unknown> = event.data;
   const { name, label, email, role, user_id: user } = details;
   const ticket = event.type === 'ticket.deleted' && details['key'];
-  return [name, label, ticket, event.type.startsWith('member.') && names.get(String(user)), email, role]
-    .filter((part) => typeof part === 'string')
-    .join(' · ');
+  const member = /^(member|account)\./.test(event.type) && names.get(String(user));
+  return [name, label, ticket, member, email, role].filter((part) => typeof part === 'string').join(' · ');
 }
 
 /** Fetch the whole log as CSV. Raises Problem. */

@@ -1,0 +1,64 @@
+"""What happens to an account's credentials (docs/use/accounts.md, "Security events")."""
+
+from enum import StrEnum
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.records import Time
+
+
+class SecurityAction(StrEnum):
+    """What somebody did, or tried to do."""
+
+    SIGN_IN = "sign_in"
+    SIGN_OUT = "sign_out"
+    PASSWORD_CHECK = "password_check"  # noqa: S105 (a name)
+    PASSWORD_CHANGE = "password_change"  # noqa: S105 (a name)
+    ADDRESS_REQUEST = "address_request"
+    ADDRESS_CHANGE = "address_change"
+    TOKEN_CREATE = "token_create"  # noqa: S105 (a name)
+    TOKEN_REVOKE = "token_revoke"  # noqa: S105 (a name)
+    ACCOUNT_DISABLE = "account_disable"
+    ACCOUNT_ENABLE = "account_enable"
+
+
+class Outcome(StrEnum):
+    """Whether it was done. `failed`: the password was wrong; `limited`: too many attempts, and it wasn't checked."""
+
+    DONE = "done"
+    FAILED = "failed"
+    LIMITED = "limited"
+
+
+class NoticeKind(StrEnum):
+    """What an email to the person reports."""
+
+    NEW_DEVICE = "new_device"
+    PASSWORD_CHANGED = "password_changed"  # noqa: S105 (a name)
+    ADDRESS_CHANGED = "address_changed"
+
+
+class Notice(msgspec.Struct, frozen=True):
+    """An email about the account: what happened, when, and from where, in epoch milliseconds."""
+
+    kind: NoticeKind
+    at: int
+    address: str
+    user_agent: str
+    new_address: str = ""
+
+
+class SecurityEvent(msgspec.Struct, frozen=True):
+    """Something that happened to the account. `count` repetitions from one address within an hour are one entry."""
+
+    id: str
+    action: SecurityAction
+    outcome: Outcome
+    via: Via
+    address: str | None
+    user_agent: str | None
+    data: dict[str, Any]
+    count: int
+    at: Time

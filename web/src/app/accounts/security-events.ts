@@ -1,0 +1,40 @@
+import type { SecurityAction, SecurityEvent } from '../../../generated/api';
+
+const LABELS: Record<SecurityAction, string> = {
+  sign_in: 'Signed in',
+  sign_out: 'Signed out',
+  password_check: 'Confirmed the password',
+  password_change: 'Changed the password',
+  address_request: 'Requested a new email address',
+  address_change: 'Changed the email address',
+  token_create: 'Created a token',
+  token_revoke: 'Revoked a token',
+  account_disable: 'Account disabled',
+  account_enable: 'Account enabled',
+};
+
+const REFUSALS: Partial<Record<SecurityAction, string>> = {
+  sign_in: 'Sign-in refused: wrong password',
+  password_check: 'Wrong password',
+  password_change: 'Password not changed: wrong current password',
+};
+
+/** What happened, in words; for an unknown action of a newer server, its name. */
+export function describeSecurityEvent(event: SecurityEvent): string {
+  const label =
+    event.outcome === 'done' ? LABELS[event.action] : (REFUSALS[event.action] ?? LABELS[event.action]);
+  const { label: token, to, new_device: isNew } = event.data as Record<string, unknown>;
+  const details = [
+    typeof token === 'string' ? `“${token}”` : '',
+    typeof to === 'string' ? `to ${to}` : '',
+    isNew === true ? 'with a new browser' : '',
+  ];
+  const times = event.count > 1 ? `(${event.count} times)` : '';
+  return [label ?? event.action, ...details, times].filter(Boolean).join(' ');
+}
+
+/** Where it came from: address, or the command line of the server. */
+export function describeSource(event: SecurityEvent): string {
+  if (event.via === 'cli') return 'by the operator of the server';
+  return event.address ?? 'Unknown address';
+}
