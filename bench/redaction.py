@@ -10,7 +10,7 @@ from bench.uploads import screenshot, streams
 from ticketbox.domain.captures.capture import Stream
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.streams import decode_stream
-from ticketbox.domain.companies.records import Bodies, CapturePolicy
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.operations.captures.preparation import CreateCapture, Envelope, process_capture
 
 ROUNDS = 7
@@ -39,7 +39,7 @@ def main() -> None:
         capture = msgspec.convert(envelope, Envelope)
         args = CreateCapture(capture, screenshot=picture, console=parts["console"], network=parts["network"])
         started = time.process_time()
-        process_capture(args, None, CapturePolicy(Bodies.ON, []), "https://tickets.example")
+        process_capture(args, None, CapturePolicy(Bodies.ON, [], Actions.ON), "https://tickets.example")
         return time.process_time() - started
 
     def least(measure: Callable[[], float]) -> float:

@@ -154,6 +154,7 @@ def test_captures_look_real_and_differ_in_health(demo: Demo) -> None:
         kinds = {each["kind"] for items in annotations for each in items}
         assert kinds == {"rectangle", "arrow", "redact", "ellipse", "pen", "text", "highlight"}
         assert any(detail["redaction"]["headers"] for detail in details)
+        assert sum(detail["counts"]["actions"] for detail in details) > 50
         failed = [detail for detail in details if detail["counts"]["failed_requests"]]
         assert len(failed) > 5
         hits = ok(client.get("/search", params={"q": "gift card"}))["items"]

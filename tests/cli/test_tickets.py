@@ -219,8 +219,13 @@ def test_capture_is_shown_with_its_failures_first(world: World) -> None:
     shown = read(world, "capture", "show", ticket)
     assert capture in shown
     lines = [line.split() for line in shown.splitlines()]
-    order = [[words[0], words[-1]] for words in lines if words[:1] in (["error"], ["request"], ["console"])]
-    assert order == [["error", "cart"], ["request", "https://shop.example/api/cart"], ["console", "empty"]]
+    order = [[words[0], words[-1]] for words in lines if words[:1] in (["error"], ["request"], ["step"], ["console"])]
+    assert order == [
+        ["error", "cart"],
+        ["request", "https://shop.example/api/cart"],
+        ["step", "“Pay”"],
+        ["console", "empty"],
+    ]
     expect_failure(call(world, "capture", "show", world.ticket()["id"]), 3, "no capture")
 
 

@@ -58,7 +58,8 @@ def test_quickstart_commands_work(tmp_path: Path) -> None:
     ticket, report = tickets["The cart stays empty"], tickets["The total is NaN"]
     assert ticket["column_id"] != printed_records[0]["columns"][0]["id"]  # type: ignore[index]
     assert str(ticket["branch"]).endswith("-the-cart-stays-empty")
-    assert report["capture"]["counts"] == {"console": 1, "network": 1, "errors": 1, "failed_requests": 1}  # type: ignore[index]
+    counts = {"console": 1, "network": 1, "errors": 1, "failed_requests": 1, "actions": 0}
+    assert report["capture"]["counts"] == counts  # type: ignore[index]
     assert report["capture"]["console"]["items"][0]["args"] == ["cart total is NaN"]  # type: ignore[index]
     assert report["source_url"] == "https://shop.example/cart?token=[redacted]"
     assert "s3cr3t" not in printed

@@ -16,7 +16,7 @@ from tests.docs.pages import ROOT, blocks, headings, table, tables, words
 from ticketbox import settings
 from ticketbox.cli import main
 from ticketbox.domain.accounts import passwords, secrets
-from ticketbox.domain.captures import capture, streams
+from ticketbox.domain.captures import capture, filters, streams
 from ticketbox.domain.captures.images import annotations, processing
 from ticketbox.domain.captures.images.formats import raster
 from ticketbox.domain.captures.redaction.rules import RULES
@@ -205,7 +205,7 @@ def test_captures_page_describes_health_and_truncation() -> None:
     assert f"at most {streams.MAX_ENTRIES:,} entries and {streams.MAX_BYTES // MIB} MiB" in prose(CAPTURES)
     assert f"the {streams.EDGE_ENTRIES} oldest and the {streams.EDGE_ENTRIES} newest" in prose(CAPTURES)
     assert f"Beyond {streams.MAX_READ:,} entries or {streams.MAX_INFLATED // MIB} MiB" in prose(CAPTURES)
-    assert f"within {streams.AROUND_MS // 1000} s of it" in prose(CAPTURES)
+    assert f"within {filters.AROUND_MS // 1000} s of it" in prose(CAPTURES)
 
 
 def test_captures_page_lists_what_redaction_removes() -> None:

@@ -40,9 +40,14 @@ def failure(seq: int, message: str, **more: Any) -> Json:
     return {"seq": seq, "ts": START + seq * 100, "kind": "error", "name": "TypeError", "message": message, **more}
 
 
+def action(seq: int, kind: str, **more: Any) -> Json:
+    """Something that the person did, at a tenth of a second per number."""
+    return {"seq": seq, "ts": START + seq * 100, "kind": kind, **more}
+
+
 def capture_on(world: World, **given: Any) -> dict[str, str]:
-    """A new ticket with a capture; `console`, `network` and `errors` are its streams, the rest its facts."""
-    streams = {name: given.pop(name, []) for name in ("console", "network", "errors")}
+    """A new ticket with a capture; `console`, `network`, `errors` and `actions` are its streams, the rest its facts."""
+    streams = {name: given.pop(name, []) for name in ("console", "network", "errors", "actions")}
     health = {
         **{name: {**EMPTY, "captured": len(entries)} for name, entries in streams.items()},
         "page_loaded_at": START,

@@ -234,7 +234,7 @@ def test_ticket_contains_the_capture(sent: SentCapture) -> None:
     network = sent.expected["network"]
     failed = sum(entry["status"] is None or entry["status"] >= 400 or bool(entry["error"]) for entry in network)
     counts = {name: len(entries) for name, entries in sent.expected.items()}
-    assert capture["counts"] == {**counts, "failed_requests": failed}
+    assert capture["counts"] == {**counts, "failed_requests": failed, "actions": 0}
     assert [asset["id"] for asset in capture["assets"]] == [capture["screenshot"]["id"]]
 
     history = ok(sent.world.api.get(f"{sent.ticket_path}/history"))["items"]

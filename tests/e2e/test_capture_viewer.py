@@ -11,7 +11,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
-from tests.e2e.captures import START, capture_on, failure, line, request
+from tests.e2e.captures import START, action, capture_on, failure, line, request
 from tests.e2e.devtools_recorder import Json
 from tests.support.long_runs import mark_long
 from tests.support.server import World, ok
@@ -44,8 +44,12 @@ ERRORS = [
 ]
 
 
+PAY = {"role": "button", "name": "Pay", "selectors": ['role=button[name="Pay"s]', "#pay"]}
+ACTIONS = [action(1, "navigate", url="https://shop.example/cart"), action(3, "click", target=PAY)]
+
+
 def full(world: World, **given: object) -> dict[str, str]:
-    return capture_on(world, console=CONSOLE, network=NETWORK, errors=ERRORS, **given)
+    return capture_on(world, console=CONSOLE, network=NETWORK, errors=ERRORS, actions=ACTIONS, **given)
 
 
 @EVERY
@@ -63,6 +67,7 @@ def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Loo
         heights = set()
         for tab, holds in {
             "Screenshot": "%",
+            "Steps": "Clicked button “Pay”",
             "Console": "price missing",
             "Network": "quote",
             "Errors": "RangeError",
@@ -86,7 +91,7 @@ def test_tabs_are_selected_by_keyboard(chromium: Chromium, world: World) -> None
 
     async def press(page: Page) -> None:
         await page.get_by_role("tab", name="Timeline").focus()
-        for name in ("Screenshot", "Console", "Network", "Errors", "Environment", "Timeline"):
+        for name in ("Screenshot", "Steps", "Console", "Network", "Errors", "Environment", "Timeline"):
             await page.keyboard.press("ArrowRight")
             await expect(page.get_by_role("tab", name=name)).to_be_focused()
             await expect(page.get_by_role("tab", name=name)).to_have_attribute("aria-selected", "true")
@@ -290,7 +295,7 @@ def test_timeline_merges_the_streams_and_shows_details(chromium: Chromium, world
     async def look(page: Page) -> None:
         moments = page.get_by_role("listbox", name="Timeline").get_by_role("option")
         details = page.get_by_role("region", name="Details")
-        await expect(moments).to_have_count(11)
+        await expect(moments).to_have_count(13)
         times = [float(text.split(":")[1]) for text in await moments.locator(".at").all_inner_texts()]
         assert times == sorted(times)
         # it begins with what went wrong first
@@ -305,8 +310,12 @@ def test_timeline_merges_the_streams_and_shows_details(chromium: Chromium, world
         assert page.url.endswith(ticket["id"]), "the key is the list's"
         await page.get_by_role("button", name="Problems").click()
         await expect(moments).to_have_count(7)
+        await page.get_by_role("button", name="Steps").click()
+        await expect(moments).to_have_text([re.compile("Opened /cart"), re.compile("Clicked button “Pay”")])
+        await moments.last.click()
+        await expect(details).to_contain_text("#pay")
         await page.get_by_role("button", name="Around error").click()
-        await expect(moments).to_have_count(11)
+        await expect(moments).to_have_count(13)
         await page.get_by_text("Captured at 1:00.0").wait_for()
         await page.get_by_role("button", name="Full screen").click()
         whole = page.get_by_role("dialog", name="Capture")

@@ -184,7 +184,8 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
     project = next(each for each in ok(world.api.get("/projects"))["items"] if each["id"] == world.project)
     assert project["url_patterns"] == ["https://shop.example/*"]
     assert (project["agent_label"], project["plan_approval"], project["done_approval"]) == ("robot", True, True)
-    assert project["capture_policy"] == {"bodies": "on", "extra_redactions": ["customer_number", "text:hunter2"]}
+    rules = ["customer_number", "text:hunter2"]
+    assert project["capture_policy"] == {"bodies": "on", "extra_redactions": rules, "actions": "on"}
 
 
 def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> None:

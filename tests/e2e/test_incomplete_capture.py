@@ -34,7 +34,7 @@ def test_page_that_blocks_scripts_still_creates_a_ticket_with_a_screenshot(
     capture = ticket["capture"]
     assert (ticket["title"], capture["health"]) == ("Statement", closed.facts["health"])
     assert capture["health_summary"] == words
-    assert capture["counts"] == {"console": 0, "network": 0, "errors": 0, "failed_requests": 0}
+    assert capture["counts"] == {"console": 0, "network": 0, "errors": 0, "failed_requests": 0, "actions": 0}
     for name in ("console", "network", "errors"):
         assert capture[name] == {"items": [], "total": 0, "omitted": 0, "shortened": 0, "next": None}
         assert ok(world.api.get(f"/captures/{receipt['capture_id']}/{name}")) == {

@@ -77,7 +77,7 @@ CREATE TABLE capture (
   network INTEGER NOT NULL REFERENCES blob (id),
   errors INTEGER NOT NULL REFERENCES blob (id),
   created_at INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES byline (id), error_words TEXT NOT NULL DEFAULT '', console_words TEXT NOT NULL DEFAULT '',
+  created_by INTEGER NOT NULL REFERENCES byline (id), error_words TEXT NOT NULL DEFAULT '', console_words TEXT NOT NULL DEFAULT '', actions INTEGER REFERENCES blob (id),
   UNIQUE (user_id, client_id)
 ) STRICT;
 
@@ -316,7 +316,7 @@ CREATE TABLE project (
   extra_redactions TEXT NOT NULL DEFAULT '[]',
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1))) STRICT;
+, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1)), actions INTEGER NOT NULL DEFAULT 1 CHECK (actions IN (0, 1))) STRICT;
 
 CREATE TABLE project_key (
   company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
@@ -520,6 +520,8 @@ CREATE INDEX attempt_of_delivery ON attempt (delivery_id, id);
 CREATE INDEX byline_of_credential ON byline (credential_id);
 
 CREATE UNIQUE INDEX byline_once ON byline (user_id, ifnull(token_id, ''), via);
+
+CREATE INDEX capture_actions ON capture (actions) WHERE actions IS NOT NULL;
 
 CREATE INDEX capture_console ON capture (console);
 

@@ -59,7 +59,7 @@ def talk_over_stdio(
 
 def create_capture(world: World, screenshot: bytes | None = None, **streams: list[dict[str, Any]]) -> dict[str, str]:
     """A ticket with a capture that has one of everything, or what is given instead; the receipt."""
-    health = {name: {"status": "ok", "captured": 1} for name in ("console", "network", "errors")}
+    health = {name: {"status": "ok", "captured": 1} for name in ("console", "network", "errors", "actions")}
     envelope = {
         "id": "capture-0001",
         "project_id": world.project,
@@ -83,11 +83,13 @@ def create_capture(world: World, screenshot: bytes | None = None, **streams: lis
          "request": {"headers": {}}, "response": {"headers": {}}}
     ]  # fmt: skip
     errors = [{"seq": 1, "ts": 1_795_253_399_500.0, "kind": "error", "name": "TypeError", "message": "cart is null"}]
+    actions = [{"seq": 1, "ts": 1_795_253_399_400.0, "kind": "click", "target": {"role": "button", "name": "Pay"}}]
     parts = {
         "capture": json.dumps(envelope).encode(),
         "console": json.dumps(streams.get("console", console)).encode(),
         "network": json.dumps(streams.get("network", network)).encode(),
         "errors": json.dumps(errors).encode(),
+        "actions": json.dumps(streams.get("actions", actions)).encode(),
         "screenshot": screenshot or png(2000, 1000),
     }
     return ok(world.api.post("/captures", files={name: (name, data) for name, data in parts.items()}))

@@ -54,10 +54,11 @@ def capture_arguments(project: str, **envelope: Any) -> Arguments:
         "project_id": project,
         "page": {"url": "https://shop.example/cart", "title": "Cart"},
         "captured_at": 1_795_253_400_000,
-        "health": {"console": whole, "network": whole, "errors": whole},
+        "health": {"console": whole, "network": whole, "errors": whole, "actions": whole},
         **envelope,
     }
     entry = {"ts": 1_795_253_399_000.5}
+    click = {"kind": "click", "target": {"role": "button", "name": "Pay"}}
     request = {"id": "r1", "method": "GET", "url": "https://shop.example/api/cart", "type": "fetch"}
     return {
         "capture": {name: value for name, value in capture.items() if value is not None},
@@ -65,6 +66,7 @@ def capture_arguments(project: str, **envelope: Any) -> Arguments:
         "console": json.dumps([{**entry, "seq": 1, "level": "warn", "args": ["cart is empty"]}]).encode(),
         "network": json.dumps([{**entry, **request, "status": 500, "duration_ms": 12.5}]).encode(),
         "errors": json.dumps([{**entry, "seq": 2, "kind": "error", "message": "no cart"}]).encode(),
+        "actions": json.dumps([{**entry, **click, "seq": 3}]).encode(),
     }
 
 
@@ -350,6 +352,7 @@ CASES: dict[str, Case] = {
     "get_console": Case(_capture),
     "get_network": Case(_capture),
     "get_errors": Case(_capture),
+    "get_actions": Case(_capture),
     "get_network_request": Case(lambda w: {**_capture(w), "entry": "r1"}),
     "get_error": Case(lambda w: {**_capture(w), "entry": 2}),
     "get_har": Case(_capture),

@@ -122,8 +122,9 @@ HALVES = {
         SELECT c.public_id FROM capture c JOIN ticket t ON t.id = c.ticket_id WHERE t.capture_id IS NULL""",
     "assets and captures without their contents": """
         SELECT a.public_id FROM asset a WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.id = a.blob_id)
-        UNION ALL SELECT c.public_id FROM capture c, json_each(json_array(c.excerpt, c.console, c.network, c.errors)) s
-          WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.id = s.value)""",
+        UNION ALL SELECT c.public_id
+          FROM capture c, json_each(json_array(c.excerpt, c.console, c.network, c.errors, c.actions)) s
+          WHERE s.value IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.id = s.value)""",
     "labels that are only on the ticket or only in the index": """
         SELECT t.public_id FROM ticket t
         WHERE json_array_length(t.labels) <> (SELECT count(*) FROM ticket_label l WHERE l.ticket_id = t.id)""",

@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     Environment,
@@ -109,6 +110,7 @@ class DemoCapture(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     console: list[ConsoleEntry] = []
     network: list[NetworkEntry] = []
     errors: list[ErrorEntry] = []
+    actions: list[ActionEntry] = []
 
 
 def read_company() -> DemoCompany:

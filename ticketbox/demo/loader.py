@@ -165,7 +165,7 @@ def _build_capture_parts(name: str, fields: dict[str, Any], now: int) -> dict[st
     """Return the parts of a capture as the extension sends them. `now` is the capture's time."""
     capture = read_capture(name)
     loaded_at = now - capture.captured_at
-    for entry in (*capture.console, *capture.network, *capture.errors):
+    for entry in (*capture.console, *capture.network, *capture.errors, *capture.actions):
         entry.ts += loaded_at
     envelope = {
         "id": f"demo-capture-{name}",

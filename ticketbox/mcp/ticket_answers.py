@@ -11,8 +11,8 @@ LISTED_DESCRIPTION = 200  # characters
 TICKETS_TOKENS = 5_200  # of a page of tickets
 CAPTURES_TOKENS = 400  # of the list of a ticket's captures
 
-_PARTS = ("error_groups", "failed_requests", "errors", "network", "console")
-_AS_LINES = ("error_groups", "failed_requests", "console")
+_PARTS = ("error_groups", "failed_requests", "actions", "errors", "network", "console")
+_AS_LINES = ("error_groups", "failed_requests", "actions", "console")
 _TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the default, with other parts, and `full`
     "description": (1_500, 800, 4_000),
     "attachments": (600, 400, 2_000),

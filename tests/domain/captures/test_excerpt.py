@@ -3,10 +3,11 @@
 import copy
 from typing import Any
 
+import msgspec
 import pytest
 
+from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
 from ticketbox.domain.captures.capture import (
-    LINE,
     ConsoleEntry,
     ErrorEntry,
     ErrorKind,
@@ -18,6 +19,7 @@ from ticketbox.domain.captures.capture import (
     Stream,
 )
 from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt, write_entry
+from ticketbox.domain.captures.fields import LINE
 from ticketbox.domain.captures.streams import decode_stream, encode_stream, is_failure
 from ticketbox.domain.core.tokens import estimate_tokens
 
@@ -50,9 +52,19 @@ def faults(count: int, at: int = 0, message: str = "x is undefined") -> list[Err
     ]
 
 
+def clicks(count: int) -> list[ActionEntry]:
+    """Clicks, and as many scrolls between them."""
+    target = ActionTarget(role="button", name="Add another item to the order")
+    return [
+        ActionEntry(seq=n, ts=n * 10, kind=ActionKind.SCROLL if n % 2 else ActionKind.CLICK, target=target)
+        for n in range(count)
+    ]
+
+
 def measure(chosen: CaptureExcerpt) -> int:
     """The tokens of an excerpt, as tools write it."""
-    parts = (chosen.error_groups, chosen.failed_requests, chosen.errors, chosen.network, chosen.console)
+    actions = [] if chosen.actions is msgspec.UNSET else [chosen.actions]
+    parts = (chosen.error_groups, chosen.failed_requests, chosen.errors, chosen.network, chosen.console, *actions)
     return sum(estimate_tokens(write_entry(entry)) for part in parts for entry in part.items)
 
 
@@ -62,7 +74,8 @@ def cut(*streams: Any, budget: int = 6_000) -> CaptureExcerpt:
     for stream in Stream:
         part = getattr(chosen, stream)
         assert part.total == part.omitted + len(part.items)
-        assert decode_stream(stream, encode_stream(part.items)) == part.items
+        if stream is not Stream.ACTIONS:  # its items are steps
+            assert decode_stream(stream, encode_stream(part.items)) == part.items
     return chosen
 
 
@@ -89,6 +102,17 @@ def test_errors_failed_requests_and_lines_around_them_come_first():
     assert 1_000 in seqs
     assert all(500 <= seq <= 1_500 for seq in seqs)
     assert seqs == sorted(seqs)
+
+
+def test_steps_before_the_failure_are_kept_with_their_numbers():
+    chosen = cut(lines(2_000), requests(500, frozenset(range(100, 200))), faults(40, at=3_000), clicks(1_000))
+    assert chosen.actions is not msgspec.UNSET
+    assert chosen.actions.next == 'get_actions(capture_id="cap_1")'
+    steps = chosen.actions.items
+    assert len(steps) > 10
+    assert [step.number for step in steps] == sorted(step.number for step in steps)
+    assert all(step.kind is ActionKind.CLICK and step.number == step.seq + 1 for step in steps)
+    assert min(abs(step.ts - 3_000) for step in steps) == 0
 
 
 def test_rest_says_how_to_get_it():

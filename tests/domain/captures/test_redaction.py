@@ -6,9 +6,8 @@ from typing import Any
 import pytest
 
 from ticketbox.domain.accounts.secrets import generate_secret
+from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
 from ticketbox.domain.captures.capture import (
-    LINE,
-    URL,
     ConsoleEntry,
     Environment,
     ErrorEntry,
@@ -22,6 +21,7 @@ from ticketbox.domain.captures.capture import (
     Redaction,
     Stream,
 )
+from ticketbox.domain.captures.fields import LINE, URL
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
 from ticketbox.domain.captures.streams import decode_stream, encode_stream
 
@@ -211,6 +211,12 @@ def full_entries(text: str) -> dict[Stream, list[Any]]:
             ErrorEntry(
                 seq=1, ts=1, kind=ErrorKind.ERROR, message=text, name=text, stack=text, source=text,
                 fingerprint=text, frames=[Frame(url=text, function=text)], frame=text,
+            )
+        ],
+        Stream.ACTIONS: [
+            ActionEntry(
+                seq=1, ts=1, kind=ActionKind.CLICK, url=text, frame=text,
+                target=ActionTarget(role=text, name=text, test_id=text, text=text, selectors=[text]),
             )
         ],
     }  # fmt: skip

@@ -23,6 +23,7 @@ from ticketbox.domain.captures.capture import (
     Stream,
     StreamHealth,
 )
+from ticketbox.domain.captures.filters import filter_console, filter_errors, filter_network
 from ticketbox.domain.captures.health import describe_health
 from ticketbox.domain.captures.streams import (
     MAX_BODY,
@@ -30,9 +31,6 @@ from ticketbox.domain.captures.streams import (
     cut_stream,
     decode_stream,
     encode_stream,
-    filter_console,
-    filter_errors,
-    filter_network,
     is_failure,
     shorten_bodies,
     slice_page,
@@ -44,8 +42,9 @@ REQUEST: dict[str, Any] = {
     "id": "r1", "ts": 1, "method": "GET", "url": "https://h/", "status": 200, "type": "xhr", "duration_ms": 3,
 }  # fmt: skip
 FAULT: dict[str, Any] = {"seq": 1, "ts": 1, "kind": "error", "message": "boom"}
+ACTION: dict[str, Any] = {"seq": 1, "ts": 1, "kind": "click"}
 PACKED = gzip.compress(b"[]", mtime=0)  # the current time would give each worker different test names
-SAMPLES = {Stream.CONSOLE: LINE, Stream.NETWORK: REQUEST, Stream.ERRORS: FAULT}
+SAMPLES = {Stream.CONSOLE: LINE, Stream.NETWORK: REQUEST, Stream.ERRORS: FAULT, Stream.ACTIONS: ACTION}
 
 
 def line(seq: int, level: Level = Level.LOG, text: str = "x", ts: float | None = None) -> ConsoleEntry:
@@ -105,7 +104,7 @@ class TestDecode:
 
     @pytest.mark.parametrize(
         ("stream", "missing"),
-        [("console", key) for key in LINE] + [("network", key) for key in REQUEST] + [("errors", key) for key in FAULT],
+        [(stream, key) for stream, sample in SAMPLES.items() for key in sample],
     )
     def test_required_numbers_are_required(self, stream: str, missing: str):
         short = {key: value for key, value in SAMPLES[Stream(stream)].items() if key != missing}
@@ -314,6 +313,8 @@ class TestHealth:
 
     def test_complete_capture_has_a_short_summary(self):
         assert self.describe() == "Console, network and errors were collected in full."
+        whole = "Console, network, errors and actions were collected in full."
+        assert self.describe(actions=self.OK) == whole
         assert len(self.describe(history_started_at=1_000.5, page_loaded_at=1_000)) < 60
 
     def test_blocked_page(self):

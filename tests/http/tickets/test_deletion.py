@@ -5,8 +5,11 @@ from typing import Any
 
 from tests.fault.test_secrets import texts_of
 from tests.support.operation_cases import WRITING, build_parts, capture_arguments, make_capture, read_only
-from tests.support.server import World, eventually, expect_error, ok
+from tests.support.server import World, eventually, expect_error, ok, run_beside
+from ticketbox.store.core.blobs import load_content
 from ticketbox.store.file.check import open_inspection
+
+SELECT_BLOBS = "SELECT id FROM blob"
 
 
 def attach(client: Any, ticket: str, data: bytes, name: str = "customers.csv") -> str:
@@ -79,6 +82,7 @@ def test_deleted_capture_leaves_the_ticket_with_the_one_before_it(world: World) 
     ticket = first["ticket_id"]
     parts = capture_arguments("", project_id=None, ticket_id=ticket)
     parts["errors"] = b'[{"ts": 1795253399000.5, "seq": 2, "kind": "error", "message": "Zanzibar is gone"}]'
+    parts["actions"] = b'[{"ts": 1795253399000.5, "seq": 3, "kind": "click", "target": {"name": "Zanzibar"}}]'
     second = ok(world.api.post("/captures", files=build_parts(parts)))["capture_id"]
     shown = ok(world.api.get(f"/tickets/{ticket}"))
     assert shown["capture"]["id"] == second
@@ -90,6 +94,8 @@ def test_deleted_capture_leaves_the_ticket_with_the_one_before_it(world: World) 
     assert ok(world.api.get("/search", params={"q": "Zanzibar"}))["items"] == []
     expect_error(world.api.get(f"/captures/{second}/errors"), 404, "not_found")
     assert "Zanzibar" not in str({name: rows for name, rows in texts_of(world.box.db).items() if name != "search_term"})
+    contents = run_beside(world.box.db, lambda tx: [load_content(tx, key) for (key,) in tx.fetch_all(SELECT_BLOBS)])
+    assert not [content for content in contents if b"Zanzibar" in content]
     assert history_of(world, ticket)[-1]["data"] == {"capture_id": second}
     ok(world.owner.web.delete(f"/captures/{first['capture_id']}"))
     last = ok(world.api.get(f"/tickets/{ticket}"))

@@ -20,7 +20,7 @@ _ENDINGS = {"image/png": "png", "image/jpeg": "jpg", "image/webp": "webp", "appl
 
 
 def print_capture(found: Json, ticket: str) -> None:
-    """Print a capture with its errors, failed requests, and the console entries of its excerpt."""
+    """Print a capture with its errors, failed requests, steps, and the console entries of its excerpt."""
     page, counts = found["page"], found["counts"]
     print_line(f"{style('Capture', bold=True)} {escape_line(found['id'])}, {format_age(found['captured_at'])}")
     print_line(f"  {escape_line(page['url'])}")
@@ -47,6 +47,8 @@ def print_capture(found: Json, ticket: str) -> None:
             f"  {style('request', fg='yellow')}  {escape_line(str(outcome))} {escape_line(group['method'])} "
             f"{_shorten(group['url'])}{times}"
         )
+    for step in _list_items(found, "actions"):
+        print_line(f"  {style('step', fg='cyan')}     {step['number']}. {_shorten(step['words'])}")
     for entry in _list_items(found, "console"):
         if entry["level"] in {"error", "assert", "warn"}:
             print_line(f"  {style('console', fg='magenta')}  {_shorten(' '.join(entry['args']))}")

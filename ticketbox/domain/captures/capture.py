@@ -9,42 +9,28 @@ from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
 
-LINE = 4_096
-URL = 65_536
-TEXT = 262_144
-BODY = 65_536
-
-Time = Annotated[
-    float,
-    Meta(ge=0, le=253_402_300_799_999, description="Epoch milliseconds.", examples=[1_760_000_000_123.4]),
-]
-Position = Annotated[
-    int,
-    Meta(ge=0, le=2**53 - 1, description="Position in the page's own order, shared by all streams."),
-]
-Bytes = Annotated[int, Meta(ge=0, le=2**53 - 1, description="Size on the wire in bytes.")]
-Tally = Annotated[int, Meta(ge=0, le=2**53 - 1)]
-Line = Annotated[str, Meta(max_length=LINE)]
-Text = Annotated[str, Meta(max_length=TEXT)]
-Address = Annotated[str, Meta(max_length=URL)]
-Body = Annotated[
-    Annotated[str, Meta(max_length=BODY)] | None, Meta(description="Text, at most 16 KiB; null when omitted.")
-]
-Headers = Annotated[
-    dict[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_length=16_384)]],
-    Meta(max_length=200, description="Header names and values; several of one name are joined with commas."),
-]
-FrameAddress = Annotated[
-    Address | None, Meta(description="Address of the iframe that it happened in; null for the page itself.")
-]
+from ticketbox.domain.captures.actions import ActionEntry
+from ticketbox.domain.captures.fields import (
+    Address,
+    Body,
+    Bytes,
+    FrameAddress,
+    Headers,
+    Line,
+    Position,
+    Tally,
+    Text,
+    Time,
+)
 
 
 class Stream(StrEnum):
-    """The three logs that are recorded while a page is open."""
+    """The logs that are recorded while a page is open."""
 
     CONSOLE = "console"
     NETWORK = "network"
     ERRORS = "errors"
+    ACTIONS = "actions"
 
 
 class Level(StrEnum):
@@ -198,7 +184,7 @@ class ErrorEntry(Struct, forbid_unknown_fields=True):
     frame: FrameAddress = None
 
 
-Entry = ConsoleEntry | NetworkEntry | ErrorEntry
+Entry = ConsoleEntry | NetworkEntry | ErrorEntry | ActionEntry
 
 
 class StreamHealth(Struct, forbid_unknown_fields=True):
@@ -224,6 +210,9 @@ class Health(Struct, forbid_unknown_fields=True):
     console: StreamHealth
     network: StreamHealth
     errors: StreamHealth
+    actions: Annotated[StreamHealth | UnsetType, Meta(description="Left out when the client doesn't record them.")] = (
+        UNSET
+    )
     screenshot: Annotated[
         ScreenshotHealth | UnsetType | None, Meta(description="Left out when the client doesn't say it.")
     ] = UNSET

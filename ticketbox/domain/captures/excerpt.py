@@ -11,15 +11,19 @@ from typing import Any, Generic, TypeVar
 import msgspec
 from msgspec.structs import replace
 
+from ticketbox.domain.captures.actions import ActionEntry, ActionKind
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry, Stream
+from ticketbox.domain.captures.filters import AROUND_MS
 from ticketbox.domain.captures.lines import format_line
 from ticketbox.domain.captures.overview import ErrorGroup, FailedRequest, group_errors, group_failed_requests
-from ticketbox.domain.captures.streams import AROUND_MS, is_failure
+from ticketbox.domain.captures.steps import Step, build_steps
+from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.core.tokens import estimate_tokens
 
 BYTES_PER_TOKEN = 4  # bytes of JSON for each token, roughly
 DEFAULT_BUDGET = 3_600
 SHORTEST = 200
+STEPS_SHARE = 0.1  # of the budget, for the steps before what went wrong
 
 E = TypeVar("E", bound=Entry | ErrorGroup | FailedRequest)
 
@@ -28,7 +32,9 @@ _ENVELOPE = 100
 _MAX_MISSES = 20
 _CLIP_MARK = "… [{:,} more characters]"
 # Tools return these as lines; their JSON with all fields takes up to four times as much.
-_LISTED = (ConsoleEntry, ErrorGroup, FailedRequest)
+_LISTED = (ConsoleEntry, ErrorGroup, FailedRequest, Step)
+# What says least of how to reproduce a failure.
+_MINOR_ACTIONS = {ActionKind.SCROLL, ActionKind.VISIBILITY, ActionKind.RESIZE}
 
 
 class Part(msgspec.Struct, Generic[E]):
@@ -42,13 +48,17 @@ class Part(msgspec.Struct, Generic[E]):
 
 
 class CaptureExcerpt(msgspec.Struct):
-    """A capture's streams, cut. `next` is the call that fetches what is missing; null if nothing is."""
+    """A capture's streams, cut. `next` is the call that fetches what is missing; null if nothing is.
+
+    An excerpt that an earlier version stored has no `actions`.
+    """
 
     error_groups: Part[ErrorGroup]
     failed_requests: Part[FailedRequest]
     errors: Part[ErrorEntry]
     network: Part[NetworkEntry]
     console: Part[ConsoleEntry]
+    actions: Part[Step] | msgspec.UnsetType = msgspec.UNSET
 
 
 def estimate_by_length(text: str) -> int:
@@ -60,6 +70,7 @@ def build_excerpt(
     console: Sequence[ConsoleEntry],
     network: Sequence[NetworkEntry],
     errors: Sequence[ErrorEntry],
+    actions: Sequence[ActionEntry] = (),
     *,
     capture_id: str,
     budget_tokens: int = DEFAULT_BUDGET,
@@ -74,22 +85,27 @@ def build_excerpt(
     budget = _Budget(max(0, budget_tokens - _ENVELOPE), estimate)
     groups, failures = _Selection(group_errors(errors)), _Selection(group_failed_requests(network))
     lines, requests, faults = _Selection(console), _Selection(network), _Selection(errors)
+    steps = _Selection(build_steps(actions))
 
     moment = _find_first_failure(console, network, errors)
     near_lines, near_requests = _order_by_distance(console, moment), _order_by_distance(network, moment)
     around = [i for i in near_lines if moment is not None and abs(console[i].ts - moment) <= AROUND_MS]
     failed_lines = [i for i in near_lines if is_failure(console[i])]
     failed_requests = [i for i in near_requests if is_failure(network[i])]
+    near_steps = _order_by_distance(actions, moment)
+    telling_steps = [i for i in near_steps if actions[i].kind not in _MINOR_ACTIONS]
     first_seqs = {group.entry for group in groups.entries}
     firsts = [i for i, entry in enumerate(errors) if entry.seq in first_seqs]
 
     groups.select(range(len(groups.entries)), budget, up_to=0.25)
     failures.select(range(len(failures.entries)), budget, up_to=0.7)
+    steps.select(telling_steps, budget, up_to=min(1, budget.spent / max(1, budget.total) + STEPS_SHARE))
     faults.select(firsts, budget, up_to=0.8)
     requests.select(failed_requests, budget, up_to=0.9)
     lines.select(around, budget, up_to=0.97)
     faults.select(firsts, budget)
     requests.select(failed_requests, budget)
+    steps.select([*telling_steps, *near_steps], budget)
     lines.select(failed_lines, budget)
     faults.select(range(len(errors)), budget)
     requests.select(near_requests, budget)
@@ -100,6 +116,7 @@ def build_excerpt(
         errors=faults.build_part(f'get_{Stream.ERRORS}(capture_id="{capture_id}")'),
         network=requests.build_part(f'get_{Stream.NETWORK}(capture_id="{capture_id}")'),
         console=lines.build_part(f'get_{Stream.CONSOLE}(capture_id="{capture_id}")'),
+        actions=steps.build_part(f'get_{Stream.ACTIONS}(capture_id="{capture_id}")'),
     )
 
 
@@ -184,7 +201,7 @@ def write_entry(entry: Any) -> str:
 def _shorten_entry(entry: Any, longest: int, *, bare: bool) -> Any:
     """Return a copy with shorter strings, or the entry itself; `bare` drops secondary fields."""
     match entry:
-        case ErrorGroup() | FailedRequest():
+        case ErrorGroup() | FailedRequest() | Step():
             return entry
         case ConsoleEntry():
             changes = _clip_fields(entry, longest, "stack", "source")

@@ -1,5 +1,7 @@
 """The health of a capture, in words (docs/use/captures.md: what can't be collected)."""
 
+from msgspec import UnsetType
+
 from ticketbox.domain.captures.capture import (
     Extent,
     Health,
@@ -12,7 +14,12 @@ from ticketbox.domain.captures.capture import (
 
 LATE_START_MS = 1_000  # a script injected at document start still begins a little after the page
 
-_NAMES = {Stream.CONSOLE: "the console", Stream.NETWORK: "network requests", Stream.ERRORS: "errors"}
+_NAMES = {
+    Stream.CONSOLE: "the console",
+    Stream.NETWORK: "network requests",
+    Stream.ERRORS: "errors",
+    Stream.ACTIONS: "actions",
+}
 _REASONS = {
     HealthReason.CSP: "the page's content-security policy blocks the extension's script",
     HealthReason.RESTRICTED_PAGE: "the browser lets no extension into this page",
@@ -27,27 +34,27 @@ _UNAFFECTED = "The screenshot is not affected."
 def describe_health(health: Health) -> str:
     """Describe in sentences what could not be collected, and why."""
     groups: dict[tuple[HealthStatus, HealthReason | None], list[Stream]] = {}
-    for stream in Stream:
-        part = get_stream_health(health, stream)
+    parts = {stream: get_stream_health(health, stream) for stream in Stream if _is_described(health, stream)}
+    for stream, part in parts.items():
         groups.setdefault((part.status, part.reason), []).append(stream)
 
     sentences = [_compose_sentence(status, reason, streams) for (status, reason), streams in groups.items()]
-    dropped = [(stream, get_stream_health(health, stream).dropped) for stream in Stream]
-    for stream, count in dropped:
-        if count:
+    for stream, part in parts.items():
+        if count := part.dropped:
             entries = "entry was" if count == 1 else "entries were"
             sentences.append(f"{_capitalize(_NAMES[stream])}: {count:,} {entries} left out to keep the limits.")
     sentences.append(_describe_late_start(health))
     sentences = [sentence for sentence in sentences if sentence]
     if not sentences:
-        sentences.append("Console, network and errors were collected in full.")
+        names = "Console, network, errors and actions" if Stream.ACTIONS in parts else "Console, network and errors"
+        sentences.append(f"{names} were collected in full.")
     elif any(status is not HealthStatus.OK for status, _ in groups):
         sentences.append(_UNAFFECTED)
     return " ".join(sentences + _describe_screenshot(health))
 
 
 def get_stream_health(health: Health, stream: Stream) -> StreamHealth:
-    """Return the health of one stream."""
+    """Return the health of one stream; one that the client doesn't record is disabled."""
     match stream:
         case Stream.CONSOLE:
             return health.console
@@ -55,6 +62,12 @@ def get_stream_health(health: Health, stream: Stream) -> StreamHealth:
             return health.network
         case Stream.ERRORS:
             return health.errors
+        case Stream.ACTIONS:
+            return StreamHealth(HealthStatus.DISABLED) if isinstance(health.actions, UnsetType) else health.actions
+
+
+def _is_described(health: Health, stream: Stream) -> bool:
+    return stream is not Stream.ACTIONS or not isinstance(health.actions, UnsetType)
 
 
 def _compose_sentence(status: HealthStatus, reason: HealthReason | None, streams: list[Stream]) -> str:

@@ -16,6 +16,7 @@ from ticketbox.domain.captures.overview import (
     shorten_file,
     shorten_url,
 )
+from ticketbox.domain.captures.steps import Step
 
 MAX_TEXT = 200  # characters of a message
 
@@ -23,6 +24,7 @@ FORMATS: dict[type, str] = {
     ConsoleEntry: "seq ts level text (file) ×repeat",
     NetworkEntry: "id ts method status-or-error url duration type size",
     ErrorEntry: "seq ts message (file in function) ×count",
+    Step: "number. words (ts)",
     ErrorGroup: "seq message (file in function) ×count",
     FailedRequest: "id method status-or-error url duration ×count",
 }
@@ -50,6 +52,10 @@ def _format_request_line(entry: NetworkEntry) -> str:
 def _format_error_line(entry: ErrorEntry) -> str:
     text = clip_line(format_error(entry), MAX_TEXT)
     return f"{entry.seq} {int(entry.ts)} {text}{_format_place(find_place(entry))}{_format_count(entry.count)}"
+
+
+def _format_step(step: Step) -> str:
+    return f"{step.number}. {step.words} ({int(step.ts)})"
 
 
 def _format_error_group(group: ErrorGroup) -> str:
@@ -86,6 +92,7 @@ _WRITERS: dict[type, Callable[[Any], str]] = {
     ConsoleEntry: _format_console_line,
     NetworkEntry: _format_request_line,
     ErrorEntry: _format_error_line,
+    Step: _format_step,
     ErrorGroup: _format_error_group,
     FailedRequest: _format_failed_request,
 }

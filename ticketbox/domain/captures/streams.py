@@ -1,14 +1,14 @@
-"""Reading, cutting, filtering and paging the streams of a capture."""
+"""Reading, cutting and paging the streams of a capture."""
 
 import re
 import zlib
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal, TypeVar, overload
-from urllib.parse import urlsplit
 
 import msgspec
 
+from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     Entry,
@@ -29,7 +29,6 @@ MAX_BYTES = 8 * MIB
 MAX_ENTRIES = 5_000
 MAX_BODY = 16 * 1024
 EDGE_ENTRIES = 50
-AROUND_MS = 5_000
 
 E = TypeVar("E", bound=Entry)
 
@@ -38,11 +37,10 @@ _DECODERS: dict[Stream, msgspec.json.Decoder[Any]] = {
     Stream.CONSOLE: msgspec.json.Decoder(list[ConsoleEntry]),
     Stream.NETWORK: msgspec.json.Decoder(list[NetworkEntry]),
     Stream.ERRORS: msgspec.json.Decoder(list[ErrorEntry]),
+    Stream.ACTIONS: msgspec.json.Decoder(list[ActionEntry]),
 }
 _ENCODER = msgspec.json.Encoder()
 _ERROR_PATH = re.compile(r"(?s)(.*) - at `\$(.*)`")
-_LEVELS = list(Level)
-_STATUS = re.compile(r"[1-5](?:xx|[0-9]{2})", re.ASCII)
 
 
 @overload
@@ -57,6 +55,10 @@ def decode_stream(
 def decode_stream(
     stream: Literal[Stream.ERRORS], body: bytes, *, max_bytes: int = ..., max_entries: int = ...
 ) -> list[ErrorEntry]: ...
+@overload
+def decode_stream(
+    stream: Literal[Stream.ACTIONS], body: bytes, *, max_bytes: int = ..., max_entries: int = ...
+) -> list[ActionEntry]: ...
 def decode_stream(
     stream: Stream, body: bytes, *, max_bytes: int = MAX_INFLATED, max_entries: int = MAX_READ
 ) -> list[Any]:
@@ -104,6 +106,8 @@ def is_failure(entry: Entry) -> bool:
             return entry.status is None or entry.status >= 400 or entry.error is not None
         case ErrorEntry():
             return True
+        case ActionEntry():
+            return False
 
 
 def cut_stream(
@@ -136,65 +140,6 @@ def cut_stream(
             count -= 1
             total -= sizes[index]
     return [entry for index, entry in enumerate(entries) if index not in dropped], len(dropped)
-
-
-def filter_console(
-    entries: Sequence[ConsoleEntry],
-    *,
-    level: Level | None = None,
-    contains: str | None = None,
-    around: float | None = None,
-) -> list[tuple[int, ConsoleEntry]]:
-    """Filter console lines; return them with their positions: of a level or higher, with a text, near a time."""
-    levels = _LEVELS[_LEVELS.index(level) :] if level else _LEVELS
-    matches = _make_text_filter(contains)
-    return [
-        (index, entry)
-        for index, entry in _filter_by_time(entries, around)
-        if entry.level in levels and matches((*entry.args, entry.source, entry.stack))
-    ]
-
-
-def filter_network(
-    entries: Sequence[NetworkEntry],
-    *,
-    contains: str | None = None,
-    failures_only: bool = False,
-    status: str | None = None,
-    method: str | None = None,
-    host: str | None = None,
-    around: float | None = None,
-) -> list[tuple[int, NetworkEntry]]:
-    """Filter requests; return them with their positions.
-
-    `contains` searches the URL, the error and the bodies. `status` is exact (`404`) or a class
-    (`4xx`). `host` is compared with and without its port. Raises InvalidRequest for another status.
-    """
-    if status is not None and not _STATUS.fullmatch(status.lower()):
-        raise InvalidField("status", "expected a status such as 404, or a class such as 4xx")
-    wanted = status.lower().rstrip("x") if status else ""
-    matches = _make_text_filter(contains)
-    return [
-        (index, entry)
-        for index, entry in _filter_by_time(entries, around)
-        if (not failures_only or is_failure(entry))
-        and (not wanted or (entry.status is not None and str(entry.status).startswith(wanted)))
-        and (method is None or entry.method.lower() == method.lower())
-        and (host is None or host.lower() in _list_hosts(entry.url))
-        and matches((entry.url, entry.error, entry.request.body, entry.response.body))
-    ]
-
-
-def filter_errors(
-    entries: Sequence[ErrorEntry], *, contains: str | None = None, around: float | None = None
-) -> list[tuple[int, ErrorEntry]]:
-    """Filter errors; return them with their positions: with a text in name, message, source or stack, near a time."""
-    matches = _make_text_filter(contains)
-    return [
-        (index, entry)
-        for index, entry in _filter_by_time(entries, around)
-        if matches((entry.name, entry.message, entry.source, entry.stack))
-    ]
 
 
 def slice_page(
@@ -254,27 +199,6 @@ def _iterate_from_middle(indexes: Sequence[int]) -> Iterable[int]:
         if right < len(indexes):
             yield indexes[right]
         left, right = left - 1, right + 1
-
-
-def _filter_by_time(entries: Sequence[E], around: float | None) -> Iterable[tuple[int, E]]:
-    return (
-        (index, entry) for index, entry in enumerate(entries) if around is None or abs(entry.ts - around) <= AROUND_MS
-    )
-
-
-def _make_text_filter(text: str | None) -> Callable[[Iterable[str | None]], bool]:
-    if not text:
-        return lambda _: True
-    wanted = text.casefold()
-    return lambda fields: any(field and wanted in field.casefold() for field in fields)
-
-
-def _list_hosts(url: str) -> tuple[str, ...]:
-    try:
-        parts = urlsplit(url)
-        return parts.netloc.lower().rpartition("@")[2], parts.hostname or ""
-    except ValueError:
-        return ()
 
 
 def shorten_bodies(entries: Iterable[NetworkEntry]) -> None:

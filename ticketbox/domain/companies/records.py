@@ -32,11 +32,19 @@ class Bodies(StrEnum):
     ON = "on"
 
 
+class Actions(StrEnum):
+    """Whether captures may carry what the person did on the page."""
+
+    OFF = "off"
+    ON = "on"
+
+
 class CapturePolicy(msgspec.Struct, frozen=True):
     """What the extension may collect on a project's pages, and additional redactions."""
 
     bodies: Bodies
     extra_redactions: list[str]
+    actions: Actions
 
 
 class Project(msgspec.Struct, frozen=True):

@@ -34,6 +34,7 @@ class StreamCounts(msgspec.Struct, frozen=True):
     network: int
     errors: int
     failed_requests: int
+    actions: int
 
 
 class FrequentError(msgspec.Struct, frozen=True):

@@ -7,7 +7,16 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.captures import streams
-from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
+from ticketbox.domain.captures.capture import (
+    Environment,
+    Health,
+    HealthReason,
+    HealthStatus,
+    Page,
+    Redaction,
+    Stream,
+    StreamHealth,
+)
 from ticketbox.domain.captures.excerpt import build_excerpt
 from ticketbox.domain.captures.fingerprints import Fingerprint, find_main_error, fingerprint_errors, fingerprint_page
 from ticketbox.domain.captures.health import get_stream_health
@@ -15,7 +24,7 @@ from ticketbox.domain.captures.images import media_types, processing
 from ticketbox.domain.captures.records import AssetKind
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.search_text import collect_console_words, collect_error_words
-from ticketbox.domain.companies.records import Bodies, CapturePolicy
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.domain.companies.url_patterns import choose_best_match
 from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.ids import Prefix, generate_id
@@ -108,6 +117,7 @@ class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     console: Annotated[bytes, Meta(description="A JSON array of console entries.")] = b"[]"
     network: Annotated[bytes, Meta(description="A JSON array of network requests.")] = b"[]"
     errors: Annotated[bytes, Meta(description="A JSON array of errors.")] = b"[]"
+    actions: Annotated[bytes, Meta(description="A JSON array of actions.")] = b"[]"
     attachments: Annotated[list[Upload], Meta(max_length=MAX_ATTACHMENTS, description="Up to 20 files.")] = []
     idempotency_key: Key | None = None
 
@@ -186,6 +196,11 @@ def process_capture(
     errors = streams.decode_stream(Stream.ERRORS, args.errors)
     redactor.redact_errors(errors)
     errors, errors_dropped = streams.cut_stream(errors)
+    actions = streams.decode_stream(Stream.ACTIONS, args.actions)
+    if policy.actions is Actions.OFF:
+        actions = []
+    redactor.redact_actions(actions)
+    actions, actions_dropped = streams.cut_stream(actions)
     page = _remove_control_characters(envelope.page)
     redactor.redact_page(page)
     redactor.redact_environment(envelope.environment)
@@ -194,7 +209,12 @@ def process_capture(
         Stream.CONSOLE: console_dropped,
         Stream.NETWORK: network_dropped,
         Stream.ERRORS: errors_dropped,
+        Stream.ACTIONS: actions_dropped,
     }
+    if policy.actions is Actions.OFF and health.actions is not msgspec.UNSET:
+        health.actions = StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY)
+    elif actions and health.actions is msgspec.UNSET:
+        health.actions = StreamHealth(HealthStatus.OK, captured=len(actions), dropped=actions_dropped)
     for stream, count in dropped.items():
         get_stream_health(health, stream).dropped += count
     public_id = generate_id(Prefix.CAPTURE)
@@ -203,6 +223,7 @@ def process_capture(
         network=len(network),
         errors=len(errors),
         failed_requests=sum(1 for entry in network if streams.is_failure(entry)),
+        actions=len(actions),
     )
     title = redactor.redact_text(remove_unsafe(envelope.title or "", " ").strip() or page.title.strip() or page.url)
     description = redactor.redact_text(envelope.description, MAX_MARKDOWN)
@@ -220,9 +241,11 @@ def process_capture(
                 Stream.CONSOLE: blobs.pack_content(streams.encode_stream(console), compress=True),
                 Stream.NETWORK: blobs.pack_content(streams.encode_stream(network), compress=True),
                 Stream.ERRORS: blobs.pack_content(streams.encode_stream(errors), compress=True),
+                Stream.ACTIONS: blobs.pack_content(streams.encode_stream(actions), compress=True),
             },
             excerpt=blobs.pack_content(
-                msgspec.json.encode(build_excerpt(console, network, errors, capture_id=public_id)), compress=True
+                msgspec.json.encode(build_excerpt(console, network, errors, actions, capture_id=public_id)),
+                compress=True,
             ),
             error_words=collect_error_words(errors),
             console_words=collect_console_words(console),

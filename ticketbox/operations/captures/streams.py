@@ -1,4 +1,4 @@
-"""Reading a capture's streams (console, network, errors) with filters and pages, one request, or a HAR file."""
+"""Reading a capture's streams with filters and pages, one request, one error, or a HAR file."""
 
 from typing import Annotated, Generic, TypeVar
 
@@ -6,7 +6,8 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox import __version__
-from ticketbox.domain.captures import har, streams
+from ticketbox.domain.captures import filters, har, streams
+from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     Entry,
@@ -17,6 +18,7 @@ from ticketbox.domain.captures.capture import (
     StreamHealth,
 )
 from ticketbox.domain.captures.health import describe_health, get_stream_health
+from ticketbox.domain.captures.steps import Step, build_steps
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
@@ -28,7 +30,6 @@ from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_c
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.captures import captures
 from ticketbox.store.captures.captures import StoredCapture
-from ticketbox.store.core import blobs
 from ticketbox.store.file.database import Read
 
 T = TypeVar("T", bound=Entry)
@@ -82,7 +83,7 @@ class GetConsole(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def get_console(tx: Read, actor: Actor, args: GetConsole) -> StreamPage[ConsoleEntry]:
     """Read a capture's console, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.CONSOLE, ConsoleEntry)
-    matches = streams.filter_console(entries, level=args.level, contains=args.contains, around=args.around)
+    matches = filters.filter_console(entries, level=args.level, contains=args.contains, around=args.around)
     return _build_page(actor, args, stored, Stream.CONSOLE, len(entries), matches)
 
 
@@ -130,7 +131,7 @@ class GetNetwork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def get_network(tx: Read, actor: Actor, args: GetNetwork) -> StreamPage[NetworkEntry]:
     """Read a capture's network requests, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
-    matches = streams.filter_network(
+    matches = filters.filter_network(
         entries,
         contains=args.contains,
         failures_only=args.failures_only,
@@ -166,8 +167,36 @@ class GetErrors(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 def get_errors(tx: Read, actor: Actor, args: GetErrors) -> StreamPage[ErrorEntry]:
     """Read a capture's errors, oldest first."""
     stored, entries = _load_entries(tx, actor, args.capture_id, Stream.ERRORS, ErrorEntry)
-    matches = streams.filter_errors(entries, contains=args.contains, around=args.around)
+    matches = filters.filter_errors(entries, contains=args.contains, around=args.around)
     return _build_page(actor, args, stored, Stream.ERRORS, len(entries), matches)
+
+
+class GetActions(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Returns actions that match all the given filters."""
+
+    capture_id: CaptureId
+    contains: Contains | None = None
+    around: Around | None = None
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "get_actions",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /captures/{capture_id}/actions",
+    tool=Tool(
+        "Read the steps",
+        "Use this to see what the person did before the capture, as numbered steps with locators in `detail: full`.",
+        {"capture_id": "cap_1b4e7h0k3n6q", "contains": "Pay"},
+    ),
+)
+def get_actions(tx: Read, actor: Actor, args: GetActions) -> StreamPage[Step]:
+    """Read what the person did before a capture, oldest first. Values of fields are never recorded."""
+    stored, entries = _load_entries(tx, actor, args.capture_id, Stream.ACTIONS, ActionEntry)
+    matches = filters.filter_steps(build_steps(entries), contains=args.contains, around=args.around)
+    return _build_page(actor, args, stored, Stream.ACTIONS, len(entries), matches)
 
 
 class GetNetworkRequest(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -247,12 +276,12 @@ def _load_entries(
     tx: Read, actor: Actor, capture_id: str, stream: Stream, kind: type[T]
 ) -> tuple[StoredCapture, list[T]]:
     stored = captures.load_capture(tx, find_readable(tx, actor, "capture", capture_id).key)
-    return stored, msgspec.json.decode(blobs.load_content(tx, stored.streams[stream]), type=list[kind])
+    return stored, captures.load_entries(tx, stored, stream, kind)
 
 
 def _build_page(
     actor: Actor,
-    args: GetConsole | GetNetwork | GetErrors,
+    args: GetConsole | GetNetwork | GetErrors | GetActions,
     stored: StoredCapture,
     stream: Stream,
     total: int,

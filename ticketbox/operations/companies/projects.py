@@ -6,7 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies import project_keys
-from ticketbox.domain.companies.records import Bodies, CapturePolicy, Project
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, Project
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor, require_role
@@ -63,10 +63,13 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             description="What to redact besides the defaults: names of keys, `text:` and a literal, `format:email`.",
         ),
     ] = []
+    actions: Annotated[Actions, Meta(description="Whether what the person did is collected, without values.")] = (
+        Actions.ON
+    )
 
     def build_policy(self) -> CapturePolicy:
         """Return the policy as it is stored and shown."""
-        return CapturePolicy(self.bodies, list(self.extra_redactions))
+        return CapturePolicy(self.bodies, list(self.extra_redactions), self.actions)
 
 
 class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -3,7 +3,7 @@
 import msgspec
 
 from ticketbox.domain.accounts import passwords, secrets
-from ticketbox.domain.companies.records import Bodies, CapturePolicy, Column, Company, Project
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, Column, Company, Project
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import Conflict, NotFound
@@ -101,7 +101,8 @@ def _create_first_records(tx: Write, args: SetUp, hashed: PreparedOwner, via: Vi
     company: Company = insert_company(tx, actors.load_user_as_actor(tx, account.key, via), args.company.strip())
     owner = actors.load_user_as_actor(tx, account.key, via)
     (key,) = [membership.company for membership in owner.memberships]
-    project: Project = insert_project(tx, owner, key, args.project.strip(), [], CapturePolicy(Bodies.OFF, []))
+    policy = CapturePolicy(Bodies.OFF, [], Actions.ON)
+    project: Project = insert_project(tx, owner, key, args.project.strip(), [], policy)
     project_key = projects.find_project_key(tx, project.id, key)
     assert project_key is not None
     created: list[Column] = [column for _, column in columns.list_columns(tx, project_key)]

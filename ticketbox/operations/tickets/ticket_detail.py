@@ -8,6 +8,7 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     Environment,
@@ -22,6 +23,7 @@ from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt, est
 from ticketbox.domain.captures.excerpt import Part as ExcerptPart
 from ticketbox.domain.captures.overview import ErrorGroup, FailedRequest
 from ticketbox.domain.captures.records import Asset, AssetKind
+from ticketbox.domain.captures.steps import Step
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import NotFound
@@ -97,6 +99,7 @@ class CaptureDetail(CaptureSummary, frozen=True):
     errors: ExcerptPart[ErrorEntry] | UnsetType = UNSET
     network: ExcerptPart[NetworkEntry] | UnsetType = UNSET
     console: ExcerptPart[ConsoleEntry] | UnsetType = UNSET
+    actions: ExcerptPart[Step] | UnsetType = UNSET
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
@@ -122,7 +125,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     brief=lambda args: args.detail is Detail.SUMMARY,
     tool=Tool(
         "Read a ticket",
-        "Use this to understand a ticket: it has the screenshot, errors, failed requests, console lines and links.",
+        "Use this to understand a ticket: it has the screenshot, errors, failed requests, steps, console and links.",
         {"ticket_id": "t-4k7m2q9x", "include": ["capture", "comments"]},
         core=True,
     ),
@@ -188,10 +191,11 @@ def _load_excerpt(tx: Read, actor: Actor, stored: StoredCapture, detail: Detail)
         with contextlib.suppress(msgspec.ValidationError):
             return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
         tx.leave_event_loop()  # an earlier version stored an excerpt without an overview: build it again
-    console = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.CONSOLE]), type=list[ConsoleEntry])
-    network = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.NETWORK]), type=list[NetworkEntry])
-    errors = msgspec.json.decode(blobs.load_content(tx, stored.streams[Stream.ERRORS]), type=list[ErrorEntry])
-    build = partial(build_excerpt, console, network, errors, capture_id=stored.capture.id)
+    console = captures.load_entries(tx, stored, Stream.CONSOLE, ConsoleEntry)
+    network = captures.load_entries(tx, stored, Stream.NETWORK, NetworkEntry)
+    errors = captures.load_entries(tx, stored, Stream.ERRORS, ErrorEntry)
+    actions = captures.load_entries(tx, stored, Stream.ACTIONS, ActionEntry)
+    build = partial(build_excerpt, console, network, errors, actions, capture_id=stored.capture.id)
     if detail is Detail.SUMMARY:
         return build()
     if actor.via is Via.MCP:

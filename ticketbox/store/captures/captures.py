@@ -1,10 +1,10 @@
 """Captures: their metadata as columns, their streams as blobs."""
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction, Stream
+from ticketbox.domain.captures.capture import Entry, Environment, Health, Page, Redaction, Stream
 from ticketbox.domain.captures.records import Capture, ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary
@@ -13,6 +13,8 @@ from ticketbox.store.core import blobs
 from ticketbox.store.core.blobs import PackedContent
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Write
+
+E = TypeVar("E", bound=Entry)
 
 
 class NewCapture(msgspec.Struct, frozen=True):
@@ -52,8 +54,8 @@ def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCap
 
 INSERT_CAPTURE = """
 INSERT INTO capture (public_id, client_id, user_id, ticket_id, captured_at, page, environment, health, redaction,
-  summary, excerpt, console, network, errors, error_words, console_words, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?)
+  summary, excerpt, console, network, errors, actions, error_words, console_words, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -86,7 +88,7 @@ def increment_screenshot_version(tx: Write, asset: int) -> None:
 
 
 class StoredCapture(msgspec.Struct, frozen=True):
-    """A capture with the keys of its blobs."""
+    """A capture with the keys of its blobs. One that an earlier version stored has no actions."""
 
     key: int
     capture: Capture
@@ -97,7 +99,7 @@ class StoredCapture(msgspec.Struct, frozen=True):
 
 SELECT_CAPTURE = """
 SELECT c.id, c.public_id, t.public_id, c.captured_at, c.page, c.environment, c.health, c.redaction, c.summary,
-  c.excerpt, c.console, c.network, c.errors
+  c.excerpt, c.console, c.network, c.errors, c.actions
 FROM capture c JOIN ticket t ON t.id = c.ticket_id WHERE c.id = ?
 """
 
@@ -118,6 +120,7 @@ class _CaptureRow(NamedTuple):
     console: int
     network: int
     errors: int
+    actions: int | None
 
 
 def load_capture(tx: Read, key: int) -> StoredCapture:
@@ -138,7 +141,15 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
         assets=assets.list_assets_of_capture(tx, row.key),
     )
     streams = {Stream.CONSOLE: row.console, Stream.NETWORK: row.network, Stream.ERRORS: row.errors}
+    if row.actions is not None:
+        streams[Stream.ACTIONS] = row.actions
     return StoredCapture(row.key, capture, summary, row.excerpt, streams)
+
+
+def load_entries(tx: Read, stored: StoredCapture, stream: Stream, kind: type[E]) -> list[E]:
+    """Load the entries of a stream; none if the capture is older than the stream."""
+    blob = stored.streams.get(stream)
+    return [] if blob is None else msgspec.json.decode(blobs.load_content(tx, blob), type=list[kind])
 
 
 SELECT_CAPTURES_OF_TICKET = """

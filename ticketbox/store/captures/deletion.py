@@ -57,7 +57,7 @@ def _delete_asset(tx: Write, key: int) -> None:
 
 
 SELECT_ASSETS_OF_CAPTURE = "SELECT id FROM asset WHERE capture_id = ?"
-SELECT_CONTENTS = "SELECT excerpt, console, network, errors FROM capture WHERE id = ?"
+SELECT_CONTENTS = "SELECT excerpt, console, network, errors, actions FROM capture WHERE id = ?"
 SET_NEWEST_CAPTURE = """
 UPDATE ticket SET capture_id = (SELECT max(k.id) FROM capture k WHERE k.ticket_id = ticket.id) WHERE id = ?
 """
@@ -74,7 +74,7 @@ def delete_capture(tx: Write, ticket: int, key: int) -> None:
     assert contents is not None
     tx.execute("DELETE FROM capture WHERE id = ?", (key,))
     tx.execute(SET_NEWEST_CAPTURE, (ticket,))
-    for blob in set(contents):
+    for blob in {*contents} - {None}:
         blobs.delete_if_unused(tx, blob)
     tx.destroys = True
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ticketbox.domain.companies.records import Bodies, CapturePolicy, ColumnKind, Project
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, ColumnKind, Project
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.companies import columns, project_keys
 from ticketbox.store.core.bylines import Bylines
@@ -21,8 +21,8 @@ _SELECT_PROJECT = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT p.id, p.public_id, v.company_id, p.name, p.key,
   (SELECT json_group_array(k.key) FROM project_key k WHERE k.project_id = p.id AND k.key <> p.key),
-  p.url_patterns, p.bodies, p.extra_redactions, p.agent_label, p.plan_approval, p.done_approval, p.created_at,
-  p.created_by
+  p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.agent_label, p.plan_approval, p.done_approval,
+  p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -40,6 +40,7 @@ class _ProjectRow(NamedTuple):
     url_patterns: str
     bodies: int
     extra_redactions: str
+    actions: int
     agent_label: str
     plan_approval: int
     done_approval: int
@@ -78,7 +79,9 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                 former_keys=_strings.decode(row.former_prefixes),
                 url_patterns=_strings.decode(row.url_patterns),
                 capture_policy=CapturePolicy(
-                    Bodies.ON if row.bodies else Bodies.OFF, _strings.decode(row.extra_redactions)
+                    bodies=Bodies.ON if row.bodies else Bodies.OFF,
+                    extra_redactions=_strings.decode(row.extra_redactions),
+                    actions=Actions.ON if row.actions else Actions.OFF,
                 ),
                 agent_label=row.agent_label,
                 plan_approval=bool(row.plan_approval),
@@ -91,8 +94,9 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
 
 
 INSERT_PROJECT = """
-INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?)
+INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, actions,
+  created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -100,8 +104,9 @@ def insert_project(
     tx: Write, company: int, name: str, ticket_prefix: str, patterns: list[str], policy: CapturePolicy, byline: int
 ) -> int:
     """Insert a project with its first columns; return its key."""
-    values = (_encode_json(patterns), policy.bodies is Bodies.ON, _encode_json(policy.extra_redactions))
-    key = tx.insert(INSERT_PROJECT, (generate_id(Prefix.PROJECT), company, name, *values, tx.now, byline))
+    collected = (policy.bodies is Bodies.ON, _encode_json(policy.extra_redactions), policy.actions is Actions.ON)
+    values = (generate_id(Prefix.PROJECT), company, name, _encode_json(patterns), *collected, tx.now, byline)
+    key = tx.insert(INSERT_PROJECT, values)
     project_keys.set_key(tx, company, key, ticket_prefix)
     for column, kind in FIRST_COLUMNS.items():
         columns.insert_column(tx, key, column, kind)
@@ -131,6 +136,7 @@ def update_project(
         url_patterns=UNSET if patterns is UNSET else _encode_json(patterns),
         bodies=UNSET if policy is UNSET else policy.bodies is Bodies.ON,
         extra_redactions=UNSET if policy is UNSET else _encode_json(policy.extra_redactions),
+        actions=UNSET if policy is UNSET else policy.actions is Actions.ON,
     )
 
 

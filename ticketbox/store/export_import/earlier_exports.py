@@ -3,12 +3,16 @@
 import sqlite3
 from typing import Any
 
+import msgspec
+
 from ticketbox.domain.companies.project_keys import propose_keys
 from ticketbox.domain.companies.records import ColumnKind, derive_column_kind
 
 COLUMN_KINDS = 11
 WORK_SESSIONS = 12
 TICKET_KEYS = 14
+THUMBNAILS = 18
+ACTIONS = 21
 
 
 def complete_record(schema: int, table: str, row: dict[str, Any]) -> None:
@@ -16,6 +20,16 @@ def complete_record(schema: int, table: str, row: dict[str, Any]) -> None:
     if schema < COLUMN_KINDS and table == "board_column":
         kind = derive_column_kind(str(row["name"]))
         row["kind"] = ColumnKind.TODO if row["position"] == 0 and kind is not ColumnKind.DONE else kind
+    if schema < ACTIONS and table == "capture" and row.get("summary"):
+        row["summary"] = _complete_summary(schema, row["summary"])
+
+
+def _complete_summary(schema: int, text: str) -> str:
+    summary: dict[str, Any] = msgspec.json.decode(text, type=dict[str, Any])
+    if schema < THUMBNAILS:
+        summary |= {"screenshot_version": 1, "main_error": None}
+    summary["counts"]["actions"] = 0
+    return msgspec.json.encode(summary).decode()
 
 
 MOVE_RESOLVED = """

@@ -6,7 +6,7 @@ import {
   mergeStreams,
   selectMoments,
 } from '../../src/app/captures/timeline/timeline';
-import type { ConsoleEntry, ErrorEntry, NetworkEntry } from '../../generated/api';
+import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../generated/api';
 
 const line = (ts: number, level: string, ...args: string[]) => ({ seq: ts, ts, level, args }) as ConsoleEntry;
 const request = (ts: number, status: number | null, error?: string) =>
@@ -22,36 +22,42 @@ const request = (ts: number, status: number | null, error?: string) =>
 const failure = (ts: number, count = 1, name = 'TypeError') =>
   ({ seq: ts, ts, kind: 'error', name, message: 'nothing', count }) as ErrorEntry;
 
+const step = (ts: number, kind: string, words: string) => ({ number: ts, ts, kind, words }) as Step;
+
 describe('timeline', () => {
   const moments = mergeStreams(
     [line(1_000, 'log', 'started', 'now'), line(5_000, 'warn', 'price missing')],
     [request(2_000, 200), request(9_000, 422), request(9_500, null, 'net::ERR_FAILED')],
     [failure(6_000, 5)],
+    [step(500, 'click', 'Clicked button “Add”'), step(9_900, 'scroll', 'Scrolled the page')],
   );
 
   test('merges streams by time and describes each moment', () => {
     expect(moments.map(({ text, extent, tone }) => [text, extent, tone].join('|'))).toEqual([
+      'Clicked button “Add”||strong',
       'started now||plain',
       'POST /api/quote?x=1|200 · 48 ms|quiet',
       'price missing||warn',
       'TypeError: nothing|×5|error',
       'POST /api/quote?x=1|422 · 48 ms|error',
       'POST /api/quote?x=1|Failed|error',
+      'Scrolled the page||quiet',
     ]);
-    expect(new Set(moments.map(({ key }) => key)).size).toBe(6);
+    expect(new Set(moments.map(({ key }) => key)).size).toBe(8);
   });
 
   test('selects problems, and what is around the first error', () => {
     expect(selectMoments(moments, 'problems')).toHaveLength(4);
+    expect(selectMoments(moments, 'steps')).toHaveLength(2);
     expect(selectMoments(moments, 'around').map(({ ts }) => ts)).toEqual([5_000, 6_000]);
     expect(selectMoments(moments.slice(0, 2), 'around')).toHaveLength(2);
   });
 
   test('finds an error of the page before a failed request before a line of the console', () => {
-    const [, , , error, failed] = moments;
+    const [, , , , error, failed] = moments;
     expect(findTrouble(moments)).toBe(error);
     expect(findTrouble(moments.filter((each) => each !== error))).toBe(failed);
-    expect(findTrouble(mergeStreams([line(1, 'error', 'x')], [], []))?.text).toBe('x');
+    expect(findTrouble(mergeStreams([line(1, 'error', 'x')], [], [], []))?.text).toBe('x');
     expect(findTrouble([])).toBeUndefined();
   });
 

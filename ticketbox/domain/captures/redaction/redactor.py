@@ -6,18 +6,9 @@ are counted; what is already `[redacted]` stays.
 
 from collections.abc import Sequence
 
-from ticketbox.domain.captures.capture import (
-    BODY,
-    LINE,
-    TEXT,
-    URL,
-    ConsoleEntry,
-    Environment,
-    ErrorEntry,
-    NetworkEntry,
-    Page,
-    Redaction,
-)
+from ticketbox.domain.captures.actions import ActionEntry
+from ticketbox.domain.captures.capture import ConsoleEntry, Environment, ErrorEntry, NetworkEntry, Page, Redaction
+from ticketbox.domain.captures.fields import BODY, LINE, TEXT, URL
 from ticketbox.domain.captures.redaction.pairs import is_secret_argument
 from ticketbox.domain.captures.redaction.rules import RULES
 from ticketbox.domain.captures.redaction.secret_names import is_harmless_header
@@ -124,6 +115,18 @@ class Redactor:
             for frame in entry.frames:
                 frame.url = self.redact_url(frame.url)
                 frame.function = self._redact_optional(frame.function, LINE)
+
+    def redact_actions(self, entries: Sequence[ActionEntry]) -> None:
+        """Redact what a person did: the names and texts of elements, their locators, and addresses."""
+        for entry in entries:
+            entry.url = self._redact_optional(entry.url, URL)
+            entry.frame = self._redact_optional(entry.frame, URL)
+            if (target := entry.target) is not None:
+                target.role = self._redact_optional(target.role, LINE)
+                target.name = self._redact_optional(target.name, LINE)
+                target.test_id = self._redact_optional(target.test_id, LINE)
+                target.text = self._redact_optional(target.text, LINE)
+                target.selectors = [self.redact_text(each, LINE) for each in target.selectors]
 
     def _redact_arguments(self, arguments: list[str]) -> list[str]:
         """Redact what a console call printed: `console.log("token", value)` names its secret in another argument."""

@@ -2,7 +2,7 @@ import type { Health, HealthReason, Redaction, StreamHealth } from '../../../gen
 import { formatCount, joinWords } from '../ui/display/format';
 import { formatDuration } from './format';
 
-export const STREAMS = ['console', 'network', 'errors'] as const;
+export const STREAMS = ['console', 'network', 'errors', 'actions'] as const;
 export type StreamName = (typeof STREAMS)[number];
 
 const REASONS: Record<HealthReason, string> = {
@@ -17,11 +17,13 @@ const STREAM_LABELS: Record<StreamName, string> = {
   console: 'Console',
   network: 'Network',
   errors: 'Errors',
+  actions: 'Steps',
 };
 const SETTLING_MS = 1_000;
 
-/** Describe what a stream lacks and why; null if it is complete. */
-export function describeGaps(stream: StreamName, health: StreamHealth): string | null {
+/** Describe what a stream lacks and why; null if it is complete, or if the client doesn’t record it. */
+export function describeGaps(stream: StreamName, health: StreamHealth | undefined): string | null {
+  if (!health) return null;
   const why = health.reason ? `: ${REASONS[health.reason]}` : '';
   const subject = STREAM_LABELS[stream];
   const cut = health.dropped

@@ -1,9 +1,9 @@
-import type { ConsoleEntry, ErrorEntry, NetworkEntry } from '../../../../generated/api';
+import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../../../generated/api';
 import { isFailed } from '../network/requests';
 import { formatDuration, pathOf } from '../format';
 import { formatNumber } from '../../ui/display/dates';
 
-export type Tone = 'error' | 'warn' | 'quiet' | 'plain';
+export type Tone = 'error' | 'warn' | 'quiet' | 'plain' | 'strong';
 interface Common {
   /** Unique within the capture. */
   key: string;
@@ -19,6 +19,7 @@ export type Moment = Common &
     | { kind: 'error'; entry: ErrorEntry }
     | { kind: 'request'; entry: NetworkEntry }
     | { kind: 'console'; entry: ConsoleEntry }
+    | { kind: 'step'; entry: Step }
   );
 
 const AROUND_MS = 2_000;
@@ -28,10 +29,29 @@ export function mergeStreams(
   lines: ConsoleEntry[],
   requests: NetworkEntry[],
   errors: ErrorEntry[],
+  steps: Step[],
 ): Moment[] {
-  return [...lines.map(fromLine), ...requests.map(fromRequest), ...errors.map(fromError)].sort(
-    (a, b) => a.ts - b.ts,
-  );
+  const moments = [
+    ...steps.map(fromStep),
+    ...lines.map(fromLine),
+    ...requests.map(fromRequest),
+    ...errors.map(fromError),
+  ];
+  return moments.sort((a, b) => a.ts - b.ts);
+}
+
+function fromStep(entry: Step): Moment {
+  const isMinor = ['scroll', 'visibility', 'resize'].includes(entry.kind) || entry.synthetic;
+  const key = `step-${entry.number}`;
+  return {
+    kind: 'step',
+    key,
+    ts: entry.ts,
+    text: entry.words,
+    extent: '',
+    tone: isMinor ? 'quiet' : 'strong',
+    entry,
+  };
 }
 
 function fromLine(entry: ConsoleEntry): Moment {
@@ -83,10 +103,11 @@ export function findTrouble(moments: Moment[]): Moment | undefined {
   return bad.find(({ kind }) => kind === 'error') ?? bad.find(({ kind }) => kind === 'request') ?? bad[0];
 }
 
-export type View = 'all' | 'problems' | 'around';
+export type View = 'all' | 'steps' | 'problems' | 'around';
 
 /** The moments of a view. `around` needs something that went wrong. */
 export function selectMoments(moments: Moment[], view: View): Moment[] {
+  if (view === 'steps') return moments.filter(({ kind }) => kind === 'step');
   if (view === 'problems') return moments.filter(({ tone }) => tone === 'error' || tone === 'warn');
   const trouble = view === 'around' ? findTrouble(moments) : undefined;
   return trouble ? moments.filter(({ ts }) => Math.abs(ts - trouble.ts) <= AROUND_MS) : moments;

@@ -1,0 +1,126 @@
+"""A person's actions as numbered steps in words: "1. Opened /cart", "2. Clicked button “Apply gift card”".
+
+The extension writes the same words (web/src/recorder/actions/describe-action.ts); both are tested with
+tests/domain/captures/steps.json.
+"""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import urlsplit
+
+from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
+
+MAX_NAME = 80  # characters
+MAX_URL = 160
+
+_ROLES = {
+    "combobox": "combo box", "img": "image", "listitem": "list item", "menuitem": "menu item", "radio": "radio button",
+    "searchbox": "search field", "spinbutton": "number field", "textbox": "field", "treeitem": "tree item",
+}  # fmt: skip
+_VALUES = {
+    "color": "a color", "date": "a date", "email": "an email address", "number": "a number", "tel": "a phone number",
+    "time": "a time", "url": "an address",
+}  # fmt: skip
+
+
+class Step(ActionEntry, kw_only=True):
+    """An action with its place among all actions of the capture, and in words."""
+
+    number: int
+    words: str
+
+
+def build_steps(entries: Sequence[ActionEntry]) -> list[Step]:
+    """Number actions and describe them."""
+    return [
+        Step(
+            **{name: getattr(entry, name) for name in ActionEntry.__struct_fields__},
+            number=number,
+            words=describe_action(entry),
+        )
+        for number, entry in enumerate(entries, 1)
+    ]
+
+
+def describe_action(entry: ActionEntry) -> str:
+    """Describe an action in words, in the past tense."""
+    words = _describe(entry)
+    if entry.repeat > 1:
+        words = f"{words}, {entry.repeat:,} times"
+    return f"{words} (by a script)" if entry.synthetic else words
+
+
+def _describe(entry: ActionEntry) -> str:
+    target = entry.target
+    match entry.kind:
+        case ActionKind.NAVIGATE:
+            return f"Opened {_shorten_address(entry.url)}" if entry.url else "Opened a page"
+        case ActionKind.CLICK:
+            return f"Clicked {_name_element(target)}"
+        case ActionKind.INPUT:
+            return _describe_input(entry.value_kind or "", target)
+        case ActionKind.CHANGE:
+            place = _name_field(target)
+            if entry.value_kind == "option":
+                return f"Selected an option in {place}"
+            return f"Chose a file for {place}" if entry.value_kind == "file" else f"Changed {_name_element(target)}"
+        case ActionKind.SUBMIT:
+            return f"Submitted {_name_element(target)}"
+        case ActionKind.KEY:
+            place = f" in {_name_field(target)}" if target else ""
+            return f"Pressed {entry.key or 'a key'}{place}"
+        case ActionKind.SCROLL:
+            return f"Scrolled {_name_element(target) if target else 'the page'}"
+        case ActionKind.VISIBILITY:
+            return "Returned to the page" if entry.value_kind == "visible" else "Left the page"
+        case ActionKind.RESIZE:
+            return "Resized the window"
+
+
+def _describe_input(value: str, target: ActionTarget | None) -> str:
+    place = _name_field(target)
+    kind, _, length = value.partition(" ")
+    if kind == "private":
+        return "Typed into a private field"
+    if kind == "empty":
+        return f"Cleared {place}"
+    if kind in _VALUES:
+        return f"Typed {_VALUES[kind]} into {place}"
+    if not length:
+        return f"Typed into {place}"
+    return f"Typed {length} {'character' if length == '1' else 'characters'} into {place}"
+
+
+def _name_field(target: ActionTarget | None) -> str:
+    """Name a field by its label alone: what it is, is clear from what was done."""
+    name = target and _clip(target.name)
+    return f"“{name}”" if name else _name_element(target)
+
+
+def _name_element(target: ActionTarget | None) -> str:
+    if target is None:
+        return "the page"
+    role = "" if target.role is None else _ROLES.get(target.role, target.role)
+    name = _clip(target.name) or _clip(target.text)
+    if name:
+        return f"{role} “{name}”".lstrip()
+    place = target.test_id or (target.selectors[-1] if target.selectors else "")
+    if place:
+        return f"{role or 'element'} {_clip(place)}"
+    role = role or "element"
+    return f"{'an' if role[0] in 'aeiou' else 'a'} {role}"
+
+
+def _clip(text: str | None) -> str:
+    line = re.sub(r"\s+", " ", (text or "")[: 4 * MAX_NAME]).strip()
+    return line if len(line) <= MAX_NAME else line[: MAX_NAME - 1] + "…"
+
+
+def _shorten_address(url: str) -> str:
+    """Return the path and query of an address; all of it if it has no path."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url[:MAX_URL]
+    path = parts.path + (f"?{parts.query}" if parts.query else "") if parts.netloc else url
+    return path if len(path) <= MAX_URL else path[: MAX_URL - 1] + "…"
