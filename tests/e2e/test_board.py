@@ -228,6 +228,9 @@ def test_selected_cards_are_edited_by_key_and_undone(chromium: Chromium, world: 
         await page.keyboard.press("Control+z")
         await expect(page.get_by_text("2 tickets restored")).to_be_visible()
         assert labels() == [[], [], []]
+        await pick(page, "d", "Today")
+        await expect(page.locator(".chip", has_text="Today")).to_have_count(2)
+        await assert_accessible(page)
         await pick(page, "s", "Done")
         await expect(page.get_by_text("2 tickets moved to Done")).to_be_visible()
         assert await card_titles(page, "Done") == ["One", "Two"]

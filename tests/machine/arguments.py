@@ -120,6 +120,7 @@ def _fields(draw: Draw) -> dict[str, Callable[[], Any]]:
         "description": lambda: draw.of(WORDS),
         "priority": lambda: draw.of(["none", "high"]),
         "labels": lambda: draw.of([[], ["red"], ["red", "blue"]]),
+        "due_on": lambda: draw.of(["2026-12-24", "2027-01-01"]),
     }
 
 

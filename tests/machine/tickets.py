@@ -5,7 +5,8 @@ from typing import Any
 
 from tests.machine.model import ExpectedError, Row, State, conflict, invalid, not_found
 
-SHOWN = ("title", "description", "priority", "labels", "resolved", "branch", "source_url", "version", "status")
+SHOWN = ("title", "description", "priority", "labels", "resolved", "branch", "source_url", "version", "status",
+         "due_on")  # fmt: skip
 
 
 class Board(State):
@@ -106,7 +107,7 @@ class Board(State):
             "status": "active", "resolved": self.columns[column]["kind"] == "done", "assignees": set(),
             "claim": None, "leases": [], "archived": None,
             "created": self.by(), "updated": self.by(), "description": "", "priority": "none", "labels": [],
-            "branch": None, "source_url": None, **given,
+            "branch": None, "source_url": None, "due_on": None, **given,
         }  # fmt: skip
         row["pages"] = {row["source_url"]} - {None}
         self.tickets[key] = row

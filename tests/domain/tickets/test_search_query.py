@@ -116,6 +116,8 @@ def test_filters(query: str, found: tuple[Facet, tuple[str, ...], bool]) -> None
         ("updated:<1w", (None, NOW - 7 * DAY)),
         ("created:today", (NOVEMBER + 20 * DAY, NOVEMBER + 21 * DAY)),
         ("created:yesterday", (NOVEMBER + 19 * DAY, NOVEMBER + 20 * DAY)),
+        ("due:tomorrow", (NOVEMBER + 21 * DAY, NOVEMBER + 22 * DAY)),
+        ("due:<today", (None, NOVEMBER + 20 * DAY)),
     ],
 )
 def test_times(query: str, found: tuple[int | None, int | None]) -> None:

@@ -141,6 +141,7 @@ IN_ORDER = [
     {"label": "x"},
     {"assignee": "x"},
     {"label": "x", "assignee": "x", "resolved": True},
+    {"due_before": "2026-12-24", "resolved": False},
 ]
 
 
@@ -160,11 +161,12 @@ def test_page_of_a_project_is_read_from_an_index_in_order(
 
 
 CREATED = TimeTerm(TimeField.CREATED, 1, None, negated=False)
+DUE = TimeTerm(TimeField.DUE, None, 1, negated=False)
 UPDATED = TimeTerm(TimeField.UPDATED, None, 1, negated=True)
 
 
 @pytest.mark.parametrize("words", [(), (TextTerm("x", TextField.ANYWHERE, prefix=True, negated=False),)])
-@pytest.mark.parametrize("periods", [(), (CREATED,), (UPDATED, CREATED)])
+@pytest.mark.parametrize("periods", [(), (CREATED,), (UPDATED, CREATED), (DUE,)])
 @pytest.mark.parametrize("columns", [(), ((False, (1,)), (True, (2, 3)))])
 def test_search_reads_the_full_text_index_in_order(
     connection: sqlite3.Connection,

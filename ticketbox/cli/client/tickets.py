@@ -89,6 +89,7 @@ def _list_properties(found: Json) -> list[str]:
                 f"{found['priority']} priority" if found["priority"] != "none" else "",
                 ", ".join(found["labels"]),
                 "assigned to " + ", ".join(each["name"] for each in found["assignees"]) if found["assignees"] else "",
+                f"due {found['due_on']}" if found.get("due_on") else "",
                 f"claimed by {_format_author(claim['by'])}, ends {format_age(claim['until'])}" if claim else "",
                 f"branch {found['branch']}" if found["branch"] else "",
             ],

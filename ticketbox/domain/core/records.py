@@ -16,6 +16,15 @@ Time = Annotated[
     ),
 ]
 
+Day = Annotated[
+    str,
+    Meta(
+        description="A day, without a time zone (RFC 3339, full-date).",
+        examples=["2026-12-24"],
+        extra_json_schema={"format": "date"},
+    ),
+]
+
 
 class Person(msgspec.Struct, frozen=True):
     """A user with their display name."""

@@ -4,7 +4,7 @@ from enum import StrEnum
 
 import msgspec
 
-from ticketbox.domain.core.records import By, Person, Time
+from ticketbox.domain.core.records import By, Day, Person, Time
 
 
 class Priority(StrEnum):
@@ -105,6 +105,7 @@ class Ticket(msgspec.Struct, frozen=True):
     priority: Priority
     labels: list[str]
     assignees: list[Person]
+    due_on: Day | None
     branch: str | None
     claim: Claim | None
     source_url: str | None

@@ -38,6 +38,7 @@ class TimeField(StrEnum):
 
     CREATED = "created"
     UPDATED = "updated"
+    DUE = "due"
 
 
 class ValueKind(StrEnum):
@@ -78,6 +79,7 @@ FILTERS = (
     ),
     SearchFilter(TimeField.CREATED, "When it was created", ValueKind.TIME, _AGES),
     SearchFilter(TimeField.UPDATED, "When it last changed", ValueKind.TIME, _AGES),
+    SearchFilter(TimeField.DUE, "When it is due", ValueKind.TIME, ("today", "tomorrow", "<today")),
     SearchFilter(TextField.TITLE, "Word in the title", ValueKind.WORDS),
     SearchFilter(TextField.ERROR, "Word in an error", ValueKind.WORDS),
     SearchFilter(TextField.PAGE, "Word in the page's address", ValueKind.WORDS),

@@ -86,6 +86,7 @@ _TERM = re.compile(
 _AGO = re.compile(r"([0-9]{1,4})([hdwmy])", re.ASCII)
 _DAY = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", re.ASCII)
 _COMPARED = re.compile(r"(>=|<=|>|<)?(.*)", re.DOTALL)
+_DAYS = {"yesterday": -1, "today": 0, "tomorrow": 1}
 _HOURS = {"h": 1, "d": 24, "w": 168, "m": 720, "y": 8760}
 
 
@@ -115,7 +116,7 @@ def parse_query(text: str, now: int, *, typing: bool = False) -> SearchQuery:
                 text_term = term.read_text(_TEXT_FIELDS[key], typing=False)
                 if text_term is None:
                     raise term.build_error("there is nothing to search for")
-            case "created" | "updated":
+            case "created" | "updated" | "due":
                 periods.append(term.read_period(now))
                 continue
             case _:
@@ -233,8 +234,8 @@ class _TermReader:
         """Parse a time: its first millisecond, and the first one after it."""
         today = datetime.fromtimestamp(now / 1000, UTC).replace(hour=0, minute=0, second=0, microsecond=0)
         try:
-            if text in {"today", "yesterday"}:
-                day = today - timedelta(days=text == "yesterday")
+            if text in _DAYS:
+                day = today + timedelta(days=_DAYS[text])
             elif ago := _AGO.fullmatch(text):
                 at = now - int(ago[1]) * _HOURS[ago[2]] * 3_600_000
                 return at, at
@@ -248,7 +249,8 @@ class _TermReader:
             return begin, begin + 86_400_000
         except (ValueError, OverflowError):
             raise self.build_error(
-                "a time is a day such as 2026-01-31, an RFC 3339 time, today, yesterday, or 7d for seven days ago"
+                "a time is a day such as 2026-01-31, an RFC 3339 time, today, yesterday, tomorrow,"
+                " or 7d for seven days ago"
             ) from None
 
 

@@ -1,5 +1,6 @@
 """Types of input fields that several operations share, with their limits."""
 
+from datetime import date
 from typing import Annotated
 
 import msgspec
@@ -66,6 +67,10 @@ Email = Annotated[
     match_whole(r"[^@\s\x00-\x1f\x7f]+@[^@\s\x00-\x1f\x7f]+"),
 ]
 Password = Annotated[str, Meta(min_length=10, max_length=200, description="At least 10 characters."), _TEXT]
+DueDate = Annotated[
+    date,
+    Meta(description="The day by which the ticket should be done, such as `2026-12-24`.", examples=["2026-12-24"]),
+]
 Secret = Annotated[str, Meta(min_length=1, max_length=200)]
 
 

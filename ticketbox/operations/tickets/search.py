@@ -17,7 +17,7 @@ from ticketbox.operations.core.lookups import CompanyId, ProjectId, list_ticket_
 from ticketbox.operations.core.names import explain_empty_list, resolve_company_id, resolve_project_id
 from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
+from ticketbox.operations.tickets.lists import StatusFilter, TicketStatus
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import records, search_scope
 from ticketbox.store.tickets import search as index

@@ -14,7 +14,7 @@ from ticketbox.domain.tickets.records import Likeness, Resemblance, SimilarTicke
 from ticketbox.operations.core.inputs import Text, Url
 from ticketbox.operations.core.lookups import TicketId, find_readable_ticket
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
+from ticketbox.operations.tickets.lists import StatusFilter, TicketStatus
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import records, similar
 from ticketbox.store.tickets.similar import SimilarMatch

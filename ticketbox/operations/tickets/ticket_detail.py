@@ -34,7 +34,7 @@ from ticketbox.domain.tickets.records import CaptureSummary, Claim, Comment, Sta
 from ticketbox.domain.work.records import WorkQuestion
 from ticketbox.operations.core.lookups import TicketId, resolve_ticket_id
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.tickets import StatusFilter, TicketStatus
+from ticketbox.operations.tickets.lists import StatusFilter, TicketStatus
 from ticketbox.store.captures import assets, captures
 from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs

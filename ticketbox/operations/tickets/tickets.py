@@ -1,39 +1,26 @@
-"""Listing, creating and editing tickets."""
+"""Creating and editing tickets."""
 
-from datetime import datetime
-from enum import StrEnum
 from typing import Annotated
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.captures.fingerprints import fingerprint_page
-from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import ApprovalRequired, InvalidField, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.domain.tickets.records import Priority, Status, Ticket
-from ticketbox.operations.core.inputs import Branch, Label, Labels, Markdown, Title, Url, normalize_labels
+from ticketbox.domain.tickets.records import Priority, Ticket
+from ticketbox.operations.core.inputs import Branch, DueDate, Labels, Markdown, Title, Url, normalize_labels
 from ticketbox.operations.core.lookups import (
     ColumnId,
-    CompanyId,
     Key,
     ProjectId,
-    Reference,
     TicketId,
     Version,
     find_writable,
     find_writable_column,
 )
-from ticketbox.operations.core.names import (
-    explain_empty_list,
-    resolve_column_id,
-    resolve_company_id,
-    resolve_project_id,
-    resolve_user_id,
-)
-from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_mentioned
 from ticketbox.operations.tickets.gates import check_gates
@@ -42,116 +29,10 @@ from ticketbox.operations.tickets.placing import choose_column, place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
-from ticketbox.store.core.visibility import VisibleRow, find_visible_row
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets import lists, positions, similar, tickets
-from ticketbox.store.tickets.lists import Sort, TicketFilter
+from ticketbox.store.tickets import positions, similar, tickets
 from ticketbox.store.tickets.tickets import NewTicket
-
-
-class StatusFilter(StrEnum):
-    """Which tickets a list or a look-up includes."""
-
-    ACTIVE = "active"
-    ARCHIVED = "archived"
-    ALL = "all"
-
-    @property
-    def statuses(self) -> tuple[Status, ...]:
-        """The statuses that the filter includes."""
-        return tuple(Status) if self is StatusFilter.ALL else (Status(self.value),)
-
-
-TicketStatus = Annotated[StatusFilter, Meta(description="`active` (the default), `archived` or `all`.")]
-
-_UNASSIGNED = "none"
-
-
-class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Returns tickets that match all the given filters."""
-
-    company_id: CompanyId | None = None
-    project_id: ProjectId | None = None
-    column_id: ColumnId | None = None
-    status: TicketStatus = StatusFilter.ACTIVE
-    assignee: (
-        Annotated[
-            Reference,
-            Meta(description="A member's id, email address or name, `me`, or `none` for unassigned tickets."),
-        ]
-        | None
-    ) = None
-    label: Annotated[Label, Meta(description="Only tickets with this label, ignoring case.")] | None = None
-    priority: Priority | None = None
-    resolved: Annotated[bool, Meta(description="Only resolved tickets, or only unresolved ones.")] | None = None
-    ready: Annotated[bool, Meta(description="Only tickets that claim_next_ticket could claim.")] = False
-    updated_since: (
-        Annotated[datetime, Meta(tz=True, description="Only tickets updated since this time, in RFC 3339.")] | None
-    ) = None
-    sort: Annotated[Sort, Meta(description="`-` means descending; `position` requires column_id.")] = Sort.UPDATED_DOWN
-    limit: Limit = 50
-    cursor: Cursor | None = None
-
-
-@operation(
-    "list_tickets",
-    scope=Scope.READ,
-    budget=Budget.READ,
-    rest="GET /tickets",
-    brief=True,
-    tool=Tool(
-        "List tickets",
-        "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
-        {"project_id": "Webshop", "assignee": "me", "status": "active"},
-        core=True,
-    ),
-)
-def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
-    """List the tickets that the caller can see.
-
-    Archived tickets are listed only with status `archived` or `all`.
-    """
-    if args.sort is Sort.POSITION and args.column_id is None:
-        raise InvalidField("sort", "sorting by position requires column_id")
-    company, project, column, assignee = _resolve_filters(tx, actor, args)
-    wanted = TicketFilter(
-        statuses=args.status.statuses,
-        sort=args.sort,
-        company=company,
-        project=project,
-        column=column,
-        assignee=assignee,
-        unassigned=args.assignee == _UNASSIGNED,
-        label=None if args.label is None else args.label.strip(),
-        priority=args.priority,
-        resolved=args.resolved,
-        ready=args.ready,
-        updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
-    )
-    after = decode_cursor(actor, args, lists.count_sort_keys(wanted.sort))
-    page = build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
-    if page.items or after is not None:
-        return page
-    note = explain_empty_list(tx, actor, company=company, project=project, column=column, user=assignee)
-    return msgspec.structs.replace(page, note=note)
-
-
-def _resolve_filters(tx: Read, actor: Actor, args: ListTickets) -> tuple[str | None, ...]:
-    """Return the ids of the company, project, column and assignee; a column's name is one of the project, if given.
-
-    Raises InvalidRequest for names.
-    """
-    company = None if args.company_id is None else resolve_company_id(actor, args.company_id)
-    project = None if args.project_id is None else resolve_project_id(tx, actor, args.project_id)
-    column, assignee = args.column_id, args.assignee
-    home = None if project is None else find_visible_row(tx, actor.viewer, "project", project)
-    if column is not None and (project is None or home is not None):
-        column = resolve_column_id(tx, actor, column, None if home is None else home.project)
-    if assignee == _UNASSIGNED:
-        assignee = None
-    elif assignee is not None:
-        assignee = resolve_user_id(tx, actor, assignee, field="assignee")
-    return company, project, column, assignee
 
 
 class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -167,6 +48,7 @@ class CreateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     labels: Labels = []
     source_url: Url | None = None
     branch: Branch | None = None
+    due_on: DueDate | None = None
     idempotency_key: Key | None = None
 
 
@@ -197,6 +79,7 @@ def create_ticket(tx: Write, actor: Actor, args: CreateTicket) -> Ticket:
         labels=normalize_labels(args.labels),
         source_url=args.source_url,
         branch=args.branch,
+        due_on=None if args.due_on is None else args.due_on.isoformat(),
     )
     return insert_ticket(tx, actor, row, new)[1]
 
@@ -238,6 +121,7 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     description: Markdown | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     labels: Labels | UnsetType = UNSET
+    due_on: Annotated[DueDate | None, Meta(description="null removes it.")] | UnsetType = UNSET
     resolved: (
         Annotated[
             bool,
@@ -263,16 +147,18 @@ class UpdateTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ),
 )
 def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
-    """Change a ticket's title, description, priority or labels, or mark it resolved or unresolved."""
+    """Change a ticket's title, description, priority, labels or due date, or mark it resolved or unresolved."""
     fields = {
         name: value
-        for name in ("title", "description", "priority", "labels", "resolved")
+        for name in ("title", "description", "priority", "labels", "due_on", "resolved")
         if (value := getattr(args, name)) is not UNSET
     }
     if not fields:
-        raise InvalidRequest("nothing to change; send title, description, priority, labels or resolved")
+        raise InvalidRequest("nothing to change; send title, description, priority, labels, due_on or resolved")
     if "title" in fields:
         fields["title"] = fields["title"].strip()
+    if fields.get("due_on") is not None:
+        fields["due_on"] = fields["due_on"].isoformat()
     if "labels" in fields:
         fields["labels"] = normalize_labels(fields["labels"])
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)

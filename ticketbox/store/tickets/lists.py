@@ -56,7 +56,17 @@ class TicketFilter(msgspec.Struct, frozen=True):
     priority: Priority | None = None
     resolved: bool | None = None
     updated_since: int | None = None
+    due_before: str | None = None
     ready: bool = False
+
+
+_CONDITIONS = {
+    "column": "i.column_id = (SELECT id FROM board_column WHERE public_id = :column)",
+    "priority": "i.priority = :priority",
+    "resolved": "i.resolved = :resolved",
+    "updated_since": "i.updated_at >= :updated_since",
+    "due_before": "i.due_on < :due_before",
+}
 
 
 def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
@@ -87,14 +97,7 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
         )
     if wanted.unassigned:
         where.append("NOT EXISTS (SELECT 1 FROM ticket_assignee a WHERE a.ticket_id = i.id)")
-    if wanted.column is not None:
-        where.append("i.column_id = (SELECT id FROM board_column WHERE public_id = :column)")
-    if wanted.priority is not None:
-        where.append("i.priority = :priority")
-    if wanted.resolved is not None:
-        where.append("i.resolved = :resolved")
-    if wanted.updated_since is not None:
-        where.append("i.updated_at >= :updated_since")
+    where += [condition for name, condition in _CONDITIONS.items() if getattr(wanted, name) is not None]
     if wanted.ready:
         where.append(READY)
         if wanted.column is None:
@@ -152,6 +155,7 @@ def build_parameters(
         "priority": None if wanted.priority is None else PRIORITIES.index(wanted.priority),
         "resolved": wanted.resolved,
         "updated_since": wanted.updated_since,
+        "due_before": wanted.due_before,
         "limit": limit,
         **{f"after{number}": value for number, value in enumerate(after or ())},
     }

@@ -27,7 +27,7 @@ _COLUMNS = {
     "column_id": "c.public_id", "column": "c.name", "position": "t.position",
     "title": "t.title", "description": "t.description",
     "status": "t.status", "resolved": "t.resolved", "priority": "t.priority", "labels": "t.labels",
-    "branch": "t.branch", "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at",
+    "due_on": "t.due_on", "branch": "t.branch", "claimed_by": "t.claimed_by", "claimed_at": "t.claimed_at",
     "claimed_until": "t.claimed_until", "run": "w.run", "session_id": "w.public_id", "session_state": "w.state",
     "source_url": "t.source_url", "capture_summary": "k.summary",
     "comment_count": "t.comment_count", "version": "t.version", "created_at": "t.created_at",
@@ -66,7 +66,7 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
     (
         key, public_id, project_key, number, company, project, project_name,
         column, column_name, position, title, description, status,
-        resolved, priority, labels, branch, claimed_by, claimed_at, claimed_until,
+        resolved, priority, labels, due_on, branch, claimed_by, claimed_at, claimed_until,
         run, session_id, session_state, source_url, summary, comments, version, created_at, created_by,
         updated_at, updated_by, archived_at, archived_by,
     ) = row  # fmt: skip
@@ -98,6 +98,7 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
         PRIORITIES[int(priority)],
         _labels.decode(labels),
         assigned.get(key, []),
+        due_on,
         branch,
         claim,
         source_url,

@@ -33,7 +33,11 @@ _COLUMNS_BY_FIELD = {
     TextField.PAGE: "address",
     TextField.BRANCH: "branch",
 }
-_TIME_COLUMNS = {TimeField.CREATED: "t.created_at", TimeField.UPDATED: "t.updated_at"}
+_TIME_COLUMNS = {
+    TimeField.CREATED: "t.created_at",
+    TimeField.UPDATED: "t.updated_at",
+    TimeField.DUE: "unixepoch(t.due_on) * 1000",
+}
 _EXCERPTS = {"description": 3, "comments": 4, "errors": 6, "console": 7, "page": 5, "branch": 2, "id": 0}
 
 
@@ -111,7 +115,7 @@ def compose_query(question: IndexQuery) -> str:
     for number, period in enumerate(question.periods):
         column = _TIME_COLUMNS[period.moment]
         bounds = f"{column} >= :least{number} AND {column} < :most{number}"
-        where.append(f"NOT ({bounds})" if period.negated else bounds)
+        where.append(f"NOT ifnull({bounds}, 0)" if period.negated else bounds)
     more = "".join(f" AND {part}" for part in where)
     beside = _HIGHLIGHT_COLUMNS if any(not text.negated for text in question.texts) else ""
     return f"""{WITH_VISIBLE_PROJECTS}

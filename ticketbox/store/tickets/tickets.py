@@ -58,12 +58,13 @@ class NewTicket(msgspec.Struct, frozen=True):
     labels: list[str]
     source_url: str | None
     branch: str | None = None
+    due_on: str | None = None
 
 
 INSERT_TICKET = """
 INSERT INTO ticket (public_id, project_id, column_id, position, title, description, priority, labels, branch,
-  source_url, created_at, created_by, updated_at, updated_by, number, resolved)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15,
+  source_url, created_at, created_by, updated_at, updated_by, number, due_on, resolved)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16,
   (SELECT kind = 'done' FROM board_column WHERE id = ?3))
 """
 
@@ -84,7 +85,7 @@ def insert_ticket(tx: Write, new: NewTicket, byline: int) -> tuple[int, str]:
         INSERT_TICKET,
         (public_id, new.project, new.column, new.position, new.title, new.description,
          PRIORITIES.index(new.priority), labels, new.branch, new.source_url, tx.now, byline, tx.now, byline,
-         allocate_number(tx, new.project)),
+         allocate_number(tx, new.project), new.due_on),
     )  # fmt: skip
     _index_labels(tx, key, new.labels)
     return key, public_id
@@ -109,6 +110,7 @@ class TicketChanges(msgspec.Struct, frozen=True):
     description: str | UnsetType = UNSET
     priority: Priority | UnsetType = UNSET
     resolved: bool | UnsetType = UNSET
+    due_on: str | UnsetType | None = UNSET
 
 
 def update_ticket(tx: Write, key: int, changes: TicketChanges) -> None:
@@ -122,6 +124,7 @@ def update_ticket(tx: Write, key: int, changes: TicketChanges) -> None:
         description=changes.description,
         priority=rank,
         resolved=changes.resolved,
+        due_on=changes.due_on,
     )
 
 

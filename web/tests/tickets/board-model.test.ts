@@ -13,7 +13,13 @@ function layout(): string[] {
 }
 
 beforeEach(() => {
-  board = new BoardModel('proj_1', { assignee: null, label: null, priority: null, resolved: null });
+  board = new BoardModel('proj_1', {
+    assignee: null,
+    label: null,
+    priority: null,
+    resolved: null,
+    due: null,
+  });
   board.lanes = ['todo', 'doing', 'done'].map((id) => new Lane({ id, name: id } as Column));
   board.lanes[0]!.tickets = [
     ticket('a', { position: 2 }),

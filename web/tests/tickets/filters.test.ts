@@ -3,7 +3,7 @@ import type { Ticket } from '../../generated/api';
 import { matchesFilters, parseFilters, toQuery, type Filters } from '../../src/app/tickets/list/filters';
 import { ticket } from './tickets';
 
-const NONE: Filters = { assignee: null, label: null, priority: null, resolved: null };
+const NONE: Filters = { assignee: null, label: null, priority: null, resolved: null, due: null };
 
 test('filters are parsed from the query of the address', () => {
   expect(parseFilters(new URLSearchParams('assignee=me&priority=high&q=x'))).toEqual({
@@ -17,6 +17,10 @@ test('filters become the query of list_tickets', () => {
   expect(toQuery(NONE)).toEqual({});
   expect(toQuery({ ...NONE, label: 'ui', resolved: 'false' })).toEqual({ label: 'ui', resolved: false });
   expect(toQuery({ ...NONE, resolved: 'true' }).resolved).toBe(true);
+  expect(toQuery({ ...NONE, due: 'overdue' })).toMatchObject({
+    resolved: false,
+    due_before: expect.stringMatching(/^\d{4}-\d{2}-\d{2}$/),
+  });
 });
 
 describe('matchesFilters', () => {
@@ -32,6 +36,9 @@ describe('matchesFilters', () => {
     ['other priority', { priority: 'high' }, { priority: 'low' }, false],
     ['open', { resolved: 'false' }, { resolved: false }, true],
     ['open, but resolved', { resolved: 'false' }, { resolved: true }, false],
+    ['overdue', { due: 'overdue' }, { due_on: '2020-01-01' }, true],
+    ['overdue, but done', { due: 'overdue' }, { due_on: '2020-01-01', resolved: true }, false],
+    ['overdue, but not due yet', { due: 'overdue' }, { due_on: '2999-01-01' }, false],
     ['one of two filters', { label: 'ui', priority: 'high' }, { labels: ['ui'] }, false],
   ])('%s', (_, filters, fields, matches) => {
     expect(matchesFilters(ticket('t', fields), { ...NONE, ...filters }, 'ann')).toBe(matches);

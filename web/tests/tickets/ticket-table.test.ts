@@ -30,6 +30,7 @@ beforeEach(() => {
     label: null,
     priority: null,
     resolved: null,
+    due: null,
   });
 });
 

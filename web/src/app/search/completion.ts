@@ -102,6 +102,7 @@ function completeValue(
 }
 
 function describeValue(value: string): string | undefined {
+  if (value === '<today') return 'before today';
   const days = /^>(\d+)d$/.exec(value)?.[1];
   return days && `in the last ${days} days`;
 }

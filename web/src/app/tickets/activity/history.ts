@@ -1,4 +1,5 @@
 import type { Event } from '../../../../generated/api';
+import { formatDay } from '../../ui/display/dates';
 import { joinWords } from '../../ui/display/format';
 import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
 
@@ -88,6 +89,8 @@ function describeFieldChange(field: string, { from, to }: Change): string {
       return `changed the title from “${String(from)}” to “${String(to)}”`;
     case 'priority':
       return `set the priority to ${PRIORITIES.find(({ value }) => value === to)?.label ?? String(to)}`;
+    case 'due_on':
+      return to ? `set the due date to ${formatDay(String(to))}` : 'removed the due date';
     case 'resolved':
       return to ? 'resolved the ticket' : 'reopened the ticket';
     case 'labels':

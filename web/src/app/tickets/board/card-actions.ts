@@ -1,5 +1,6 @@
 import Archive from '@lucide/svelte/icons/archive';
 import Bot from '@lucide/svelte/icons/bot';
+import CalendarDays from '@lucide/svelte/icons/calendar-days';
 import SignalHigh from '@lucide/svelte/icons/signal-high';
 import MoveRight from '@lucide/svelte/icons/move-right';
 import Tag from '@lucide/svelte/icons/tag';
@@ -11,6 +12,7 @@ export const CARD_ACTIONS = [
   { name: 'priority', key: 'p', label: 'Priority', icon: SignalHigh },
   { name: 'label', key: 'l', label: 'Label', icon: Tag },
   { name: 'status', key: 's', label: 'Status', icon: MoveRight },
+  { name: 'due', key: 'd', label: 'Due date', icon: CalendarDays },
   { name: 'archive', key: 'e', label: 'Archive', icon: Archive },
 ] as const;
 

@@ -2,6 +2,7 @@ import type { Column, Priority, Ticket } from '../../../../generated/api';
 import { api, unwrap } from '../../core/client';
 import { describeError } from '../../core/problem';
 import { toasts } from '../../core/toasts.svelte';
+import { formatDay } from '../../ui/display/dates';
 import { formatCount } from '../../ui/display/format';
 import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
 
@@ -14,7 +15,7 @@ interface Edit {
 
 const at = (ticket: Ticket) => ({ path: { ticket_id: ticket.id } });
 
-const patch = (ticket: Ticket, body: { priority?: Priority; labels?: string[] }) =>
+const patch = (ticket: Ticket, body: { priority?: Priority; labels?: string[]; due_on?: string | null }) =>
   unwrap(api.PATCH('/tickets/{ticket_id}', { params: { ...at(ticket), header: { 'If-Match': '*' } }, body }));
 
 const move = (ticket: Ticket, column: string | null) =>
@@ -46,6 +47,14 @@ export function editLabel(label: string, isAdded: boolean): Edit {
       return patch(ticket, { labels: isAdded ? [...others, label] : others });
     },
     revert: (before) => patch(before, { labels: before.labels }),
+  };
+}
+
+export function editDueDate(day: string | null): Edit {
+  return {
+    done: day ? `due ${formatDay(day)}` : 'without due date',
+    run: (ticket) => patch(ticket, { due_on: day }),
+    revert: (before) => patch(before, { due_on: before.due_on }),
   };
 }
 

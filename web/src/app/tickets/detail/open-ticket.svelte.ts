@@ -17,7 +17,7 @@ import { loadNewestSession } from '../work/work-sessions.svelte';
 const INCLUDED = 50; // the comments and events that the ticket includes
 const MAX_TRIES = 5;
 
-type Fields = Partial<Pick<Ticket, 'title' | 'description' | 'priority' | 'labels' | 'resolved'>>;
+type Fields = Partial<Pick<Ticket, 'title' | 'description' | 'priority' | 'labels' | 'due_on' | 'resolved'>>;
 
 /** Someone else changed the same text. `theirs` is the saved ticket. */
 export class EditConflictError extends Error {

@@ -1,4 +1,5 @@
 import type { Priority, Ticket } from '../../../../generated/api';
+import { findUrgency, toDay } from '../properties/due-dates';
 
 /** The filters of a board, table or archive. They are in the address, so that a view can be shared. */
 export interface Filters {
@@ -6,9 +7,10 @@ export interface Filters {
   label: string | null;
   priority: Priority | null;
   resolved: 'true' | 'false' | null;
+  due: 'overdue' | null;
 }
 
-export const FILTER_NAMES = ['assignee', 'label', 'priority', 'resolved'] as const;
+export const FILTER_NAMES = ['assignee', 'label', 'priority', 'resolved', 'due'] as const;
 
 /** Parse the filters from the query of the address. */
 export function parseFilters(query: URLSearchParams): Filters {
@@ -21,7 +23,8 @@ export function toQuery(filters: Filters) {
     assignee: filters.assignee ?? undefined,
     label: filters.label ?? undefined,
     priority: filters.priority ?? undefined,
-    resolved: filters.resolved === null ? undefined : filters.resolved === 'true',
+    resolved: filters.due ? false : filters.resolved === null ? undefined : filters.resolved === 'true',
+    due_before: filters.due ? toDay(new Date()) : undefined,
   };
 }
 
@@ -36,6 +39,7 @@ export function matchesFilters(ticket: Ticket, filters: Filters, me: string): bo
         : ticket.assignees.some((each) => each.id === assignee))) &&
     (label === undefined || ticket.labels.some((each) => each.toLowerCase() === label)) &&
     (filters.priority === null || ticket.priority === filters.priority) &&
-    (filters.resolved === null || String(ticket.resolved) === filters.resolved)
+    (filters.resolved === null || String(ticket.resolved) === filters.resolved) &&
+    (filters.due === null || findUrgency(ticket, toDay(new Date())) === 'overdue')
   );
 }

@@ -86,3 +86,6 @@ export const formatDateTime = (at: string, zone?: string | null): string => loca
 
 /** Format a number with separators. */
 export const formatNumber = (value: number): string => local.number(value);
+
+/** Format a day such as 2026-12-24: "Dec 24"; its year only if it is another one. */
+export const formatDay = (day: string): string => local.date(`${day}T12:00:00`, Date.now());

@@ -1,0 +1,146 @@
+"""Listing tickets, with filters."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.clock import format_rfc3339, to_epoch_ms
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.tickets.records import Priority, Status, Ticket
+from ticketbox.operations.core.inputs import Label
+from ticketbox.operations.core.lookups import ColumnId, CompanyId, ProjectId, Reference
+from ticketbox.operations.core.names import (
+    explain_empty_list,
+    resolve_column_id,
+    resolve_company_id,
+    resolve_project_id,
+    resolve_user_id,
+)
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.store.core.visibility import find_visible_row
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import lists
+from ticketbox.store.tickets.lists import Sort, TicketFilter
+
+
+class StatusFilter(StrEnum):
+    """Which tickets a list or a look-up includes."""
+
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+    ALL = "all"
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """The statuses that the filter includes."""
+        return tuple(Status) if self is StatusFilter.ALL else (Status(self.value),)
+
+
+TicketStatus = Annotated[StatusFilter, Meta(description="`active` (the default), `archived` or `all`.")]
+
+_UNASSIGNED = "none"
+
+
+class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Returns tickets that match all the given filters."""
+
+    company_id: CompanyId | None = None
+    project_id: ProjectId | None = None
+    column_id: ColumnId | None = None
+    status: TicketStatus = StatusFilter.ACTIVE
+    assignee: (
+        Annotated[
+            Reference,
+            Meta(description="A member's id, email address or name, `me`, or `none` for unassigned tickets."),
+        ]
+        | None
+    ) = None
+    label: Annotated[Label, Meta(description="Only tickets with this label, ignoring case.")] | None = None
+    priority: Priority | None = None
+    resolved: Annotated[bool, Meta(description="Only resolved tickets, or only unresolved ones.")] | None = None
+    ready: Annotated[bool, Meta(description="Only tickets that claim_next_ticket could claim.")] = False
+    updated_since: (
+        Annotated[datetime, Meta(tz=True, description="Only tickets updated since this time, in RFC 3339.")] | None
+    ) = None
+    due_before: Annotated[date, Meta(description="Only tickets that are due before this day.")] | None = None
+    overdue: Annotated[bool, Meta(description="Only unresolved tickets whose due date has passed, in UTC.")] = False
+    sort: Annotated[Sort, Meta(description="`-` means descending; `position` requires column_id.")] = Sort.UPDATED_DOWN
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_tickets",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /tickets",
+    brief=True,
+    tool=Tool(
+        "List tickets",
+        "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
+        {"project_id": "Webshop", "assignee": "me", "status": "active"},
+        core=True,
+    ),
+)
+def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
+    """List the tickets that the caller can see.
+
+    Archived tickets are listed only with status `archived` or `all`.
+    """
+    if args.sort is Sort.POSITION and args.column_id is None:
+        raise InvalidField("sort", "sorting by position requires column_id")
+    company, project, column, assignee = _resolve_filters(tx, actor, args)
+    wanted = TicketFilter(
+        statuses=args.status.statuses,
+        sort=args.sort,
+        company=company,
+        project=project,
+        column=column,
+        assignee=assignee,
+        unassigned=args.assignee == _UNASSIGNED,
+        label=None if args.label is None else args.label.strip(),
+        priority=args.priority,
+        resolved=False if args.overdue and args.resolved is None else args.resolved,
+        due_before=_find_first_day_after(tx, args),
+        ready=args.ready,
+        updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
+    )
+    after = decode_cursor(actor, args, lists.count_sort_keys(wanted.sort))
+    page = build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
+    if page.items or after is not None:
+        return page
+    note = explain_empty_list(tx, actor, company=company, project=project, column=column, user=assignee)
+    return msgspec.structs.replace(page, note=note)
+
+
+def _find_first_day_after(tx: Read, args: ListTickets) -> str | None:
+    """Return the first day on which tickets needn't be due to be listed."""
+    days = [] if args.due_before is None else [args.due_before.isoformat()]
+    if args.overdue:
+        days.append(format_rfc3339(tx.now)[:10])
+    return min(days, default=None)
+
+
+def _resolve_filters(tx: Read, actor: Actor, args: ListTickets) -> tuple[str | None, ...]:
+    """Return the ids of the company, project, column and assignee; a column's name is one of the project, if given.
+
+    Raises InvalidRequest for names.
+    """
+    company = None if args.company_id is None else resolve_company_id(actor, args.company_id)
+    project = None if args.project_id is None else resolve_project_id(tx, actor, args.project_id)
+    column, assignee = args.column_id, args.assignee
+    home = None if project is None else find_visible_row(tx, actor.viewer, "project", project)
+    if column is not None and (project is None or home is not None):
+        column = resolve_column_id(tx, actor, column, None if home is None else home.project)
+    if assignee == _UNASSIGNED:
+        assignee = None
+    elif assignee is not None:
+        assignee = resolve_user_id(tx, actor, assignee, field="assignee")
+    return company, project, column, assignee
