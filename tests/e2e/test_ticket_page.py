@@ -23,7 +23,7 @@ HOSTILE = f"""{SCRIPT}
 ```
 """
 
-SOON = r"(\w+ \d+, )?\d\d:\d\d"  # tomorrow has its day before it
+SOON = r"(\w+ \d+, )?\d+:\d\d [AP]M"  # tomorrow has its day before it
 
 
 def page_of(ticket: dict[str, str]) -> str:
