@@ -113,7 +113,6 @@ def test_server_matches_openapi(stage: Stage, tmp_path: Path, kind: str) -> None
     # It got through to the operations, and wasn't only refused at the door.
     assert statuses["200"] > 20
     assert statuses["201"] > 20
-    assert "429" not in statuses
 
 
 @pytest.mark.long
