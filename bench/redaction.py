@@ -9,7 +9,7 @@ from bench.machine import describe_machine, format_table
 from bench.uploads import screenshot, streams
 from ticketbox.domain.captures.capture import Stream
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.captures.streams import decode_stream
+from ticketbox.domain.captures.sent_streams import read_stream
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.operations.captures.preparation import CreateCapture, Envelope, process_capture
 
@@ -27,8 +27,8 @@ def main() -> None:
     }  # fmt: skip
 
     def redact() -> float:
-        console = decode_stream(Stream.CONSOLE, parts["console"])
-        network = decode_stream(Stream.NETWORK, parts["network"])
+        console = list(read_stream(Stream.CONSOLE, parts["console"], lambda _: None)[0])
+        network = list(read_stream(Stream.NETWORK, parts["network"], lambda _: None)[0])
         redactor = Redactor()
         started = time.process_time()
         redactor.redact_console(console)

@@ -12,6 +12,7 @@ from filelock import FileLock, Timeout
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.memory import return_large_blocks
 from ticketbox.edge.asgi import ASGIApp
 from ticketbox.edge.edge import Edge
 from ticketbox.edge.site import Site
@@ -63,13 +64,19 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
 
     Raises UnusableFile for a file that can't be served, or that another server has open.
     """
+    return_large_blocks()
     with lock_file(settings.db) as guard:
         prepare_file(settings.db, log.info)
         guard.lock()
         clock = Clock()
         listeners = Listeners(settings.max_event_streams)
         database = await Database.open(
-            settings.db, clock, publish=listeners.publish, public_url=settings.public_url, guard=guard
+            settings.db,
+            clock,
+            publish=listeners.publish,
+            public_url=settings.public_url,
+            guard=guard,
+            wait_seconds=settings.max_queue_seconds,
         )
         services = Services(
             database,
@@ -82,6 +89,8 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             client_metadata=ClientMetadata(settings.client_metadata),
             max_uploads=settings.max_uploads,
             min_upload_rate=settings.min_upload_rate,
+            max_capture_seconds=settings.max_capture_seconds,
+            max_queue_seconds=settings.max_queue_seconds,
         )
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)

@@ -22,6 +22,8 @@ DEFAULT_KEEP = 14
 DEFAULT_EVENT_STREAMS = 500
 DEFAULT_UPLOADS = 4
 DEFAULT_UPLOAD_RATE = 4096
+DEFAULT_CAPTURE_SECONDS = 5
+DEFAULT_QUEUE_SECONDS = 15
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,6 +53,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_event_streams: int = DEFAULT_EVENT_STREAMS
     max_uploads: int = DEFAULT_UPLOADS
     min_upload_rate: int = DEFAULT_UPLOAD_RATE
+    max_capture_seconds: int = DEFAULT_CAPTURE_SECONDS
+    max_queue_seconds: int = DEFAULT_QUEUE_SECONDS
     relay: "EmailServer | None" = None
 
     @property

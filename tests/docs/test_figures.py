@@ -16,7 +16,7 @@ from tests.docs.pages import ROOT, blocks, headings, table, tables, words
 from ticketbox import settings
 from ticketbox.cli import main
 from ticketbox.domain.accounts import passwords, secrets
-from ticketbox.domain.captures import capture, filters, streams
+from ticketbox.domain.captures import capture, filters, sent_streams, streams
 from ticketbox.domain.captures.images import annotations, processing
 from ticketbox.domain.captures.images.formats import raster
 from ticketbox.domain.captures.redaction.rules import RULES
@@ -33,10 +33,10 @@ from ticketbox.operations.accounts import profile, sessions
 from ticketbox.operations.captures import assets, preparation
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
-from ticketbox.operations.core import listeners, upload_slots, waiting
+from ticketbox.operations.core import listeners, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
-from ticketbox.store.file import database
+from ticketbox.store.file import readers
 
 DOCS = ROOT / "docs"
 API, CAPTURES, COMPANIES, EVENTS, LIMITS, TOKENS = (
@@ -89,12 +89,12 @@ def test_limits_page_matches_the_code() -> None:
         for heading in ("Budgets", "Before authentication", "Requests", "Uploads", "Captures and files", "Others")
     )
     assert uploading == {
-        "uploads read at a time": f"{settings.DEFAULT_UPLOADS}; others wait",
+        "uploads in memory at a time": f"{settings.DEFAULT_UPLOADS}; others wait",
         "of an account": f"{settings.DEFAULT_UPLOADS // 2}",
         "of a credential": "1",
         "slowest upload": f"{settings.DEFAULT_UPLOAD_RATE:,} bytes a second, measured over "
         f"{uploads.PAUSE_SECONDS:.0f} s",
-        "wait for a turn": f"{upload_slots.WAIT_SECONDS:.0f} s",
+        "wait for a turn": f"{settings.DEFAULT_QUEUE_SECONDS} s",
     }
     assert budgets == {
         "reads of a token": f"{limits.DEFAULT_READS} a minute",
@@ -135,7 +135,7 @@ def test_limits_page_matches_the_code() -> None:
         "MCP message": f"{endpoint.MAX_MESSAGE // MIB} MiB; with a file {endpoint.MAX_FILE_MESSAGE // MIB} MiB",
         "whole upload": f"{preparation.MAX_UPLOAD // MIB} MiB",
         "time for an upload to arrive": f"{uploads.UPLOAD_SECONDS:.0f} s",
-        "a database query": f"{database.READ_SECONDS:.0f} s",
+        "a database query": f"{readers.READ_SECONDS:.0f} s",
         "items on a page of a list": f"{bounds['minimum']} to {bounds['maximum']}, {default} by default",
         "an answer kept under its Idempotency-Key": f"{DAY // MINUTE // 60} h",
     }
@@ -144,8 +144,10 @@ def test_limits_page_matches_the_code() -> None:
         "image": f"{raster.MAX_PIXELS // 1_000_000} megapixels, and {raster.MAX_SIDE:,} pixels per side",
         "WebP image": f"{raster.MAX_WEBP_PIXELS // 1_000_000} megapixels",
         "a stored stream": f"{streams.MAX_BYTES // MIB} MiB and {streams.MAX_ENTRIES:,} entries",
-        "a sent stream": f"{streams.MAX_INFLATED // MIB} MiB inflated, {streams.MAX_READ:,} entries and "
-        f"{streams.MAX_QUOTES // 2:,} strings",
+        "a sent stream": f"{sent_streams.MAX_INFLATED // MIB} MiB inflated, {sent_streams.MAX_READ:,} entries and "
+        f"{sent_streams.MAX_QUOTES // 2:,} strings",
+        "strings in one entry": f"{sent_streams.MAX_ENTRY_QUOTES // 2:,}",
+        "processor time of a capture": f"{settings.DEFAULT_CAPTURE_SECONDS} s; longer ones get 413",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
         "attachments in one capture": f"{preparation.MAX_ATTACHMENTS}",
         "attachments of a ticket": f"{assets.MAX_ATTACHMENTS_PER_TICKET}",
@@ -203,8 +205,8 @@ def test_captures_page_describes_health_and_truncation() -> None:
     assert words([row[0] for row in statuses]) == [status.value for status in capture.HealthStatus]
     assert words([row[0] for row in reasons]) == [reason.value for reason in capture.HealthReason]
     assert f"at most {streams.MAX_ENTRIES:,} entries and {streams.MAX_BYTES // MIB} MiB" in prose(CAPTURES)
-    assert f"the {streams.EDGE_ENTRIES} oldest and the {streams.EDGE_ENTRIES} newest" in prose(CAPTURES)
-    assert f"Beyond {streams.MAX_READ:,} entries or {streams.MAX_INFLATED // MIB} MiB" in prose(CAPTURES)
+    assert f"the {sent_streams.EDGE_ENTRIES} oldest and the {sent_streams.EDGE_ENTRIES} newest" in prose(CAPTURES)
+    assert f"Beyond {sent_streams.MAX_READ:,} entries or {sent_streams.MAX_INFLATED // MIB} MiB" in prose(CAPTURES)
     assert f"within {filters.AROUND_MS // 1000} s of it" in prose(CAPTURES)
 
 

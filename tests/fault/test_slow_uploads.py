@@ -13,13 +13,12 @@ from tests.fault.test_stop import connect, serialize, wait_until_body_is_read
 from tests.http.core.test_metrics import figures
 from tests.support.seed import PatchedServer, capture_parts
 from tests.support.server import Box, World, copy_initialized_file, eventually, expect_error, ok
-from ticketbox.operations.core import upload_slots
+from ticketbox.domain.core import fair_queue
 
-# A body may pause for 2 s instead of 10 s, and an upload waits for 2 s instead of 15 s.
+# A body may pause for 2 s instead of 10 s.
 QUICK = """
 from ticketbox.http import uploads
-from ticketbox.operations.core import upload_slots
-uploads.PAUSE_SECONDS = upload_slots.WAIT_SECONDS = 2.0
+uploads.PAUSE_SECONDS = 2.0
 from ticketbox.cli import main
 main()
 """
@@ -32,7 +31,7 @@ Drip = Callable[[str, int], None]
 @pytest.fixture(scope="module")
 def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     db = copy_initialized_file(tmp_path_factory.mktemp("slow"))
-    with PatchedServer(QUICK, db, "--min-upload-rate", str(MIN_RATE)) as running:
+    with PatchedServer(QUICK, db, "--min-upload-rate", str(MIN_RATE), "--max-queue-seconds", "2") as running:
         yield running
 
 
@@ -78,11 +77,11 @@ def test_slow_uploads_of_one_account_leave_half_of_the_slots_to_others(box: Box,
     third = slow.owner.client("tickets:write")
     with ThreadPoolExecutor() as pool:
         refused = pool.submit(third.post, "/captures", files=capture_parts(slow.project, 1))
-        eventually(lambda: figures(box)["ticketbox_uploads_waiting", ()] == 1)
+        eventually(lambda: figures(box)["ticketbox_queue_waiting", (("queue", "uploads"),)] == 1)
         ok(other.api.post("/captures", files=capture_parts(other.project, 2)))
         answer = refused.result()
     expect_error(answer, 503, "unavailable")
-    assert answer.headers["retry-after"] == str(upload_slots.RETRY_SECONDS)
+    assert answer.headers["retry-after"] == str(fair_queue.RETRY_SECONDS)
     assert figures(box)[REFUSALS, (("queue", "uploads"), ("reason", "wait"))] == 1
 
 
@@ -93,7 +92,7 @@ def test_credential_has_one_slot_and_its_next_upload_waits_for_it(box: Box, drip
     ok(world.api.post("/captures", files=capture_parts(world.project, 3)))
     with ThreadPoolExecutor() as pool:
         waiting = pool.submit(box.client(token).post, "/captures", files=capture_parts(world.project, 4))
-        eventually(lambda: figures(box)["ticketbox_uploads_waiting", ()] == 1)
+        eventually(lambda: figures(box)["ticketbox_queue_waiting", (("queue", "uploads"),)] == 1)
         expect_error(waiting.result(), 503, "unavailable")
 
 

@@ -16,10 +16,10 @@ from hypothesis import given
 
 from tests.fuzz.mutations import mutate_samples, samples
 from tests.support.long_runs import TIMES, Record, hypothesis_settings
+from tests.support.streams import decode_stream
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.captures.capture import NetworkEntry, Page, Stream
 from ticketbox.domain.captures.har import build_har
-from ticketbox.domain.captures.streams import decode_stream as read_stream
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.domain.core import ids
 from ticketbox.domain.core.outbound_addresses import is_public_address
@@ -54,7 +54,7 @@ def stream(name: str) -> Callable[[bytes], None]:
     def target(data: bytes) -> None:
         envelope(samples("envelope")[0], **{name: data})
         if name == "network":
-            entries: list[NetworkEntry] = read_stream(Stream.NETWORK, data)
+            entries: list[NetworkEntry] = decode_stream(Stream.NETWORK, data)
             page = Page("https://shop.example/", "")
             msgspec.json.encode(build_har(page, 0.0, entries, "1"))
 

@@ -66,7 +66,7 @@ async def test_ended_sessions_lose_address_and_browser_after_30_days(here: House
     ):
         here.now += days * DAY
         await run_round(services, SweepProgress())
-        assert await services.read(list_known) == expected
+        assert await services.database.read(list_known) == expected
 
 
 @on_a_file
@@ -84,7 +84,7 @@ async def test_nothing_is_deleted_by_its_age_after_a_jump_of_the_clock(here: Hou
 
     async def sweep() -> int:
         await run_round(services, SweepProgress(), 1, deletes_by_age=watch.is_trusted())
-        return await services.read(count)
+        return await services.database.read(count)
 
     await services.database.write(insert)
     here.now += 200 * DAY

@@ -8,6 +8,7 @@ from urllib.parse import quote
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.streams import encode_stream
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
@@ -20,7 +21,6 @@ from ticketbox.domain.captures.capture import (
     NetworkResponse,
 )
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
-from ticketbox.domain.captures.streams import encode_stream
 
 ALPHANUMERIC = string.ascii_letters + string.digits
 KEYS = st.sampled_from(sorted(str.split(

@@ -6,6 +6,7 @@ import json
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.support.streams import cut_stream, decode_stream, encode_stream
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
@@ -19,7 +20,8 @@ from ticketbox.domain.captures.capture import (
     Stream,
 )
 from ticketbox.domain.captures.excerpt import build_excerpt, write_entry
-from ticketbox.domain.captures.streams import EDGE_ENTRIES, cut_stream, decode_stream, encode_stream, is_failure
+from ticketbox.domain.captures.sent_streams import EDGE_ENTRIES
+from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.core.problems import Problem
 from ticketbox.domain.core.tokens import estimate_tokens
 

@@ -13,17 +13,14 @@ import click
 from ticketbox.cli.core.email_server import add_email_options, read_email_options
 from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
+from ticketbox.cli.core.sharing_options import add_sharing_options
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 from ticketbox.settings import (
-    DEFAULT_EVENT_STREAMS,
     DEFAULT_HOST,
     DEFAULT_KEEP,
     DEFAULT_PORT,
-    DEFAULT_UPLOAD_RATE,
-    DEFAULT_UPLOADS,
     Settings,
     parse_public_url,
 )
@@ -88,34 +85,7 @@ STOP_SECONDS = 7
     type=DURATION,
     help="Delete captures of tickets this long after they were archived, such as 180d.  [default: never]",
 )
-@click.option(
-    "--max-deliveries",
-    default=DEFAULT_DELIVERIES,
-    show_default=True,
-    type=click.IntRange(1, 1000),
-    help="How many webhook deliveries are sent at a time; a company has a quarter of them at most.",
-)
-@click.option(
-    "--max-event-streams",
-    default=DEFAULT_EVENT_STREAMS,
-    show_default=True,
-    type=click.IntRange(1, 100_000),
-    help="How many event streams are open at a time; an account has a tenth of them at most, a company half.",
-)
-@click.option(
-    "--max-uploads",
-    default=DEFAULT_UPLOADS,
-    show_default=True,
-    type=click.IntRange(1, 64),
-    help="How many uploads are read at a time; each takes up to 32 MB of memory.",
-)
-@click.option(
-    "--min-upload-rate",
-    default=DEFAULT_UPLOAD_RATE,
-    show_default=True,
-    type=click.IntRange(0),
-    help="The slowest upload, in bytes per second; 0 allows any.",
-)
+@add_sharing_options
 @add_email_options
 @click.option(
     "--log-format",
@@ -141,15 +111,12 @@ def serve(
     backup_keep: int,
     backup_dir: Path | None,
     drop_captures_after: int | None,
-    max_deliveries: int,
-    max_event_streams: int,
-    max_uploads: int,
-    min_upload_rate: int,
     smtp_url: str | None,
     smtp_url_file: Path | None,
     smtp_from: str | None,
     log_format: str,
     open_browser: bool | None,
+    **sharing: int,
 ) -> None:
     """Serve a file: the web app, the API and MCP."""
     if (tls_cert is None) != (tls_key is None):
@@ -176,12 +143,9 @@ def serve(
             backup_keep=backup_keep,
             backup_dir=backup_dir,
             drop_captures_after=drop_captures_after,
-            max_deliveries=max_deliveries,
-            max_event_streams=max_event_streams,
-            max_uploads=max_uploads,
-            min_upload_rate=min_upload_rate,
             relay=relay,
             log_format=log_format,
+            **sharing,
         )
         run(settings, listener, open_browser=is_at_desktop() if open_browser is None else open_browser)
 

@@ -1,5 +1,6 @@
 """Metrics for Prometheus at `/metrics`: for this machine, or with a token (docs/operate/monitoring.md, "Metrics")."""
 
+import asyncio
 import typing
 from collections import Counter as Tally
 from collections.abc import Callable, Iterator
@@ -76,13 +77,11 @@ class Metrics:
 
     async def render(self, accept: str) -> tuple[bytes, str]:
         """Render all metrics in the newest format that `accept` allows. Returns the text and its media type."""
-        self._state.backlogs = await self._services.read(
+        self._state.backlogs = await self._services.database.read(
             lambda tx: (webhook_outbox.load_backlog(tx), email_outbox.load_backlog(tx))
         )
         encode, media_type = choose_encoder(accept)
-        text = await self._services.run_in_worker(
-            typing.cast(Callable[[CollectorRegistry], bytes], encode), self._registry
-        )
+        text = await asyncio.to_thread(typing.cast(Callable[[CollectorRegistry], bytes], encode), self._registry)
         return text, media_type
 
 
@@ -105,7 +104,6 @@ class _ServerState(Collector):
             "ticketbox_waiting_calls", "Calls that wait for an event.", self._services.listeners.waiting
         )
         yield GaugeMetricFamily("ticketbox_event_streams", "Open event streams.", self._services.listeners.streams)
-        yield GaugeMetricFamily("ticketbox_uploads_waiting", "Uploads that wait.", self._services.uploads.waiting)
         yield from self._collect_queues()
         yield from self._collect_database()
         if self.backlogs is not None:
@@ -113,6 +111,10 @@ class _ServerState(Collector):
 
     def _collect_queues(self) -> Iterator[Metric]:
         times = self._services.queue_times
+        waiting = GaugeMetricFamily("ticketbox_queue_waiting", "Calls that wait in queues, by queue.", labels=["queue"])
+        for queue in self._services.list_queues():
+            waiting.add_metric([queue.name], queue.waiting)
+        yield waiting
         waits = HistogramMetricFamily("ticketbox_queue_wait_seconds", "Waits in queues, by queue.", labels=["queue"])
         for queue, buckets, total in times.list_waits():
             waits.add_metric([queue], buckets, total)

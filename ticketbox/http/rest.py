@@ -39,7 +39,7 @@ from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Body, Operation, Registry
 from ticketbox.operations.core.schemas import list_answer_types
-from ticketbox.operations.core.upload_slots import UploadSlots
+from ticketbox.operations.core.services import Services
 
 PREFIX = "/api/v1"
 MAX_JSON = 4 * 1024 * 1024
@@ -82,7 +82,7 @@ class Api:
 
 
 def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) -> Endpoint:
-    decode = _build_decoder(operation, dispatcher.services.uploads)
+    decode = _build_decoder(operation, dispatcher.services)
     lax = operation.body is Body.NONE
     # Answers that any token can read contain no secrets: a secret is shown once, to the person who created it.
     contains_no_secret = operation.scope is scopes.Scope.READ and not operation.writes
@@ -92,7 +92,13 @@ def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) ->
         if contains_no_secret:
             allow_compression(scope)
         if operation.body is Body.MULTIPART:
-            await dispatcher.admit(operation, context)
+            actor = await dispatcher.admit(operation, context)
+            async with dispatcher.services.uploads.hold((actor.user, actor.credential)):
+                return await run(scope, receive)
+        return await run(scope, receive)
+
+    async def run(scope: Scope, receive: Receive) -> Answer | EventStream:
+        context: RequestContext = scope["context"]
         try:
             arguments = await decode(scope, receive)
         except Problem:
@@ -109,7 +115,7 @@ def _build_endpoint(operation: Operation, dispatcher: Dispatcher, site: Site) ->
     return handle
 
 
-def _build_decoder(operation: Operation, uploads: UploadSlots) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
+def _build_decoder(operation: Operation, services: Services) -> Callable[[Scope, Receive], Awaitable[dict[str, Any]]]:
     """Return a function that reads a request into the operation's map of arguments."""
     fields = {field.encode_name: field.type for field in msgspec.structs.fields(operation.arguments)}
     lists = {name for name, kind in fields.items() if _is_list(kind)}
@@ -139,7 +145,7 @@ def _build_decoder(operation: Operation, uploads: UploadSlots) -> Callable[[Scop
             if operation.body is Body.JSON:
                 sent = await _read_json_body(scope, receive)
             else:
-                sent = await read_upload(operation, scope, receive, uploads)
+                sent = await read_upload(operation, scope, receive, services)
         if unknown := sent.keys() & (in_path | accepted):
             raise InvalidField(min(unknown), "unknown field")
         arguments.update(sent)

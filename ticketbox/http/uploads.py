@@ -24,7 +24,7 @@ from ticketbox.domain.core.problems import (
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_chunks
 from ticketbox.operations.captures.preparation import MAX_ATTACHMENTS, MAX_UPLOAD
 from ticketbox.operations.core.registry import Operation
-from ticketbox.operations.core.upload_slots import UploadSlots
+from ticketbox.operations.core.services import Services
 
 UPLOAD_SECONDS = 180.0
 PAUSE_SECONDS = 10.0  # how long a body may pause, and be slower than the minimum rate
@@ -33,11 +33,11 @@ MAX_ENVELOPE = 1024 * 1024
 _FRAMING = 64 * 1024
 
 
-async def read_upload(operation: Operation, scope: Scope, receive: Receive, slots: UploadSlots) -> dict[str, Any]:
+async def read_upload(operation: Operation, scope: Scope, receive: Receive, services: Services) -> dict[str, Any]:
     """Read a multipart body into arguments: JSON parts decoded, files as bytes.
 
-    Raises UnsupportedMediaType, PayloadTooLarge, InvalidRequest, Unavailable if no slot is free, and RequestTimeout for
-    a body that takes too long or arrives at less than the minimum rate.
+    Raises UnsupportedMediaType, PayloadTooLarge, InvalidRequest, and RequestTimeout for a body that takes too long or
+    arrives at less than the minimum rate.
     """
     media_type, options = cast(
         tuple[str, dict[str, str]], parse_options_header(get_header(scope, b"content-type") or "")
@@ -48,11 +48,10 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive, slot
     reader = _Reader(operation)
     try:
         with PushMultipartParser(boundary, max_segment_count=MAX_ATTACHMENTS + 8, strict=True) as parser:
-            async with slots.hold(scope["context"].actor):
-                chunks = read_chunks(scope, receive, MAX_UPLOAD + _FRAMING, UPLOAD_SECONDS)
-                async for chunk in _require_rate(chunks, slots):
-                    for event in parser.parse(chunk):
-                        reader.read_event(event)
+            chunks = read_chunks(scope, receive, MAX_UPLOAD + _FRAMING, UPLOAD_SECONDS)
+            async for chunk in _require_rate(chunks, services):
+                for event in parser.parse(chunk):
+                    reader.read_event(event)
     except ParserLimitReached:
         raise PayloadTooLarge("too many parts, or too long part headers") from None
     except (MultipartError, UnicodeDecodeError) as error:
@@ -60,16 +59,16 @@ async def read_upload(operation: Operation, scope: Scope, receive: Receive, slot
     return reader.get_arguments()
 
 
-async def _require_rate(chunks: AsyncIterator[bytes], slots: UploadSlots) -> AsyncIterator[bytes]:
+async def _require_rate(chunks: AsyncIterator[bytes], services: Services) -> AsyncIterator[bytes]:
     """Yield the chunks of a body; each extends its time by as long as it may take. Raises RequestTimeout."""
-    now, min_rate = asyncio.get_running_loop().time, slots.min_rate
+    now, min_rate = asyncio.get_running_loop().time, services.min_upload_rate
     deadline = now() + PAUSE_SECONDS
     while True:
         try:
             async with asyncio.timeout_at(deadline if min_rate else None):
                 chunk = await anext(chunks, None)
         except TimeoutError:
-            slots.record_slow_upload()
+            services.queue_times.record_refusal(services.uploads.name, "rate")
             raise RequestTimeout(f"the upload is slower than {min_rate:,} bytes a second") from None
         if chunk is None:
             return

@@ -135,7 +135,7 @@ class Handlers:
         if result is None and call.card.operation.waits:
             return ToolResult("null", None)  # nothing came; the tool has no output schema
         if isinstance(result, Content):
-            result = await self._scale_picture(result)
+            result = await self._scale_picture(result, context)
             images = [result] if answers.is_picture(result) else []
         else:
             images = await self._load_images(result, context)
@@ -161,11 +161,13 @@ class Handlers:
         page["items"] = page["items"][:kept]
         return {**page, "omitted": matched - len(page["items"])}
 
-    async def _scale_picture(self, content: Content) -> Content:
+    async def _scale_picture(self, content: Content, context: RequestContext) -> Content:
         """Scale a picture that is too large for a model."""
         if not answers.is_picture(content) or len(content.data) < processing.MODEL_BYTES:
             return content
-        picture = await self._dispatcher.services.run_in_worker(processing.scale_image, content.data)
+        assert context.actor is not None
+        workers = self._dispatcher.services.rendering
+        picture = await workers.run(context.actor.share, processing.scale_image, content.data)
         return msgspec.structs.replace(
             content, data=picture.data, media_type=picture.media_type, width=picture.width, height=picture.height
         )

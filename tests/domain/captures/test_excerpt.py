@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
+from tests.support.streams import decode_stream, encode_stream
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
@@ -20,7 +21,7 @@ from ticketbox.domain.captures.capture import (
 )
 from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt, write_entry
 from ticketbox.domain.captures.fields import LINE
-from ticketbox.domain.captures.streams import decode_stream, encode_stream, is_failure
+from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.core.tokens import estimate_tokens
 
 HEADERS = {f"x-header-{n}": "value" * 4 for n in range(20)}

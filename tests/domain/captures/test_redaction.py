@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.streams import decode_stream, encode_stream
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
 from ticketbox.domain.captures.capture import (
@@ -23,7 +24,6 @@ from ticketbox.domain.captures.capture import (
 )
 from ticketbox.domain.captures.fields import LINE, URL
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
-from ticketbox.domain.captures.streams import decode_stream, encode_stream
 
 S = "Zq9xW7vK2mP4sT8u"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----"

@@ -9,12 +9,12 @@ import pytest
 from bench.uploads import streams
 from tests.docs.pages import ROOT, tables
 from tests.support.redaction_corpus import Sample, list_harmless_lines, list_secrets
+from tests.support.streams import decode_stream
 from ticketbox.domain.captures.capture import ConsoleEntry, Level, Redaction, Stream
 from ticketbox.domain.captures.redaction import gates
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
 from ticketbox.domain.captures.redaction.rules import RULES, lower_text
 from ticketbox.domain.captures.redaction.secret_scanner import SecretScanner
-from ticketbox.domain.captures.streams import decode_stream
 
 SECRETS = list_secrets()
 HARMLESS = list_harmless_lines()

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.streams import cut_stream, decode_stream, encode_stream
+from ticketbox.domain.captures import sent_streams
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
@@ -25,12 +27,10 @@ from ticketbox.domain.captures.capture import (
 )
 from ticketbox.domain.captures.filters import filter_console, filter_errors, filter_network
 from ticketbox.domain.captures.health import describe_health
+from ticketbox.domain.captures.sent_streams import read_stream
 from ticketbox.domain.captures.streams import (
     MAX_BODY,
     MIB,
-    cut_stream,
-    decode_stream,
-    encode_stream,
     is_failure,
     shorten_bodies,
     slice_page,
@@ -155,23 +155,63 @@ class TestDecode:
         finally:
             tracemalloc.stop()
 
-    def test_too_many_entries_are_rejected_unread(self):
-        with pytest.raises(PayloadTooLarge, match="10 entries"):
-            decode_stream(Stream.CONSOLE, json.dumps([LINE] * 11).encode(), max_entries=10)
-        disguised = json.dumps([LINE] * 11).encode().replace(b'"ts"', b'"t\\u0073"')
-        with pytest.raises(PayloadTooLarge):
-            decode_stream(Stream.CONSOLE, disguised, max_entries=10)
+    def test_too_many_entries_are_rejected_unread(self, monkeypatch: pytest.MonkeyPatch):
+        monkeypatch.setattr(sent_streams, "MAX_READ", 10)
+        body = json.dumps([LINE] * 11).encode()
+        for sent in (body, body.replace(b'"ts"', b'"t\\u0073"')):
+            with pytest.raises(PayloadTooLarge, match="10 entries"):
+                decode_stream(Stream.CONSOLE, sent)
+        assert len(decode_stream(Stream.CONSOLE, json.dumps([LINE] * 10).encode())) == 10
 
     def test_too_many_strings_are_rejected_unread(self):
-        entry = json.dumps([LINE | {"args": [""] * 800_000}]).encode()
+        lines = json.dumps([LINE | {"args": [""] * 100}] * 8_000).encode()
         with pytest.raises(PayloadTooLarge, match="strings"):
-            decode_stream(Stream.CONSOLE, entry)
+            decode_stream(Stream.CONSOLE, lines)
+        with pytest.raises(InvalidRequest, match=r"console\[0\]: too many strings"):
+            decode_stream(Stream.CONSOLE, json.dumps([LINE | {"args": [""] * 6_000}]).encode())
+
+    @pytest.mark.parametrize("stream", Stream)
+    def test_worth_is_that_of_the_whole_entry(self, stream: Stream):
+        """Entries are chosen by a part of them, before they are decoded."""
+        parts: list[dict[str, Any]] = {
+            Stream.CONSOLE: [{"level": level.value} for level in Level],
+            Stream.NETWORK: [
+                {"status": status, "error": error, "response": {"omitted_reason": reason}}
+                for status in (None, 200, 399, 400, 500)
+                for error in (None, "failed")
+                for reason in (None, "policy", "unavailable")
+            ],
+            Stream.ERRORS: [{}],
+            Stream.ACTIONS: [{}],
+        }[stream]
+        body = json.dumps([SAMPLES[stream] | part for part in parts]).encode()
+        failures = sent_streams.find_failures(stream, body)
+        assert failures == [is_failure(entry) for entry in decode_stream(stream, body)]
+
+    def test_only_entries_that_are_stored_are_prepared(self):
+        prepared: list[float] = []
+        body = json.dumps([LINE | {"seq": number} for number in range(20_000)]).encode()
+        kept, dropped = read_stream(Stream.CONSOLE, body, lambda entry: prepared.append(entry.seq))
+        assert (len(kept), dropped, len(prepared)) == (5_000, 15_000, 5_000)
+
+    def test_stream_is_decoded_in_little_memory(self):
+        """Decoded together, these strings need 100 MB."""
+        lines = b",".join([b'{"seq":1,"ts":1,"level":"log","args":[%s]}' % b",".join([b'"a"'] * 100)] * 7_000)
+        sent = gzip.compress(b"[%s]" % lines)
+        del lines
+        tracemalloc.start()
+        try:
+            kept, _ = read_stream(Stream.CONSOLE, sent, lambda _: None)
+            assert sum(len(entry.args) for entry in kept) == 500_000
+            assert tracemalloc.get_traced_memory()[1] < 20 * MIB
+        finally:
+            tracemalloc.stop()
 
     def test_more_entries_than_are_kept_can_be_read(self):
         body = json.dumps([LINE | {"args": ["x" * 200_000]}] * 50).encode()
-        kept, dropped = cut_stream(decode_stream(Stream.CONSOLE, gzip.compress(body)))
+        kept, dropped = read_stream(Stream.CONSOLE, gzip.compress(body), lambda _: None)
         assert dropped == 9
-        assert len(encode_stream(kept)) <= 8 * MIB
+        assert len(kept.encode()) <= 8 * MIB
 
 
 class TestCut:
@@ -357,6 +397,6 @@ def test_bodies_are_cut_to_what_is_kept() -> None:
         id="r1", ts=1, method="GET", url="https://a.example/", status=200, type="fetch", duration_ms=1.0,
         request=whole, response=long,
     )  # fmt: skip
-    shorten_bodies([entry])
+    shorten_bodies(entry)
     assert (len(entry.request.body or ""), entry.request.omitted_reason) == (MAX_BODY, None)
     assert (len(entry.response.body or ""), entry.response.omitted_reason) == (MAX_BODY, OmittedReason.LIMIT)

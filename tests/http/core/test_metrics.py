@@ -85,7 +85,7 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
             "ticketbox_info", "ticketbox_buckets", "ticketbox_writer_queue", "ticketbox_database_bytes",
             "ticketbox_wal_bytes", "ticketbox_disk_free_bytes", "ticketbox_deliveries_waiting",
             "ticketbox_deliveries_oldest_seconds", "ticketbox_webhooks_disabled", "ticketbox_mails_waiting",
-            "ticketbox_mails_oldest_seconds", "ticketbox_waiting_calls", "ticketbox_uploads_waiting",
+            "ticketbox_mails_oldest_seconds", "ticketbox_waiting_calls", "ticketbox_queue_waiting",
             "ticketbox_event_streams",
         },
     }  # fmt: skip
@@ -99,7 +99,14 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
         ("ticketbox_http_request_seconds_count", "surface"),
         ("ticketbox_http_request_seconds_sum", "surface"),
         ("ticketbox_refusals_total", "code"),
+        ("ticketbox_queue_waiting", "queue"),
+        ("ticketbox_queue_wait_seconds_bucket", "le", "queue"),
+        ("ticketbox_queue_wait_seconds_count", "queue"),
+        ("ticketbox_queue_wait_seconds_sum", "queue"),
     }
+    assert {sample.labels["queue"] for sample in ours["ticketbox_queue_waiting"].samples} == {
+        "uploads", "captures", "rendering", "passwords", "readers",
+    }  # fmt: skip
     seconds = ours["ticketbox_http_request_seconds"].samples
     bounds = [*map(str, BUCKETS), "+Inf"]
     assert BUCKETS == (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)

@@ -14,7 +14,7 @@ import pytest
 
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.problems import NotFound, StorageFull, Unavailable
-from ticketbox.store.file import database
+from ticketbox.store.file import database, readers
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import CommittedEvent, Database, Read, Write
 from ticketbox.store.file.migrate import prepare_file
@@ -277,7 +277,7 @@ def test_failed_step_is_rolled_back_alone(path: Path) -> None:
 
 
 def test_slow_read_is_interrupted_and_the_reader_is_free_again(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "READ_SECONDS", 0.2)
+    monkeypatch.setattr(readers, "READ_SECONDS", 0.2)
     endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
     async def wait() -> float:
@@ -325,7 +325,7 @@ def test_interrupted_read_leaves_no_transaction_open(path: Path, monkeypatch: py
         "PROGRESS_STEPS": 1,
         "READ_SECONDS": 0.1,
     }.items():
-        monkeypatch.setattr(database, name, value)
+        monkeypatch.setattr(readers, name, value)
     endless = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
 
     async def look() -> None:
@@ -334,6 +334,25 @@ def test_interrupted_read_leaves_no_transaction_open(path: Path, monkeypatch: py
                 with pytest.raises(Unavailable):
                     await db.read(lambda tx: tx.fetch_value(endless), brief=brief)
             assert await db.read(lambda tx: tx.fetch_value("SELECT 1"), brief=brief) == 1
+
+    asyncio.run(look())
+
+
+def test_one_credential_leaves_a_reader_to_the_others(path: Path) -> None:
+    async def look() -> None:
+        async with open_database(path) as db:
+            released = threading.Event()
+            slow = [asyncio.create_task(db.read(lambda _: released.wait(30), share=(1, 1))) for _ in range(10)]
+            await asyncio.sleep(0)
+            assert await db.read(lambda tx: tx.fetch_value("SELECT 1"), share=(2, 2)) == 1
+            assert not any(task.done() for task in slow)
+            assert db.queue.waiting == 10 - (readers.READERS - 1)
+            released.set()
+            await asyncio.gather(*slow)
+            queues = {name: buckets[-1][1] for name, buckets, _ in db.queue_times.list_waits()}
+            assert queues == {"readers": 11}
+            await db.write(adding(1))
+            assert "writer" in {name for name, *_ in db.queue_times.list_waits()}
 
     asyncio.run(look())
 

@@ -154,7 +154,7 @@ class _Selection(Generic[E]):
     def build_part(self, call: str) -> Part[E]:
         """Build the stream's part of the excerpt. `call` returns what it leaves out."""
         items = [self.chosen[index] for index in sorted(self.chosen)]
-        shortened = sum(item is not self.entries[index] for index, item in self.chosen.items())
+        shortened = sum(item != self.entries[index] for index, item in self.chosen.items())
         omitted = len(self.entries) - len(items)
         return Part(items, len(self.entries), omitted, shortened, call if omitted or shortened else None)
 

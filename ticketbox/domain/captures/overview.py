@@ -3,7 +3,8 @@
 Equal failures are one entry with a count, so that a hundred repetitions of one error don't hide another one.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
+from typing import TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -42,22 +43,34 @@ class FailedRequest(msgspec.Struct, frozen=True):
     duration_ms: float | None
 
 
+G = TypeVar("G", ErrorGroup, FailedRequest)
+
+
 def group_errors(entries: Iterable[ErrorEntry]) -> list[ErrorGroup]:
     """Group errors by fingerprint, in the order of their first entries."""
-    groups: dict[object, list[ErrorEntry]] = {}
+    groups: dict[object, ErrorGroup] = {}
     for entry in entries:
-        groups.setdefault(_identify_error(entry), []).append(entry)
-    return [_summarize_errors(group) for group in groups.values()]
+        _count_entry(groups, _identify_error(entry), _summarize_error(entry))
+    return list(groups.values())
 
 
 def group_failed_requests(entries: Iterable[NetworkEntry]) -> list[FailedRequest]:
     """Group the requests that failed by method, address and outcome, in the order of their first entries."""
-    groups: dict[object, list[NetworkEntry]] = {}
+    groups: dict[object, FailedRequest] = {}
     for entry in entries:
         if is_failure(entry):
             key = (entry.method, entry.url.partition("?")[0], entry.status, entry.error)
-            groups.setdefault(key, []).append(entry)
-    return [_summarize_requests(group) for group in groups.values()]
+            _count_entry(groups, key, _summarize_request(entry))
+    return list(groups.values())
+
+
+def _count_entry(groups: dict[object, G], key: object, entry: G) -> None:
+    """Add an entry to its group, which keeps the summary of the first one."""
+    group = groups.get(key)
+    if group is not None:
+        changes = {"count": group.count + entry.count, "last_ts": max(group.last_ts, entry.last_ts)}
+        entry = msgspec.structs.replace(group, **changes)
+    groups[key] = entry
 
 
 def shorten_url(url: str, longest: int = MAX_URL) -> str:
@@ -93,31 +106,29 @@ def _identify_error(entry: ErrorEntry) -> object:
     return (entry.kind, found[0].value if found else entry.message)
 
 
-def _summarize_errors(group: Sequence[ErrorEntry]) -> ErrorGroup:
-    first = group[0]
+def _summarize_error(entry: ErrorEntry) -> ErrorGroup:
     return ErrorGroup(
-        entry=first.seq,
-        first_ts=first.ts,
-        last_ts=max(entry.ts for entry in group),
-        count=sum(entry.count for entry in group),
-        kind=first.kind,
-        message=clip_line(format_error(first), MAX_MESSAGE),
-        source=find_place(first),
+        entry=entry.seq,
+        first_ts=entry.ts,
+        last_ts=entry.ts,
+        count=entry.count,
+        kind=entry.kind,
+        message=clip_line(format_error(entry), MAX_MESSAGE),
+        source=find_place(entry),
     )
 
 
-def _summarize_requests(group: Sequence[NetworkEntry]) -> FailedRequest:
-    first = group[0]
+def _summarize_request(entry: NetworkEntry) -> FailedRequest:
     return FailedRequest(
-        id=first.id,
-        first_ts=first.ts,
-        last_ts=max(entry.ts for entry in group),
-        count=len(group),
-        method=first.method,
-        url=shorten_url(first.url),
-        status=first.status,
-        error=None if first.error is None else clip_line(first.error, MAX_MESSAGE),
-        duration_ms=first.duration_ms,
+        id=entry.id,
+        first_ts=entry.ts,
+        last_ts=entry.ts,
+        count=1,
+        method=entry.method,
+        url=shorten_url(entry.url),
+        status=entry.status,
+        error=None if entry.error is None else clip_line(entry.error, MAX_MESSAGE),
+        duration_ms=entry.duration_ms,
     )
 
 

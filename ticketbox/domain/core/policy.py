@@ -75,6 +75,11 @@ class Actor(msgspec.Struct, frozen=True):
         }
 
     @property
+    def share(self) -> tuple[int, int]:
+        """Whose turn it is in a queue: the company, the oldest if there are several, and the credential."""
+        return min((m.company for m in self.permitted_memberships), default=0), self.credential
+
+    @property
     def is_agent(self) -> bool:
         """Whether a token calls: an agent or a script, not a person in the web app."""
         return self.kind in {Kind.API, Kind.OAUTH}

@@ -71,7 +71,7 @@ async def limit_token_requests(services: Services, actor: Actor, args: Any, cont
     return services.public_url
 
 
-async def raise_if_refused(services: Services, args: Any, result: IssuedPair | Refusal) -> IssuedPair:
+async def raise_if_refused(services: Services, actor: Actor, args: Any, result: IssuedPair | Refusal) -> IssuedPair:
     """Return the result, or raise the OAuthError of a committed refusal."""
     if isinstance(result, Refusal):
         raise OAuthError(result.error, result.detail)

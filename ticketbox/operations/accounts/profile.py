@@ -193,13 +193,18 @@ async def hash_new_password(
 ) -> NewPassword:
     """Check the current password and hash the new one. Raises RateLimited."""
     services.limit(actor.user, "password", 10, "too many attempts to change the password")
-    account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user))
+    account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.share)
     stored = None if account is None else account.password_hash
-    is_right = await services.run_in_worker(passwords.verify_password, stored, args.current_password)
+    is_right = await services.passwords.run(
+        (context.network,), passwords.verify_password, stored, args.current_password
+    )
     if not is_right:
         report_refusal(services, context, SecurityAction.PASSWORD_CHANGE, account)
     return NewPassword(
-        is_right, await services.run_in_worker(passwords.hash_password, args.new_password) if is_right else ""
+        is_right,
+        await services.passwords.run((context.network,), passwords.hash_password, args.new_password)
+        if is_right
+        else "",
     )
 
 

@@ -61,7 +61,7 @@ async def check_password(services: Services, actor: Actor, args: SignIn, context
         log_security_event(SecurityAction.SIGN_IN, Outcome.LIMITED, context.address, "", Via.WEB, {})
         raise
     stored = None if account is None or account.disabled else account.password_hash
-    if await services.run_in_worker(passwords.verify_password, stored, args.password):
+    if await services.passwords.run((context.network,), passwords.verify_password, stored, args.password):
         return account
     report_refusal(services, context, SecurityAction.SIGN_IN, account)
     return None
@@ -74,21 +74,22 @@ async def _limit_attempts(services: Services, email: str, context: RequestContex
     whatever address, lock out the owner. The limit per account doesn't apply to a known address either.
     """
     wait = "too many attempts to sign in"
+    share = 0, context.network
 
     def find_account(tx: Read) -> tuple[Account | None, bool]:
         found = users.find_account_by_email(tx, email)
         return found, found is not None and devices.is_known_device(tx, context.device_hash, found.key)
 
     if context.device_hash is not None:
-        account, is_known = await services.read(find_account)
+        account, is_known = await services.read(find_account, share)
         if is_known:
             services.limit((context.device_hash, email), "sign-in-device", 10, wait)
             return account
     services.limit(context.network, "sign-in", 30, wait)
     services.limit((context.network, email), "sign-in-account", 10, wait)
-    account, _ = await services.read(find_account)
+    account, _ = await services.read(find_account, share)
     if account is None or not await services.read(
-        lambda tx: credentials.has_signed_in_from(tx, account.key, context.network)
+        lambda tx: credentials.has_signed_in_from(tx, account.key, context.network), share
     ):
         services.limit(email, "sign-in-strangers", 20, wait)
     return account

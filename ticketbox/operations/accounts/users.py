@@ -47,7 +47,7 @@ async def hash_new_password(
     services: Services, actor: Actor, args: "AddUser | SetPassword", context: RequestContext
 ) -> PasswordHash:
     """Hash an account's password."""
-    return PasswordHash(await services.run_in_worker(passwords.hash_password, args.password))
+    return PasswordHash(await services.passwords.run((context.network,), passwords.hash_password, args.password))
 
 
 @operation("add_user", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_new_password)

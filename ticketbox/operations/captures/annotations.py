@@ -1,5 +1,6 @@
 """Annotations on images. Redactions destroy their pixels in the stored image permanently."""
 
+from functools import partial
 from typing import Annotated
 
 import msgspec
@@ -84,7 +85,7 @@ async def burn_redactions(
     services: Services, actor: Actor, args: SaveAnnotations, context: RequestContext
 ) -> RedactedImage | None:
     """Check the positions of the annotations, and apply new redactions to the image."""
-    blob, width, height, done = await services.read(lambda tx: _load_image(tx, actor, args))
+    blob, width, height, done = await services.read(lambda tx: _load_image(tx, actor, args), actor.share)
     check_annotations(args.annotations, width, height)
     new = [
         mark.geometry
@@ -93,9 +94,9 @@ async def burn_redactions(
     ]
     if not new:
         return None
-    data = await services.read(lambda tx: blobs.load_content(tx, blob))
-    image = await services.run_in_worker(processing.redact_boxes, data, new)
-    packed = await services.run_in_worker(lambda: blobs.pack_content(image.data, compress=False))
+    data = await services.read(lambda tx: blobs.load_content(tx, blob), actor.share, brief=False)
+    image = await services.rendering.run(actor.share, processing.redact_boxes, data, new)
+    packed = await services.rendering.run(actor.share, partial(blobs.pack_content, image.data, compress=False))
     return RedactedImage(blob, packed, image.media_type, image.width, image.height)
 
 

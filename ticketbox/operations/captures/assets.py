@@ -88,7 +88,7 @@ async def prepare_attachment(
     services: Services, actor: Actor, args: AddAttachment, context: RequestContext
 ) -> NewAsset:
     """Detect a file's type, and hash it."""
-    return await services.run_in_worker(prepare_upload, args.file)
+    return await services.captures.run(actor.share, prepare_upload, args.file)
 
 
 @operation(

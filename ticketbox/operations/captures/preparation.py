@@ -12,6 +12,7 @@ from ticketbox.domain.captures.capture import (
     Health,
     HealthReason,
     HealthStatus,
+    NetworkEntry,
     Page,
     Redaction,
     Stream,
@@ -21,9 +22,11 @@ from ticketbox.domain.captures.excerpt import build_excerpt
 from ticketbox.domain.captures.fingerprints import Fingerprint, find_main_error, fingerprint_errors, fingerprint_page
 from ticketbox.domain.captures.health import get_stream_health
 from ticketbox.domain.captures.images import media_types, processing
+from ticketbox.domain.captures.processor_time import ProcessorTime
 from ticketbox.domain.captures.records import AssetKind
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.search_text import collect_console_words, collect_error_words
+from ticketbox.domain.captures.sent_streams import read_stream
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.domain.companies.url_patterns import choose_best_match
 from ticketbox.domain.core.clock import to_epoch_ms
@@ -39,11 +42,13 @@ from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, TicketId
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.tickets import resolve_target
+from ticketbox.settings import DEFAULT_CAPTURE_SECONDS
 from ticketbox.store.captures import captures
 from ticketbox.store.captures.assets import NewAsset
 from ticketbox.store.captures.captures import NewCapture
 from ticketbox.store.companies import projects
 from ticketbox.store.core import blobs
+from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read
 
 MAX_UPLOAD = 32 * 1024 * 1024
@@ -145,14 +150,20 @@ async def prepare_capture(
 
     Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for invalid parts.
     """
-    if await services.read(lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id)):
+    known = await services.read(
+        lambda tx: captures.find_capture_by_client_id(tx, actor.user, args.capture.id), actor.share
+    )
+    if known:
         return services.public_url
-    project_id, policy = await services.read(lambda tx: _find_project(tx, actor, args.capture))
-    return await services.run_in_worker(process_capture, args, project_id, policy, services.public_url)
+    row, project_id, policy = await services.read(lambda tx: _find_project(tx, actor, args.capture), actor.share)
+    share = row.company, actor.credential
+    return await services.captures.run(
+        share, process_capture, args, project_id, policy, services.public_url, services.max_capture_seconds
+    )
 
 
-def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | None, CapturePolicy]:
-    """Find a capture's project (None if a ticket or column decides) and its policy. Raises InvalidRequest."""
+def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[VisibleRow, str | None, CapturePolicy]:
+    """Find a capture's row, project (None if a ticket or column decides) and policy. Raises InvalidRequest."""
     project_id = envelope.project_id
     if envelope.ticket_id is not None:
         if project_id is not None or envelope.column_id is not None:
@@ -165,7 +176,7 @@ def _find_project(tx: Read, actor: Actor, envelope: Envelope) -> tuple[str | Non
         if project_id is None:
             raise InvalidField("capture.project_id", "this page matches no project's URL patterns; send project_id")
         row = find_writable(tx, actor, "project", project_id)
-    return project_id, projects.load_project(tx, actor.viewer, row.project).capture_policy
+    return row, project_id, projects.load_project(tx, actor.viewer, row.project).capture_policy
 
 
 def _remove_control_characters(page: Page) -> Page:
@@ -175,32 +186,38 @@ def _remove_control_characters(page: Page) -> Page:
 
 
 def process_capture(
-    args: CreateCapture, project_id: str | None, policy: CapturePolicy, public_url: str
+    args: CreateCapture,
+    project_id: str | None,
+    policy: CapturePolicy,
+    public_url: str,
+    seconds: float = DEFAULT_CAPTURE_SECONDS,
 ) -> PreparedCapture:
     """Process a capture as its project's policy requires: redact, drop bodies, shorten and compress.
 
-    Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for invalid parts.
+    Raises InvalidRequest, UnsupportedMediaType and PayloadTooLarge for invalid parts, and if it takes more than these
+    seconds of processor time.
     """
     envelope = args.capture
-    redactor = Redactor(policy.extra_redactions)
-    # Redaction can lengthen a text, so every cut comes after it.
-    console = streams.decode_stream(Stream.CONSOLE, args.console)
-    redactor.redact_console(console)
-    console, console_dropped = streams.cut_stream(console)
-    network = streams.decode_stream(Stream.NETWORK, args.network)
-    if policy.bodies is Bodies.OFF:
-        streams.remove_bodies(network)
-    redactor.redact_network(network)
-    streams.shorten_bodies(network)
-    network, network_dropped = streams.cut_stream(network)
-    errors = streams.decode_stream(Stream.ERRORS, args.errors)
-    redactor.redact_errors(errors)
-    errors, errors_dropped = streams.cut_stream(errors)
-    actions = streams.decode_stream(Stream.ACTIONS, args.actions)
-    if policy.actions is Actions.OFF:
-        actions = []
-    redactor.redact_actions(actions)
-    actions, actions_dropped = streams.cut_stream(actions)
+    limit = ProcessorTime(seconds)
+    redactor = Redactor(policy.extra_redactions, limit.check)
+
+    def prepare_request(entry: NetworkEntry) -> None:
+        if policy.bodies is Bodies.OFF:
+            streams.remove_bodies(entry)
+        redactor.redact_network((entry,))
+        streams.shorten_bodies(entry)  # redaction can lengthen a text, so every cut comes after it
+
+    console, console_dropped = read_stream(
+        Stream.CONSOLE, args.console, lambda entry: redactor.redact_console((entry,)), limit.check
+    )
+    network, network_dropped = read_stream(Stream.NETWORK, args.network, prepare_request, limit.check)
+    errors, errors_dropped = read_stream(
+        Stream.ERRORS, args.errors, lambda entry: redactor.redact_errors((entry,)), limit.check
+    )
+    sent_actions = b"[]" if policy.actions is Actions.OFF else args.actions
+    actions, actions_dropped = read_stream(
+        Stream.ACTIONS, sent_actions, lambda entry: redactor.redact_actions((entry,)), limit.check
+    )
     page = _remove_control_characters(envelope.page)
     redactor.redact_page(page)
     redactor.redact_environment(envelope.environment)
@@ -238,10 +255,10 @@ def process_capture(
             health=health,
             redaction=envelope.redaction.add(redactor.counts),
             streams={
-                Stream.CONSOLE: blobs.pack_content(streams.encode_stream(console), compress=True),
-                Stream.NETWORK: blobs.pack_content(streams.encode_stream(network), compress=True),
-                Stream.ERRORS: blobs.pack_content(streams.encode_stream(errors), compress=True),
-                Stream.ACTIONS: blobs.pack_content(streams.encode_stream(actions), compress=True),
+                Stream.CONSOLE: blobs.pack_content(console.encode(), compress=True),
+                Stream.NETWORK: blobs.pack_content(network.encode(), compress=True),
+                Stream.ERRORS: blobs.pack_content(errors.encode(), compress=True),
+                Stream.ACTIONS: blobs.pack_content(actions.encode(), compress=True),
             },
             excerpt=blobs.pack_content(
                 msgspec.json.encode(build_excerpt(console, network, errors, actions, capture_id=public_id)),

@@ -52,28 +52,32 @@ class StoredScreenshot(msgspec.Struct, frozen=True):
     ready: bool = False
 
 
-async def render_screenshot(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
+async def render_screenshot(services: Services, actor: Actor, args: GetScreenshot, shot: StoredScreenshot) -> Content:
     """Draw the annotations and scale the image. Stores the size for models, for the next call."""
-    content = await _render_image(services, args, shot)
+    content = await _render_image(services, actor, args, shot)
     texts = tuple(mark.text for mark in shot.marks if mark.text.strip())
     return msgspec.structs.replace(content, annotation_texts=texts) if texts else content
 
 
-async def _render_image(services: Services, args: GetScreenshot, shot: StoredScreenshot) -> Content:
+async def _render_image(services: Services, actor: Actor, args: GetScreenshot, shot: StoredScreenshot) -> Content:
     content = shot.content
     if shot.ready:
         return content
     if shot.marks:
-        content = _build_content(await services.run_in_worker(processing.draw_annotations, content.data, shot.marks))
+        image = await services.rendering.run(actor.share, processing.draw_annotations, content.data, shot.marks)
+        content = _build_content(image)
     if args.max_side is not None and not _is_small_enough(content, args.max_side):
-        content = _build_content(await services.run_in_worker(processing.scale_image, content.data, args.max_side))
+        image = await services.rendering.run(actor.share, processing.scale_image, content.data, args.max_side)
+        content = _build_content(image)
     if _is_for_models(args, shot.content) and content is not shot.content:
-        await _store_preview(services, shot, Purpose.MODEL, content)
+        await _store_preview(services, actor, shot, Purpose.MODEL, content)
     return content
 
 
-async def _store_preview(services: Services, shot: StoredScreenshot, purpose: Purpose, content: Content) -> None:
-    packed = await services.run_in_worker(partial(blobs.pack_content, content.data, compress=False))
+async def _store_preview(
+    services: Services, actor: Actor, shot: StoredScreenshot, purpose: Purpose, content: Content
+) -> None:
+    packed = await services.rendering.run(actor.share, partial(blobs.pack_content, content.data, compress=False))
     new = Preview(purpose, shot.made_of, packed, content.media_type, content.width or 0, content.height or 0)
     with contextlib.suppress(Problem):  # a full disk: the next call renders the image again
         await services.database.write(lambda tx: previews.save_preview(tx, shot.asset, shot.blob, new))
@@ -179,13 +183,13 @@ class GetThumbnail(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     ) = None
 
 
-async def render_thumbnail(services: Services, args: GetThumbnail, shot: StoredScreenshot) -> Content:
+async def render_thumbnail(services: Services, actor: Actor, args: GetThumbnail, shot: StoredScreenshot) -> Content:
     """Draw the thumbnail, and store it for the next call."""
     content = shot.content
     if not shot.ready:
-        image = await services.run_in_worker(processing.draw_thumbnail, content.data, shot.marks)
+        image = await services.rendering.run(actor.share, processing.draw_thumbnail, content.data, shot.marks)
         content = _build_content(image)
-        await _store_preview(services, shot, Purpose.THUMBNAIL, content)
+        await _store_preview(services, actor, shot, Purpose.THUMBNAIL, content)
     return msgspec.structs.replace(content, immutable=args.version is not None)
 
 

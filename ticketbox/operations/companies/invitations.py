@@ -171,10 +171,10 @@ async def prepare_acceptance(
 ) -> PreparedAcceptance:
     """Hash a new account's password if the link is valid. Raises RateLimited and NotFound."""
     services.limit(context.network, "invitation", 60, "too many attempts with invitation links")
-    await services.read(lambda tx: _find_invitation(tx, args.secret))
+    await services.read(lambda tx: _find_invitation(tx, args.secret), (0, context.network))
     hashed = None
     if args.password is not None and actor.kind is not Kind.SESSION:
-        hashed = await services.run_in_worker(passwords.hash_password, args.password)
+        hashed = await services.passwords.run((context.network,), passwords.hash_password, args.password)
     return PreparedAcceptance(hashed)
 
 

@@ -56,7 +56,7 @@ class ColumnName(msgspec.Struct, frozen=True):
 
 async def hash_owner_password(services: Services, actor: Actor, args: SetUp, context: RequestContext) -> PreparedOwner:
     """Hash the owner's password."""
-    return PreparedOwner(await services.run_in_worker(passwords.hash_password, args.password))
+    return PreparedOwner(await services.passwords.run((context.network,), passwords.hash_password, args.password))
 
 
 @operation("initialize", scope=Access.OPERATOR, budget=Budget.NONE, prepare=hash_owner_password)
@@ -76,7 +76,7 @@ async def check_key_and_hash_password(
 ) -> PreparedOwner:
     """Hash the owner's password if the set-up address is valid. Raises RateLimited and NotFound."""
     services.limit(context.network, "set-up", 20, "too many attempts to set up")
-    await services.read(lambda tx: _require_valid_key(tx, args.secret))
+    await services.read(lambda tx: _require_valid_key(tx, args.secret), (0, context.network))
     return await hash_owner_password(services, actor, args, context)
 
 

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ticketbox.domain.core.fair_queue import Share
 from ticketbox.domain.core.policy import ANONYMOUS, Actor, Kind, require_access
 from ticketbox.domain.core.problems import (
     Conflict,
@@ -36,6 +37,8 @@ from ticketbox.store.file.database import Read, Write
 
 T = TypeVar("T")
 
+MAX_SHARES = 20_000
+
 
 class IdempotencyMark(msgspec.Struct, frozen=True):
     """An Idempotency-Key, and the digest of the input sent with it."""
@@ -57,6 +60,7 @@ class Dispatcher:
 
     def __init__(self, services: Services) -> None:
         self.services = services
+        self._shares: dict[bytes, Share] = {}
 
     async def dispatch(
         self,
@@ -83,7 +87,7 @@ class Dispatcher:
         if operation.prepare is not None:
             actor = await self.admit(operation, context)
             prepared = (await operation.prepare(self.services, actor, args, context),)
-        mark = await self._read_idempotency_mark(operation, args)
+        mark = await self._read_idempotency_mark(operation, args, context)
 
         async def run(args: msgspec.Struct, ran_before: bool = False) -> Any:
             def work(tx: Read) -> Any:
@@ -93,7 +97,8 @@ class Dispatcher:
                 if operation.writes:
                     return await database.write(work)
                 # What came since the last run is a short read.
-                return await database.read(work, brief=ran_before or operation.brief(args))
+                is_brief = ran_before or operation.brief(args)
+                return await database.read(work, brief=is_brief, share=self._find_share(context))
             except BudgetDelay as delay:
                 await asyncio.sleep(delay.seconds)
             return await run(args, ran_before)
@@ -103,7 +108,7 @@ class Dispatcher:
         else:
             result = await run(args)
         if operation.finish is not None:
-            result = await operation.finish(self.services, args, result)
+            result = await operation.finish(self.services, context.actor or ANONYMOUS, args, result)
         return result
 
     async def follow(
@@ -149,10 +154,10 @@ class Dispatcher:
             return actor
 
         try:
-            return await self.services.database.read(check, brief=True)
+            return await self.services.database.read(check, brief=True, share=self._find_share(context))
         except BudgetDelay as delay:
             await asyncio.sleep(delay.seconds)
-        return await self.services.database.read(check, brief=True)
+        return await self.services.database.read(check, brief=True, share=self._find_share(context))
 
     def _admit(self, tx: Read, operation: Operation, context: RequestContext) -> Actor:
         try:
@@ -172,11 +177,20 @@ class Dispatcher:
         actor = actors.resolve_actor(tx, context.secret_hash, context.via)
         if actor is not None and (actor.kind is Kind.SESSION) == context.cookie:
             self.services.credential_last_used[actor.credential] = tx.now
+            if len(self._shares) >= MAX_SHARES:
+                self._shares.clear()
+            self._shares[context.secret_hash] = actor.share
             return actor
         if operation.scope is Access.PUBLIC:
             return ANONYMOUS
         context.credential_ended = actors.has_ended(tx, context.secret_hash)
         raise Unauthorized("the session has ended; sign in again") if context.cookie else InvalidToken()
+
+    def _find_share(self, context: RequestContext) -> Share:
+        """Find whose turn a call needs, before its transaction: by an earlier call with the credential, if any."""
+        if context.secret_hash is None:
+            return 0, context.network
+        return self._shares.get(context.secret_hash, (0, context.secret_hash))
 
     def _charge(self, actor: Actor, operation: Operation, context: RequestContext) -> Meter:
         meter = Meter(self.services.limiter, actor, operation.budget, context.level)
@@ -190,13 +204,16 @@ class Dispatcher:
                 raise BudgetDelay(wait)
         return meter
 
-    async def _read_idempotency_mark(self, operation: Operation, args: msgspec.Struct) -> IdempotencyMark | None:
+    async def _read_idempotency_mark(
+        self, operation: Operation, args: msgspec.Struct, context: RequestContext
+    ) -> IdempotencyMark | None:
         """Return a call's Idempotency-Key and the fingerprint of its input; uploads are hashed on a worker thread."""
         key: str | None = getattr(args, "idempotency_key", None)
         if key is None or operation.secret:
             return None
         if operation.body is Body.MULTIPART:
-            return IdempotencyMark(key, await self.services.run_in_worker(_fingerprint_input, operation, args))
+            share = self._find_share(context)
+            return IdempotencyMark(key, await self.services.captures.run(share, _fingerprint_input, operation, args))
         return IdempotencyMark(key, _fingerprint_input(operation, args))
 
     def _perform(

@@ -4,19 +4,18 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable, Mapping
-from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Protocol, TypeVar
 
 import msgspec
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
+from ticketbox.domain.core.fair_queue import FairQueue, Share
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import Problem, RateLimited
-from ticketbox.domain.core.queue_times import QueueTimes
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.listeners import Listeners
-from ticketbox.operations.core.upload_slots import UploadSlots
-from ticketbox.settings import DEFAULT_UPLOAD_RATE, DEFAULT_UPLOADS
+from ticketbox.operations.core.workers import Workers
+from ticketbox.settings import DEFAULT_CAPTURE_SECONDS, DEFAULT_QUEUE_SECONDS, DEFAULT_UPLOAD_RATE, DEFAULT_UPLOADS
 from ticketbox.store.file.database import Database, Origin, Read, Write
 
 T = TypeVar("T")
@@ -80,6 +79,8 @@ class Services:
         client_metadata: ClientMetadata | None = None,
         max_uploads: int = DEFAULT_UPLOADS,
         min_upload_rate: int = DEFAULT_UPLOAD_RATE,
+        max_capture_seconds: float = DEFAULT_CAPTURE_SECONDS,
+        max_queue_seconds: float = DEFAULT_QUEUE_SECONDS,
     ) -> None:
         self.database = database
         self.limiter = limiter
@@ -89,22 +90,30 @@ class Services:
         self.sends_email = sends_email
         self.client_metadata = ClientMetadata() if client_metadata is None else client_metadata
         self.listeners = Listeners() if listeners is None else listeners
-        self.queue_times = QueueTimes()
-        self.uploads = UploadSlots(self.queue_times, max_uploads, min_upload_rate)
+        self.queue_times = times = database.queue_times
+        # An upload of up to 32 MB is in memory until it is stored, so there are few at a time.
+        self.uploads = FairQueue(
+            "uploads", max_uploads, times, most=(max(1, max_uploads // 2), 1), wait_seconds=max_queue_seconds
+        )
+        self.min_upload_rate = min_upload_rate
+        self.max_capture_seconds = max_capture_seconds
+        # Each password needs 32 MB, each capture or picture tens of megabytes, so there are few threads.
+        self.passwords = Workers("passwords", 2, times, max_queue_seconds)
+        self.captures = Workers("captures", 1, times, max_queue_seconds)
+        self.rendering = Workers("rendering", 1, times, max_queue_seconds)
         self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
         self.last_backup: float | None = None
         self.email_outcomes: Counter[str] = Counter()
         self._later: set[asyncio.Task[None]] = set()
-        # Two threads: each password hash or image needs a whole core and tens of megabytes.
-        self._workers = ThreadPoolExecutor(2, thread_name_prefix="work")
 
-    async def run_in_worker(self, function: Callable[..., T], *arguments: Any) -> T:
-        """Run a slow function on a worker thread."""
-        return await asyncio.get_running_loop().run_in_executor(self._workers, function, *arguments)
+    def list_queues(self) -> tuple[FairQueue, ...]:
+        """List the queues in which calls wait for their turn."""
+        workers = self.passwords, self.captures, self.rendering
+        return self.uploads, *(each.queue for each in workers), self.database.queue
 
-    async def read(self, query: Callable[[Read], T]) -> T:
-        """Read from the database outside the operation's transaction."""
-        return await self.database.read(query)
+    async def read(self, query: Callable[[Read], T], share: Share, *, brief: bool = True) -> T:
+        """Read from the database outside the operation's transaction, by default a few indexed look-ups."""
+        return await self.database.read(query, brief=brief, share=share)
 
     def describe_origin(self, context: RequestContext) -> Origin:
         """Describe where a call comes from, for its transaction."""
@@ -134,4 +143,5 @@ class Services:
         """Finish running work and accept no more."""
         for task in self._later:
             task.cancel()
-        self._workers.shutdown(cancel_futures=True)
+        for workers in (self.passwords, self.captures, self.rendering):
+            workers.close()

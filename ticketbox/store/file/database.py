@@ -9,7 +9,6 @@ import asyncio
 import logging
 import shutil
 import sqlite3
-import time
 from collections import deque
 from collections.abc import Callable
 from functools import partial
@@ -19,42 +18,24 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
+from ticketbox.domain.core.fair_queue import FairQueue, Share
+from ticketbox.domain.core.problems import Problem, Unavailable
+from ticketbox.domain.core.queue_times import QueueTimes
+from ticketbox.settings import DEFAULT_QUEUE_SECONDS
 from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect
+from ticketbox.store.file.errors import is_passing, translate_error
 from ticketbox.store.file.guard import FileGuard
-from ticketbox.store.file.transactions import (
-    PROGRESS_STEPS,
-    SHORT_PROGRESS_STEPS,
-    CommittedEvent,
-    NotBrief,
-    Origin,
-    Read,
-    Row,
-    Write,
-)
+from ticketbox.store.file.readers import READERS, Readers
+from ticketbox.store.file.transactions import CommittedEvent, Origin, Read, Row, Write
 
 __all__ = ["CommittedEvent", "Database", "FileSizes", "Origin", "Read", "Row", "Write"]
 
 T = TypeVar("T")
 
-READERS = 3
 MAX_UNITS = 128
-READ_SECONDS = 5.0
 FAULT_CHECKS = 5
 FAULT_SECONDS = 0.1
 LONG_LOG = 16 * 1024 * 1024
-# A brief read runs on the event loop's thread for up to this many strides of steps, about 5 ms. Steps, not time: on
-# a busy machine time passes without the read being slow. Strides, because SQLite counts a statement's steps over all
-# its runs.
-BRIEF_STRIDES = 25
-_DISK_FULL_CODES = {
-    sqlite3.SQLITE_FULL,
-    sqlite3.SQLITE_IOERR_WRITE,
-    sqlite3.SQLITE_IOERR_FSYNC,
-    sqlite3.SQLITE_IOERR_TRUNCATE,
-}
-
-_RETRY_ON_THREAD_CODES = {sqlite3.SQLITE_INTERRUPT, sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}
 
 log = logging.getLogger("ticketbox.store")
 
@@ -64,6 +45,7 @@ class UnitOfWork(msgspec.Struct):
 
     work: Callable[[Write], Any]
     future: asyncio.Future[Any]
+    since: float
 
 
 class UnitResult(msgspec.Struct):
@@ -88,17 +70,19 @@ class Database:
     """The open file. Use `await Database.open(path)`, then `read` and `write`."""
 
     def __init__(
-        self, path: Path, clock: Clock, publish: Callable[[list[CommittedEvent]], None], public_url: str = ""
+        self,
+        path: Path,
+        clock: Clock,
+        publish: Callable[[list[CommittedEvent]], None],
+        public_url: str = "",
+        wait_seconds: float = DEFAULT_QUEUE_SECONDS,
     ) -> None:
         self.path = path
         self.public_url = public_url
         self.clock = clock
         self._publish = publish
-        self._readers: list[Connection] = []
-        self._idle_readers: list[Connection] = []
-        self._reader_slots = asyncio.Semaphore(0)
-        self._brief_reader: sqlite3.Connection | None = None
-        self._strides = 0
+        self.queue_times = QueueTimes()
+        self._readers = Readers(path, clock, public_url, self.queue_times, wait_seconds)
         self._writer: Connection | None = None
         self._waiting: deque[UnitOfWork] = deque()
         self._guard: FileGuard | None = None
@@ -117,33 +101,30 @@ class Database:
         publish: Callable[[list[CommittedEvent]], None] = lambda _: None,
         public_url: str = "",
         guard: FileGuard | None = None,
+        wait_seconds: float = DEFAULT_QUEUE_SECONDS,
     ) -> Self:
         """Open a migrated file. Only the server checkpoints; commands that run beside it never do.
 
         With a `guard`, reads and writes stop when the file is no longer the one that was locked.
         """
-        self = cls(path, clock or Clock(), publish, public_url)
+        self = cls(path, clock or Clock(), publish, public_url, wait_seconds)
         self._guard = guard
         self._writer = await Connection.open(partial(connect, path, writes=True, checkpoints=checkpoints))
-        for _ in range(readers):
-            reader = await Connection.open(partial(connect, path, writes=False))
-            self._readers.append(reader)
-            self._idle_readers.append(reader)
-            self._reader_slots.release()
-        self._brief_reader = connect(path, writes=False, wait=0)
-        self._brief_reader.set_progress_handler(self._count_stride, SHORT_PROGRESS_STEPS)
+        await self._readers.open(readers)
         return self
 
     async def close(self) -> None:
         """Run the waiting units, then close every connection."""
         while self._drain_task is not None:
             await self._drain_task
-        for reader in self._readers:
-            await reader.close()
-        if self._brief_reader is not None:
-            self._brief_reader.close()
+        await self._readers.close()
         if self._writer is not None:
             await self._writer.close()
+
+    @property
+    def queue(self) -> FairQueue:
+        """The queue of the reads that wait."""
+        return self._readers.queue
 
     @property
     def backlog(self) -> int:
@@ -156,61 +137,9 @@ class Database:
         taken = log.stat().st_size if log.exists() else 0
         return FileSizes(self.path.stat().st_size, taken, shutil.disk_usage(self.path.absolute().parent).free)
 
-    async def read(self, work: Callable[[Read], T], *, brief: bool = False) -> T:
-        """Run a unit that only reads, on a free reading connection.
-
-        A `brief` unit, a few indexed look-ups, costs less than switching threads, so it runs on the event loop's
-        thread; if it takes too long, raises NotBrief or the file is busy, it runs again on another thread.
-        Raises Unavailable if the unit exceeds the time limit for reads.
-        """
-        if brief:
-            assert self._brief_reader is not None
-            self._reset_strides()
-            try:
-                return self._read_snapshot(work, self._brief_reader, self._reset_strides, brief=True)
-            except NotBrief:
-                pass
-            except sqlite3.OperationalError as error:
-                if error.sqlite_errorcode & 0xFF not in _RETRY_ON_THREAD_CODES:
-                    raise _translate_error(error) from error
-        async with self._reader_slots:
-            reader = self._idle_readers.pop()
-            try:
-                return await reader.run(partial(self._read_with_deadline, work))
-            except sqlite3.OperationalError as error:
-                raise _translate_error(error) from error
-            finally:
-                self._idle_readers.append(reader)
-
-    def _reset_strides(self) -> None:
-        self._strides = BRIEF_STRIDES
-
-    def _count_stride(self) -> bool:
-        self._strides -= 1
-        return self._strides < 0
-
-    def _read_with_deadline(self, work: Callable[[Read], T], connection: sqlite3.Connection) -> T:
-        deadline = time.monotonic() + READ_SECONDS
-        overdue = lambda: time.monotonic() > deadline  # noqa: E731
-        connection.set_progress_handler(overdue, PROGRESS_STEPS)
-        return self._read_snapshot(work, connection, lambda: connection.set_progress_handler(None, 0), overdue)
-
-    def _read_snapshot(
-        self,
-        work: Callable[[Read], T],
-        connection: sqlite3.Connection,
-        remove_limit: Callable[[], None],
-        overdue: Callable[[], bool] = lambda: False,
-        *,
-        brief: bool = False,
-    ) -> T:
-        """Run a unit within a limit, then call `remove_limit`, because the limit would interrupt COMMIT too."""
-        connection.execute("BEGIN")
-        try:
-            return work(Read(connection, self.clock.now(), overdue, self.public_url, brief=brief))
-        finally:
-            remove_limit()
-            connection.execute("COMMIT")
+    async def read(self, work: Callable[[Read], T], *, brief: bool = False, share: Share | None = None) -> T:
+        """Run a unit that only reads. Raises Unavailable if it takes too long, or waits too long for its turn."""
+        return await self._readers.read(work, brief=brief, share=share)
 
     async def check_reads(self) -> None:
         """Check that the file is there, whole and readable. Raises Unavailable."""
@@ -235,7 +164,8 @@ class Database:
         A unit that raises changes nothing. If the caller is cancelled, the unit still runs completely or not at all.
         Raises StorageFull if the disk is full.
         """
-        unit = UnitOfWork(work, asyncio.get_running_loop().create_future())
+        loop = asyncio.get_running_loop()
+        unit = UnitOfWork(work, loop.create_future(), loop.time())
         self._waiting.append(unit)
         if self._drain_task is None:
             self._drain_task = asyncio.create_task(self._drain())
@@ -243,17 +173,20 @@ class Database:
 
     async def _drain(self) -> None:
         assert self._writer is not None
+        now = asyncio.get_running_loop().time
         try:
             while self._waiting:
                 count = min(len(self._waiting), MAX_UNITS)
                 taken = [self._waiting.popleft() for _ in range(count)]
                 units = [unit for unit in taken if not unit.future.done()]
+                for unit in units:
+                    self.queue_times.record_wait("writer", now() - unit.since)
                 if not units:
                     continue
                 try:
                     results = await self._writer.run(partial(self._commit, units))
                 except Exception as error:
-                    problem = _translate_error(error)
+                    problem = translate_error(error)
                     known = isinstance(problem, Problem)
                     log.log(logging.WARNING if known else logging.ERROR, "a group of %d writes failed: %s", len(units),
                             error, exc_info=not known)  # fmt: skip
@@ -286,7 +219,7 @@ class Database:
             (is_busy, _, _) = connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
             self._must_truncate = bool(is_busy)
         except sqlite3.OperationalError as error:
-            if error.sqlite_errorcode & 0xFF not in _RETRY_ON_THREAD_CODES:
+            if not is_passing(error):
                 raise
         finally:
             connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
@@ -306,7 +239,7 @@ class Database:
             if not connection.in_transaction:  # SQLite rolled the whole group back, as on a full disk
                 raise
             connection.execute("ROLLBACK TO unit")
-            result = UnitResult(error=_translate_error(error))
+            result = UnitResult(error=translate_error(error))
         connection.execute("RELEASE unit")
         return result
 
@@ -327,17 +260,3 @@ class Database:
                 unit.future.set_exception(result.error)
             else:
                 unit.future.set_result(result.value)
-
-
-def _translate_error(error: Exception) -> Exception:
-    """Translate SQLite's errors that a caller can understand into problems; return others unchanged."""
-    if isinstance(error, Problem) or not isinstance(error, sqlite3.OperationalError):
-        return error
-    code = getattr(error, "sqlite_errorcode", None)
-    if code in _DISK_FULL_CODES:
-        return StorageFull()
-    if code == sqlite3.SQLITE_INTERRUPT:
-        return Unavailable("the query took too long; narrow it by project, status or time")
-    if code is not None and code & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-        return Unavailable("the database is busy with another command; try again")
-    return error

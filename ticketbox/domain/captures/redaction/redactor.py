@@ -4,7 +4,7 @@ The extension redacts too; the server repeats it for clients that don't (docs/op
 are counted; what is already `[redacted]` stays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, Environment, ErrorEntry, NetworkEntry, Page, Redaction
@@ -17,6 +17,7 @@ from ticketbox.domain.captures.redaction.secret_values import REDACTED
 
 HEADER_VALUE = 16_384
 
+_LONG = 4_096
 _MAX_CLEAN_LENGTH = 512
 _MAX_CLEAN_TEXTS = 10_000
 
@@ -25,9 +26,11 @@ class Redactor:
     """Removes secrets from one capture and counts them in `counts`.
 
     `extra` are the project's rules, as described in `SecretScanner`. Entries are changed in place.
+    `check_time` is called before each long text, and raises if it has taken too long.
     """
 
-    def __init__(self, extra: Sequence[str] = ()) -> None:
+    def __init__(self, extra: Sequence[str] = (), check_time: Callable[[], None] = lambda: None) -> None:
+        self._check_time = check_time
         self.counts = Redaction()
         self._scanner = SecretScanner(extra)
         self._clean: set[str] = set()
@@ -37,6 +40,8 @@ class Redactor:
         """Redact any text, and cut it to the limit."""
         if text in self._clean:
             return text
+        if len(text) > _LONG:
+            self._check_time()
         clean = self._scanner.scrub(text, self.counts)
         if clean is text and len(text) <= _MAX_CLEAN_LENGTH:
             if len(self._clean) == _MAX_CLEAN_TEXTS:

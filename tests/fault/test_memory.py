@@ -1,0 +1,69 @@
+"""Captures that expand: the memory of a real server stays within its limit and returns."""
+
+import gzip
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from bench.machine import memory_mb, reset_peak_memory
+from tests.support.seed import capture_parts
+from tests.support.server import Box, World, copy_initialized_file, eventually, ok
+
+pytestmark = pytest.mark.skipif(not Path("/proc/self/clear_refs").exists(), reason="reads /proc")
+
+MORE = 64
+LEFT = 16  # caches that the first captures fill
+
+
+@pytest.fixture
+def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
+    with Box(copy_initialized_file(tmp_path_factory.mktemp("memory")), "--max-capture-seconds", "120",
+             "--max-queue-seconds", "300") as running:  # fmt: skip
+        yield running
+
+
+def build_streams() -> dict[str, bytes]:
+    """Streams of 50 kB that expand to nearly all that is accepted, and decoded together to 300 MB."""
+    texts = b",".join([b'"a"'] * 100)
+    pairs = b",".join(b'"h%d":"v"' % number for number in range(200))
+    frames = b",".join([b'{"url":"u"}'] * 200)
+    line = b'{"seq":1,"ts":1,"level":"log","args":[%s]}' % texts
+    request = (
+        b'{"id":"r","ts":1,"method":"GET","url":"https://h/","status":500,"type":"xhr","duration_ms":3,'
+        b'"request":{"headers":{%s}},"response":{"headers":{%s}}}' % (pairs, pairs)
+    )
+    error = b'{"seq":1,"ts":1,"kind":"error","message":"m","frames":[%s]}' % frames
+    entries = {"console": [line] * 7_000, "network": [request] * 800, "errors": [error] * 800}
+    return {name: gzip.compress(b"[%s]" % b",".join(lines)) for name, lines in entries.items()}
+
+
+def build_long_lines() -> dict[str, bytes]:
+    """A console that expands to 30 MB, each line with one character that widens all others."""
+    line = b'{"seq":1,"ts":1,"level":"log","args":["%s%s\\u0000"]}' % ("\U0001f600".encode(), b"x" * 580)
+    return {"console": gzip.compress(b"[%s]" % b",".join([line] * 48_000))}
+
+
+def test_captures_that_expand_use_little_memory_and_return_it(box: Box) -> None:
+    world = World(box)
+    sent = [build_streams(), build_long_lines()]
+    assert max(sum(map(len, parts.values())) for parts in sent) < 230_000
+    clients = [world.owner.client("tickets:write") for _ in range(2)]
+    for client in clients:
+        client.timeout = 600
+
+    def upload(parts: dict[str, bytes], number: int) -> None:
+        files = dict(capture_parts(world.project, number)) | {name: (None, data) for name, data in parts.items()}
+        ok(clients[number % 2].post("/captures", files=files))
+
+    upload({}, 1)
+    mcp = {"Accept": "application/json, text/event-stream"}
+    listing = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
+    ok(clients[0].post(f"{box.url}/mcp", json=listing, headers=mcp))  # loads the SDK
+    rest = memory_mb(box.process.pid, "VmRSS")
+    reset_peak_memory(box.process.pid)
+    with ThreadPoolExecutor(2) as pool:
+        list(pool.map(upload, [*sent, *reversed(sent)], range(2, 6)))
+    assert memory_mb(box.process.pid) - rest <= MORE
+    eventually(lambda: memory_mb(box.process.pid, "VmRSS") - rest <= LEFT)

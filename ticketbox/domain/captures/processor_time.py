@@ -1,0 +1,21 @@
+"""A limit of processor time, so that no capture occupies a thread for long, however its texts are made."""
+
+import time
+
+from ticketbox.domain.core.problems import PayloadTooLarge
+
+
+class ProcessorTime:
+    """A limit of the processor time that the current thread may use from now on."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._end = time.thread_time() + seconds
+
+    def check(self) -> None:
+        """Raise PayloadTooLarge if the limit is exceeded."""
+        if time.thread_time() > self._end:
+            raise PayloadTooLarge(
+                f"reading and redacting this capture takes more than {self._seconds:g} s of processor time; "
+                "send fewer entries or shorter texts"
+            )

@@ -1,0 +1,114 @@
+"""The reading connections, which callers get in turns."""
+
+import sqlite3
+import time
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TypeVar
+
+from ticketbox.domain.core.clock import Clock
+from ticketbox.domain.core.fair_queue import FairQueue, Share
+from ticketbox.domain.core.queue_times import QueueTimes
+from ticketbox.store.file.connection import Connection, connect
+from ticketbox.store.file.errors import is_passing, translate_error
+from ticketbox.store.file.transactions import PROGRESS_STEPS, SHORT_PROGRESS_STEPS, NotBrief, Read
+
+T = TypeVar("T")
+
+READERS = 3
+READ_SECONDS = 5.0
+# A brief read runs on the event loop's thread for up to this many strides of steps, about 5 ms. Steps, not time: on
+# a busy machine time passes without the read being slow. Strides, because SQLite counts a statement's steps over all
+# its runs.
+BRIEF_STRIDES = 25
+
+
+class Readers:
+    """A few connections, each with its own thread, and one for brief reads on the event loop's thread."""
+
+    def __init__(self, path: Path, clock: Clock, public_url: str, times: QueueTimes, wait_seconds: float) -> None:
+        self._path = path
+        self._clock = clock
+        self._public_url = public_url
+        self._times = times
+        self._wait_seconds = wait_seconds
+        self._all: list[Connection] = []
+        self._idle: list[Connection] = []
+        self._brief: sqlite3.Connection | None = None
+        self._strides = 0
+        self.queue = FairQueue("readers", 0, times, wait_seconds=wait_seconds)
+
+    async def open(self, count: int) -> None:
+        """Open the connections."""
+        for _ in range(count):
+            self._all.append(await Connection.open(partial(connect, self._path, writes=False)))
+        self._idle = list(self._all)
+        most = (None, max(1, count - 1))  # a credential leaves one to the others
+        self.queue = FairQueue("readers", count, self._times, most=most, wait_seconds=self._wait_seconds)
+        self._brief = connect(self._path, writes=False, wait=0)
+        self._brief.set_progress_handler(self._count_stride, SHORT_PROGRESS_STEPS)
+
+    async def close(self) -> None:
+        """Close the connections."""
+        for reader in self._all:
+            await reader.close()
+        if self._brief is not None:
+            self._brief.close()
+
+    async def read(self, work: Callable[[Read], T], *, brief: bool = False, share: Share | None = None) -> T:
+        """Run a unit that only reads, on a free reading connection.
+
+        A `brief` unit, a few indexed look-ups, costs less than switching threads, so it runs on the event loop's
+        thread; if it takes too long, raises NotBrief or the file is busy, it runs again on another thread.
+        Callers get the readers in turns of their shares; the server itself (None) waits as long as it takes.
+        Raises Unavailable if the unit exceeds the time limit for reads, or has waited too long.
+        """
+        if brief:
+            assert self._brief is not None
+            self._reset_strides()
+            try:
+                return self._read_snapshot(work, self._brief, self._reset_strides, brief=True)
+            except NotBrief:
+                pass
+            except sqlite3.OperationalError as error:
+                if not is_passing(error):
+                    raise translate_error(error) from error
+        async with self.queue.hold(share or (0, 0), patient=share is None):
+            reader = self._idle.pop()
+            try:
+                return await reader.run(partial(self._read_with_deadline, work))
+            except sqlite3.OperationalError as error:
+                raise translate_error(error) from error
+            finally:
+                self._idle.append(reader)
+
+    def _reset_strides(self) -> None:
+        self._strides = BRIEF_STRIDES
+
+    def _count_stride(self) -> bool:
+        self._strides -= 1
+        return self._strides < 0
+
+    def _read_with_deadline(self, work: Callable[[Read], T], connection: sqlite3.Connection) -> T:
+        deadline = time.monotonic() + READ_SECONDS
+        overdue = lambda: time.monotonic() > deadline  # noqa: E731
+        connection.set_progress_handler(overdue, PROGRESS_STEPS)
+        return self._read_snapshot(work, connection, lambda: connection.set_progress_handler(None, 0), overdue)
+
+    def _read_snapshot(
+        self,
+        work: Callable[[Read], T],
+        connection: sqlite3.Connection,
+        remove_limit: Callable[[], None],
+        overdue: Callable[[], bool] = lambda: False,
+        *,
+        brief: bool = False,
+    ) -> T:
+        """Run a unit within a limit, then call `remove_limit`, because the limit would interrupt COMMIT too."""
+        connection.execute("BEGIN")
+        try:
+            return work(Read(connection, self._clock.now(), overdue, self._public_url, brief=brief))
+        finally:
+            remove_limit()
+            connection.execute("COMMIT")
