@@ -536,6 +536,9 @@ def test_viewer_cannot_edit(chromium: Chromium, world: World) -> None:
         await page.get_by_role("heading", level=1).click()
         for name in ("Edit", "Start work", "Attach file", "Remove label", "Add comment", "Mark as done", "Status"):
             await expect(page.locator("main").get_by_role("button", name=name)).to_have_count(0)
+        await page.get_by_role("button", name="Follow").click()
+        await expect(page.get_by_role("button", name="Unfollow")).to_be_visible()
+        await expect(page.locator(".property", has_text="Watchers")).to_contain_text("Ann, Vera")
         await page.get_by_role("button", name="More", exact=True).click()
         await expect(page.get_by_role("menuitem")).to_have_text(["Mute ticket"])
         await page.keyboard.press("Escape")

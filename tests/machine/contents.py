@@ -29,10 +29,10 @@ class Model(Work, Office):
     def add_comment(self, ticket_id: str, body: str) -> Row:
         ticket = self.changeable(ticket_id)
         key = self.new_id()
-        said = {each["by"]["user"]["id"] for each in self.comments.values() if each["ticket"] == ticket_id}
         self.comments[key] = {"ticket": ticket_id, "body": body, "by": self.by()}
         self.record_for(ticket, "comment.created")
-        self.notify(said | ticket["assignees"] | {ticket["created"]["user"]["id"]}, ticket)
+        ticket["watchers"].add(self.who["user"])
+        self.notify(ticket["watchers"], ticket)
         return self.comment_view(key)
 
     def own(self, comment_id: str) -> Row:

@@ -45,6 +45,8 @@ ELSEWHERE = {
     "wait_for_answer": "tests/http/work/test_questions.py",
     "answer_question": "tests/http/work/test_questions.py",
     "decide_approval": "tests/http/work/test_gates.py",
+    "follow_ticket": "tests/http/events/test_watchers.py",
+    "unfollow_ticket": "tests/http/events/test_watchers.py",
     "delete_attachment": "tests/http/tickets/test_deletion.py",
     "delete_capture": "tests/http/tickets/test_deletion.py",
     "delete_ticket": "tests/http/tickets/test_deletion.py",

@@ -105,6 +105,7 @@ class Board(State):
         row = {
             "id": key, "project": self.columns[column]["project"], "column": column, "title": title, "version": 1,
             "status": "active", "resolved": self.columns[column]["kind"] == "done", "assignees": set(),
+            "watchers": {self.who["user"]},
             "claim": None, "leases": [], "archived": None,
             "created": self.by(), "updated": self.by(), "description": "", "priority": "none", "labels": [],
             "branch": None, "source_url": None, "due_on": None, **given,
@@ -247,6 +248,7 @@ class Board(State):
         added = {user for user in wanted if user not in row["assignees"]}
         removed = {user for user in unwanted if user in row["assignees"]}
         row["assignees"] = (row["assignees"] | added) - removed
+        row["watchers"] |= added
         if added:
             self.touch(row, "ticket.assigned")
             self.notify(added, row)

@@ -220,7 +220,7 @@ class Work(Board):
         return self.links_view(ticket_id)
 
     def close_duplicate(self, row: Row, original: Row) -> None:
-        """Resolve a duplicate, and assign its people to the original."""
+        """Resolve a duplicate, and assign its people to the original, which its watchers watch."""
         if row["status"] == "active":
             target = self.column_of_status(row, resolved=True)
             if not row["resolved"]:
@@ -229,6 +229,8 @@ class Work(Board):
             if target is not None:
                 self.place_in(row, target, 0)
                 self.record_for(row, "ticket.moved")
+        original["watchers"] |= row["watchers"]
+        row["watchers"] = set()
         if original["status"] == "active":
             seeing = [user for user in row["assignees"] if self.place(original["project"], user) is not None]
             self.change_assignees(original, seeing, [])

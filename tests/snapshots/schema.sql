@@ -427,6 +427,12 @@ CREATE TABLE ticket_number_alias (
   PRIMARY KEY (project_id, number)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE ticket_watcher (
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  PRIMARY KEY (ticket_id, user_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE user (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -765,6 +771,8 @@ CREATE INDEX ticket_link_of_other ON ticket_link (other_id, kind);
 CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NULL;
 
 CREATE INDEX ticket_ready ON ticket (column_id, priority DESC, position) WHERE status = 'active' AND resolved = 0;
+
+CREATE INDEX watched_by_user ON ticket_watcher (user_id);
 
 CREATE INDEX webhook_of_company ON webhook (company_id, id);
 

@@ -436,6 +436,8 @@ CASES: dict[str, Case] = {
     "list_mutes": Case(),
     "mute_ticket": Case(_ticket),
     "unmute_ticket": Case(_ticket),
+    "follow_ticket": Case(_ticket),
+    "unfollow_ticket": Case(_ticket),
     "mute_project": Case(lambda w: {"project_id": w.project}),
     "unmute_project": Case(lambda w: {"project_id": w.project}),
     "list_webhooks": Case(_company, ADMIN),

@@ -35,6 +35,7 @@ def shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool)
     column = 2 if full else 1 if "comments" in structured or "history" in structured else 0
     more = f"the resource ticket://{result.id} has all"
     structured["description"] = clip_text(result.description, _TICKET_PARTS["description"][column], more)
+    structured.pop("watchers")  # people follow tickets, agents don't
     structured["attachments"] = _shorten_assets(structured["attachments"])
     _cut_part(
         structured,

@@ -18,7 +18,7 @@ from ticketbox.operations.captures import annotations, assets, captures, screens
 from ticketbox.operations.captures import deletion as capture_deletion
 from ticketbox.operations.companies import columns, companies, invitations, members, projects, setup
 from ticketbox.operations.core.registry import Registry, list_operations
-from ticketbox.operations.events import email, events, notifications, webhooks
+from ticketbox.operations.events import email, events, notifications, watchers, webhooks
 from ticketbox.operations.tickets import (
     archiving,
     assignments,
@@ -79,6 +79,7 @@ MODULES = (
     connected_apps,
     webhooks,
     notifications,
+    watchers,
     email,
     sessions,
     security_events,

@@ -18,6 +18,7 @@ from ticketbox.operations.tickets.placing import resolve_ticket
 from ticketbox.operations.tickets.recording import record_change
 from ticketbox.store.companies import members
 from ticketbox.store.core.visibility import VisibleRow
+from ticketbox.store.events import watchers
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import assignments, links, tickets
 from ticketbox.store.tickets.tickets import TicketState
@@ -65,8 +66,8 @@ class TicketLinks(msgspec.Struct, frozen=True):
 def link_tickets(tx: Write, actor: Actor, args: LinkTickets) -> TicketLinks:
     """Link a ticket to another one of the same company.
 
-    A duplicate is resolved, and its assignees are also assigned to the other ticket. A link that would close a cycle
-    is refused with 409.
+    A duplicate is resolved, its assignees are also assigned to the other ticket, and its watchers watch that one. A
+    link that would close a cycle is refused with 409.
     """
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     other_row, other = _find_other(tx, actor, row, args.other)
@@ -149,6 +150,7 @@ def _close_duplicate(tx: Write, actor: Actor, duplicate: _Side, original: _Side)
     (row, state), (original_row, original_state) = duplicate, original
     if not state.is_archived:
         resolve_ticket(tx, actor, row, state, resolved=True)
+    watchers.move_watchers(tx, row.key, original_row.key)
     if original_state.is_archived:
         return
     people = assignments.list_assignees(tx, row.key).values()

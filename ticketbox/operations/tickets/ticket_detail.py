@@ -27,6 +27,7 @@ from ticketbox.domain.captures.steps import Step
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.records import Person
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Event
 from ticketbox.domain.tickets.links import TicketLink
@@ -38,7 +39,7 @@ from ticketbox.operations.tickets.lists import StatusFilter, TicketStatus
 from ticketbox.store.captures import assets, captures
 from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs
-from ticketbox.store.events import events
+from ticketbox.store.events import events, watchers
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import comments, links, records
 from ticketbox.store.work import questions
@@ -103,7 +104,7 @@ class CaptureDetail(CaptureSummary, frozen=True):
 
 
 class TicketDetail(Ticket, frozen=True, kw_only=True):
-    """A ticket with its newest capture, its links and attachments, and comments and history if included.
+    """A ticket with its newest capture, links, attachments and watchers, and comments and history if included.
 
     `captures` are the newest 50, newest first, `questions` those that wait for an answer.
     """
@@ -112,6 +113,7 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     captures: list[CaptureSummary]
     links: list[TicketLink]
     attachments: list[Asset]
+    watchers: list[Person]
     questions: list[WorkQuestion]
     comments: list[Comment] | UnsetType = UNSET
     history: list[Event] | UnsetType = UNSET
@@ -145,6 +147,7 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
         questions=_list_open_questions(tx, key, ticket.claim),
         links=links.list_links(tx, actor.viewer, key),
         attachments=assets.list_attachments(tx, key),
+        watchers=watchers.list_watchers(tx, key),
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
         history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,
     )

@@ -30,6 +30,7 @@ from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
+from ticketbox.store.events import watchers
 from ticketbox.store.file.database import Read, Write
 from ticketbox.store.tickets import positions, similar, tickets
 from ticketbox.store.tickets.tickets import NewTicket
@@ -108,6 +109,7 @@ def insert_ticket(tx: Write, actor: Actor, row: VisibleRow, new: NewTicket) -> t
     if new.source_url is not None:
         similar.insert_fingerprints(tx, key, filter(None, [fingerprint_page(new.source_url)]))
     ticket_row = VisibleRow(key, row.project, row.company, row.role, within=True)
+    watchers.add_watchers(tx, key, [actor.user])
     record_ticket_event(tx, actor, ticket_row, "ticket.created", title=new.title)
     notify_mentioned(tx, actor, ticket_row, new.description)
     return ticket_row, load_ticket(tx, actor, public_id)

@@ -24,14 +24,6 @@ WHERE m.company_id = :company AND u.id <> :but AND u.disabled_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM ticket_mute tm WHERE tm.user_id = u.id AND tm.ticket_id = :ticket)
   AND NOT EXISTS (SELECT 1 FROM project_mute pm WHERE pm.user_id = u.id AND pm.project_id = :project)
 """
-SELECT_PARTICIPANTS = """
-SELECT b.user_id FROM ticket t JOIN byline b ON b.id = t.created_by WHERE t.id = :ticket
-UNION SELECT ta.user_id FROM ticket_assignee ta WHERE ta.ticket_id = :ticket
-UNION SELECT n.user_id FROM notification n WHERE n.ticket_id = :ticket AND n.reason = 'mention'
-UNION SELECT b.user_id FROM (
-  SELECT c.created_by FROM comment c WHERE c.ticket_id = :ticket ORDER BY c.id DESC LIMIT 200
-) x JOIN byline b ON b.id = x.created_by
-"""
 INSERT_NOTIFICATION = """
 INSERT OR IGNORE INTO notification (public_id, user_id, event_id, ticket_id, reason, created_at)
 VALUES (?, ?, ?, ?, ?, ?)
@@ -42,11 +34,6 @@ def list_audience(tx: Read, ticket: VisibleRow, but: int) -> dict[int, str]:
     """List the names of those who may be notified about a ticket, by their keys."""
     parameters = {"company": ticket.company, "project": ticket.project, "ticket": ticket.key, "but": but}
     return dict(tx.fetch_all(SELECT_AUDIENCE, parameters))
-
-
-def list_participants(tx: Read, ticket: int) -> set[int]:
-    """List the users who filed a ticket, are assigned, commented, or were mentioned."""
-    return {user for (user,) in tx.fetch_all(SELECT_PARTICIPANTS, {"ticket": ticket})}
 
 
 def insert_notifications(tx: Write, users: Iterable[int], event: int, ticket: int, reason: Reason) -> None:

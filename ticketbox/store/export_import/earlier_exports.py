@@ -11,6 +11,7 @@ from ticketbox.domain.companies.records import ColumnKind, derive_column_kind
 COLUMN_KINDS = 11
 WORK_SESSIONS = 12
 TICKET_KEYS = 14
+WATCHERS = 23
 THUMBNAILS = 18
 ACTIONS = 21
 
@@ -54,6 +55,13 @@ UPDATE ticket SET claimed_by = NULL, claimed_at = NULL, claimed_until = NULL
 WHERE id > :first AND claimed_until IS NOT NULL
 """
 
+ADD_WATCHERS = """
+INSERT OR IGNORE INTO ticket_watcher (ticket_id, user_id)
+SELECT t.id, b.user_id FROM ticket t JOIN byline b ON b.id = t.created_by WHERE t.id > :first
+UNION SELECT ticket_id, user_id FROM ticket_assignee WHERE ticket_id > :first
+UNION SELECT c.ticket_id, b.user_id FROM comment c JOIN byline b ON b.id = c.created_by WHERE c.ticket_id > :first
+"""
+
 
 NUMBER_TICKETS = """
 UPDATE ticket SET number = n.number
@@ -82,3 +90,5 @@ def complete_tickets(schema: int, connection: sqlite3.Connection, first: int) ->
         connection.execute(RESOLVE_DONE, {"first": first})
     if schema < WORK_SESSIONS:
         connection.execute(RELEASE_CLAIMS, {"first": first})
+    if schema < WATCHERS:
+        connection.execute(ADD_WATCHERS, {"first": first})

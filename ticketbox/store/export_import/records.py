@@ -36,6 +36,7 @@ TABLES: dict[str, str] = {
     "ticket": f"project_id IN {_PROJECTS}",
     "ticket_number_alias": f"ticket_id IN {_TICKETS}",
     "ticket_assignee": f"ticket_id IN {_TICKETS}",
+    "ticket_watcher": f"ticket_id IN {_TICKETS}",
     "work_session": f"ticket_id IN {_TICKETS}",
     "ticket_link": f"ticket_id IN {_TICKETS}",
     "work_question": f"session_id IN (SELECT id FROM work_session WHERE ticket_id IN {_TICKETS})",

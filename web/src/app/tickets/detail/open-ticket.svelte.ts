@@ -209,6 +209,17 @@ export class OpenTicket {
     this.#applyTicket(await unwrap(answer));
   }
 
+  /** Watch the ticket, or stop watching it. */
+  async setFollowed(followed: boolean): Promise<void> {
+    const params = { path: { ticket_id: this.id } };
+    const { watchers } = await unwrap(
+      followed
+        ? api.PUT('/tickets/{ticket_id}/follow', { params })
+        : api.DELETE('/tickets/{ticket_id}/follow', { params }),
+    );
+    this.ticket = { ...this.ticket!, watchers };
+  }
+
   async startWork(branch?: string): Promise<void> {
     const params = { path: { ticket_id: this.id } };
     const body = branch ? { branch } : {};
