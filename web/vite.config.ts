@@ -2,6 +2,16 @@ import { svelte } from '@sveltejs/vite-plugin-svelte';
 import { defineConfig } from 'vite';
 import { precompress } from './build/precompress.ts';
 
+/** What every first page needs. As one file, it is a fifth smaller than as one for each module that others share. */
+const SHELL = [
+  /\/src\/app\/core\//,
+  /\/src\/app\/ui\/(Lazy|feedback\/(EmptyState|ErrorState|LoadingIndicator|Toasts|after-paint))/,
+  /\/src\/app\/ui\/display\/(Avatar|Chip|ColumnIcon|Label|LiveDot|PageHeader|ProjectIcon|Segments|Time|dates|format)/,
+  /\/src\/app\/tickets\/header\/neighbours/,
+  /\/src\/shared\/ui\/(Button|PriorityIcon)/,
+  /\/icons\/(bot|camera|check|circle-alert|circle-x|ellipsis|list-filter|message-square|plus|search|tag|x)\./,
+];
+
 /** Build of the app. The server serves its files and reads the entry from index.html. */
 export default defineConfig({
   plugins: [svelte(), precompress()],
@@ -13,6 +23,13 @@ export default defineConfig({
     modulePreload: { polyfill: false },
     assetsInlineLimit: 0, // the Content Security Policy allows no data: URLs for scripts and styles
     reportCompressedSize: false,
+    rolldownOptions: {
+      output: {
+        codeSplitting: {
+          groups: [{ name: 'shell', test: (id) => SHELL.some((each) => each.test(id)) }],
+        },
+      },
+    },
   },
   server: { proxy: { '/api': 'http://127.0.0.1:8420', '/signin': 'http://127.0.0.1:8420' } },
 });

@@ -144,6 +144,35 @@ def test_menu_is_opened_and_closed_by_keyboard(chromium: Chromium, world: World)
     use(chromium, world.owner, f"/projects/{world.project}", press)
 
 
+def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromium: Chromium, world: World) -> None:
+    world.ticket("One")
+
+    async def lose_connection(page: Page) -> None:
+        assets = "**/assets/*"
+        menu, messages = page.get_by_role("menu"), page.get_by_role("region", name="Messages")
+        await expect(page.get_by_role("heading", name="First project")).to_be_visible()
+        await page.route(assets, lambda route: route.abort())
+        await page.locator("button.account").click()
+        await expect(messages).to_contain_text("A part of the app couldn’t be loaded.")
+        await page.keyboard.press("Control+k")
+        await page.get_by_role("main").get_by_role("link", name="Table").click()
+        await expect(page.get_by_role("alert")).to_contain_text("This part of the app couldn’t be loaded.")
+        await page.unroute(assets)
+        await page.evaluate("dispatchEvent(new Event('online'))")
+        await expect(page.get_by_role("link", name="One")).to_be_visible()
+        await expect(page.get_by_role("alert")).to_have_count(0)
+        await expect(messages).not_to_contain_text("couldn’t be loaded")
+        await expect(menu).to_have_count(0)
+        await page.locator("button.account").click()
+        await expect(menu).to_be_visible()
+        await page.keyboard.press("Escape")
+        await expect(menu).to_have_count(0)
+        await page.keyboard.press("Control+k")
+        await expect(page.get_by_role("dialog", name="Search and commands")).to_be_visible()
+
+    use(chromium, world.owner, f"/projects/{world.project}", lose_connection)
+
+
 @pytest.mark.long
 def test_menu_closes_on_a_click_on_its_button_or_outside(chromium: Chromium, world: World) -> None:
     async def press(page: Page) -> None:

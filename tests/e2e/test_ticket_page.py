@@ -1,9 +1,10 @@
 """The ticket page in a real browser: read, written, argued about, and watched while others work."""
 
+import asyncio
 import re
 
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
 from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
@@ -565,16 +566,28 @@ def test_text_is_shown_before_the_capture_loads(chromium: Chromium, world: World
     from tests.e2e.captures import capture_on
 
     ticket = capture_on(world)
+    may_load = asyncio.Event()
+
+    async def hold(route: Route) -> None:
+        await may_load.wait()
+        await route.continue_()
 
     async def look(page: Page) -> None:
-        await page.route("**/assets/CaptureViewer*.js", lambda route: None)  # never answered
+        await page.route("**/assets/CaptureViewer*.js", hold)
         await page.reload()
         await expect(page.get_by_role("heading", level=1)).to_have_text("Cart")
         await expect(page.get_by_label("New comment", exact=True)).to_be_visible()
         await expect(page.get_by_role("tab", name="Console")).to_have_count(0)
-        await page.unroute_all(behavior="ignoreErrors")
+        activity = page.get_by_role("heading", name="Activity")
+        before = await activity.bounding_box()
+        may_load.set()
+        await expect(page.get_by_role("tab", name="Console")).to_be_visible()
+        after = await activity.bounding_box()
+        assert before
+        assert after
+        assert abs(before["y"] - after["y"]) <= 2, "the page jumped"
 
-    use(chromium, world.owner, page_of(ticket), look)
+    use(chromium, world.owner, page_of(ticket), look, service_workers="block")
 
 
 def test_links_are_added_and_removed_and_a_ticket_is_sent_to_an_agent(chromium: Chromium, world: World) -> None:

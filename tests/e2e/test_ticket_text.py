@@ -134,11 +134,13 @@ def test_markdown_is_never_shown_raw(chromium: Chromium, world: World) -> None:
 
 
 def test_keys_go_to_the_neighbours_in_the_column(chromium: Chromium, world: World) -> None:
-    third, second, first = (world.ticket(title) for title in ("Third", "Second", "First"))
+    third, second, first = (
+        world.ticket(title, priority="none" if title == "Second" else "high") for title in ("Third", "Second", "First")
+    )
 
     async def press(page: Page) -> None:
         await page.get_by_role("main").get_by_role("link", name="Second").click()
-        place = page.get_by_role("group", name="Tickets in this column")
+        place = page.get_by_role("group", name="Tickets in this list")
         heading = page.get_by_role("heading", level=1)
         await expect(place).to_contain_text("2 of 3")
         await page.keyboard.press("j")
@@ -156,6 +158,12 @@ def test_keys_go_to_the_neighbours_in_the_column(chromium: Chromium, world: Worl
         assert page.url.endswith(first["id"])
         await page.go_back()
         await expect(page.get_by_role("region", name="To do")).to_be_visible()
+        # a filtered list is followed as it is
+        await page.goto(f"{world.box.url}/projects/{world.project}/table?priority=high")
+        await page.get_by_role("main").get_by_role("link", name="First").click()
+        await expect(place).to_contain_text("of 2")
+        await place.get_by_role("button", disabled=False).click()
+        await expect(heading).to_have_text("Third")
 
     assert third["column_id"] == second["column_id"]
     use(chromium, world.owner, f"/projects/{world.project}", press)

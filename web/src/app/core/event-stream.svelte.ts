@@ -1,4 +1,5 @@
 import type { Event } from '../../../generated/api';
+import { lazyParts } from './lazy-parts.svelte';
 
 type Listener = (event: Event) => void;
 
@@ -27,6 +28,7 @@ class EventStream {
     if (this.#source) return;
     const source = (this.#source = new EventSource('/api/v1/events/stream'));
     source.onopen = () => {
+      if (!this.connected) lazyParts.retry();
       this.connected = true;
       this.#setOpened();
     };
