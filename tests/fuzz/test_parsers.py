@@ -19,7 +19,7 @@ from tests.support.long_runs import TIMES, Record, hypothesis_settings
 from tests.support.streams import decode_stream
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.captures.capture import NetworkEntry, Page, Stream
-from ticketbox.domain.captures.har import build_har
+from ticketbox.domain.captures.har import encode_har
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.domain.core import ids
 from ticketbox.domain.core.outbound_addresses import is_public_address
@@ -56,7 +56,7 @@ def stream(name: str) -> Callable[[bytes], None]:
         if name == "network":
             entries: list[NetworkEntry] = decode_stream(Stream.NETWORK, data)
             page = Page("https://shop.example/", "")
-            msgspec.json.encode(build_har(page, 0.0, entries, "1"))
+            encode_har(page, 0.0, entries, "1")
 
     return target
 

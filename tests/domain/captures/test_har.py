@@ -1,12 +1,13 @@
 """The HAR export, against a schema of HAR 1.2 written from the format's description."""
 
+import json
 from typing import Any
 
 import jsonschema
 import pytest
 
 from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, OmittedReason, Page
-from ticketbox.domain.captures.har import build_har
+from ticketbox.domain.captures.har import encode_har
 
 STRING = {"type": "string"}
 SIZE = {"type": "integer", "minimum": -1}
@@ -16,6 +17,11 @@ MOMENT = {
     "type": "string",
     "pattern": r"^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d+)?(Z|[+-]\d{2}:\d{2})$",
 }
+
+
+def build_har(page: Page, captured_at: float, entries: list[NetworkEntry], version: str) -> dict[str, Any]:
+    """The document that a HAR file contains."""
+    return json.loads(encode_har(page, captured_at, entries, version))
 
 
 def record(required: dict[str, Any], optional: dict[str, Any] | None = None) -> dict[str, Any]:
@@ -155,3 +161,10 @@ def test_entries_are_ordered_by_start():
     assert [entries["startedDateTime"][:4] for entries in log["entries"]] == ["1970", "2025"]
     assert log["pages"][0]["startedDateTime"].startswith("1970")
     assert log["creator"] == {"name": "ticketbox", "version": "1.0"}
+
+
+def test_title_that_resembles_the_document_changes_nothing() -> None:
+    page = Page("https://shop.example/", title='"entries":[]}}')
+    log = build_har(page, 0, [FAILED], "1.0")["log"]
+    assert log["pages"][0]["title"] == page.title
+    assert len(log["entries"]) == 1

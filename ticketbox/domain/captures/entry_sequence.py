@@ -14,20 +14,25 @@ MAX_DECODED = 6 * 1024 * 1024
 E = TypeVar("E", bound=Entry)
 
 _QUOTE_COST = 32
-DECODERS: dict[Stream, msgspec.json.Decoder[Any]] = {
-    Stream.CONSOLE: msgspec.json.Decoder(ConsoleEntry),
-    Stream.NETWORK: msgspec.json.Decoder(NetworkEntry),
-    Stream.ERRORS: msgspec.json.Decoder(ErrorEntry),
-    Stream.ACTIONS: msgspec.json.Decoder(ActionEntry),
+KINDS: dict[Stream, type[Entry]] = {
+    Stream.CONSOLE: ConsoleEntry,
+    Stream.NETWORK: NetworkEntry,
+    Stream.ERRORS: ErrorEntry,
+    Stream.ACTIONS: ActionEntry,
 }
+DECODERS: dict[type, msgspec.json.Decoder[Any]] = {kind: msgspec.json.Decoder(kind) for kind in KINDS.values()}
+_SPLITTER = msgspec.json.Decoder(list[msgspec.Raw])
 
 
 class EntrySequence(Sequence[E], Generic[E]):
-    """Encoded entries, which are decoded when they are read; small ones stay decoded."""
+    """Encoded entries of a kind, which are decoded one by one when they are read; small ones stay decoded.
 
-    def __init__(self, stream: Stream) -> None:
-        self._decoder = DECODERS[stream]
-        self._encoded: list[bytes] = []
+    `encoded` is the JSON array to begin with. Other threads run between two entries.
+    """
+
+    def __init__(self, kind: type[E], encoded: bytes = b"[]") -> None:
+        self._decoder = DECODERS[kind]
+        self._encoded = [bytes(raw) for raw in split_array(encoded)]
         self._decoded: dict[int, E] = {}
         self._room = MAX_DECODED
 
@@ -64,3 +69,8 @@ class EntrySequence(Sequence[E], Generic[E]):
     def __len__(self) -> int:
         """Return the number of entries."""
         return len(self._encoded)
+
+
+def split_array(encoded: bytes | bytearray) -> list[msgspec.Raw]:
+    """Split a JSON array into its items, still encoded. Raises msgspec.DecodeError."""
+    return _SPLITTER.decode(encoded)

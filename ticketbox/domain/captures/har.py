@@ -4,20 +4,33 @@ What wasn't captured is -1 or empty, as the format requires. Custom fields begin
 Cookies are never captured, so their lists are empty.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
+
+import msgspec
 
 from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, Page
 from ticketbox.domain.core.clock import format_rfc3339
 
 PAGE = "page_1"
 
+_encoder = msgspec.json.Encoder()
 
-def build_har(page: Page, captured_at_ms: float, entries: Iterable[NetworkEntry], version: str) -> dict[str, Any]:
-    """Build the document; `version` is ticketbox's version."""
-    listed = sorted(entries, key=lambda entry: entry.ts)
-    started = min([captured_at_ms, *(entry.ts for entry in listed)])
+
+def encode_har(page: Page, captured_at_ms: float, entries: Sequence[NetworkEntry], version: str) -> bytes:
+    """Encode the document, one entry at a time, so that other threads run in between.
+
+    `version` is ticketbox's version.
+    """
+    times = [entry.ts for entry in entries]
+    listed = sorted(range(len(times)), key=times.__getitem__)
+    document = _build_document(page, min([captured_at_ms, *times]), captured_at_ms, version)
+    head, mark, end = _encoder.encode(document).rpartition(b'"entries":[')
+    return b"".join((head, mark, b",".join(_encoder.encode(_build_entry(entries[index])) for index in listed), end))
+
+
+def _build_document(page: Page, started: float, captured_at_ms: float, version: str) -> dict[str, Any]:
     return {
         "log": {
             "version": "1.2",
@@ -32,7 +45,7 @@ def build_har(page: Page, captured_at_ms: float, entries: Iterable[NetworkEntry]
                     "_capturedDateTime": format_rfc3339(int(captured_at_ms)),
                 }
             ],
-            "entries": [_build_entry(entry) for entry in listed],
+            "entries": [],
         }
     }
 

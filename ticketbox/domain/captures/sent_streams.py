@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.captures.capture import Level, OmittedReason, Stream
-from ticketbox.domain.captures.entry_sequence import DECODERS, EntrySequence
+from ticketbox.domain.captures.entry_sequence import DECODERS, KINDS, EntrySequence, split_array
 from ticketbox.domain.captures.json_repair import repair_json
 from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB
 from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
@@ -28,7 +28,6 @@ MAX_ENTRY_QUOTES = 10_000
 
 _CHUNK = 256 * 1024
 _ERROR_PATH = re.compile(r"(?s)(.*) - at `\$(.*)`")
-_SPLITTER = msgspec.json.Decoder(list[msgspec.Raw])
 _ENCODER = msgspec.json.Encoder()
 
 
@@ -61,7 +60,7 @@ def read_stream(
             break
         size += len(encoded) + 1
         kept[index] = encoded
-    entries: EntrySequence[Any] = EntrySequence(stream)
+    entries: EntrySequence[Any] = EntrySequence(KINDS[stream])
     for index in sorted(kept):
         entries.append(kept[index])
     return entries, len(raws) - len(kept)
@@ -77,7 +76,7 @@ def _prepare_entry(
     if _count_quotes(sent) > MAX_ENTRY_QUOTES:
         raise InvalidField(f"{stream}[{index}]", "too many strings in one entry")
     try:
-        entry = DECODERS[stream].decode(sent)
+        entry = DECODERS[KINDS[stream]].decode(sent)
     except msgspec.ValidationError as error:
         raise _build_shape_error(f"{stream}[{index}]", str(error)) from None
     except (ValueError, RecursionError) as error:
@@ -98,7 +97,7 @@ def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw], list[
     try:
         plain = repair_json(plain)
         failures = find_failures(stream, plain)
-        return _SPLITTER.decode(plain), failures
+        return split_array(plain), failures
     except msgspec.ValidationError as error:
         raise _build_shape_error(stream, str(error)) from None
     except (ValueError, RecursionError) as error:

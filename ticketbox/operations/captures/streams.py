@@ -1,5 +1,6 @@
 """Reading a capture's streams with filters and pages, one request, one error, or a HAR file."""
 
+from collections.abc import Sequence
 from typing import Annotated, Generic, TypeVar
 
 import msgspec
@@ -14,9 +15,11 @@ from ticketbox.domain.captures.capture import (
     ErrorEntry,
     Level,
     NetworkEntry,
+    Page,
     Stream,
     StreamHealth,
 )
+from ticketbox.domain.captures.entry_sequence import EntrySequence
 from ticketbox.domain.captures.health import describe_health, get_stream_health
 from ticketbox.domain.captures.steps import Step, build_steps
 from ticketbox.domain.core.limits import Budget
@@ -28,8 +31,10 @@ from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.lookups import CaptureId, find_readable
 from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.core.services import Services
 from ticketbox.store.captures import captures
 from ticketbox.store.captures.captures import StoredCapture
+from ticketbox.store.core import blobs
 from ticketbox.store.file.database import Read
 
 T = TypeVar("T", bound=Entry)
@@ -261,20 +266,42 @@ class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     capture_id: CaptureId
 
 
+class StoredRequests(msgspec.Struct, frozen=True):
+    """A capture's network requests as they are stored, with what their HAR file says about it."""
+
+    page: Page
+    ticket_id: str
+    captured_at: int
+    encoding: str
+    data: bytes
+
+
+async def render_har(services: Services, actor: Actor, args: GetHar, stored: StoredRequests) -> Content:
+    """Build the file on a thread: of a large capture it takes long, and the reader is free for others meanwhile."""
+    return await services.rendering.run(actor.share, _build_har, stored)
+
+
+def _build_har(stored: StoredRequests) -> Content:
+    entries = EntrySequence(NetworkEntry, blobs.unpack_content(stored.encoding, stored.data))
+    archive = har.encode_har(stored.page, stored.captured_at, entries, __version__)
+    return Content("application/json", archive, f"{stored.ticket_id}.har")
+
+
 @operation(
     "get_har", scope=Scope.READ, budget=Budget.READ, rest="GET /captures/{capture_id}/har",
-    media=("application/json",),
+    media=("application/json",), finish=render_har,
 )  # fmt: skip
-def get_har(tx: Read, actor: Actor, args: GetHar) -> Content:
+def get_har(tx: Read, actor: Actor, args: GetHar) -> StoredRequests:
     """Download a capture's network requests as a HAR 1.2 file."""
-    stored, entries = _load_entries(tx, actor, args.capture_id, Stream.NETWORK, NetworkEntry)
-    archive = har.build_har(stored.capture.page, captures.load_capture_time(tx, stored.key), entries, __version__)
-    return Content("application/json", msgspec.json.encode(archive), f"{stored.capture.ticket_id}.har")
+    stored = captures.load_capture(tx, find_readable(tx, actor, "capture", args.capture_id).key)
+    encoding, data = blobs.load_packed(tx, stored.streams[Stream.NETWORK])
+    capture, captured_at = stored.capture, captures.load_capture_time(tx, stored.key)
+    return StoredRequests(capture.page, capture.ticket_id, captured_at, encoding, data)
 
 
 def _load_entries(
     tx: Read, actor: Actor, capture_id: str, stream: Stream, kind: type[T]
-) -> tuple[StoredCapture, list[T]]:
+) -> tuple[StoredCapture, Sequence[T]]:
     stored = captures.load_capture(tx, find_readable(tx, actor, "capture", capture_id).key)
     return stored, captures.load_entries(tx, stored, stream, kind)
 

@@ -5,6 +5,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from ticketbox.domain.captures.capture import Entry, Environment, Health, Page, Redaction, Stream
+from ticketbox.domain.captures.entry_sequence import EntrySequence
 from ticketbox.domain.captures.records import Capture, ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary
@@ -146,10 +147,10 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
     return StoredCapture(row.key, capture, summary, row.excerpt, streams)
 
 
-def load_entries(tx: Read, stored: StoredCapture, stream: Stream, kind: type[E]) -> list[E]:
+def load_entries(tx: Read, stored: StoredCapture, stream: Stream, kind: type[E]) -> EntrySequence[E]:
     """Load the entries of a stream; none if the capture is older than the stream."""
     blob = stored.streams.get(stream)
-    return [] if blob is None else msgspec.json.decode(blobs.load_content(tx, blob), type=list[kind])
+    return EntrySequence(kind) if blob is None else EntrySequence(kind, blobs.load_content(tx, blob))
 
 
 SELECT_CAPTURES_OF_TICKET = """

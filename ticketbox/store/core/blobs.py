@@ -45,10 +45,14 @@ def save_blob(tx: Write, packed: PackedContent) -> int:
 
 def load_content(tx: Read, key: int) -> bytes:
     """Load a blob and return its original bytes."""
+    return unpack_content(*load_packed(tx, key))
+
+
+def load_packed(tx: Read, key: int) -> tuple[str, bytes]:
+    """Load a blob; return its encoding and its bytes as they are stored."""
     row = tx.fetch_one("SELECT encoding, data FROM blob WHERE id = ?", (key,))
     assert row is not None
-    encoding, data = row
-    return unpack_content(encoding, data)
+    return row[0], row[1]
 
 
 def unpack_content(encoding: str, data: bytes) -> bytes:
