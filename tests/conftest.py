@@ -13,10 +13,11 @@ from tests.support.server import Box, World, run_server
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled modules in pytest's cache if they must not be left behind; compiling is half of a start."""
-    if sys.dont_write_bytecode and config.cache is not None:
+    cache = getattr(config, "cache", None)  # not there under `-p no:cacheprovider`
+    if sys.dont_write_bytecode and cache is not None:
         del os.environ["PYTHONDONTWRITEBYTECODE"]
         sys.dont_write_bytecode = False
-        sys.pycache_prefix = str(config.cache.mkdir("compiled"))
+        sys.pycache_prefix = str(cache.mkdir("compiled"))
         os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix  # for the workers and the processes that they start
 
 
