@@ -116,7 +116,8 @@ def test_limits_page_matches_the_code() -> None:
             f"{bucket_limit(sessions, 'sign-in-strangers')} a minute",
         "attempts to sign in to one account, with a known device":
             f"{bucket_limit(sessions, 'sign-in-device')} a minute",
-        "attempts to change one's password": f"{bucket_limit(profile.hash_new_password, 'password')} a minute",
+        "attempts to confirm or change one's password": f"{bucket_limit(profile, 'password')} a minute",
+        "new email addresses of an account": f"{bucket_limit(profile, 'address')} a minute",
         "attempts to set up, from an address": f"{bucket_limit(setup.check_key_and_hash_password, 'set-up')} a minute",
         "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",
     }  # fmt: skip

@@ -17,7 +17,8 @@ from tests.e2e.browser import Chromium
 from tests.e2e.webapp import PLANTED, disable_form_validation, expect_message, field_error, open_as
 from tests.support.mcp_client import talk_over_stdio
 from tests.support.oauth_app import App
-from tests.support.server import World, expect_error, ok
+from tests.support.operation_cases import update_row
+from tests.support.server import PASSWORD, World, expect_error, ok
 from ticketbox.domain.core.scopes import Scope
 
 TOKENS = "/settings/tokens"
@@ -28,6 +29,11 @@ async def make(page: Page, label: str = "my agent") -> str:
     """Fill what the form needs, send it, and return the secret."""
     await page.get_by_label("Label", exact=True).fill(label)
     await page.get_by_role("button", name="Create token").click()
+    return await read_secret(page, label)
+
+
+async def read_secret(page: Page, label: str = "my agent") -> str:
+    """The secret that is shown once."""
     await page.get_by_role("heading", name=f"{label} is ready").wait_for()
     return await page.get_by_role("textbox", name="Token", exact=True).input_value()
 
@@ -41,6 +47,22 @@ def ask_mcp(url: str, headers: dict[str, str]) -> Any:
 @SIZES
 def test_created_token_works_within_its_scope(chromium: Chromium, world: World, size: ViewportSize) -> None:
     second = world.new_project("Second project")
+    update_row(world.box.db, "UPDATE credential SET confirmed_at = 0 WHERE confirmed_at > 0 AND user_id = "
+               "(SELECT id FROM user WHERE public_id = ?)", world.owner.id)  # fmt: skip
+
+    async def confirm(page: Page) -> None:
+        """Cancel, then enter a wrong password and the right one, in the dialog that asks for it."""
+        await page.get_by_label("Label", exact=True).fill("my agent")
+        await page.get_by_role("button", name="Create token").click()
+        dialog = page.get_by_role("dialog", name="Confirm password")
+        await dialog.get_by_role("button", name="Cancel").click()
+        await page.get_by_text("Enter your password to continue").wait_for()
+        await page.get_by_role("button", name="Create token").click()
+        for password in ("wrong password", PASSWORD):
+            await dialog.get_by_label("Password").fill(password)
+            await dialog.get_by_role("button", name="Confirm password").click()
+            if password != PASSWORD:
+                await dialog.get_by_text("The current password is wrong").wait_for()
 
     async def visit(page: Page) -> str:
         watch = await open_as(page, world.owner, TOKENS)
@@ -51,7 +73,8 @@ def test_created_token_works_within_its_scope(chromium: Chromium, world: World, 
         await page.get_by_label("Access").select_option(label="Only Ann's company")
         await page.get_by_label("Second project").check()
         await page.get_by_label("In 30 days").check()
-        secret = await make(page)
+        await confirm(page)
+        secret = await read_secret(page)
         await page.get_by_role("button", name="Done").click()
         row = page.get_by_role("listitem").filter(has_text="my agent")
         text = await row.inner_text()

@@ -27,6 +27,7 @@ ELSEWHERE = {
     "delete_session": "an account's own: tests/http/accounts/test_sessions.py",
     "list_sessions": "an account's own: tests/http/accounts/test_sessions.py",
     "revoke_session": "an account's own: tests/http/accounts/test_sessions.py",
+    "confirm_password": "an account's own: tests/http/accounts/test_confirmation.py",
     "list_security_events": "an account's own: tests/http/accounts/test_security_events.py",
     "get_profile": "an account's own: tests/http/accounts/test_sessions.py",
     "update_profile": "an account's own: tests/http/accounts/test_sessions.py",

@@ -1,3 +1,12 @@
+CREATE TABLE address_change (
+  user_id INTEGER PRIMARY KEY REFERENCES user (id) ON DELETE CASCADE,
+  address TEXT NOT NULL,
+  key_hash BLOB NOT NULL UNIQUE,
+  asks INTEGER NOT NULL,
+  asked_at INTEGER NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE annotation (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -118,7 +127,7 @@ CREATE TABLE credential (
   expires_at INTEGER,
   last_used_at INTEGER,
   revoked_at INTEGER
-) STRICT;
+, confirmed_at INTEGER) STRICT;
 
 CREATE TABLE credential_project (
   credential_id INTEGER NOT NULL REFERENCES credential (id) ON DELETE CASCADE,

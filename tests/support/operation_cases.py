@@ -402,6 +402,7 @@ CASES: dict[str, Case] = {
     "create_session": Case(lambda w: {"email": w.owner.email, "password": PASSWORD}),
     "delete_session": Case(caller=_stranger),
     "list_sessions": Case(),
+    "confirm_password": Case(lambda _: {"current_password": PASSWORD}, caller=_stranger),
     "list_security_events": Case(),
     "revoke_session": Case(lambda w: {"session_id": create_spare_session(w)}),
     "get_profile": Case(),

@@ -20,7 +20,7 @@ from ticketbox.http.framework import Framework
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.oauth import routes as oauth
 from ticketbox.http.openapi.document import build_document
-from ticketbox.http.pages import api_reference, email, setup, signin, static
+from ticketbox.http.pages import address, api_reference, email, setup, signin, static
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
@@ -36,6 +36,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
         *oauth.build_routes(registry, dispatcher, site),
         *agents.build_routes(site.public_url),
         *email.build_routes(registry, dispatcher, site),
+        *address.build_routes(registry, dispatcher, site),
         _build_document_route(registry, site),
         _build_health_route(dispatcher),
         metrics.build_route(registry, dispatcher, figures),

@@ -3,6 +3,8 @@
 import functools
 
 from ticketbox.operations.accounts import (
+    address_changes,
+    confirmation,
     connected_apps,
     issued_tokens,
     oauth_authorizations,
@@ -82,7 +84,9 @@ MODULES = (
     watchers,
     email,
     sessions,
+    confirmation,
     security_events,
+    address_changes,
     setup,
     users,
     issued_tokens,

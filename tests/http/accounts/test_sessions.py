@@ -230,7 +230,7 @@ def test_profile_can_be_changed_but_not_to_a_taken_address(world: World) -> None
     bob = Person(world.box, "Bob")
     expect_error(bob.web.patch("/profile", json={"email": world.owner.email.upper()}), 409, "conflict")
     changed = ok(bob.web.patch("/profile", json={"name": " Robert ", "email": "X" + bob.email}))
-    assert (changed["name"], changed["email"]) == ("Robert", "x" + bob.email)
+    assert (changed["name"], changed["email"], changed["pending_email"]) == ("Robert", "x" + bob.email, None)
     assert ok(bob.web.get("/profile")) == changed
     ok(sign_in(world.box.client(), "x" + bob.email))
     for wrong in ({}, {"email": "nowhere"}, {"name": ""}, {"id": "usr_x"}, {"role": "owner"}, {"password": PASSWORD}):

@@ -77,9 +77,10 @@ class MailState(StrEnum):
 
 
 class Profile(msgspec.Struct, frozen=True):
-    """The caller's own account."""
+    """The caller's own account. `pending_email` is a new address whose link wasn't opened yet."""
 
     id: str
     name: str
     email: str
+    pending_email: str | None
     mail: MailState

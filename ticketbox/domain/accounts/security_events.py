@@ -38,16 +38,21 @@ class NoticeKind(StrEnum):
     NEW_DEVICE = "new_device"
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 (a name)
     ADDRESS_CHANGED = "address_changed"
+    CONFIRM_ADDRESS = "confirm_address"
 
 
 class Notice(msgspec.Struct, frozen=True):
-    """An email about the account: what happened, when, and from where, in epoch milliseconds."""
+    """An email about the account: what happened, when, and from where, in epoch milliseconds.
+
+    `key` is the secret of the link that confirms a new address.
+    """
 
     kind: NoticeKind
     at: int
     address: str
     user_agent: str
     new_address: str = ""
+    key: str = ""
 
 
 class SecurityEvent(msgspec.Struct, frozen=True):

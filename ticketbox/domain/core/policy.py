@@ -5,7 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from ticketbox.domain.core.limits import DEFAULT_READS, DEFAULT_WRITES, SESSION_FACTOR, Budget
-from ticketbox.domain.core.problems import Forbidden, InsufficientScope, Unauthorized
+from ticketbox.domain.core.problems import Forbidden, InsufficientScope, PasswordRequired, Unauthorized
 from ticketbox.domain.core.scopes import Access, Role, Scope
 
 
@@ -46,7 +46,8 @@ class Actor(msgspec.Struct, frozen=True):
     """The caller, resolved from the credential in the same transaction as the operation.
 
     `user` and `credential` are internal keys (0: nobody, as for a public operation); `company` restricts the
-    credential to one company, `restricted` to some of its projects as well.
+    credential to one company, `restricted` to some of its projects as well. `confirmed` says that the password was
+    entered in this session a short time ago.
     """
 
     user: int
@@ -63,6 +64,7 @@ class Actor(msgspec.Struct, frozen=True):
     expires_at: int | None
     memberships: tuple[Membership, ...]
     via: Via
+    confirmed: bool = False
 
     @property
     def viewer(self) -> dict[str, int | None]:
@@ -125,6 +127,12 @@ def require_access(actor: Actor, access: Scope | Access) -> None:
             raise Forbidden("this requires a signed-in web session; an API token can't do it, whatever its scopes")
     elif access is not Access.ANY and access not in actor.scopes:
         raise InsufficientScope(access.value)
+
+
+def require_confirmation(confirmed: bool) -> None:
+    """Refuse what changes who can use the account or the company, unless the password was entered for it."""
+    if not confirmed:
+        raise PasswordRequired
 
 
 def require_role(role: Role, least: Role) -> None:

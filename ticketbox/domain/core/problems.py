@@ -62,6 +62,18 @@ class Forbidden(Problem):
     status, code, title = 403, "forbidden", "forbidden"
 
 
+class PasswordRequired(Problem):
+    """The session must confirm the account's password first: call `confirm_password`, or send `current_password`."""
+
+    status, code, title = 403, "password_required", "forbidden"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "confirm your password first: send it to POST /session/confirmation, or send current_password if this "
+            "operation accepts it"
+        )
+
+
 class InsufficientScope(Problem):
     """The token lacks the scope that the operation declares; `scope` names it."""
 
@@ -216,7 +228,8 @@ class StorageFull(Problem):
 
 
 PROBLEMS: tuple[type[Problem], ...] = (
-    Unauthorized, Forbidden, InsufficientScope, CrossCompanyMove, NotFound, MethodNotAllowed, Conflict,
+    Unauthorized, Forbidden, PasswordRequired, InsufficientScope, CrossCompanyMove, NotFound, MethodNotAllowed,
+    Conflict,
     VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, QuestionClosed,
     ApprovalRequired, InvalidRequest,
     PayloadTooLarge, UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,

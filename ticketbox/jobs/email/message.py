@@ -64,6 +64,7 @@ _NOTICES = {
     NoticeKind.NEW_DEVICE: ("New sign-in to your account", "Someone signed in to your account with a new browser."),
     NoticeKind.PASSWORD_CHANGED: ("Your password was changed", "The password of your account was changed."),
     NoticeKind.ADDRESS_CHANGED: ("Your email address was changed", "The email address of your account was changed."),
+    NoticeKind.CONFIRM_ADDRESS: ("Confirm your new email address", "Someone wants to sign in with this email address."),
 }
 
 
@@ -79,6 +80,7 @@ def _compose_notice(message: EmailMessage, notice: Notice, domain: str, public_u
         "new_address": sanitize_header_text(notice.new_address),
         "public_url": public_url,
         "sessions": f"{public_url}/settings/sessions",
+        "confirm": f"{public_url}/address/{notice.key}" if notice.key else "",
     }
     message["Subject"] = subject
     message["Message-ID"] = make_msgid(domain=domain)

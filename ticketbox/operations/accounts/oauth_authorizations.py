@@ -104,9 +104,13 @@ class Consent(msgspec.Struct, frozen=True):
 
 
 class SignInFirst(msgspec.Struct, frozen=True):
-    """Nobody is signed in; sign in, then repeat the request. `redirect_uri` is registered for the client, or None."""
+    """Sign in, then repeat the request. `redirect_uri` is registered for the client, or None.
+
+    `email` is the address of a person who is signed in, but entered the password too long ago.
+    """
 
     redirect_uri: str | None
+    email: str
 
 
 class Rejection(msgspec.Struct, frozen=True):
@@ -141,10 +145,10 @@ def authorize(tx: Write, actor: Actor, args: Authorize, lookup: ClientLookup) ->
 
 
 def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -> Consent | SignInFirst:
-    signed_in = actor.kind is Kind.SESSION
+    signed_in = actor.kind is Kind.SESSION and actor.confirmed
     client = oauth_clients.find_client(tx, args.client_id or "")
     if client is None and not signed_in and oauth.is_metadata_address(args.client_id or ""):
-        return SignInFirst(None)
+        return SignInFirst(None, actor.email)
     if client is None:
         raise OAuthError(
             "invalid_client",
@@ -152,7 +156,7 @@ def _answer_request(tx: Write, actor: Actor, args: Authorize, public_url: str) -
         )
     redirect_uri = _resolve_redirect_uri(client, args.redirect_uri)
     if not signed_in:
-        return SignInFirst(redirect_uri)
+        return SignInFirst(redirect_uri, actor.email)
     request = _check_request(actor, client, redirect_uri, args, public_url)
     handle = oauth.generate_code()
     oauth_authorizations.insert_request(tx, request, secrets.hash_secret(handle), tx.now + CONSENT_LIFETIME)

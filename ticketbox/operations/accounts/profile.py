@@ -10,17 +10,19 @@ from ticketbox.domain.accounts.records import MailState, Profile, User
 from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind
-from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, RateLimited
+from ticketbox.domain.core.policy import Actor, Kind, require_confirmation
+from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, PasswordRequired, RateLimited
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access, RoleName
+from ticketbox.operations.accounts.address_changes import change_address, request_address
+from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
 from ticketbox.operations.accounts.security_events import queue_notice, record_account_change, report_refusal
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, devices, users
+from ticketbox.store.accounts import address_changes, credentials, devices, users
 from ticketbox.store.events import email_addresses
 from ticketbox.store.file.database import Read, Write
 
@@ -112,15 +114,26 @@ async def is_email_configured(services: Services, actor: Actor, args: msgspec.St
 @operation("get_profile", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile", prepare=is_email_configured)
 def get_profile(tx: Read, actor: Actor, args: Nothing, mails: bool) -> Profile:
     """Show the caller's account."""
-    return Profile(actor.user_id, actor.name, actor.email, _load_mail_state(tx, actor, mails))
+    return _load_profile(tx, actor, mails)
 
 
 class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """Fields that aren't sent don't change. `mail` true sends a confirmation email first."""
+    """Fields that aren't sent don't change. `mail` true sends a confirmation email first.
+
+    Where the server sends email, a new `email` takes effect when its link is opened; until then it is `pending_email`.
+    """
 
     name: Annotated[Name, Meta(description="The name that others see.")] | UnsetType = UNSET
     email: Annotated[Email, Meta(description="The email address to sign in with.")] | UnsetType = UNSET
     mail: Annotated[bool, Meta(description="Whether notifications are also sent by email.")] | UnsetType = UNSET
+    current_password: CurrentPassword | None = None
+
+
+async def check_address_change(services: Services, actor: Actor, args: UpdateProfile, context: RequestContext) -> bool:
+    """Whether the password was confirmed. Limits new addresses. Raises RateLimited, and Forbidden as its check does."""
+    if args.email is not UNSET:
+        services.limit(actor.user, "address", 10, "too many new email addresses for this account")
+    return await check_confirmation(services, actor, args, context)
 
 
 @operation(
@@ -128,34 +141,46 @@ class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Access.SESSION,
     budget=Budget.WRITE,
     rest="PATCH /profile",
-    refuses=(Conflict,),
-    prepare=is_email_configured,
+    refuses=(Conflict, PasswordRequired),
+    prepare=check_address_change,
     example={"name": "Ann B."},
 )
-def update_profile(tx: Write, actor: Actor, args: UpdateProfile, mails: bool) -> Profile:
-    """Change the caller's name or email address, or whether notifications are sent by email."""
+def update_profile(tx: Write, actor: Actor, args: UpdateProfile, confirmed: bool) -> Profile:
+    """Change the caller's name or email address, or whether notifications are sent by email.
+
+    A new address requires the password, in this session or in this call.
+    """
     if args.name is UNSET and args.email is UNSET and args.mail is UNSET:
         raise InvalidRequest("nothing to change: send name, email or mail")
-    name = None if args.name is UNSET else args.name.strip()
-    email = None if args.email is UNSET else args.email.strip().lower()
-    if email is not None:
-        holder = users.find_account_by_email(tx, email)
-        if holder is not None and holder.key != actor.user:
-            raise Conflict("another account has this email address")
-    users.update_account(tx, actor.user, name=UNSET if name is None else name, email=UNSET if email is None else email)
-    if email is not None and email != actor.email.lower():
-        data = {"from": actor.email, "to": email}
-        record_account_change(tx, actor, SecurityAction.ADDRESS_CHANGE, "account.address_changed", **data)
-        queue_notice(tx, actor.user, NoticeKind.ADDRESS_CHANGED, actor.email, new_address=email)
+    mails = tx.origin.sends_email
+    email = None
+    if args.email is not UNSET:
+        asked = args.email.strip().lower()
+        if asked == actor.email.lower():
+            address_changes.end_address_change(tx, actor.user)
+        else:
+            require_confirmation(confirmed)
+            if mails:
+                request_address(tx, actor, asked)
+            else:
+                change_address(tx, actor, asked)
+                email = asked
+    if args.name is not UNSET:
+        users.update_account(tx, actor.user, name=args.name.strip())
     _choose_mail(tx, actor, args.mail, email, mails)
-    return Profile(actor.user_id, name or actor.name, email or actor.email, _load_mail_state(tx, actor, mails))
+    changed = msgspec.structs.replace(
+        actor, name=actor.name if args.name is UNSET else args.name.strip(), email=email or actor.email
+    )
+    return _load_profile(tx, changed, mails)
 
 
-def _load_mail_state(tx: Read, actor: Actor, mails: bool) -> MailState:
-    if not mails:
-        return MailState.UNAVAILABLE
-    mailbox = email_addresses.find_mailbox(tx, actor.user)
-    return MailState.OFF if mailbox is None else mailbox.state
+def _load_profile(tx: Read, actor: Actor, mails: bool) -> Profile:
+    state = MailState.UNAVAILABLE
+    if mails:
+        mailbox = email_addresses.find_mailbox(tx, actor.user)
+        state = MailState.OFF if mailbox is None else mailbox.state
+    pending = address_changes.find_pending_address(tx, actor.user)
+    return Profile(actor.user_id, actor.name, actor.email, pending, state)
 
 
 def _choose_mail(tx: Write, actor: Actor, wanted: bool | UnsetType, email: str | None, mails: bool) -> None:
@@ -192,7 +217,7 @@ async def hash_new_password(
     services: Services, actor: Actor, args: ChangePassword, context: RequestContext
 ) -> NewPassword:
     """Check the current password and hash the new one. Raises RateLimited."""
-    services.limit(actor.user, "password", 10, "too many attempts to change the password")
+    services.limit(actor.user, "password", 10, "too many attempts with the current password")
     account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.share)
     stored = None if account is None else account.password_hash
     is_right = await services.passwords.run(
@@ -219,6 +244,7 @@ def change_password(tx: Write, actor: Actor, args: ChangePassword, new: NewPassw
         raise Forbidden("the current password is wrong")
     users.set_password(tx, actor.user, new.password_hash)
     credentials.revoke_sessions(tx, actor.user, but=actor.credential)
+    credentials.confirm_session(tx, actor.credential)
     devices.forget_devices(tx, actor.user, but=tx.origin.device_hash)
     record_account_change(tx, actor, SecurityAction.PASSWORD_CHANGE, "account.password_changed")
     queue_notice(tx, actor.user, NoticeKind.PASSWORD_CHANGED, actor.email)

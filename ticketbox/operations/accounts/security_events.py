@@ -57,10 +57,10 @@ def record_account_change(tx: Write, actor: Actor, action: SecurityAction, audit
         record_company_event(tx, actor, audit_type, membership.company, user_id=actor.user_id)
 
 
-def queue_notice(tx: Write, user: int, kind: NoticeKind, recipient: str, new_address: str = "") -> None:
+def queue_notice(tx: Write, user: int, kind: NoticeKind, recipient: str, new_address: str = "", key: str = "") -> None:
     """Queue an email to the person about what just happened, if the server has a mail server."""
     if tx.origin.sends_email:
-        notice = Notice(kind, tx.now, tx.origin.address, tx.origin.user_agent, new_address)
+        notice = Notice(kind, tx.now, tx.origin.address, tx.origin.user_agent, new_address, key)
         email_outbox.queue_notice(tx, user, recipient, notice)
 
 

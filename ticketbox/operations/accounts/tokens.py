@@ -10,9 +10,10 @@ from ticketbox.domain.accounts.records import Token
 from ticketbox.domain.accounts.security_events import SecurityAction
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind, require_role
-from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
+from ticketbox.domain.core.policy import Actor, Kind, require_confirmation, require_role
+from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound, PasswordRequired
 from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
 from ticketbox.operations.accounts.security_events import record_security_event
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import Id, TokenId
@@ -70,6 +71,8 @@ class TokenInput(msgspec.Struct, frozen=True):
 class CreateToken(TokenInput, forbid_unknown_fields=True, frozen=True):
     """The settings of a new token. They can't be changed later."""
 
+    current_password: CurrentPassword | None = None
+
 
 class CreatedToken(Token, frozen=True):
     """The new token. `secret` is shown only in this response."""
@@ -78,11 +81,16 @@ class CreatedToken(Token, frozen=True):
 
 
 @operation(
-    "create_token", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /tokens", refuses=(NotFound,), creates=True,
+    "create_token", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /tokens",
+    refuses=(NotFound, PasswordRequired), creates=True, prepare=check_confirmation,
     example={"label": "my agent", "scopes": ["tickets:write"], "expires_days": 90},
 )  # fmt: skip
-def create_token(tx: Write, actor: Actor, args: CreateToken) -> CreatedToken:
-    """Create an API token. Its secret is shown only in this response."""
+def create_token(tx: Write, actor: Actor, args: CreateToken, confirmed: bool) -> CreatedToken:
+    """Create an API token. Its secret is shown only in this response.
+
+    Requires the password, in this session or in this call.
+    """
+    require_confirmation(confirmed)
     return create_api_token(tx, actor, args)
 
 

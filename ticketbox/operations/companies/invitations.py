@@ -10,8 +10,9 @@ from ticketbox.domain.companies.records import Invitation
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind
-from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, Unauthorized
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, PasswordRequired, Unauthorized
 from ticketbox.domain.core.scopes import Access, Role, RoleName
+from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
 from ticketbox.operations.accounts.sessions import SignedIn, renew_session, start_session
 from ticketbox.operations.companies.members import ProjectIds, find_project_keys, require_may_grant
 from ticketbox.operations.core.content import WithSession
@@ -62,6 +63,7 @@ class CreateInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     email: Annotated[Email, Meta(description="The only email address that can accept.")] | None = None
     role: RoleName = RoleName.MEMBER
     project_ids: ProjectIds | None = None
+    current_password: CurrentPassword | None = None
 
 
 class CreatedInvitation(Invitation, frozen=True):
@@ -73,12 +75,16 @@ class CreatedInvitation(Invitation, frozen=True):
 
 @operation(
     "create_invitation", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/invitations",
-    creates=True, example={"company_id": "co_7h2k9m4p1r6t", "email": "bob@example.org", "role": "member"},
+    creates=True, refuses=(PasswordRequired,), prepare=check_confirmation,
+    example={"company_id": "co_7h2k9m4p1r6t", "email": "bob@example.org", "role": "member"},
 )  # fmt: skip
-def create_invitation(tx: Write, actor: Actor, args: CreateInvitation) -> CreatedInvitation:
-    """Create a single-use link to join a company. Requires the role admin, or owner to invite an owner."""
+def create_invitation(tx: Write, actor: Actor, args: CreateInvitation, confirmed: bool) -> CreatedInvitation:
+    """Create a single-use link to join a company. Requires the role admin, or owner to invite an owner.
+
+    Inviting an owner requires the password, in this session or in this call.
+    """
     key = find_membership(actor, args.company_id, Role.ADMIN).company
-    require_may_grant(actor, key, args.role.role)
+    require_may_grant(actor, key, args.role.role, confirmed)
     email = None if args.email is None else args.email.strip().lower()
     secret = secrets.generate_secret()
     public_id = invitations.insert_invitation(
@@ -110,7 +116,7 @@ def delete_invitation(tx: Write, actor: Actor, args: DeleteInvitation) -> None:
     offer = invitations.find_invitation_by_id(tx, args.invitation_id)
     if offer is None or actor.find_membership(offer.company) is None:
         raise NotFound("invitation")
-    require_may_grant(actor, offer.company, Role.ADMIN)
+    require_may_grant(actor, offer.company, Role.ADMIN, actor.confirmed)
     invitations.delete_invitation(tx, offer.key)
 
 
@@ -203,7 +209,7 @@ def accept_invitation(
     record_company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
     if actor.kind is Kind.SESSION and actor.token_id is not None:
         credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
-        return renew_session(tx, account)
+        return renew_session(tx, account, confirmed=actor.confirmed)
     return start_session(tx, account)
 
 

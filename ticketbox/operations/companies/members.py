@@ -7,9 +7,10 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies.records import Member
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, require_company_role
-from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, NotFound
+from ticketbox.domain.core.policy import Actor, require_company_role, require_confirmation
+from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, NotFound, PasswordRequired
 from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
+from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
 from ticketbox.operations.core.lookups import CompanyId, Id, MemberId, ProjectId, find_membership, find_readable
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.recording import record_company_event
@@ -73,20 +74,25 @@ class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     user_id: MemberId
     role: RoleName | UnsetType = UNSET
     project_ids: ProjectIds | UnsetType | None = UNSET
+    current_password: CurrentPassword | None = None
 
 
 @operation(
     "update_member", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /companies/{company_id}/members/{user_id}",
-    refuses=(Conflict,), example={"company_id": "co_7h2k9m4p1r6t", "user_id": "usr_3f6h9k2m5p8r", "role": "admin"},
+    refuses=(Conflict, PasswordRequired), prepare=check_confirmation,
+    example={"company_id": "co_7h2k9m4p1r6t", "user_id": "usr_3f6h9k2m5p8r", "role": "admin"},
 )  # fmt: skip
-def update_member(tx: Write, actor: Actor, args: UpdateMember) -> Member:
-    """Change a member's role or projects. Requires the role admin, or owner to promote or demote an owner."""
+def update_member(tx: Write, actor: Actor, args: UpdateMember, confirmed: bool) -> Member:
+    """Change a member's role or projects. Requires the role admin, or owner to promote or demote an owner.
+
+    Changing or creating an owner requires the password, in this session or in this call.
+    """
     if args.role is UNSET and args.project_ids is UNSET:
         raise InvalidRequest("nothing to change: send role or project_ids")
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     place = _find_member(tx, key, args.user_id)
     role = place.role if args.role is UNSET else args.role.role
-    require_may_grant(actor, key, max(place.role, role))
+    require_may_grant(actor, key, max(place.role, role), confirmed)
     _require_another_owner(tx, key, place, role)
     if args.project_ids is UNSET:
         project_keys = None if place.member.project_ids is None else members.list_project_keys(tx, place.key)
@@ -113,15 +119,18 @@ class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     scope=Access.SESSION,
     budget=Budget.WRITE,
     rest="DELETE /companies/{company_id}/members/{user_id}",
-    refuses=(Conflict,),
+    refuses=(Conflict, PasswordRequired),
 )
 def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
-    """Remove a member from a company, or leave it. The member's assignments and tokens there are removed too."""
+    """Remove a member from a company, or leave it. The member's assignments and tokens there are removed too.
+
+    Removing another owner requires that this session confirmed the password.
+    """
     leaving = args.user_id == actor.user_id
     key = find_membership(actor, args.company_id, Role.VIEWER if leaving else Role.ADMIN).company
     place = _find_member(tx, key, args.user_id)
     if not leaving:
-        require_may_grant(actor, key, place.role)
+        require_may_grant(actor, key, place.role, actor.confirmed)
     _require_another_owner(tx, key, place, Role.VIEWER)
     record_company_event(tx, actor, "member.removed", key, user_id=place.member.id)
     members.delete_member(tx, place.key)
@@ -129,14 +138,18 @@ def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
     credentials.revoke_credentials_in_company(tx, place.user, key)
 
 
-def require_may_grant(actor: Actor, company: int, role: Role) -> None:
-    """Raise Forbidden unless the actor may grant a role: admins can, except for owner, which only owners can."""
+def require_may_grant(actor: Actor, company: int, role: Role, confirmed: bool) -> None:
+    """Raise Forbidden unless the actor may grant a role: admins can, except for owner, which only owners can.
+
+    Raises PasswordRequired for owner unless the password was `confirmed`.
+    """
     membership = actor.find_membership(company)
     if membership is None:
         raise NotFound("company")
     require_company_role(membership, Role.ADMIN)
     if role is Role.OWNER and membership.role is not Role.OWNER:
         raise Forbidden("only an owner can promote, change or remove an owner")
+    require_confirmation(confirmed or role is not Role.OWNER)
 
 
 def find_project_keys(tx: Read, company: int, project_ids: list[str] | None) -> list[int] | None:

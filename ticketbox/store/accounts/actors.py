@@ -5,15 +5,18 @@ from typing import NamedTuple
 
 import msgspec
 
+from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.policy import Actor, Kind, Membership, Via
 from ticketbox.domain.core.scopes import ALL_SCOPES, Scope, expand_scopes
 from ticketbox.store.file.database import Read
+
+CONFIRMED_MS = 15 * MINUTE
 
 _memberships = msgspec.json.Decoder(tuple[Membership, ...])
 _SCOPES_BY_TEXT: dict[str, frozenset[Scope]] = {}
 
 _SELECT_ACTOR = """
-SELECT c.id, c.public_id, c.kind, c.label, {scopes}, c.company_id, c.restricted, {end}, {hash},
+SELECT c.id, c.public_id, c.kind, c.label, {scopes}, c.company_id, c.restricted, {end}, {hash}, c.confirmed_at,
   u.id, u.public_id, u.name, u.email,
   (SELECT json_group_array(json_array(
      m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute,
@@ -37,6 +40,7 @@ class _ActorRow(NamedTuple):
     restricted: int
     expires_at: int | None
     secret_hash: bytes
+    confirmed_at: int | None
     user: int
     user_id: str
     name: str
@@ -83,6 +87,7 @@ def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
         expires_at=row.expires_at,
         memberships=_memberships.decode(row.memberships),
         via=Via.WEB if session else via,
+        confirmed=row.confirmed_at is not None and abs(tx.now - row.confirmed_at) < CONFIRMED_MS,
     )
 
 

@@ -35,12 +35,13 @@ class NewCredential(msgspec.Struct, frozen=True):
     expires_at: int | None = None
     address: str | None = None
     user_agent: str | None = None
+    confirmed_at: int | None = None
 
 
 INSERT_CREDENTIAL = """
 INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, company_id, restricted,
-  address, user_agent, created_at, expires_at)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  address, user_agent, created_at, expires_at, confirmed_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 INSERT_CREDENTIAL_PROJECT = "INSERT INTO credential_project (credential_id, project_id) VALUES (?, ?)"
 
@@ -53,7 +54,8 @@ def insert_credential(tx: Write, new: NewCredential) -> tuple[int, str]:
     key = tx.insert(
         INSERT_CREDENTIAL,
         (public_id, new.kind.value, new.user, new.label, new.secret_hash, new.shown, scopes, new.company,
-         restricted, new.address, new.user_agent, tx.now, new.expires_at),
+         restricted, new.address, new.user_agent, tx.now, new.expires_at,
+         new.confirmed_at),
     )  # fmt: skip
     tx.execute_many(INSERT_CREDENTIAL_PROJECT, [(key, project) for project in new.projects or ()])
     return key, public_id
@@ -214,6 +216,11 @@ def find_credential(tx: Read, public_id: str) -> tuple[int, int, Kind] | None:
 def load_credential_id(tx: Read, key: int) -> str:
     """Load the public id of a credential that exists."""
     return tx.fetch_value("SELECT public_id FROM credential WHERE id = ?", (key,))
+
+
+def confirm_session(tx: Write, key: int) -> None:
+    """Store that the person behind a session has entered the password."""
+    tx.execute("UPDATE credential SET confirmed_at = ? WHERE id = ?", (tx.now, key))
 
 
 UPDATE_LAST_USED = "UPDATE credential SET last_used_at = max(ifnull(last_used_at, 0), ?) WHERE id = ?"

@@ -73,3 +73,11 @@ def request_confirmation(tx: Write, user: int, address: str) -> None:
 def set_mailbox_state(tx: Write, user: int, state: MailState) -> None:
     """Set whether a person gets email."""
     tx.execute("UPDATE mailbox SET state = ? WHERE user_id = ?", (state.value, user))
+
+
+MOVE_MAILBOX = "UPDATE mailbox SET address = ?, mail_key = ?, state = iif(state = 'on', 'on', 'off') WHERE user_id = ?"
+
+
+def move_mailbox(tx: Write, user: int, address: str) -> None:
+    """Send email to a new address that was confirmed by a link, if the person gets email."""
+    tx.execute(MOVE_MAILBOX, (address, generate_mail_key(), user))

@@ -55,6 +55,7 @@ EXCLUDED_TABLES = {
     "ticket_label": "rebuilt", "webhook": "secret", "delivery": "temporary", "attempt": "temporary",
     "notification": "temporary", "mailbox": "personal", "mail": "temporary", "ticket_mute": "personal",
     "project_mute": "personal", "security_event": "personal", "device": "secret",
+    "address_change": "secret",
 }  # fmt: skip
 _REFERENCED_TABLES = ("byline", "user", "blob")
 _EXPORTED_COLUMNS = {

@@ -1,0 +1,118 @@
+"""The password again: for tokens, owners and the address, in a session that entered it too long ago."""
+
+from collections.abc import Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.support.oauth_app import App, browser_of
+from tests.support.operation_cases import update_row
+from tests.support.server import PASSWORD, World, eventually, expect_error, ok
+
+EXPIRE = """
+UPDATE credential SET confirmed_at = confirmed_at - 960000 WHERE user_id = (SELECT id FROM user WHERE public_id = ?)
+"""
+Call = Callable[[World, dict[str, str]], httpx.Response]
+
+
+def expire_confirmation(world: World) -> None:
+    """Let the owner's password be entered sixteen minutes ago."""
+    update_row(world.box.db, EXPIRE, world.owner.id)
+
+
+def create_token(world: World, more: dict[str, str]) -> httpx.Response:
+    return world.owner.web.post("/tokens", json={"label": "x", "scopes": ["read"], **more})
+
+
+def change_address(world: World, more: dict[str, str]) -> httpx.Response:
+    return world.owner.web.patch("/profile", json={"email": f"x{world.owner.email}", **more})
+
+
+def invite_owner(world: World, more: dict[str, str]) -> httpx.Response:
+    return world.owner.web.post(f"/companies/{world.company}/invitations", json={"role": "owner", **more})
+
+
+def promote_member(world: World, more: dict[str, str]) -> httpx.Response:
+    members = f"/companies/{world.company}/members"
+    (bob,) = [each["id"] for each in ok(world.owner.web.get(members))["items"] if each["name"] == "Bob"]
+    return world.owner.web.patch(f"{members}/{bob}", json={"role": "owner", **more})
+
+
+@pytest.mark.parametrize("call", [create_token, change_address, invite_owner, promote_member])
+def test_password_is_required_again_for_what_gives_access(world: World, call: Call) -> None:
+    world.join("Bob")
+    expire_confirmation(world)
+    audit = f"/companies/{world.company}/audit"
+    before = ok(world.owner.web.get(audit))["items"]
+    refused = expect_error(call(world, {}), 403, "password_required")
+    assert "/session/confirmation" in refused["detail"]
+    expect_error(call(world, {"current_password": "wrong password"}), 403, "forbidden")
+    assert ok(world.owner.web.get(audit))["items"] == before
+    ok(call(world, {"current_password": PASSWORD}))
+
+
+def test_confirmed_password_counts_for_fifteen_minutes_in_one_session(world: World) -> None:
+    expire_confirmation(world)
+    other = world.box.client()
+    ok(other.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
+    path = "/session/confirmation"
+    expect_error(create_token(world, {}), 403, "password_required")
+    expect_error(world.owner.web.post(path, json={"current_password": "wrong"}), 403, "forbidden")
+    expect_error(create_token(world, {}), 403, "password_required")
+    assert ok(world.owner.web.post(path, json={"current_password": PASSWORD}))["confirmed_until"]
+    ok(create_token(world, {}))
+    expire_confirmation(world)
+    expect_error(create_token(world, {}), 403, "password_required")
+    expect_error(other.post("/tokens", json={"label": "x", "scopes": ["read"]}), 403, "password_required")
+    events: list[Any] = []
+
+    def is_recorded() -> bool:
+        events[:] = ok(world.owner.web.get("/security-events"))["items"]
+        return ["password_check", "failed"] in [[each["action"], each["outcome"]] for each in events]
+
+    eventually(is_recorded)
+    assert ["password_check", "done"] in [[each["action"], each["outcome"]] for each in events]
+
+
+def test_owner_is_removed_only_by_a_session_that_confirmed_the_password(world: World) -> None:
+    carl = world.join("Carl", "owner")
+    path = f"/companies/{world.company}/members/{carl.id}"
+    expire_confirmation(world)
+    expect_error(world.owner.web.delete(path), 403, "password_required")
+    expect_error(world.owner.web.patch(path, json={"role": "member"}), 403, "password_required")
+    ok(world.owner.web.post("/session/confirmation", json={"current_password": PASSWORD}))
+    assert world.owner.web.delete(path).status_code == 204
+
+
+def test_everything_else_needs_no_password_again(world: World) -> None:
+    bob = world.join("Bob")
+    token = ok(create_token(world, {}))["id"]
+    expire_confirmation(world)
+    company = f"/companies/{world.company}"
+    ok(world.owner.web.patch("/profile", json={"name": "Anna", "email": world.owner.email.upper()}))
+    ok(world.owner.web.patch(f"{company}/members/{bob.id}", json={"role": "admin"}))
+    invitation = ok(world.owner.web.post(f"{company}/invitations", json={"role": "admin"}))["id"]
+    ok(world.owner.web.delete(f"/invitations/{invitation}"))
+    ok(world.owner.web.delete(f"/tokens/{token}"))
+    ok(world.owner.web.delete(f"{company}/members/{bob.id}"))
+
+
+def test_renewed_session_is_no_more_confirmed_than_the_one_before(world: World) -> None:
+    """Accepting an invitation replaces the session, without a password."""
+    path = f"/companies/{world.company}/invitations"
+    bob = world.join("Bob")
+    update_row(world.box.db, EXPIRE, bob.id)
+    ok(world.owner.web.delete(f"/companies/{world.company}/members/{bob.id}"))
+    secret = ok(world.owner.web.post(path, json={}))["secret"]
+    ok(bob.web.post(f"/invitations/accept/{secret}", json={}))
+    expect_error(bob.web.post("/tokens", json={"label": "x", "scopes": ["read"]}), 403, "password_required")
+
+
+def test_app_is_connected_only_after_the_password_is_entered_again(world: World) -> None:
+    app = App(world.box)
+    expire_confirmation(world)
+    page = app.ask(browser_of(world.owner))
+    assert "<h1>Sign in</h1>" in page.text
+    assert world.owner.email in page.text
+    assert 'name="handle"' not in page.text

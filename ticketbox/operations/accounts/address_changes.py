@@ -1,0 +1,75 @@
+"""A new email address: it takes effect when its link is opened, or immediately on a server that sends no email."""
+
+import msgspec
+
+from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.problems import Conflict, NotFound, RateLimited
+from ticketbox.domain.core.scopes import Access
+from ticketbox.operations.accounts.security_events import queue_notice, record_account_change, record_security_event
+from ticketbox.operations.core.inputs import Secret
+from ticketbox.operations.core.registry import operation
+from ticketbox.store.accounts import actors, address_changes, users
+from ticketbox.store.accounts.address_changes import AddressChange
+from ticketbox.store.events import email_addresses
+from ticketbox.store.file.database import Read, Write
+
+
+def request_address(tx: Write, actor: Actor, address: str) -> None:
+    """Send a link to a new address. The answer is the same whether another account has it. Raises RateLimited."""
+    if wait := address_changes.compute_retry_after(tx, actor.user):
+        raise RateLimited(wait, "too many new email addresses for this account")
+    key = address_changes.request_address_change(tx, actor.user, address)
+    record_security_event(tx, actor, SecurityAction.ADDRESS_REQUEST, to=address)
+    queue_notice(tx, actor.user, NoticeKind.CONFIRM_ADDRESS, address, new_address=address, key=key)
+
+
+def change_address(tx: Write, actor: Actor, address: str) -> None:
+    """Change the address of an account, and report it to the old one. Raises Conflict if another account has it."""
+    holder = users.find_account_by_email(tx, address)
+    if holder is not None and holder.key != actor.user:
+        raise Conflict("this email address can't be used")
+    users.update_account(tx, actor.user, email=address)
+    address_changes.end_address_change(tx, actor.user)
+    data = {"from": actor.email, "to": address}
+    record_account_change(tx, actor, SecurityAction.ADDRESS_CHANGE, "account.address_changed", **data)
+    queue_notice(tx, actor.user, NoticeKind.ADDRESS_CHANGED, actor.email, new_address=address)
+
+
+class AddressKey(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The key in the link."""
+
+    key: Secret
+
+
+class NewAddress(msgspec.Struct, frozen=True):
+    """The address that a link confirms, and the name of the account that asked for it."""
+
+    address: str
+    name: str
+
+
+@operation("get_new_address", scope=Access.PUBLIC, budget=Budget.NONE)
+def get_new_address(tx: Read, actor: Actor, args: AddressKey) -> NewAddress:
+    """Show what a link confirms."""
+    change = _find_change(tx, args.key)
+    return NewAddress(change.address, actors.load_user_as_actor(tx, change.user, Via.WEB).name)
+
+
+@operation("confirm_address", scope=Access.PUBLIC, budget=Budget.NONE)
+def confirm_address(tx: Write, actor: Actor, args: AddressKey) -> NewAddress:
+    """Change the account's address to the one that the link was sent to."""
+    change = _find_change(tx, args.key)
+    person = actors.load_user_as_actor(tx, change.user, Via.WEB)
+    change_address(tx, person, change.address)
+    email_addresses.move_mailbox(tx, change.user, change.address)
+    return NewAddress(change.address, person.name)
+
+
+def _find_change(tx: Read, key: str) -> AddressChange:
+    change = address_changes.find_address_change(tx, key)
+    account = None if change is None else users.find_account_by_key(tx, change.user)
+    if change is None or account is None or account.disabled:
+        raise NotFound("address")
+    return change
