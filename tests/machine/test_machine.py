@@ -36,6 +36,8 @@ ELSEWHERE = {
     "revoke_connected_app": "an account's own: tests/http/accounts/test_oauth_tokens.py",
     "list_notifications": "counted here, read in tests/http/events/test_notifications.py",
     "read_notification": "counted here, read in tests/http/events/test_notifications.py",
+    "mark_notification_unread": "tests/http/events/test_notifications.py",
+    "snooze_notification": "tests/http/events/test_notifications.py",
     "rotate_webhook_secret": "needs a receiver: tests/http/events/test_webhooks.py",
     "list_attempts": "needs a receiver: tests/http/events/test_webhooks.py",
     "list_deliveries": "needs a receiver: tests/http/events/test_webhooks.py",

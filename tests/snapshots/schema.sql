@@ -259,7 +259,7 @@ CREATE TABLE "notification" (
   reason TEXT NOT NULL CHECK (reason IN ('mention', 'assignment', 'reply', 'question', 'approval')),
   read_at INTEGER,
   created_at INTEGER NOT NULL
-) STRICT;
+, shown_at INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE oauth_client (
   id INTEGER PRIMARY KEY,
@@ -622,15 +622,15 @@ CREATE INDEX mute_of_project ON project_mute (project_id);
 
 CREATE INDEX mute_of_ticket ON ticket_mute (ticket_id);
 
-CREATE INDEX notification_by_age ON notification (created_at);
+CREATE INDEX notification_by_age ON notification (shown_at);
 
 CREATE INDEX notification_of_ticket ON notification (ticket_id, reason, user_id);
 
-CREATE INDEX notification_of_user ON notification (user_id, id);
+CREATE INDEX notification_of_user ON notification (user_id, shown_at, id);
 
 CREATE UNIQUE INDEX notification_once ON notification (event_id, user_id);
 
-CREATE INDEX notification_unread ON notification (user_id, id) WHERE read_at IS NULL;
+CREATE INDEX notification_unread ON notification (user_id, shown_at, id) WHERE read_at IS NULL;
 
 CREATE INDEX oauth_client_by_age ON oauth_client (created_at, id);
 

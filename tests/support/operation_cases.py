@@ -13,6 +13,7 @@ import re
 import secrets
 import sqlite3
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -128,14 +129,19 @@ def insert_notification(world: World) -> str:
     ticket = world.ticket()["id"]
     update_row(
         world.box.db,
-        "INSERT INTO notification (public_id, user_id, event_id, ticket_id, reason, created_at)"
-        " SELECT ?, u.id, e.id, t.id, 'mention', e.at FROM user u, ticket t JOIN event e ON e.ticket_id = t.id"
+        "INSERT INTO notification (public_id, user_id, event_id, ticket_id, reason, created_at, shown_at)"
+        " SELECT ?, u.id, e.id, t.id, 'mention', e.at, e.at FROM user u, ticket t JOIN event e ON e.ticket_id = t.id"
         " WHERE u.public_id = ? AND t.public_id = ?",
         public_id,
         world.owner.id,
         ticket,
     )
     return public_id
+
+
+def format_tomorrow() -> str:
+    """The same time tomorrow, in RFC 3339."""
+    return (datetime.now(UTC) + timedelta(days=1)).isoformat()
 
 
 def start_work(world: World, project: str | None = None) -> Arguments:
@@ -433,6 +439,8 @@ CASES: dict[str, Case] = {
     "list_notifications": Case(lambda _: {"unread": "true"}),
     "count_unread_notifications": Case(),
     "read_notification": Case(lambda w: {"notification_id": insert_notification(w)}),
+    "mark_notification_unread": Case(lambda w: {"notification_id": insert_notification(w)}),
+    "snooze_notification": Case(lambda w: {"notification_id": insert_notification(w), "until": format_tomorrow()}),
     "read_all_notifications": Case(),
     "list_mutes": Case(),
     "mute_ticket": Case(_ticket),

@@ -1,10 +1,12 @@
 """Notifications: who gets which, what they contain, and muting (docs/use/notifications.md)."""
 
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
-from tests.support.server import Person, World, expect_error, ok
+from tests.support.operation_cases import format_tomorrow, update_row
+from tests.support.server import Person, World, eventually, expect_error, ok
 
 
 def list_notifications(person: Person, **query: str) -> list[tuple[str, str, str]]:
@@ -125,6 +127,51 @@ def test_marking_one_and_all_as_read(world: World) -> None:
     assert ok(bob.web.post("/notifications/read")) == {"unread": 0}
     assert list_notifications(bob, unread="true") == []
     assert len(list_notifications(bob)) == 3
+
+
+def test_notification_is_marked_unread_again(world: World) -> None:
+    bob = world.join("Bob")
+    say(world.api, world.ticket()["id"], "@Bob")
+    (item,) = ok(bob.web.get("/notifications"))["items"]
+    ok(bob.web.post(f"/notifications/{item['id']}/read"))
+    for _ in range(2):
+        assert ok(bob.web.post(f"/notifications/{item['id']}/unread")) == {"unread": 1}
+    assert ok(bob.web.get("/notifications"))["items"] == [item]
+    expect_error(world.owner.web.post(f"/notifications/{item['id']}/unread"), 404, "not_found")
+
+
+def test_snoozed_notification_is_hidden_and_comes_back_unread_at_the_top(world: World) -> None:
+    bob = world.join("Bob")
+    first, second = world.ticket("First")["id"], world.ticket("Second")["id"]
+    say(world.api, first, "@Bob")
+    say(world.api, second, "@Bob")
+    path = f"/notifications/{ok(bob.web.get('/notifications'))['items'][1]['id']}"
+    ok(bob.web.post(f"{path}/read"))
+    until = format_tomorrow()
+    assert ok(bob.web.post(f"{path}/snooze", json={"until": until})) == {"unread": 1}
+    assert [ticket for *_, ticket in list_notifications(bob)] == [second]
+    assert [ticket for *_, ticket in list_notifications(bob, unread="true")] == [second]
+    (hidden,) = ok(bob.web.get("/notifications", params={"snoozed": "true"}))["items"]
+    assert (hidden["ticket_id"], hidden["read"], hidden["snoozed_until"][:16]) == (first, False, until[:16])
+    assert ok(bob.web.post("/notifications/read")) == {"unread": 0}
+    ends = int(datetime.now(UTC).timestamp() * 1000)
+    update_row(world.box.db, "UPDATE notification SET shown_at = ? WHERE public_id = ?", ends, hidden["id"])
+    eventually(lambda: unread(bob) == 1)
+    assert [ticket for *_, ticket in list_notifications(bob)] == [second, first]  # oldest first
+    assert ok(bob.web.get("/notifications"))["items"][0] == {**hidden, "snoozed_until": None}
+    ok(bob.web.post(f"{path}/snooze", json={"until": until}))
+    assert ok(bob.web.post(f"{path}/unread")) == {"unread": 1}
+    assert len(list_notifications(bob)) == 2
+
+
+@pytest.mark.parametrize("until", ["2020-01-01T00:00:00Z", "2999-01-01T00:00:00Z", "tomorrow", None])
+def test_snooze_ends_within_90_days(world: World, until: str | None) -> None:
+    bob = world.join("Bob")
+    say(world.api, world.ticket()["id"], "@Bob")
+    path = f"/notifications/{ok(bob.web.get('/notifications'))['items'][0]['id']}/snooze"
+    expect_error(bob.web.post(path, json={"until": until}), 400, "invalid_request")
+    expect_error(world.owner.web.post(path, json={"until": format_tomorrow()}), 404, "not_found")
+    assert unread(bob) == 1
 
 
 def test_pages_contain_each_notification_once(world: World) -> None:

@@ -113,6 +113,7 @@ class Notification(msgspec.Struct, frozen=True):
     excerpt: str | None
     by: By
     read: bool
+    snoozed_until: Time | None
     at: Time
 
 

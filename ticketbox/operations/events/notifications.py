@@ -1,13 +1,15 @@
 """Notifications and mutes of the signed-in person (docs/use/notifications.md)."""
 
+from datetime import datetime
 from typing import Annotated
 
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.core.clock import to_epoch_ms
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import NotFound
+from ticketbox.domain.core.problems import InvalidField, NotFound
 from ticketbox.domain.core.scopes import Access
 from ticketbox.domain.events.records import Mutes, Notification
 from ticketbox.operations.core.inputs import Nothing
@@ -18,7 +20,7 @@ from ticketbox.operations.core.lookups import (
     find_readable,
     find_readable_ticket,
 )
-from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import operation
 from ticketbox.store.events import notifications
 from ticketbox.store.file.database import Read, Write
@@ -28,17 +30,22 @@ class ListNotifications(msgspec.Struct, forbid_unknown_fields=True, frozen=True)
     """Which of the caller's notifications to return."""
 
     unread: Annotated[bool, Meta(description="Return only unread notifications.")] = False
+    snoozed: Annotated[bool, Meta(description="Return only snoozed notifications, which others don't include.")] = False
     limit: Limit = 50
     cursor: Cursor | None = None
 
 
 @operation("list_notifications", scope=Access.SESSION, budget=Budget.READ, rest="GET /notifications")
 def list_notifications(tx: Read, actor: Actor, args: ListNotifications) -> Page[Notification]:
-    """List the caller's notifications, newest first: mentions, assignments and replies."""
-    (before,) = decode_cursor(actor, args) or (NEWEST,)
-    return build_page(
-        actor, args, notifications.list_notifications(tx, actor.viewer, before, args.limit + 1, unread=args.unread)
-    )  # fmt: skip
+    """List the caller's notifications, newest first: mentions, assignments and replies.
+
+    A notification that was snoozed is as new as the end of its snooze.
+    """
+    after = decode_cursor(actor, args, 2)
+    entries = notifications.list_notifications(
+        tx, actor.viewer, after, args.limit + 1, unread=args.unread, snoozed=args.snoozed
+    )
+    return build_page(actor, args, entries)
 
 
 class Unread(msgspec.Struct, frozen=True):
@@ -72,9 +79,42 @@ def read_notification(tx: Write, actor: Actor, args: ReadNotification) -> Unread
     return Unread(notifications.count_unread(tx, actor.viewer))
 
 
+@operation(
+    "mark_notification_unread", scope=Access.SESSION, budget=Budget.WRITE,
+    rest="POST /notifications/{notification_id}/unread",
+)  # fmt: skip
+def mark_notification_unread(tx: Write, actor: Actor, args: ReadNotification) -> Unread:
+    """Mark a notification as unread."""
+    if not notifications.mark_unread(tx, actor.user, args.notification_id):
+        raise NotFound("notification")
+    return Unread(notifications.count_unread(tx, actor.viewer))
+
+
+class SnoozeNotification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Reading the notification, or marking it as unread, ends the snooze."""
+
+    notification_id: NotificationId
+    until: Annotated[datetime, Meta(tz=True, description="A time within the next 90 days, in RFC 3339.")]
+
+
+@operation(
+    "snooze_notification", scope=Access.SESSION, budget=Budget.WRITE,
+    rest="POST /notifications/{notification_id}/snooze",
+    example={"notification_id": "ntf_000000000042", "until": "2026-12-01T08:00:00Z"},
+)  # fmt: skip
+def snooze_notification(tx: Write, actor: Actor, args: SnoozeNotification) -> Unread:
+    """Hide a notification until a time. After that, it is unread and at the top of the list."""
+    until = to_epoch_ms(args.until)
+    if not tx.now < until <= tx.now + notifications.RETENTION_MS:
+        raise InvalidField("until", "must be a time within the next 90 days")
+    if not notifications.snooze(tx, actor.user, args.notification_id, until):
+        raise NotFound("notification")
+    return Unread(notifications.count_unread(tx, actor.viewer))
+
+
 @operation("read_all_notifications", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /notifications/read")
 def read_all_notifications(tx: Write, actor: Actor, args: Nothing) -> Unread:
-    """Mark all of the caller's notifications as read."""
+    """Mark all of the caller's notifications as read, except snoozed ones."""
     notifications.mark_all_read(tx, actor.user)
     return Unread(notifications.count_unread(tx, actor.viewer))
 

@@ -25,8 +25,8 @@ WHERE m.company_id = :company AND u.id <> :but AND u.disabled_at IS NULL
   AND NOT EXISTS (SELECT 1 FROM project_mute pm WHERE pm.user_id = u.id AND pm.project_id = :project)
 """
 INSERT_NOTIFICATION = """
-INSERT OR IGNORE INTO notification (public_id, user_id, event_id, ticket_id, reason, created_at)
-VALUES (?, ?, ?, ?, ?, ?)
+INSERT OR IGNORE INTO notification (public_id, user_id, event_id, ticket_id, reason, created_at, shown_at)
+VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -40,7 +40,10 @@ def insert_notifications(tx: Write, users: Iterable[int], event: int, ticket: in
     """Notify people of an event, each at most once."""
     tx.execute_many(
         INSERT_NOTIFICATION,
-        [(generate_id(Prefix.NOTIFICATION), user, event, ticket, reason.value, tx.now) for user in sorted(set(users))],
+        [
+            (generate_id(Prefix.NOTIFICATION), user, event, ticket, reason.value, tx.now, tx.now)
+            for user in sorted(set(users))
+        ],
     )
 
 
@@ -49,7 +52,7 @@ _SELECT_NOTIFICATION = f"""
 SELECT n.id, n.public_id, n.reason, n.event_id, e.type, t.public_id, v.key || '-' || t.number, t.title, v.public_id,
   v.company_id, CASE WHEN e.data ->> 'comment_id' IS NOT NULL THEN c.body
     WHEN n.reason = 'mention' THEN t.description ELSE e.data ->> 'question' END,
-  e.byline_id, e.at, n.read_at
+  e.byline_id, e.at, n.read_at, n.shown_at
 FROM notification n JOIN event e ON e.id = n.event_id JOIN ticket t ON t.id = n.ticket_id
 JOIN visible_project v ON v.id = t.project_id
 LEFT JOIN comment c ON c.public_id = e.data ->> 'comment_id' AND c.ticket_id = n.ticket_id
@@ -74,24 +77,32 @@ class _NotificationRow(NamedTuple):
     byline: int
     at: int
     read_at: int | None
+    shown_at: int
 
 
-SELECT_NOTIFICATIONS = f"{_SELECT_NOTIFICATION} AND n.id < :before ORDER BY n.id DESC LIMIT :limit"
-SELECT_UNREAD_NOTIFICATIONS = (
-    f"{_SELECT_NOTIFICATION} AND n.read_at IS NULL AND n.id < :before ORDER BY n.id DESC LIMIT :limit"
-)
+_IN_ORDER = """
+AND n.shown_at > :since AND (n.shown_at, n.id) < (:shown, :before) ORDER BY n.shown_at DESC, n.id DESC LIMIT :limit
+"""
+SELECT_NOTIFICATIONS = f"{_SELECT_NOTIFICATION} {_IN_ORDER}"
+SELECT_UNREAD_NOTIFICATIONS = f"{_SELECT_NOTIFICATION} AND n.read_at IS NULL {_IN_ORDER}"
+_ALWAYS = 2**62
 
 
 def list_notifications(
-    tx: Read, viewer: Viewer, before: int, limit: int, *, unread: bool
-) -> list[tuple[int, Notification]]:
-    """List the viewer's notifications of tickets that they can still see, newest first, each with its key."""
+    tx: Read, viewer: Viewer, after: tuple[int, ...] | None, limit: int, *, unread: bool, snoozed: bool
+) -> list[tuple[tuple[int, int], Notification]]:
+    """List the viewer's notifications of tickets that they can still see, the last shown first, with their positions.
+
+    Those that are snoozed are listed only alone.
+    """
     sql = SELECT_UNREAD_NOTIFICATIONS if unread else SELECT_NOTIFICATIONS
-    rows = [_NotificationRow._make(row) for row in tx.fetch_all(sql, {**viewer, "before": before, "limit": limit})]
+    shown, before = after or (_ALWAYS if snoozed else tx.now, _ALWAYS)
+    bounds = {"since": tx.now if snoozed else -1, "shown": shown, "before": before, "limit": limit}
+    rows = [_NotificationRow._make(row) for row in tx.fetch_all(sql, {**viewer, **bounds})]
     bylines = Bylines(tx, [row.byline for row in rows])
     return [
         (
-            row.key,
+            (row.shown_at, row.key),
             Notification(
                 id=row.id,
                 reason=Reason(row.reason),
@@ -105,6 +116,7 @@ def list_notifications(
                 excerpt=cut_excerpt(row.text, from_mention=row.reason == Reason.MENTION) if row.text else None,
                 by=bylines.build(row.byline, row.at),
                 read=row.read_at is not None,
+                snoozed_until=format_rfc3339(row.shown_at) if row.shown_at > tx.now else None,
                 at=format_rfc3339(row.at),
             ),
         )
@@ -116,27 +128,46 @@ COUNT_UNREAD = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT count(*) FROM (
   SELECT 1 FROM notification n JOIN ticket t ON t.id = n.ticket_id JOIN visible_project v ON v.id = t.project_id
-  WHERE n.user_id = :user AND n.read_at IS NULL LIMIT :most)
+  WHERE n.user_id = :user AND n.read_at IS NULL AND n.shown_at <= :now LIMIT :most)
 """
 
 
 def count_unread(tx: Read, viewer: Viewer) -> int:
     """Count the viewer's unread notifications, up to a thousand."""
-    return tx.fetch_value(COUNT_UNREAD, {**viewer, "most": MAX_COUNTED})
+    return tx.fetch_value(COUNT_UNREAD, {**viewer, "most": MAX_COUNTED, "now": tx.now})
 
 
-MARK_READ = "UPDATE notification SET read_at = ifnull(read_at, ?) WHERE public_id = ? AND user_id = ?"
-MARK_ALL_READ = "UPDATE notification SET read_at = ? WHERE user_id = ? AND read_at IS NULL"
+MARK_READ = """
+UPDATE notification SET read_at = ifnull(read_at, :now), shown_at = min(shown_at, :now)
+WHERE public_id = :id AND user_id = :user
+"""
+MARK_UNREAD = """
+UPDATE notification SET read_at = NULL, shown_at = min(shown_at, :now) WHERE public_id = :id AND user_id = :user
+"""
+SNOOZE = "UPDATE notification SET read_at = NULL, shown_at = :until WHERE public_id = :id AND user_id = :user"
+MARK_ALL_READ = """
+UPDATE notification SET read_at = :now WHERE user_id = :user AND read_at IS NULL AND shown_at <= :now
+"""
 
 
 def mark_read(tx: Write, user: int, public_id: str) -> bool:
-    """Mark a notification as read; False if the user has none with this id."""
-    return tx.execute(MARK_READ, (tx.now, public_id, user)) > 0
+    """Mark a notification as read, which ends a snooze; False if the user has none with this id."""
+    return tx.execute(MARK_READ, {"now": tx.now, "id": public_id, "user": user}) > 0
+
+
+def mark_unread(tx: Write, user: int, public_id: str) -> bool:
+    """Mark a notification as unread, which ends a snooze; False if the user has none with this id."""
+    return tx.execute(MARK_UNREAD, {"now": tx.now, "id": public_id, "user": user}) > 0
+
+
+def snooze(tx: Write, user: int, public_id: str, until: int) -> bool:
+    """Hide a notification until a time, then show it as unread; False if the user has none with this id."""
+    return tx.execute(SNOOZE, {"until": until, "id": public_id, "user": user}) > 0
 
 
 def mark_all_read(tx: Write, user: int) -> None:
-    """Mark all of a user's notifications as read."""
-    tx.execute(MARK_ALL_READ, (tx.now, user))
+    """Mark all of a user's notifications as read, but for those that are snoozed."""
+    tx.execute(MARK_ALL_READ, {"now": tx.now, "user": user})
 
 
 def set_ticket_muted(tx: Write, user: int, ticket: int, *, muted: bool) -> None:
@@ -176,7 +207,7 @@ def load_mutes(tx: Read, viewer: Viewer) -> Mutes:
     )
 
 
-DELETE_OLD = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE created_at < ? LIMIT 1000)"
+DELETE_OLD = "DELETE FROM notification WHERE id IN (SELECT id FROM notification WHERE shown_at < ? LIMIT 1000)"
 
 
 def delete_old_notifications(tx: Write) -> None:

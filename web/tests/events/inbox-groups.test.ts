@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Notification } from '../../generated/api';
-import { divideGroups, groupByTicket } from '../../src/app/events/inbox-groups';
+import { divideGroups, findMorning, groupByTicket } from '../../src/app/events/inbox-groups';
 
 const now = new Date(2026, 5, 15, 12).getTime();
 
@@ -38,4 +38,9 @@ test('what waits for an answer comes first, whenever it was asked', () => {
 test('yesterday is earlier, and empty sections are left out', () => {
   const sections = divideGroups(groupByTicket([notification('n1', 't-a', 13)]), () => false, now);
   expect(sections.map(({ title }) => title)).toEqual(['Earlier']);
+});
+
+test('a snooze ends at nine in the morning, where the person is', () => {
+  expect(findMorning(1, new Date(2026, 11, 31, 23, 59))).toEqual(new Date(2027, 0, 1, 9));
+  expect(findMorning(7, new Date(2026, 11, 1, 0, 1))).toEqual(new Date(2026, 11, 8, 9));
 });

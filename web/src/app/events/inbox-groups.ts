@@ -22,6 +22,11 @@ export const REASONS: Record<Notification['reason'], string> = {
   approval: 'asks for approval',
 };
 
+/** Nine in the morning, so many days from now, where the device is. */
+export function findMorning(days: number, now = new Date()): Date {
+  return new Date(now.getFullYear(), now.getMonth(), now.getDate() + days, 9);
+}
+
 /** Group notifications, newest first, by ticket. */
 export function groupByTicket(items: Notification[]): InboxGroup[] {
   const groups = new Map<string, Notification[]>();

@@ -3,6 +3,7 @@ import { api, unwrap } from '../core/client';
 import { toasts } from '../core/toasts.svelte';
 import { findOpenQuestion } from '../tickets/work/work';
 import { answerQuestion, runningSessions } from '../tickets/work/work-sessions.svelte';
+import { formatClock } from '../ui/display/dates';
 import { readClock } from '../ui/display/relative-time.svelte';
 import { inbox } from './inbox.svelte';
 import { divideGroups, groupByTicket, type InboxGroup } from './inbox-groups';
@@ -16,6 +17,7 @@ export class InboxList {
   mutes = $state.raw<Mutes>({ ticket_ids: [], project_ids: [] });
   error = $state.raw<unknown>(null);
   readonly isUnreadOnly: boolean;
+  readonly isSnoozed: boolean;
   #cursor = $state<string | null>(null);
 
   readonly hasMore = $derived(this.#cursor !== null);
@@ -29,8 +31,9 @@ export class InboxList {
   /** In the order of the page. */
   readonly groups = $derived(this.sections.flatMap(({ groups }) => groups));
 
-  constructor(isUnreadOnly: boolean) {
-    this.isUnreadOnly = isUnreadOnly;
+  constructor(show: 'all' | 'unread' | 'snoozed') {
+    this.isUnreadOnly = show === 'unread';
+    this.isSnoozed = show === 'snoozed';
   }
 
   /** The question that an agent asks on a ticket, and waits for the answer. */
@@ -41,7 +44,12 @@ export class InboxList {
 
   async load(more = false): Promise<void> {
     const cursor = (more && this.#cursor) || undefined;
-    const query = { limit: PAGE_SIZE, cursor, unread: this.isUnreadOnly || undefined };
+    const query = {
+      limit: PAGE_SIZE,
+      cursor,
+      unread: this.isUnreadOnly || undefined,
+      snoozed: this.isSnoozed || undefined,
+    };
     try {
       const page = await unwrap(api.GET('/notifications', { params: { query } }));
       this.items = more ? [...(this.items ?? []), ...page.items] : page.items;
@@ -61,6 +69,34 @@ export class InboxList {
           api.POST('/notifications/{notification_id}/read', { params: { path: { notification_id: id } } }),
         ),
       ),
+    );
+  }
+
+  /** Mark the newest notification about a ticket as unread, or all that are snoozed. */
+  markUnread(group: InboxGroup): Promise<void> {
+    return this.#change(() =>
+      Promise.all(
+        (this.isSnoozed ? group.items : [group.newest]).map(({ id }) =>
+          api.POST('/notifications/{notification_id}/unread', { params: { path: { notification_id: id } } }),
+        ),
+      ),
+    );
+  }
+
+  /** Hide all notifications about a ticket until a time. */
+  snooze(group: InboxGroup, until: Date): Promise<void> {
+    const body = { until: until.toISOString() };
+    return this.#change(
+      () =>
+        Promise.all(
+          group.items.map(({ id }) =>
+            api.POST('/notifications/{notification_id}/snooze', {
+              params: { path: { notification_id: id } },
+              body,
+            }),
+          ),
+        ),
+      `Snoozed ${group.newest.ticket_key} until ${formatClock(body.until)}`,
     );
   }
 

@@ -3,6 +3,7 @@ import { eventStream } from '../core/event-stream.svelte';
 import { workspace } from '../core/workspace.svelte';
 
 const DEBOUNCE_MS = 400;
+const RECOUNT_MS = 5 * 60_000; // no event says that a snooze ends
 
 /** The number of unread notifications. Events of other people trigger a new count. */
 class Inbox {
@@ -14,7 +15,8 @@ class Inbox {
   /** Keep the count up to date until the returned function is called. */
   watch(): () => void {
     void this.refresh();
-    return eventStream.subscribe((event) => {
+    const recount = setInterval(() => void this.refresh(), RECOUNT_MS);
+    const unsubscribe = eventStream.subscribe((event) => {
       // what one's own token does can concern the person: an agent asks
       const isOwn = event.by.user.id === workspace.me?.user.id && event.by.token_label === null;
       if (!event.ticket_id || isOwn) return;
@@ -23,6 +25,10 @@ class Inbox {
         void this.refresh();
       }, DEBOUNCE_MS);
     });
+    return () => {
+      clearInterval(recount);
+      unsubscribe();
+    };
   }
 
   async refresh(): Promise<void> {
