@@ -91,6 +91,12 @@ async def prepare_attachment(
     return await services.captures.run(actor.share, prepare_upload, args.file)
 
 
+def require_room_for_attachments(tx: Read, ticket: int, count: int) -> None:
+    """Raise Conflict if a ticket can't have so many more attachments, whichever way they come."""
+    if count and len(assets.list_attachments(tx, ticket)) + count > MAX_ATTACHMENTS_PER_TICKET:
+        raise Conflict(f"a ticket can have at most {MAX_ATTACHMENTS_PER_TICKET} attachments")
+
+
 @operation(
     "add_attachment", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /tickets/{ticket_id}/attachments",
     refuses=(Conflict, TicketArchived), creates=True, prepare=prepare_attachment, body=Body.MULTIPART,
@@ -103,8 +109,7 @@ async def prepare_attachment(
 def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) -> Asset:
     """Attach a file to a ticket. The server detects its type and ignores the type in the request."""
     row, _ = find_writable_ticket(tx, actor, args.ticket_id)
-    if len(assets.list_attachments(tx, row.key)) >= MAX_ATTACHMENTS_PER_TICKET:
-        raise Conflict(f"a ticket can have at most {MAX_ATTACHMENTS_PER_TICKET} attachments")
+    require_room_for_attachments(tx, row.key, 1)
     key, _ = assets.insert_asset(tx, row.key, None, new, bylines.ensure_byline(tx, actor))
     _, asset = assets.load_asset(tx, key)
     record_ticket_event(tx, actor, row, "attachment.added", asset_id=asset.id, name=asset.name)

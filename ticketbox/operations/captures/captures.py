@@ -9,9 +9,10 @@ from ticketbox.domain.captures.records import ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import InvalidRequest, NotFound, TicketArchived
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import CaptureSummary
+from ticketbox.operations.captures.assets import require_room_for_attachments
 from ticketbox.operations.captures.preparation import CreateCapture, Envelope, PreparedCapture, prepare_capture
 from ticketbox.operations.core.inputs import normalize_labels
 from ticketbox.operations.core.lookups import TicketId, find_readable, find_readable_ticket
@@ -46,7 +47,7 @@ class RepeatedReceipt(Receipt, frozen=True):
 
 @operation(
     "create_capture", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /captures", creates=True,
-    refuses=(NotFound, TicketArchived), prepare=prepare_capture, body=Body.MULTIPART,
+    refuses=(NotFound, Conflict, TicketArchived), prepare=prepare_capture, body=Body.MULTIPART,
     example={
         "capture": {
             "id": "5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11",
@@ -70,6 +71,7 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
     if isinstance(prepared, str):
         raise InvalidRequest("the capture was deleted during this request; send it again")
     row, public_id = _find_or_create_ticket(tx, actor, args.capture, prepared)
+    require_room_for_attachments(tx, row.key, len(prepared.attachments))
     byline = bylines.ensure_byline(tx, actor)
     key = captures.insert_capture(tx, actor.user, row.key, prepared.capture, byline)
     similar.insert_fingerprints(tx, row.key, prepared.fingerprints)
