@@ -13,6 +13,7 @@ from tests.support.seed import Seed
 from tests.support.server import expect_error, ok
 from ticketbox.app import lock_file
 from ticketbox.store.core import blobs
+from ticketbox.store.file.backup import back_up
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import LONG_LOG, Database, Write
 from ticketbox.store.file.migrate import prepare_file
@@ -87,6 +88,8 @@ def test_destroyed_bytes_are_in_no_file(tmp_path: Path) -> None:
         await database.write(lambda tx: blobs.delete_if_unused(tx, key))
         assert log.stat().st_size == 0
         assert marker not in db.read_bytes()
+        back_up(db, tmp_path / "backup.db")
+        assert marker not in (tmp_path / "backup.db").read_bytes()
         await database.close()
 
     asyncio.run(write())
