@@ -126,7 +126,7 @@ def test_expired_session_redirects_to_sign_in(chromium: Chromium, world: World) 
         await open_as(page, world.owner, "/settings/profile")
         await page.get_by_role("heading", name="Profile").wait_for()
         await page.context.clear_cookies()
-        await page.get_by_role("link", name="API tokens").press("Enter")
+        await page.get_by_role("link", name="Agents and tokens").press("Enter")
         await page.wait_for_url("**/signin?next=%2Fsettings%2Ftokens")
 
     chromium.visit(visit)

@@ -1,4 +1,4 @@
-"""Settings > API tokens: made, shown once, pasted into clients that then work, revoked."""
+"""Settings > Agents and tokens: made, shown once, pasted into clients that then work, revoked."""
 
 import asyncio
 import json
@@ -193,7 +193,7 @@ def test_revoking_a_token_asks_for_confirmation_and_takes_effect(chromium: Chrom
         await page.get_by_role("button", name="Revoke old one").click()
         await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
         await expect_message(page, "Revoked old one")
-        assert await page.get_by_role("listitem").filter(has_text="old one").count() == 0
+        assert await page.get_by_role("row").filter(has_text="old one").count() == 0
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

@@ -75,7 +75,7 @@ def describe_server(url: str | None) -> dict[str, Any]:
             },
             {
                 "name": "SERVICE_API_TOKEN",
-                "description": "An API token of Settings > API tokens.",
+                "description": "An API token of Settings > Agents and tokens.",
                 "isRequired": True,
                 "isSecret": True,
             },

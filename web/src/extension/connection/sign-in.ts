@@ -73,7 +73,7 @@ export async function finishSignIn(tab: number, url: string): Promise<boolean> {
   return true;
 }
 
-/** Sign in with a token from Settings > API tokens. Raises ApiError. */
+/** Sign in with a token from Settings > Agents and tokens. Raises ApiError. */
 export async function signInWithToken(serverUrl: string, token: string): Promise<void> {
   const secret = token.trim();
   await storeAccount({ address: serverUrl, secret, refresh: null, expires: null, client: null });
