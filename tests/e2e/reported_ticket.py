@@ -10,7 +10,7 @@ from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.uploads import read_all_entries
 from tests.support.server import World, ok
 
-STREAMS = ("console", "network", "errors")
+STREAMS = ("console", "network", "errors", "actions")
 
 
 class ReportedTicket:

@@ -63,7 +63,7 @@ def test_capture_contains_what_the_page_did(
 
     ticket = report_page(recording_browser, reporter, visit)
     assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("ok", None))
-    assert ticket.capture["health_summary"] == "Console, network and errors were collected in full."
+    assert ticket.capture["health_summary"] == "Console, network, errors and actions were collected in full."
     assert ticket.record["title"] == "Cart · 2 items"
     assert ticket.capture["page"]["referrer"] == "http://search.invalid/?q=tea"
 
@@ -115,7 +115,7 @@ def test_capture_contains_what_the_page_did(
     ]  # fmt: skip
     thrown = next(each for each in ticket.streams["errors"] if each["kind"] == "error")
     assert [frame["function"] for frame in thrown["frames"]] == ["total", "render", "tick"]
-    seqs = sorted(each["seq"] for name in ("console", "errors") for each in ticket.streams[name])
+    seqs = sorted(each["seq"] for name in ("console", "errors", "actions") for each in ticket.streams[name])
     assert seqs == list(range(1, len(seqs) + 1))
 
     async def read(client: Client) -> dict[str, list[Json]]:

@@ -51,7 +51,7 @@ def test_sandboxed_page_has_only_a_screenshot(
 ) -> None:
     ticket = report_address(f"{varied_site.url}/sandboxed")
     assert ticket.stream_statuses() == all_streams("blocked", "csp")
-    assert [ticket.streams[name] for name in STREAMS] == [[], [], []]
+    assert [ticket.streams[name] for name in STREAMS] == [[], [], [], []]
     assert ticket.screenshot.status_code == 200
     assert "content-security policy blocks" in ticket.capture["health_summary"]
 
@@ -178,7 +178,7 @@ def test_slow_page_is_recorded_from_its_start(
     report_address: Callable[..., ReportedTicket], varied_site: VariedSite
 ) -> None:
     ticket = report_address(f"{varied_site.url}/slow", "slow")
-    assert ticket.capture["health_summary"] == "Console, network and errors were collected in full."
+    assert ticket.capture["health_summary"] == "Console, network, errors and actions were collected in full."
 
 
 def test_excess_console_lines_are_dropped_and_counted(

@@ -6,10 +6,12 @@ import type {
   NetworkEntry,
   Project,
   Redaction,
+  Step,
   StreamHealth,
 } from '../../generated/api';
 
 export type {
+  ActionTarget,
   ConsoleEntry,
   Envelope,
   ErrorEntry,
@@ -22,16 +24,27 @@ export type {
   StreamHealth,
 } from '../../generated/api';
 
-export type Streams = { console: ConsoleEntry[]; network: NetworkEntry[]; errors: ErrorEntry[] };
+export type ActionEntry = Omit<Step, 'number' | 'words'>;
+export type Streams = {
+  console: ConsoleEntry[];
+  network: NetworkEntry[];
+  errors: ErrorEntry[];
+  actions: ActionEntry[];
+};
 export type StreamName = keyof Streams;
-export const STREAMS: StreamName[] = ['console', 'network', 'errors'];
+export const STREAMS: StreamName[] = ['console', 'network', 'errors', 'actions'];
 export type HealthReason = NonNullable<StreamHealth['reason']>;
 export type Priority = NonNullable<Envelope['priority']>;
 export type CapturePolicy = Project['capture_policy'];
 export type RedactionCounts = Required<Redaction>;
 export type PageFacts = { url: string; title: string; referrer: string | null };
 
-/** Everything that the recorder has of one frame, not redacted. */
+/** What the recorder has of one frame in the page's JavaScript world, not redacted. */
+export type PageRecord = Omit<FrameRecord, 'actions' | 'dropped'> & {
+  dropped: Omit<FrameRecord['dropped'], 'actions'>;
+};
+
+/** Everything that is recorded of one frame, not redacted. */
 export interface FrameRecord {
   /** When recording started; epoch milliseconds. */
   startedAt: number;
@@ -40,6 +53,7 @@ export interface FrameRecord {
   console: ConsoleEntry[];
   network: NetworkEntry[];
   errors: ErrorEntry[];
+  actions: ActionEntry[];
   /** How many entries of each stream were dropped to stay within the limits. */
   dropped: { [name in StreamName]: number };
 }

@@ -3,7 +3,7 @@ import { formatArguments } from './console-format';
 import { apply, is, now, wrap } from './natives';
 import { RingBuffer } from './ring-buffer';
 import type { Sequence } from './sequence';
-import { createShortError, formatFrames, formatLocation, parseStack } from './stack-trace';
+import { createShortError, formatFrames, formatLocation, parseStack, readStack } from './stack-trace';
 
 const LEVELS = {
   debug: 'debug',
@@ -94,7 +94,7 @@ function areSame(one: readonly unknown[] | null, other: readonly unknown[] | nul
 function toConsoleEntry(entry: LogEntry): ConsoleEntry {
   const { seq, ts, level, values, repeat } = entry;
   const { args, truncated } = values ? formatArguments(values) : entry;
-  const frames = parseStack(entry.callSite.stack ?? '');
+  const frames = parseStack(readStack(entry.callSite));
   const source = frames[0] ? formatLocation(frames[0]) : null;
   return { seq, ts, level, args, stack: formatFrames(frames), source, repeat, truncated, frame: null };
 }

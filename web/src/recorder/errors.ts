@@ -1,9 +1,9 @@
 import type { ErrorEntry } from './capture-types';
 import { formatArguments } from './console-format';
-import { now } from './natives';
+import { now, toJson } from './natives';
 import { RingBuffer } from './ring-buffer';
 import type { Sequence } from './sequence';
-import { formatLocation, parseStack, removeRecorderFrames } from './stack-trace';
+import { formatLocation, parseStack, readStack, removeRecorderFrames } from './stack-trace';
 
 type ErrorDetails = Pick<ErrorEntry, 'kind' | 'message'> & Partial<ErrorEntry>;
 
@@ -21,7 +21,7 @@ export function recordErrors(sequence: Sequence): ErrorLog {
 
   const add = (details: ErrorDetails) => {
     const { kind, name = '', message, frames = [], source = null } = details;
-    const origin = JSON.stringify([kind, name, message, frames[0] ?? source]);
+    const origin = toJson([kind, name, message, frames[0] ?? source]);
     const previous = entriesByOrigin.get(origin);
     if (previous) {
       previous.count! += 1;
@@ -95,7 +95,7 @@ function describeError(thrown: unknown, event?: ErrorEvent): Omit<ErrorDetails, 
     const message = thrown == null && event ? event.message : formatArguments([thrown]).args[0]!;
     return { message, source: location };
   }
-  const stack = typeof thrown.stack === 'string' ? removeRecorderFrames(thrown.stack) : null;
+  const stack = removeRecorderFrames(readStack(thrown)) || null;
   const frames = parseStack(stack ?? '');
   const source = location ?? (frames[0] ? formatLocation(frames[0]) : null);
   return { name: String(thrown.name).slice(0, 200), message: String(thrown.message), stack, frames, source };

@@ -3,11 +3,11 @@
  *
  * The records stay in the page until they are requested on the channel, which happens when someone takes a capture.
  */
-import type { FrameRecord } from './capture-types';
+import type { PageRecord } from './capture-types';
 import { getAnswerEventName, CHANNEL_NAME, RECORDER_READY } from './channel';
 import { recordConsole } from './console';
 import { recordErrors } from './errors';
-import { hideWrappers, now } from './natives';
+import { hideWrappers, now, toJson } from './natives';
 import { recordFetch } from './network/fetch';
 import { RequestLog } from './network/requests';
 import { recordResourceTimings } from './network/resource-timings';
@@ -33,7 +33,7 @@ recordXhr(requests);
 const mergeResourceTimings = recordResourceTimings();
 hideWrappers();
 
-function readRecord(): FrameRecord {
+function readRecord(): PageRecord {
   const consoleLog = readConsole();
   const errorLog = errors.read();
   const networkLog = mergeResourceTimings(
@@ -62,7 +62,7 @@ document.addEventListener(
     document.addEventListener(channel, () => {
       let detail = '';
       try {
-        detail = JSON.stringify(readRecord());
+        detail = toJson(readRecord());
       } catch (error) {
         detail = JSON.stringify({ error: String(error) });
       }

@@ -43,6 +43,24 @@ export function hideWrappers(): void {
   }));
 }
 
+const { stringify } = JSON;
+const isArray = Array.isArray;
+
+/** Write a record as JSON. Old libraries define `Array.prototype.toJSON`; a record's own property hides it. */
+export function toJson(record: object): string {
+  if ('toJSON' in [] || 'toJSON' in {}) hideToJson(record);
+  return stringify(record);
+}
+
+function hideToJson(node: object): void {
+  defineProperty(node, 'toJSON', { value: undefined });
+  const names = isArray(node) ? node : ownKeys(node);
+  for (let index = 0; index < names.length; index += 1) {
+    const child: unknown = isArray(node) ? node[index] : node[names[index] as never];
+    if (child !== null && typeof child === 'object') hideToJson(child);
+  }
+}
+
 /** The length of a text in UTF-8, in bytes. */
 export function byteLength(text: string): number {
   return (apply(encode, encoder, [text]) as Uint8Array).length;

@@ -51,6 +51,16 @@ export function formatLocation({ url, line, column }: Omit<Frame, 'function'>): 
   return url + (line == null ? '' : `:${line}`) + (column == null ? '' : `:${column}`);
 }
 
+/** The stack of an error; '' if the page's `Error.prepareStackTrace` throws or returns something else. */
+export function readStack(error: Error): string {
+  try {
+    const stack: unknown = error.stack;
+    return typeof stack === 'string' ? stack : '';
+  } catch {
+    return '';
+  }
+}
+
 /** An error with only the innermost frames of the stack, where the browser can limit them (V8). */
 export function createShortError(): Error {
   const limit = getOwnPropertyDescriptor(Error, 'stackTraceLimit');

@@ -2,8 +2,17 @@ import type { ReadFrame } from '../../src/extension/capture/frames';
 import type { ConsoleEntry, FrameRecord, FrameReport, NetworkEntry } from '../../src/recorder/capture-types';
 
 export function frameRecord(fields: Partial<FrameRecord> = {}): FrameRecord {
-  const dropped = { console: 0, network: 0, errors: 0 };
-  return { startedAt: 0, startedLate: false, console: [], network: [], errors: [], dropped, ...fields };
+  const dropped = { console: 0, network: 0, errors: 0, actions: 0 };
+  return {
+    startedAt: 0,
+    startedLate: false,
+    console: [],
+    network: [],
+    errors: [],
+    actions: [],
+    dropped,
+    ...fields,
+  };
 }
 
 /** A frame whose address is its id. */

@@ -3,10 +3,10 @@ import { describeHealth } from '../../src/extension/capture/health';
 import type { FramesResult } from '../../src/extension/capture/frames';
 import { frameRecord, line, readFrame } from './frames';
 
-const EMPTY = { console: [], network: [], errors: [] };
+const EMPTY = { console: [], network: [], errors: [], actions: [] };
 const RECORDED = frameRecord();
 const LATE = frameRecord({ startedLate: true });
-const FULL = frameRecord({ dropped: { console: 3, network: 0, errors: 0 } });
+const FULL = frameRecord({ dropped: { console: 3, network: 0, errors: 0, actions: 0 } });
 
 test.each<[string, FramesResult, string, string | null]>([
   ['every frame is recorded', { frames: [readFrame(0, RECORDED, 1), readFrame(1, RECORDED)] }, 'ok', null],
@@ -46,7 +46,7 @@ test('requests are complete if the debugger recorded all of them', () => {
 });
 
 test('requests that the debugger dropped make them incomplete', () => {
-  const deepRecord = frameRecord({ dropped: { console: 0, network: 2, errors: 0 } });
+  const deepRecord = frameRecord({ dropped: { console: 0, network: 2, errors: 0, actions: 0 } });
   const health = describeHealth({ frames: [readFrame(0, RECORDED)] }, EMPTY, deepRecord, true);
   expect(health.network).toMatchObject({ status: 'partial', reason: 'limit', dropped: 2 });
 });

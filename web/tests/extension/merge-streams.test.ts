@@ -15,7 +15,12 @@ test('entries of all frames are in order of time, with the address of their fram
 });
 
 test('a frame that is not recorded adds nothing', () => {
-  expect(mergeStreams([readFrame(0, null)], null, 0)).toEqual({ console: [], network: [], errors: [] });
+  expect(mergeStreams([readFrame(0, null)], null, 0)).toEqual({
+    console: [],
+    network: [],
+    errors: [],
+    actions: [],
+  });
 });
 
 test('requests since deep recording started are those of the debugger', () => {

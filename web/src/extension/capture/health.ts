@@ -33,6 +33,7 @@ export function describeHealth(
     console: describeStream('console'),
     network: describeStream('network'),
     errors: describeStream('errors'),
+    actions: describeStream('actions'),
     screenshot: null,
     history_started_at: top?.record?.startedAt ?? null,
     page_loaded_at: top?.loadedAt ?? null,

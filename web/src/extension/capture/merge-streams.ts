@@ -10,7 +10,7 @@ export function mergeStreams(
   deepRecord: FrameRecord | null,
   deepSince: number,
 ): Streams {
-  const merged: Streams = { console: [], network: [], errors: [] };
+  const merged: Streams = { console: [], network: [], errors: [], actions: [] };
   for (const { id, report } of frames) {
     if (!report?.record) continue;
     for (const name of STREAMS)
@@ -23,7 +23,9 @@ export function mergeStreams(
     merged[name].push(...((deepRecord?.[name] ?? []) as never[]));
     merged[name].sort((a: { ts: number }, b: { ts: number }) => a.ts - b.ts);
   }
-  const numbered = [...merged.console, ...merged.errors].sort((a, b) => a.ts - b.ts || a.seq - b.seq);
+  const numbered = [...merged.console, ...merged.errors, ...merged.actions].sort(
+    (a, b) => a.ts - b.ts || a.seq - b.seq,
+  );
   numbered.forEach((entry, index) => (entry.seq = index + 1));
   merged.network.forEach((entry, index) => (entry.id = `r${index + 1}`));
   return merged;

@@ -65,7 +65,8 @@ export class DebuggerLog {
       console: console.entries,
       network: network.entries,
       errors: errors.entries,
-      dropped: { console: console.dropped, network: network.dropped, errors: errors.dropped },
+      actions: [],
+      dropped: { console: console.dropped, network: network.dropped, errors: errors.dropped, actions: 0 },
     };
   }
 

@@ -10,6 +10,10 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
     for (const { request, response } of draft.streams.network)
       for (const side of [request, response])
         if (side?.body != null) [side.body, side.omitted_reason] = [null, 'policy'];
+  if (policy.actions === 'off') {
+    draft.streams.actions = [];
+    draft.envelope.health.actions = { status: 'disabled', reason: 'policy', captured: 0, dropped: 0 };
+  }
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
   draft.envelope.page = redactor.redactPage(draft.envelope.page);

@@ -11,6 +11,7 @@ export const STREAM_NAMES: Record<StreamName, string> = {
   console: 'Console',
   network: 'Network',
   errors: 'Errors',
+  actions: 'Steps',
 };
 const REASONS: Record<HealthReason, string> = {
   csp: 'the page’s content security policy blocks the recorder',
@@ -34,12 +35,12 @@ export function describeStatus(health: StreamHealth): string {
 
 /** Why the capture is incomplete; each reason once. */
 export function describeReasons(health: Health): string[] {
-  const reasons = STREAMS.map((name) => health[name].reason).filter((each) => each != null);
+  const reasons = STREAMS.map((name) => health[name]?.reason).filter((each) => each != null);
   return [...new Set(reasons)].map((reason) => REASONS[reason]);
 }
 
 export function countDropped(health: Health): number {
-  return STREAMS.reduce((sum, name) => sum + (health[name].dropped ?? 0), 0);
+  return STREAMS.reduce((sum, name) => sum + (health[name]?.dropped ?? 0), 0);
 }
 
 /** What part of the page the screenshot shows. */

@@ -1,10 +1,11 @@
 /**
- * The record reader: a content script that reads the recorder of its frame for the extension.
+ * The record reader: a content script that reads the recorder of its frame for the extension, and records actions.
  *
  * The recorder runs in the page's JavaScript world, which the extension can't call; this script runs in the extension's
  * world of the same frame. The extension calls its global function, which the page can't see.
  */
-import type { FrameRecord, FrameReport } from '../../recorder/capture-types';
+import { recordActions } from '../../recorder/actions/record-actions';
+import type { FrameRecord, FrameReport, PageRecord } from '../../recorder/capture-types';
 import { getAnswerEventName, CHANNEL_NAME, RECORDER_READY } from '../../recorder/channel';
 
 declare global {
@@ -16,6 +17,8 @@ const channel = `ticketbox:${crypto.getRandomValues(new Uint32Array(4)).join('-'
 const sendChannelName = () => document.dispatchEvent(new CustomEvent(CHANNEL_NAME, { detail: channel }));
 document.addEventListener(RECORDER_READY, sendChannelName, { once: true });
 sendChannelName();
+
+const readActions = recordActions(document.readyState !== 'loading');
 
 globalThis.readTicketboxFrame = () => {
   const [timing] = performance.getEntriesByType('navigation');
@@ -46,6 +49,8 @@ function readRecord(): FrameRecord | null {
   document.dispatchEvent(new CustomEvent(channel));
   document.removeEventListener(getAnswerEventName(channel), onAnswer);
   if (typeof answer !== 'string') return null;
-  const record = JSON.parse(answer) as FrameRecord | { error: string };
-  return 'error' in record ? null : record;
+  const record = JSON.parse(answer) as PageRecord | { error: string };
+  if ('error' in record) return null;
+  const actions = readActions();
+  return { ...record, actions: actions.entries, dropped: { ...record.dropped, actions: actions.dropped } };
 }

@@ -1,7 +1,7 @@
 import type { NetworkEntry } from '../capture-types';
 import { now } from '../natives';
 import { RingBuffer } from '../ring-buffer';
-import { parseStack } from '../stack-trace';
+import { parseStack, readStack } from '../stack-trace';
 import { omitBody, type Body } from './bodies';
 
 const MAX_HEADERS = 100;
@@ -59,7 +59,7 @@ export class ScriptRequest {
         ...(this.isOpaque ? omitBody('unavailable') : this.responseBody),
         mime: headers['content-type']?.split(';')[0]?.trim() ?? null,
       },
-      initiator: parseStack(this.callSite.stack ?? '')[0]?.url ?? null,
+      initiator: parseStack(readStack(this.callSite))[0]?.url ?? null,
       error: this.error,
       from_cache: false,
       frame: null,

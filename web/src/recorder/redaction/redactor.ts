@@ -1,5 +1,5 @@
 /** Redacts a whole capture before any of it is stored or shown (docs/use/captures.md, "Redaction"). */
-import type { NetworkEntry, PageFacts, RedactionCounts, Streams } from '../capture-types';
+import type { ActionEntry, NetworkEntry, PageFacts, RedactionCounts, Streams } from '../capture-types';
 import { isSecretArgument } from './pairs';
 import { SecretScanner } from './secret-scanner';
 import { isSafeHeader, REMOVED_HEADERS } from './secret-names';
@@ -38,7 +38,7 @@ export class Redactor {
     };
   }
 
-  redactStreams({ console, network, errors }: Streams): void {
+  redactStreams({ console, network, errors, actions }: Streams): void {
     for (const each of console) {
       each.args = this.#redactArguments(each.args);
       each.stack = this.#redactOptional(each.stack);
@@ -46,6 +46,8 @@ export class Redactor {
       each.frame = this.#redactOptional(each.frame, MAX_URL);
     }
     for (const each of network) this.#redactRequest(each);
+    // a draft of an earlier version has none
+    for (const each of actions ?? []) this.#redactAction(each);
     for (const each of errors) {
       each.name = this.redactText(each.name ?? '', MAX_LINE);
       each.message = this.redactText(each.message);
@@ -57,6 +59,18 @@ export class Redactor {
         frame.function = this.#redactOptional(frame.function, MAX_LINE);
       }
     }
+  }
+
+  #redactAction(entry: ActionEntry): void {
+    const { target } = entry;
+    entry.url = this.#redactOptional(entry.url, MAX_URL);
+    entry.frame = this.#redactOptional(entry.frame, MAX_URL);
+    if (!target) return;
+    target.role = this.#redactOptional(target.role, MAX_LINE);
+    target.name = this.#redactOptional(target.name, MAX_LINE);
+    target.test_id = this.#redactOptional(target.test_id, MAX_LINE);
+    target.text = this.#redactOptional(target.text, MAX_LINE);
+    target.selectors = (target.selectors ?? []).map((each) => this.redactText(each, MAX_LINE));
   }
 
   #redactRequest(entry: NetworkEntry): void {

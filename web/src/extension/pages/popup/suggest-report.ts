@@ -1,0 +1,57 @@
+/** The first draft of a report: its title and its description, from what the person did and what went wrong. */
+import { describeAction, nameElement } from '../../../recorder/actions/describe-action';
+import type { ActionEntry, ErrorEntry } from '../../../recorder/capture-types';
+import type { Draft, ReportFields } from '../../storage';
+
+type Suggestion = Pick<ReportFields, 'title' | 'description'>;
+
+const MAX_STEPS = 20;
+const MAX_TITLE = 120;
+/** What says little about how to see the bug again. */
+const MINOR = new Set<ActionEntry['kind']>(['scroll', 'resize', 'visibility']);
+const CAUSED_MS = 500;
+const VERBS: Partial<Record<ActionEntry['kind'], string>> = {
+  click: 'clicking',
+  input: 'typing into',
+  change: 'changing',
+  submit: 'submitting',
+};
+
+/** Suggest a title and a description. Without steps, the title is the page's. */
+export function suggestReport({ envelope, streams }: Draft): Suggestion {
+  const steps = selectSteps(streams.actions ?? []);
+  const pageTitle = envelope.page.title.trim() || envelope.page.url;
+  if (!steps.some(({ kind }) => kind !== 'navigate')) return { title: pageTitle, description: '' };
+  const error = streams.errors.findLast(({ kind }) => kind === 'error' || kind === 'unhandledrejection');
+  return {
+    title: error ? composeTitle(error, steps) : pageTitle,
+    description: steps.map((step, index) => `${index + 1}. ${describeAction(step)}`).join('\n'),
+  };
+}
+
+/** The newest steps that a person did, without those that the browser does for another one. */
+function selectSteps(actions: ActionEntry[]): ActionEntry[] {
+  const steps = actions.filter(({ kind, synthetic }) => !synthetic && !MINOR.has(kind));
+  return steps.filter((step, index) => !isConsequence(step, steps[index - 1])).slice(-MAX_STEPS);
+}
+
+/** Whether a step follows from the one before: the form that a button submits, the button that Enter presses. */
+function isConsequence(step: ActionEntry, previous: ActionEntry | undefined): boolean {
+  if (!previous || step.ts - previous.ts > CAUSED_MS) return false;
+  if (step.kind === 'submit') return previous.kind === 'click' || previous.kind === 'key';
+  return step.kind === 'click' && previous.kind === 'key' && previous.key === 'Enter';
+}
+
+function composeTitle(error: ErrorEntry, steps: ActionEntry[]): string {
+  const what = error.name || error.message.replace(/^Uncaught /, '');
+  const cause = steps.findLast(({ ts, kind }) => ts <= error.ts && kind !== 'navigate');
+  const title = cause ? `${what} after ${describeCause(cause)}` : `${what}: ${error.message}`;
+  return title.length <= MAX_TITLE ? title : `${title.slice(0, MAX_TITLE - 1)}…`;
+}
+
+function describeCause({ kind, target, key, value_kind: value }: ActionEntry): string {
+  if (value === 'private') return 'typing into a private field';
+  const name = target?.name || target?.text;
+  const place = name ? `“${name}”` : nameElement(target);
+  return kind === 'key' ? `pressing ${key}${target ? ` in ${place}` : ''}` : `${VERBS[kind]} ${place}`;
+}

@@ -1,0 +1,93 @@
+import type { ActionEntry, ActionTarget } from '../capture-types';
+import { now } from '../natives';
+import { RingBuffer } from '../ring-buffer';
+import { Sequence } from '../sequence';
+
+const MAX_ENTRIES = 500;
+const MAX_WEIGHT = 500_000;
+/** A script can cause any number of events; those of persons must stay. */
+const MAX_SYNTHETIC = 50;
+const REPEATED_MS = 1_000;
+const MINOR = new Set<ActionEntry['kind']>(['scroll', 'resize', 'visibility']);
+
+type Details = Partial<ActionEntry> & Pick<ActionEntry, 'kind'>;
+interface Item {
+  entry: ActionEntry;
+  element: Element | null;
+  at: number;
+}
+
+/** The newest actions of a frame. Equal ones in a row are counted. */
+export class ActionLog {
+  readonly #buffer = new RingBuffer<Item>(MAX_ENTRIES, MAX_WEIGHT);
+  readonly #sequence = new Sequence();
+  #lastMajor: Item | undefined;
+  #synthetic = 0;
+  #droppedSynthetic = 0;
+
+  /** Add an action. `describe` is called only if the action isn't a repetition or one synthetic event too many. */
+  add(details: Details, element: Element | null, describe: (element: Element) => ActionTarget): void {
+    const isMajor = !details.synthetic && !MINOR.has(details.kind);
+    // a page that scrolls or scripts itself while a person types doesn't interrupt the typing
+    const last = isMajor ? this.#lastMajor : this.#buffer.last;
+    const ts = now();
+    if (last && isRepeated(last, details, element, ts)) {
+      last.at = ts;
+      if (details.kind === 'click' || details.kind === 'key')
+        last.entry.repeat = (last.entry.repeat ?? 1) + 1;
+      else Object.assign(last.entry, details);
+      return;
+    }
+    if (details.synthetic && (this.#synthetic += 1) > MAX_SYNTHETIC) {
+      this.#droppedSynthetic += 1;
+      return;
+    }
+    const target = element ? describe(element) : null;
+    const entry: ActionEntry = {
+      seq: this.#sequence.next(),
+      ts,
+      target,
+      value_kind: null,
+      url: null,
+      key: null,
+      repeat: 1,
+      synthetic: false,
+      frame: null,
+      ...details,
+    };
+    const item = { entry, element, at: ts };
+    if (isMajor) this.#lastMajor = item;
+    this.#buffer.push(item, 200 + JSON.stringify(target).length + (entry.url?.length ?? 0));
+  }
+
+  read(): { entries: ActionEntry[]; dropped: number } {
+    return {
+      entries: this.#buffer.entries.map(({ entry }) => entry),
+      dropped: this.#buffer.dropped + this.#droppedSynthetic,
+    };
+  }
+}
+
+/** Whether an action continues the previous one: typing into the same field, scrolling on, clicking again. */
+function isRepeated(
+  { entry, element: before, at }: Item,
+  next: Details,
+  element: Element | null,
+  ts: number,
+): boolean {
+  if (entry.kind !== next.kind || before !== element || entry.synthetic !== (next.synthetic ?? false))
+    return false;
+  switch (next.kind) {
+    case 'input':
+    case 'change':
+    case 'scroll':
+    case 'resize':
+      return true;
+    case 'key':
+      return entry.key === next.key;
+    case 'click':
+      return ts - at <= REPEATED_MS;
+    default:
+      return false;
+  }
+}
