@@ -1,6 +1,6 @@
 """The entries of a stream, encoded: decoded, a stream can need ten times the memory."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import msgspec
@@ -9,7 +9,7 @@ from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry, Stream
 
 # Entries that stay decoded, by an estimate of their memory.
-MAX_DECODED = 6 * 1024 * 1024
+MAX_DECODED = 9 * 1024 * 1024
 
 E = TypeVar("E", bound=Entry)
 
@@ -24,6 +24,16 @@ DECODERS: dict[type, msgspec.json.Decoder[Any]] = {kind: msgspec.json.Decoder(ki
 _SPLITTER = msgspec.json.Decoder(list[msgspec.Raw])
 
 
+class EncodedEntry(Generic[E]):
+    """An encoded entry, and the entry while there is room for it."""
+
+    __slots__ = ("encoded", "entry")
+
+    def __init__(self, encoded: bytes, entry: E | None = None) -> None:
+        self.encoded = encoded
+        self.entry = entry
+
+
 class EntrySequence(Sequence[E], Generic[E]):
     """Encoded entries of a kind, which are decoded one by one when they are read; small ones stay decoded.
 
@@ -32,17 +42,24 @@ class EntrySequence(Sequence[E], Generic[E]):
 
     def __init__(self, kind: type[E], encoded: bytes = b"[]") -> None:
         self._decoder = DECODERS[kind]
-        self._encoded = [bytes(raw) for raw in split_array(encoded)]
-        self._decoded: dict[int, E] = {}
+        self._entries: list[EncodedEntry[E]] = [EncodedEntry(bytes(raw)) for raw in split_array(encoded)]
         self._room = MAX_DECODED
 
-    def append(self, encoded: bytes) -> None:
-        """Append an encoded entry."""
-        self._encoded.append(encoded)
+    def hold(self, encoded: bytes, entry: E) -> EncodedEntry[E]:
+        """Return an entry for `extend`, which stays decoded if there is room."""
+        cost = (len(encoded) + _QUOTE_COST * encoded.count(b'"')) * (1 if encoded.isascii() else 4)
+        if cost > self._room:
+            return EncodedEntry(encoded)
+        self._room -= cost
+        return EncodedEntry(encoded, entry)
+
+    def extend(self, entries: Iterable[EncodedEntry[E]]) -> None:
+        """Append entries."""
+        self._entries.extend(entries)
 
     def encode(self) -> bytes:
         """Return all entries as a JSON array."""
-        return b"[%s]" % b",".join(self._encoded)
+        return b"[%s]" % b",".join([each.encoded for each in self._entries])
 
     @overload
     def __getitem__(self, index: int) -> E: ...
@@ -52,14 +69,11 @@ class EntrySequence(Sequence[E], Generic[E]):
         """Decode an entry, or some."""
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
-        if (found := self._decoded.get(index)) is not None:
-            return found
-        encoded = self._encoded[index]
-        entry: E = self._decoder.decode(encoded)
-        cost = (len(encoded) + _QUOTE_COST * encoded.count(b'"')) * (1 if encoded.isascii() else 4)
-        if cost <= self._room:
-            self._room -= cost
-            self._decoded[index] = entry
+        item = self._entries[index]
+        if item.entry is not None:
+            return item.entry
+        entry: E = self._decoder.decode(item.encoded)
+        item.entry = self.hold(item.encoded, entry).entry
         return entry
 
     def __iter__(self) -> Iterator[E]:
@@ -68,7 +82,7 @@ class EntrySequence(Sequence[E], Generic[E]):
 
     def __len__(self) -> int:
         """Return the number of entries."""
-        return len(self._encoded)
+        return len(self._entries)
 
 
 def split_array(encoded: bytes | bytearray) -> list[msgspec.Raw]:

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.captures.capture import Level, OmittedReason, Stream
-from ticketbox.domain.captures.entry_sequence import DECODERS, KINDS, EntrySequence, split_array
+from ticketbox.domain.captures.entry_sequence import DECODERS, KINDS, EncodedEntry, EntrySequence, split_array
 from ticketbox.domain.captures.json_repair import repair_json
 from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB
 from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
@@ -35,7 +35,7 @@ def read_stream(
     stream: Stream,
     body: bytes,
     prepare: Callable[[Any], None],
-    check_time: Callable[[], None] = lambda: None,
+    check_time: Callable[[int], None] = lambda _: None,
     *,
     max_bytes: int = MAX_BYTES,
     max_entries: int = MAX_ENTRIES,
@@ -43,47 +43,44 @@ def read_stream(
     """Read a JSON array, plain or gzip (recognised by its first bytes); return what is stored, and the dropped count.
 
     `prepare` redacts and shortens an entry; only entries that may be stored are prepared, because that is slow.
-    `check_time` raises when it has taken too long. NULs and lone surrogates become U+FFFD. Raises PayloadTooLarge above
-    32 MiB inflated, 50,000 entries or 750,000 strings, and InvalidRequest for anything else that isn't a valid stream.
+    `check_time` is called with the length of each, and raises when it has taken too long. NULs and lone surrogates
+    become U+FFFD. Raises PayloadTooLarge above 32 MiB inflated, 50,000 entries or 750,000 strings, and InvalidRequest
+    for anything else that isn't a valid stream.
     """
     raws, failures = _split_stream(stream, body)
-    kept: dict[int, bytes] = {}
+    entries: EntrySequence[Any] = EntrySequence(KINDS[stream])
+    kept: dict[int, EncodedEntry[Any]] = {}
     size = 1
     for index in _order_by_worth(failures):
         if len(kept) == max_entries:
             break
-        check_time()
-        encoded = _prepare_entry(stream, index, raws[index], prepare, max_bytes)
-        if encoded is None:
+        sent = bytes(raws[index])
+        check_time(len(sent))
+        if len(sent) > max(max_bytes, MAX_BYTES):
+            continue
+        entry = _decode_entry(stream, index, sent)
+        prepare(entry)
+        encoded = _ENCODER.encode(entry)
+        if len(encoded) + 1 > max_bytes:
             continue
         if size + len(encoded) + 1 > max_bytes:
             break
         size += len(encoded) + 1
-        kept[index] = encoded
-    entries: EntrySequence[Any] = EntrySequence(KINDS[stream])
-    for index in sorted(kept):
-        entries.append(kept[index])
+        kept[index] = entries.hold(encoded, entry)
+    entries.extend(kept[index] for index in sorted(kept))
     return entries, len(raws) - len(kept)
 
 
-def _prepare_entry(
-    stream: Stream, index: int, raw: msgspec.Raw, prepare: Callable[[Any], None], max_bytes: int
-) -> bytes | None:
-    """Decode, prepare and encode an entry; None if it is too long. Raises InvalidRequest for an invalid one."""
-    sent = bytes(raw)
-    if len(sent) > max(max_bytes, MAX_BYTES):
-        return None
+def _decode_entry(stream: Stream, index: int, sent: bytes) -> Any:
+    """Decode an entry. Raises InvalidRequest."""
     if _count_quotes(sent) > MAX_ENTRY_QUOTES:
         raise InvalidField(f"{stream}[{index}]", "too many strings in one entry")
     try:
-        entry = DECODERS[KINDS[stream]].decode(sent)
+        return DECODERS[KINDS[stream]].decode(sent)
     except msgspec.ValidationError as error:
         raise _build_shape_error(f"{stream}[{index}]", str(error)) from None
     except (ValueError, RecursionError) as error:
         raise _build_syntax_error(stream, error) from None
-    prepare(entry)
-    encoded = _ENCODER.encode(entry)
-    return encoded if len(encoded) + 1 <= max_bytes else None
 
 
 def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw], list[bool]]:

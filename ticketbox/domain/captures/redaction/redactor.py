@@ -26,10 +26,10 @@ class Redactor:
     """Removes secrets from one capture and counts them in `counts`.
 
     `extra` are the project's rules, as described in `SecretScanner`. Entries are changed in place.
-    `check_time` is called before each long text, and raises if it has taken too long.
+    `check_time` is called with the length of each long text, and raises if it has taken too long.
     """
 
-    def __init__(self, extra: Sequence[str] = (), check_time: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, extra: Sequence[str] = (), check_time: Callable[[int], None] = lambda _: None) -> None:
         self._check_time = check_time
         self.counts = Redaction()
         self._scanner = SecretScanner(extra)
@@ -41,7 +41,7 @@ class Redactor:
         if text in self._clean:
             return text
         if len(text) > _LONG:
-            self._check_time()
+            self._check_time(len(text))
         clean = self._scanner.scrub(text, self.counts)
         if clean is text and len(text) <= _MAX_CLEAN_LENGTH:
             if len(self._clean) == _MAX_CLEAN_TEXTS:
