@@ -1,9 +1,10 @@
 """Load of a large team: `uv run --group dev python -m bench.load`, about 22 minutes.
 
 200 agents, each with a token (bench/agents.py), and 50 boards that listen to events, all of one company, with the
-default budgets. First ten minutes of that alone; then, for each noisy neighbour (bench/noisy_neighbours.py), calm and
-disturbed phases in alternation. The server has one core and the clients the other; backups run on the server's. The
-exit status is 1 if a request failed or an event was lost.
+default budgets. The abusers are of another company, with a million calls a minute. First ten minutes of that alone;
+then, for each noisy neighbour (bench/noisy_neighbours.py), calm and disturbed phases in alternation. The server has
+one core and the clients the other; backups run on the server's. The exit status is 1 if a request failed or an event
+was lost.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from bench.machine import (
     pin_to_core,
     reset_peak_memory,
 )
-from bench.noisy_neighbours import KINDS, NoisyNeighbour, Task
+from bench.noisy_neighbours import ABUSERS, KINDS, NoisyNeighbour, Task
 from bench.seed import SeededFile, seed
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.operations.catalogue import load_registry
@@ -75,8 +76,8 @@ def prepare(original: SeededFile, db: Path, plan: Plan) -> Participants:
     shutil.copyfile(original.db, db)
     connection = sqlite3.connect(db)
     with contextlib.closing(connection), connection:
-        connection.execute("UPDATE company SET reads_per_minute = NULL, writes_per_minute = NULL")
-        (company,) = connection.execute("SELECT public_id FROM company WHERE id = 1").fetchone()
+        connection.execute("UPDATE company SET reads_per_minute = NULL, writes_per_minute = NULL WHERE id <> 2")
+        (company,), (other,) = connection.execute("SELECT public_id FROM company WHERE id < 3 ORDER BY id")
         people = [row[0] for row in connection.execute("SELECT public_id FROM user ORDER BY id")]
         columns: dict[int, list[str]] = {}
         for project, column in connection.execute("SELECT project_id, public_id FROM board_column ORDER BY id"):
@@ -95,7 +96,12 @@ def prepare(original: SeededFile, db: Path, plan: Plan) -> Participants:
         *((kind, "tickets:write") for kind in plan.kinds),
     ]
     wanted = [
-        {"user": people[number % len(people)], "label": label, "scopes": [scope], "company_id": company}
+        {
+            "user": people[number % len(people)],
+            "label": label,
+            "scopes": [scope],
+            "company_id": other if label == ABUSERS else company,
+        }
         for number, (label, scope) in enumerate(labels)
     ]
     tokens = iter(asyncio.run(_issue_tokens(db, wanted)))

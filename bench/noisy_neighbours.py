@@ -23,6 +23,7 @@ from typing import Any
 
 import msgspec
 
+from bench.abusers import abuse_everything
 from bench.agents import Connection
 from bench.client import get, post
 from bench.launch import ROOT, Server
@@ -34,6 +35,7 @@ from ticketbox.domain.core.limits import DEFAULT_READS, DEFAULT_WRITES
 
 TIMES = 10
 CONNECTIONS = 4
+ABUSERS = "all abusers"
 BYTE_SECONDS = 0.01
 
 
@@ -202,11 +204,17 @@ def backup(task: Task, stopped: threading.Event, counts: Counts) -> None:
         shutil.rmtree(folder)
 
 
+def abuse(task: Task, stopped: threading.Event, counts: Counts) -> None:
+    """Take all that another company can get (bench/abusers.py)."""
+    abuse_everything(task.server, task.token, stopped, counts)
+
+
 KINDS: dict[str, Callable[[Task, threading.Event, Counts], None]] = {
     "one abusive token": exceed_budget,
     "one slow client": trickle,
     "one huge upload": upload,
     "one backup": backup,
+    ABUSERS: abuse,
 }
 
 

@@ -9,7 +9,7 @@ from bench.seed import seed
 
 pytestmark = pytest.mark.long
 
-MB_MORE = {"one abusive token": 64, "one slow client": 64, "one huge upload": 256, "one backup": 64}
+MB_MORE = {"one abusive token": 64, "one slow client": 64, "one huge upload": 256, "one backup": 64, "all abusers": 128}
 
 
 def test_noisy_neighbours_cause_no_failed_requests_and_no_lost_events(tmp_path: Path) -> None:
