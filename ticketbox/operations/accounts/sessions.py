@@ -112,7 +112,7 @@ def create_session(tx: Write, actor: Actor, args: SignIn, checked: Account | Non
 def start_session(tx: Write, account: Account) -> WithSession[SignedIn]:
     """Sign an account in: insert a session, and return it with its secret and the new secret of the device."""
     is_new = _is_new_device(tx, account.key)
-    session = renew_session(tx, account, confirmed=True)
+    session = renew_session(tx, account, tx.now)
     signed_in = actors.load_user_as_actor(tx, account.key, Via.WEB)
     session_id = session.answer.session_id
     record_security_event(tx, signed_in, SecurityAction.SIGN_IN, session_id=session_id, new_device=is_new)
@@ -121,10 +121,10 @@ def start_session(tx: Write, account: Account) -> WithSession[SignedIn]:
     return session
 
 
-def renew_session(tx: Write, account: Account, *, confirmed: bool) -> WithSession[SignedIn]:
+def renew_session(tx: Write, account: Account, confirmed_at: int | None) -> WithSession[SignedIn]:
     """Insert a session for a person who was just identified, by a password or by the session that it replaces.
 
-    `confirmed` says that the password was entered a short time ago.
+    `confirmed_at` is when the password was entered; replacing a session doesn't renew it.
     """
     secret, device = secrets.generate_secret(), secrets.generate_secret()
     expires = tx.now + LIFETIME
@@ -139,7 +139,7 @@ def renew_session(tx: Write, account: Account, *, confirmed: bool) -> WithSessio
             expires_at=expires,
             address=tx.origin.address,
             user_agent=tx.origin.user_agent,
-            confirmed_at=tx.now if confirmed else None,
+            confirmed_at=confirmed_at,
         ),
     )
     devices.insert_device(tx, tx.origin.device_hash, secrets.hash_secret(device), account.key)

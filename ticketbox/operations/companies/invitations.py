@@ -209,7 +209,7 @@ def accept_invitation(
     record_company_event(tx, joined, "member.joined", offer.company, user_id=account.user.id, role=role)
     if actor.kind is Kind.SESSION and actor.token_id is not None:
         credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
-        return renew_session(tx, account, confirmed=actor.confirmed)
+        return renew_session(tx, account, credentials.find_confirmation(tx, actor.credential))
     return start_session(tx, account)
 
 

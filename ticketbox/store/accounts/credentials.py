@@ -218,6 +218,11 @@ def load_credential_id(tx: Read, key: int) -> str:
     return tx.fetch_value("SELECT public_id FROM credential WHERE id = ?", (key,))
 
 
+def find_confirmation(tx: Read, key: int) -> int | None:
+    """Find when the person behind a session last entered the password."""
+    return tx.fetch_value("SELECT confirmed_at FROM credential WHERE id = ?", (key,))
+
+
 def confirm_session(tx: Write, key: int) -> None:
     """Store that the person behind a session has entered the password."""
     tx.execute("UPDATE credential SET confirmed_at = ? WHERE id = ?", (tx.now, key))
