@@ -40,7 +40,7 @@ class ActionTarget(Struct, forbid_unknown_fields=True):
         Meta(
             max_length=MAX_SELECTORS,
             description="Playwright locators that find only this element, best first.",
-            examples=[['role=button[name="Apply gift card"s]', "#gift > button"]],
+            examples=[['role=button[name="Apply gift card"]', "#gift > button"]],
         ),
     ] = field(default_factory=list[str])
 
