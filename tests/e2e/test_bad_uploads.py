@@ -89,7 +89,7 @@ REFUSED: dict[str, tuple[list[Part], int, str, str | None]] = {
     "deep JSON in a stream": (stream("console", b"[" * 100_000), 400, "invalid_request", "console[0]"),
     "no JSON in a stream": (stream("errors", b"[{]"), 400, "invalid_request", "errors"),
     "an object for a stream": (stream("network", b"{}"), 400, "invalid_request", "network"),
-    "a stream that isn't UTF-8": (stream("errors", b'[{"message": "\xff"}]'), 400, "invalid_request", "errors"),
+    "a stream that isn't UTF-8": (stream("errors", b'[{"message": "\xff"}]'), 400, "invalid_request", "errors[0]"),
     "a wrong level": (stream("console", [CONSOLE, {**CONSOLE, "level": "loud"}]), 400, "invalid_request",
                       "console[1].level"),
     "an argument that is no text": (stream("console", [{**CONSOLE, "args": ["a", 7]}]), 400, "invalid_request",
