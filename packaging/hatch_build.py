@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 # only installed during a build
-from hatchling.builders.hooks.plugin.interface import BuildHookInterface  # pyright: ignore[reportMissingImports]
+from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 INPUTS = (
     "web/src", "web/build", "web/index.html", "web/package.json", "web/package-lock.json", "web/.npmrc",
