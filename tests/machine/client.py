@@ -23,8 +23,8 @@ from ticketbox.store.work.sessions import end_stale_sessions
 OPERATIONS = {each.name: each for each in load_registry() if each.routes}
 USER = "INSERT INTO user (public_id, email, name, created_at) VALUES (?, ?, ?, ?)"
 SESSION = """
-INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, created_at, expires_at)
-SELECT ?, 'session', id, 'session', ?, 'tok_', '', ?, ? FROM user WHERE public_id = ?
+INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, created_at, confirmed_at, expires_at)
+SELECT ?, 'session', id, 'session', ?, 'tok_', '', ?, ?, ? FROM user WHERE public_id = ?
 """
 
 
@@ -50,7 +50,7 @@ def arrive(box: Box, names: Iterable[str]) -> dict[str, Row]:
             user, secret = f"usr_{secrets.token_hex(6)}", generate_secret()
             connection.execute(USER, (user, f"{user}@example.org", name, now))
             session = f"ses_{secrets.token_hex(6)}"
-            connection.execute(SESSION, (session, hash_secret(secret), now, now + 86_400_000, user))
+            connection.execute(SESSION, (session, hash_secret(secret), now, now, now + 86_400_000, user))
             result[user] = {"name": name, "secret": secret}
     connection.close()
     return result
