@@ -203,6 +203,7 @@ def copy_file(db: Path, folder: Path) -> Path:
     return folder / "demo.db"
 
 
+@pytest.mark.long
 def test_existing_demo_is_served_with_new_credentials(demo: Demo, tmp_path: Path) -> None:
     copy = copy_file(demo.db, tmp_path)
     since = time.time()
@@ -221,6 +222,7 @@ def test_existing_demo_is_served_with_new_credentials(demo: Demo, tmp_path: Path
             ]
 
 
+@pytest.mark.long
 def test_demo_agents_work_while_it_is_served_and_leave_what_people_ended(demo: Demo, tmp_path: Path) -> None:
     agents, since = DemoAgents(copy := copy_file(demo.db, tmp_path)), time.time()
     agents.start()

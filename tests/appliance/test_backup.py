@@ -152,6 +152,7 @@ def test_full_disk_makes_no_backup_and_reports_it(db: Path, tmp_path: Path) -> N
             assert size != "200k"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("signal_", [signal.SIGINT, signal.SIGKILL])
 def test_interrupted_backup_never_gets_the_final_name(seed: Seed, tmp_path: Path, signal_: signal.Signals) -> None:
     db = seed.copy(tmp_path)

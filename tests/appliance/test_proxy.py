@@ -37,6 +37,7 @@ class SocketServer(Box):
             return client.get(f"http://{NAME}{path}", headers=headers)
 
 
+@pytest.mark.long
 def test_proxy_headers_are_trusted_on_a_unix_socket(seed: Seed, tmp_path: Path) -> None:
     with SocketServer(seed.copy(tmp_path), tmp_path / "http.sock") as box:
         assert box.path.stat().st_mode & 0o777 == 0o660

@@ -22,6 +22,7 @@ def plan(db: Path, keep: int = 3, every: int = 3600) -> BackupPlan:
     return BackupPlan(db, db.parent / "backups", every, keep)
 
 
+@pytest.mark.long
 def test_server_makes_its_first_backup_at_startup_and_it_restores(seed: Seed, tmp_path: Path) -> None:
     folder = tmp_path / "elsewhere"
     flags = ["--backup-every", "6h", "--backup-dir", str(folder)]

@@ -83,6 +83,7 @@ def test_watchdog_of_another_process_is_ignored(
         assert supervisor.hear(0.5) == ""
 
 
+@pytest.mark.long
 def test_missing_notification_socket_does_not_prevent_a_stop(
     seed: Seed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

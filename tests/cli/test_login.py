@@ -238,6 +238,7 @@ def test_damaged_file_is_named(world: World, home: Path) -> None:
     assert (refused.exit_code, "credentials.json" in refused.stderr) == (1, True)
 
 
+@pytest.mark.long
 def test_local_mcp_server_uses_its_own_sign_in(world: World, home: Path) -> None:
     environment = {"TICKETBOX_URL": world.box.url, "XDG_CONFIG_HOME": str(home)}
 

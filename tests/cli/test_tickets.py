@@ -131,6 +131,7 @@ def test_control_and_bidirectional_characters_are_printed_as_escapes(world: Worl
     assert as_json(world, "ticket", "show", ticket["id"])["description"] == HOSTILE
 
 
+@pytest.mark.long
 def test_colours_appear_only_in_a_terminal(world: World) -> None:
     world.ticket("A" * 200)
     command = [sys.executable, "-m", "ticketbox", "ticket", "list", "--project", world.project]

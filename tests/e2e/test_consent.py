@@ -258,6 +258,7 @@ async def each_page(page: Page, world: World, check: Callable[[str], Awaitable[N
     )
 
 
+@pytest.mark.long
 @SCHEMES
 def test_no_page_of_it_shuts_anybody_out(chromium: Chromium, world: World, scheme: Scheme) -> None:
     seen: dict[str, str] = {}

@@ -219,6 +219,7 @@ async def each_page(page: Page, box: Box, address: str, check: Callable[[str], A
     await check("sign-in")
 
 
+@pytest.mark.long
 @SCHEMES
 def test_no_page_shuts_anybody_out(chromium: Chromium, fresh: Box, scheme: Scheme) -> None:
     address = fresh.setup_address()

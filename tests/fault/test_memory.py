@@ -45,6 +45,7 @@ def build_long_lines() -> dict[str, bytes]:
     return {"console": gzip.compress(b"[%s]" % b",".join([line] * 48_000))}
 
 
+@pytest.mark.long
 def test_captures_that_expand_use_little_memory_and_return_it(box: Box) -> None:
     world = World(box)
     sent = [build_streams(), build_long_lines()]

@@ -112,6 +112,7 @@ def texts_of(db: Path) -> dict[str, list[Any]]:
         return {name: connection.execute(f"SELECT {names} FROM {name}").fetchall() for name, names in tables.items()}
 
 
+@pytest.mark.long
 def test_export_contains_no_lease(tmp_path: Path) -> None:
     with run_server(tmp_path) as box:
         world = World(box)

@@ -71,6 +71,7 @@ def test_listener_that_does_not_read_is_dropped_and_can_resume(seed: Seed, stric
         assert "without completing" not in strict.log.read_text()
 
 
+@pytest.mark.long
 def test_stop_ends_every_stream_and_a_start_lets_them_resume(seed: Seed, tmp_path: Path) -> None:
     with seed.box(tmp_path) as box:
         client = box.client(seed.token)

@@ -96,6 +96,7 @@ def test_credential_has_one_slot_and_its_next_upload_waits_for_it(box: Box, drip
         expect_error(waiting.result(), 503, "unavailable")
 
 
+@pytest.mark.long
 def test_upload_below_the_minimum_rate_is_cut_off_and_counted(box: Box, drip: Drip) -> None:
     labels = ("queue", "uploads"), ("reason", "rate")
     before = figures(box).get((REFUSALS, labels), 0)

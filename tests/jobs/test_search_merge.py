@@ -85,6 +85,7 @@ def test_many_segments_become_one_and_searches_return_the_same(tmp_path: Path) -
     asyncio.run(work())
 
 
+@pytest.mark.long
 def test_small_segments_are_merged_without_the_large_one(tmp_path: Path) -> None:
     async def work() -> None:
         async with open_services(tmp_path / "a.db") as services:
@@ -139,6 +140,7 @@ def test_writes_continue_between_steps(tmp_path: Path, monkeypatch: pytest.Monke
     asyncio.run(work())
 
 
+@pytest.mark.long
 def test_stop_ends_a_merge_between_steps_and_the_next_completes_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

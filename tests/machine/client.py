@@ -23,7 +23,8 @@ from ticketbox.store.work.sessions import end_stale_sessions
 OPERATIONS = {each.name: each for each in load_registry() if each.routes}
 USER = "INSERT INTO user (public_id, email, name, created_at) VALUES (?, ?, ?, ?)"
 SESSION = """
-INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, created_at, confirmed_at, expires_at)
+INSERT INTO credential (public_id, kind, user_id, label, secret_hash, shown, scopes, created_at,
+  confirmed_at, expires_at)
 SELECT ?, 'session', id, 'session', ?, 'tok_', '', ?, ?, ? FROM user WHERE public_id = ?
 """
 

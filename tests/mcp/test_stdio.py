@@ -154,6 +154,7 @@ def test_stdout_has_only_protocol_and_arguments_are_rejected(tmp_path: Path) -> 
     assert "set SERVICE_API_TOKEN" in told.stderr
 
 
+@pytest.mark.long
 def test_client_that_gives_up_on_discovery_can_use_the_older_generation(tmp_path: Path) -> None:
     """The AI SDK waits for a second; while the server starts, both requests are in its input already."""
     about = {

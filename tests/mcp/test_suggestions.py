@@ -89,6 +89,7 @@ def test_suggestions_contain_only_what_the_token_can_read(world: World, other: W
     assert talk(world, GENERATIONS[0], work, token=token) == [[], [], [], []]
 
 
+@pytest.mark.long
 def test_local_server_relays_suggestions(world: World, tmp_path: Path) -> None:
     mine = assign(world, "Mine")
     environment = {"TICKETBOX_URL": world.box.url, "SERVICE_API_TOKEN": world.owner.token("read")}

@@ -80,6 +80,7 @@ def test_tool_outside_the_listed_set_works(world: World, mode: str) -> None:
     assert talk(world, mode, call, path="/mcp").structured_content["items"][0]["id"] == world.company
 
 
+@pytest.mark.long
 def test_local_server_passes_the_choice_on(world: World, tmp_path: Path) -> None:
     environment = {"TICKETBOX_URL": world.box.url, "SERVICE_API_TOKEN": world.owner.token(*ALL)}
     log = tmp_path / "log"

@@ -83,6 +83,7 @@ class TestGates:
         for each in cached:
             each.cache_clear()
 
+    @pytest.mark.long
     def test_gates_change_no_result(self, request: pytest.FixtureRequest):
         from tests.extension.test_redaction import RULES as PROJECT_RULES
         from tests.extension.test_redaction import generate_texts

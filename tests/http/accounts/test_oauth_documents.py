@@ -234,6 +234,7 @@ def is_offered(box: Box) -> bool:
 CLAUDE_CODE = "https://claude.ai/oauth/claude-code-client-metadata"
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", ["auto", mark_long("on"), "off"])
 def test_documents_are_offered_and_common_clients_connect_without_internet_access(
     publisher: Publisher, mode: str, tmp_path: Path

@@ -128,6 +128,7 @@ def test_revoked_token_ends_its_wait_with_unauthorized(company: World, wait: Any
     expect_error(waiting.result(10), 401, "unauthorized")
 
 
+@pytest.mark.long
 def test_removed_member_sees_nothing_more(company: World, wait: Any) -> None:
     guest = company.join("Guest")
     waiting = wait(guest.client("read"), company.box, wait_seconds=3)
@@ -228,6 +229,7 @@ def test_agent_waits_over_mcp(world: World, mode: str) -> None:
     talk(world, mode, work, world.owner.token("read"))
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("mode", [mark_long("legacy"), NEWEST])
 def test_cancelled_call_over_stdio_leaves_nothing_behind(tmp_path: Path, mode: str) -> None:
     with run_server(tmp_path, "--trusted-proxy", "127.0.0.1/32") as box:

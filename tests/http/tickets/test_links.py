@@ -167,6 +167,7 @@ def test_invalid_link_is_rejected(world: World, sent: dict[str, Any]) -> None:
         expect_error(answer, 400, "invalid_request")
 
 
+@pytest.mark.long
 def test_number_of_links_is_limited(world: World) -> None:
     limits = {"reads_per_minute": 10_000, "writes_per_minute": 10_000}
     ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))

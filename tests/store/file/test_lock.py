@@ -28,6 +28,7 @@ def test_lock_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
         path.chmod(0o644)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("way", ["symbolic link", "hard link", "without its lock file"])
 def test_second_server_is_refused_by_any_path(seed: Seed, tmp_path: Path, way: str) -> None:
     with seed.box(tmp_path) as box:
