@@ -14,7 +14,6 @@ import sys
 from pathlib import Path
 from typing import Any
 
-# only installed during a build
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 INPUTS = (

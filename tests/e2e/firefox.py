@@ -130,7 +130,7 @@ class Firefox:
         """Wait until an expression is true in a page."""
         deadline = time.monotonic() + SECONDS
         while not self.evaluate(context, f"Boolean({expression})"):
-            assert time.monotonic() < deadline, f"{expression}: {self.evaluate(context, 'document.body.innerText')}"
+            assert time.monotonic() < deadline, f"{expression}: {self.evaluate(context, 'document.body?.innerText')}"
             time.sleep(0.05)
 
     def open_options(self) -> str:

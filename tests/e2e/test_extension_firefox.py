@@ -57,9 +57,9 @@ def test_firefox_captures_what_the_page_did(world: World, archive: bytes, tmp_pa
         firefox.wait_until(options, "document.querySelector('details')")
         firefox.evaluate(options, f"{FILL}({json.dumps(world.box.url)}, {json.dumps(secret)})")
         firefox.click_button(options, "Connect with token")
-        firefox.wait_until(options, "document.body.innerText.includes('Connected with an API token')")
+        firefox.wait_until(options, "document.body?.innerText.includes('Connected with an API token')")
         firefox.click_button(options, "Record all sites")
-        firefox.wait_until(options, "document.body.innerText.includes('Stop recording')")
+        firefox.wait_until(options, "document.body?.innerText.includes('Stop recording')")
 
         page = firefox.open(f"{varied_site.url}/plain")
         firefox.wait_until(page, "document.title === 'plain'")

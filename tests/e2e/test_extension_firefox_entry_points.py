@@ -66,12 +66,12 @@ def connected(firefox: Firefox, reporter: World) -> str:
     firefox.evaluate(consent, f"{FILL_FIELD}('[type=email]', {json.dumps(reporter.owner.email)})")
     firefox.evaluate(consent, f"{FILL_FIELD}('[type=password]', {json.dumps(PASSWORD)})")
     firefox.click_button(consent, "Sign in")
-    firefox.wait_until(consent, "document.body.innerText.includes('Approve')")
+    firefox.wait_until(consent, "document.body?.innerText.includes('Approve')")
     firefox.click_button(consent, "Approve")
-    firefox.wait_until(options, f"document.body.innerText.includes({json.dumps(reporter.owner.email)})")
+    firefox.wait_until(options, f"document.body?.innerText.includes({json.dumps(reporter.owner.email)})")
     eventually(lambda: _tabs(firefox, f"{reporter.box.url}/") == [], seconds=30)
     firefox.click_button(options, "Record all sites")
-    firefox.wait_until(options, "document.body.innerText.includes('Stop recording')")
+    firefox.wait_until(options, "document.body?.innerText.includes('Stop recording')")
     return options
 
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import secrets
 from pathlib import Path
 
@@ -16,7 +17,8 @@ from ticketbox.store.core import blobs
 from ticketbox.store.file.backup import back_up
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import LONG_LOG, Database, Write
-from ticketbox.store.file.migrate import prepare_file
+from ticketbox.store.file.guard import FileGuard
+from ticketbox.store.file.migrate import PAGE_SIZE, prepare_file
 
 
 def test_lock_can_be_read_by_its_owner_only(tmp_path: Path) -> None:
@@ -70,6 +72,35 @@ def test_health_and_writes_report_a_file_that_is_gone(seed: Seed, tmp_path: Path
             kept.rename(box.db)
             assert httpx.get(f"{box.url}/healthz").status_code == 200
             ok(client.post("/tickets", json=given))
+
+
+def test_checkpoint_that_a_reader_limits_is_not_taken_for_damage(tmp_path: Path) -> None:
+    """The first page, with the new number of pages, is in the file; pages that changed again are still in the log."""
+    db, guard = tmp_path / "ticketbox.db", FileGuard(tmp_path / "ticketbox.db")
+    prepare_file(db)
+    guard.lock()
+    with (
+        contextlib.closing(connect(db, writes=True, checkpoints=False)) as writer,
+        contextlib.closing(connect(db, writes=False)) as reader,
+    ):
+        writer.execute("CREATE TABLE grown (content TEXT)")
+        writer.execute("BEGIN")
+        writer.executemany("INSERT INTO grown VALUES (?)", [("x" * 1_000,)] * 2_000)
+        writer.execute("COMMIT")
+        reader.execute("BEGIN")
+        reader.execute("SELECT count(*) FROM grown").fetchone()
+        writer.execute("UPDATE grown SET content = upper(content)")
+        writer.execute("PRAGMA wal_checkpoint(PASSIVE)").fetchone()
+        counted = PAGE_SIZE * int.from_bytes(db.read_bytes()[28:32])
+        assert db.stat().st_size < counted
+        assert guard.find_fault() is None
+        reader.execute("COMMIT")
+        writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()
+        assert db.stat().st_size == counted
+        assert guard.find_fault() is None
+    os.truncate(db, counted - PAGE_SIZE)
+    assert guard.find_fault() == "the database file was truncated"
+    guard.close()
 
 
 def test_destroyed_bytes_are_in_no_file(tmp_path: Path) -> None:

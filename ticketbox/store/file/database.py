@@ -33,8 +33,6 @@ __all__ = ["CommittedEvent", "Database", "FileSizes", "Origin", "Read", "Row", "
 T = TypeVar("T")
 
 MAX_UNITS = 128
-FAULT_CHECKS = 5
-FAULT_SECONDS = 0.1
 LONG_LOG = 16 * 1024 * 1024
 
 log = logging.getLogger("ticketbox.store")
@@ -143,10 +141,6 @@ class Database:
 
     async def check_reads(self) -> None:
         """Check that the file is there, whole and readable. Raises Unavailable."""
-        for _ in range(FAULT_CHECKS - 1):  # a checkpoint writes the first page before it extends the file
-            if self._guard is None or self._guard.find_fault() is None:
-                break
-            await asyncio.sleep(FAULT_SECONDS)
         self._refuse_damage()
         await self.read(lambda tx: tx.fetch_value("SELECT 1"))
 

@@ -28,6 +28,7 @@ class FileGuard:
     def __init__(self, path: Path) -> None:
         self._path = path
         self._descriptor: int | None = None
+        self._size = 0
 
     def lock(self) -> None:
         """Lock the file that is now at the path, if there is one. Raises FileInUse; OSError if it can't be read.
@@ -45,12 +46,17 @@ class FileGuard:
                 os.close(descriptor)
                 raise FileInUse from None
             self.close()
-            self._descriptor = descriptor
+            self._descriptor, self._size = descriptor, os.fstat(descriptor).st_size
 
     def find_fault(self) -> str | None:
-        """Return what happened to the file since it was locked: it was deleted, replaced, overwritten or truncated."""
+        """Return what happened to the file since it was locked: it was deleted, replaced, overwritten or truncated.
+
+        A file that is shorter than its header says is whole if it didn't shrink: a checkpoint that a reader limits
+        leaves pages in the log that the header counts already (SQLite's src/wal.c, walCheckpoint).
+        """
         if self._descriptor is None:
             return None
+        last_size = self._size
         try:
             found = self._path.stat()
         except OSError as error:
@@ -63,8 +69,10 @@ class FileGuard:
         if not header.startswith(_MAGIC):
             return "the database file was overwritten or truncated"
         page_size = int.from_bytes(header[_PAGE_SIZE]) or 1
-        if found.st_size < int.from_bytes(header[_PAGES]) * (65_536 if page_size == 1 else page_size):
+        counted = int.from_bytes(header[_PAGES]) * (65_536 if page_size == 1 else page_size)
+        if found.st_size < min(counted, last_size):
             return "the database file was truncated"
+        self._size = found.st_size
         return None
 
     def close(self) -> None:
