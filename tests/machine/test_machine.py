@@ -322,7 +322,9 @@ def run(wire: Wire, runs: int, steps: int) -> None:
 
 def identify(body: Row) -> list[Any]:
     """The ids of an answer's items, or of its only one; the number of lines of a stream."""
-    return [each.get("id") if isinstance(each, dict) else None for each in body.get("items", [body])]
+    items = body.get("items", [body])
+    is_stream = any(isinstance(each, str) or "ts" in each for each in items)  # tools return its entries as lines
+    return [None if is_stream else each.get("id") for each in items]
 
 
 def test_every_operation_is_in_the_model_or_listed_elsewhere() -> None:
