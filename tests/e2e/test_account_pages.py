@@ -1,9 +1,10 @@
 """Settings of the account: profile, password, sessions, connected apps, colours; signing out."""
 
 import asyncio
+import re
 
 import pytest
-from playwright.async_api import Page, Route, ViewportSize
+from playwright.async_api import Page, Route, ViewportSize, expect
 
 from tests.e2e.app import PHONE, SIZES
 from tests.e2e.browser import Chromium
@@ -23,7 +24,7 @@ def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: C
         await page.get_by_label("Email address").fill(taken)
         await page.get_by_role("button", name="Save").click()
         assert "no other account has" in await field_error(page, "Email address")
-        assert await page.get_by_label("Name", exact=True).input_value() == "Anna"
+        await expect(page.get_by_label("Name", exact=True)).to_have_value("Anna")
         await page.get_by_label("Email address").fill(f"x{taken}")
         await page.get_by_role("button", name="Save").click()
         await expect_message(page, "Saved")
@@ -55,7 +56,7 @@ def test_password_change_requires_the_current_password(chromium: Chromium, world
         assert await field_error(page, "Current password") == "The current password is wrong."
         await fill(page, PASSWORD, NEW, NEW)
         await expect_message(page, "Password changed")
-        assert await page.get_by_label("New password", exact=True).input_value() == ""
+        await expect(page.get_by_label("New password", exact=True)).to_have_value("")
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -81,7 +82,7 @@ def test_other_sessions_are_signed_out_from_the_list(chromium: Chromium, world: 
         await page.get_by_role("dialog").get_by_role("button", name="Sign out").click()
         await expect_message(page, "2 sessions signed out")
         await here.wait_for()
-        assert await page.get_by_role("list", name="Sessions").get_by_role("listitem").count() == 1
+        await expect(page.get_by_role("list", name="Sessions").get_by_role("listitem")).to_have_count(1)
         events = page.get_by_role("list", name="Security events").get_by_role("listitem")
         await events.filter(has_text="Signed in with a new browser").filter(has_text="Firefox on Windows").wait_for()
         watch.assert_clean(world.box)
@@ -110,7 +111,7 @@ def test_sign_out_ends_the_session_and_sign_in_returns_to_the_page(
         await page.get_by_label("mail address").fill(world.owner.email)
         await page.get_by_label("Password").fill("wrong password")
         await page.get_by_role("button", name="Sign in").click()
-        assert "wrong" in await page.get_by_role("alert").inner_text()
+        await expect(page.get_by_role("alert")).to_contain_text("wrong", use_inner_text=True)
         await page.get_by_label("Password").fill(PASSWORD)
         await page.get_by_role("button", name="Sign in").click()
         await page.wait_for_url("**/settings/tokens?new")
@@ -141,11 +142,11 @@ def test_a_connected_app_is_disconnected(chromium: Chromium, world: World) -> No
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/apps")
         row = page.get_by_role("listitem").filter(has_text="Editor <b>one</b>")
-        assert "127.0.0.1" in await row.inner_text() or "localhost" in await row.inner_text()
+        await expect(row).to_contain_text(re.compile("127.0.0.1|localhost"))
         await row.get_by_role("button", name="Disconnect").click()
         await page.get_by_role("dialog").get_by_role("button", name="Disconnect").click()
         await expect_message(page, "Disconnected")
-        assert f"{world.box.url}/mcp" in await page.inner_text("main")
+        await expect(page.locator("main")).to_contain_text(f"{world.box.url}/mcp", use_inner_text=True)
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -162,14 +163,14 @@ def test_theme_is_selected_and_saved(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, "/settings/appearance")
         system = page.get_by_role("radio", name="System")
-        assert await system.is_checked()
+        await expect(system).to_be_checked()
         assert await ground(page) > 90
         await system.press("ArrowDown")
         await page.get_by_role("radio", name="Light").press("ArrowDown")
-        assert await page.get_by_role("radio", name="Dark").is_checked()
+        await expect(page.get_by_role("radio", name="Dark")).to_be_checked()
         assert await ground(page) < 20
         await page.reload()
-        assert await page.get_by_role("radio", name="Dark").is_checked()
+        await expect(page.get_by_role("radio", name="Dark")).to_be_checked()
         assert await ground(page) < 20
         await page.get_by_role("radio", name="System").check()
         assert await ground(page) > 90
@@ -213,7 +214,7 @@ def test_menu_closed_before_its_content_loads_stays_closed(chromium: Chromium, w
         async with page.expect_response("**/MenuContent*.js"):
             closed.set()
         await page.get_by_role("link", name="Appearance").click(timeout=3_000)
-        assert await page.get_by_role("menu").count() == 0
+        await expect(page.get_by_role("menu")).to_have_count(0)
 
     chromium.visit(visit)
 

@@ -1,5 +1,7 @@
 """The board in a real browser: seen, filtered, filled, and rearranged by mouse and by keyboard."""
 
+import re
+
 import pytest
 from playwright.async_api import Page, expect
 
@@ -14,9 +16,9 @@ def titles(world: World, column: int) -> list[str]:
     return [each["title"] for each in ok(world.api.get("/tickets", params=query))["items"]]
 
 
-async def card_titles(page: Page, column: str) -> list[str]:
-    lane = page.get_by_role("region", name=column)
-    return [text.strip() for text in await lane.locator("[data-ticket] .title").all_text_contents()]
+async def expect_titles(page: Page, column: str, titles: list[str]) -> None:
+    """Wait until a column has the cards with these titles, in this order."""
+    await expect(page.get_by_role("region", name=column).locator("[data-ticket] .title")).to_have_text(titles)
 
 
 def seed(world: World) -> None:
@@ -31,8 +33,8 @@ def test_board_shows_every_ticket_in_its_column(chromium: Chromium, world: World
 
     async def look(page: Page) -> None:
         await expect(page.get_by_role("link", name="Elsewhere")).to_be_attached()
-        assert await card_titles(page, "To do") == ["One", "Two", "Three"]
-        assert await card_titles(page, "Done") == ["Elsewhere"]
+        await expect_titles(page, "To do", ["One", "Two", "Three"])
+        await expect_titles(page, "Done", ["Elsewhere"])
         await assert_accessible(page)
         await assert_fits(page)
 
@@ -50,10 +52,10 @@ def test_a_card_is_dragged_to_another_column(chromium: Chromium, world: World) -
         assert box
         await card.drag_to(target, target_position={"x": 20, "y": box["height"] - 3})
         await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
-        assert await card_titles(page, "In progress") == ["There", "Two"]
+        await expect_titles(page, "In progress", ["There", "Two"])
         await page.reload()
         await expect(page.locator("[data-ticket]", has_text="Two")).to_be_visible()
-        assert await card_titles(page, "In progress") == ["There", "Two"]
+        await expect_titles(page, "In progress", ["There", "Two"])
 
     use(chromium, world.owner, f"/projects/{world.project}", drag)
     assert titles(world, 1) == ["There", "Two"]
@@ -67,14 +69,14 @@ def test_card_is_moved_by_keyboard_and_escape_cancels(chromium: Chromium, world:
         for key in (" ", "ArrowDown", "ArrowRight"):
             await page.keyboard.press(key)
             await page.wait_for_timeout(60)
-        assert await card_titles(page, "In progress") == ["One"]
+        await expect_titles(page, "In progress", ["One"])
         await page.keyboard.press("Escape")
-        assert await card_titles(page, "To do") == ["One", "Two", "Three"]
+        await expect_titles(page, "To do", ["One", "Two", "Three"])
         for key in (" ", "ArrowDown", " "):
             await page.wait_for_timeout(60)
             await page.keyboard.press(key)
         await expect(page.locator("[aria-live=assertive]")).to_have_text("Dropped in To do.")
-        assert await card_titles(page, "To do") == ["Two", "One", "Three"]
+        await expect_titles(page, "To do", ["Two", "One", "Three"])
         await page.wait_for_load_state("networkidle")
 
     use(chromium, world.owner, f"/projects/{world.project}", carry)
@@ -175,7 +177,7 @@ def test_filters_apply_and_are_in_the_address(chromium: Chromium, world: World) 
         await page.get_by_role("combobox", name="Filter").fill("hi")
         await page.get_by_role("option", name="High").click()
         await expect(page.get_by_role("link", name="Other")).to_have_count(0)
-        assert page.url.endswith("?priority=high")
+        await expect(page).to_have_url(re.compile(r"\?priority=high$"))
         await page.reload()
         await expect(page.get_by_role("link", name="Mine")).to_be_visible()
         await page.get_by_role("button", name="Remove filter: Priority is High").click()
@@ -233,7 +235,7 @@ def test_selected_cards_are_edited_by_key_and_undone(chromium: Chromium, world: 
         await assert_accessible(page)
         await pick(page, "s", "Done")
         await expect(page.get_by_text("2 tickets moved to Done")).to_be_visible()
-        assert await card_titles(page, "Done") == ["One", "Two"]
+        await expect_titles(page, "Done", ["One", "Two"])
         await page.keyboard.press("Escape")
         await expect(bar).to_have_count(0)
         await page.get_by_role("link", name="Three").hover()
@@ -261,7 +263,7 @@ def test_back_restores_scroll_focus_and_filters(chromium: Chromium, world: World
         await expect(card).to_be_focused()
         await expect(card).to_be_in_viewport()
         assert await lane.evaluate("lane => lane.scrollTop") > 1000
-        assert page.url.endswith("?priority=high")
+        await expect(page).to_have_url(re.compile(r"\?priority=high$"))
 
     use(chromium, world.owner, f"/projects/{world.project}?priority=high", leave_and_return)
 
@@ -348,7 +350,7 @@ def test_viewer_sees_the_board_without_controls(chromium: Chromium, world: World
 
     async def look(page: Page) -> None:
         await expect(page.get_by_role("link", name="One")).to_be_visible()
-        assert await page.get_by_role("button", name="ticket").count() == 0
+        await expect(page.get_by_role("button", name="ticket")).to_have_count(0)
         assert await page.locator("[data-ticket]").first.evaluate("card => card.closest('li').draggable") is False
         await page.locator("[data-ticket]").first.focus()
         await page.keyboard.press("x")

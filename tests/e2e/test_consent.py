@@ -15,7 +15,7 @@ from mcp.client import Client
 from mcp.client.auth import OAuthClientProvider
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientInformationFull, OAuthClientMetadata, OAuthToken
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.e2e.app import SCHEMES, Scheme
 from tests.e2e.browser import Chromium
@@ -141,7 +141,7 @@ async def sign_in(page: Page, world: World) -> None:
 def test_the_sdks_client_connects_works_refreshes_and_is_let_go(chromium: Chromium, world: World) -> None:
     async def approve(page: Page) -> None:
         await sign_in(page, world)
-        assert "SDK agent" in await page.get_by_role("heading", level=1).inner_text()
+        await expect(page.get_by_role("heading", level=1)).to_contain_text("SDK agent", use_inner_text=True)
         await page.get_by_role("checkbox", name="Assign people").uncheck()
         await page.get_by_role("button", name="Approve").click()
 
@@ -201,18 +201,18 @@ def test_projects_are_chosen_by_keyboard_and_only_the_chosen_companys_show(chrom
         watch = Watch(page)
         await page.goto(f"{world.box.url}/oauth/authorize?{urlencode(app.request())}")
         await sign_in(page, world)
-        assert await page.get_by_role("radio", name="All companies").is_checked()
+        await expect(page.get_by_role("radio", name="All companies")).to_be_checked()
         inner = page.get_by_role("checkbox", name="Second project")
-        assert not await inner.is_visible()
+        await expect(inner).not_to_be_visible()
         await page.get_by_role("radio", name="All companies").press("ArrowDown")
-        assert await page.get_by_role("radio", name="Ann's company").is_checked()
-        assert await inner.is_visible()
+        await expect(page.get_by_role("radio", name="Ann's company")).to_be_checked()
+        await expect(inner).to_be_visible()
         await inner.press("Space")
         for scope in ALL.split():
             await page.locator(f'input[value="{scope}"]').uncheck()
         await page.get_by_role("button", name="Approve").press("Enter")
-        assert "Select at least one" in await page.get_by_role("alert").inner_text()
-        assert await inner.is_checked()
+        await expect(page.get_by_role("alert")).to_contain_text("Select at least one", use_inner_text=True)
+        await expect(inner).to_be_checked()
         await page.get_by_role("checkbox", name="Read read").check()
         watch.assert_clean(world.box)
         async with page.expect_request("http://127.0.0.1:33418/**") as back:  # where nobody listens

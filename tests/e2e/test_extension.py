@@ -223,7 +223,7 @@ def test_redacted_and_cropped_pixels_are_removed_and_annotations_are_sent(
             await popup.get_by_role("button", name="Edit screenshot").click()
         editor = await opened.value
         picture = editor.get_by_role("group", name="Screenshot of the page")
-        assert await editor.get_by_label("Title").input_value() == "Drawn on"
+        await expect(editor.get_by_label("Title")).to_have_value("Drawn on")
         axe = await Axe().run(editor)
         assert axe.violations_count == 0, axe.generate_report()
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import httpx
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.varied_site import VariedSite
@@ -62,7 +62,7 @@ def report_while_offline(browser: ExtensionBrowser, address: str, title: str) ->
         await popup.get_by_label("Title").fill(title)
         await popup.get_by_role("button", name="Create ticket").click()
         await popup.get_by_role("heading", name="Not sent yet").wait_for()
-        assert "Couldn’t reach" in await popup.get_by_role("alert").inner_text()
+        await expect(popup.get_by_role("alert")).to_contain_text("Couldn’t reach", use_inner_text=True)
         await popup.close()
         await page.close()
 
@@ -271,12 +271,12 @@ def test_form_input_survives_closing_the_popup(
         await popup.close()
         popup = await browser.open_popup(page)
         await popup.get_by_text("This is your draft").wait_for()
-        assert await popup.get_by_label("Title").input_value() == "unfinished report"
-        assert await popup.get_by_label("Priority").input_value() == "high"
+        await expect(popup.get_by_label("Title")).to_have_value("unfinished report")
+        await expect(popup.get_by_label("Priority")).to_have_value("high")
         ticket = await browser.create_ticket(popup)
         await ticket.close()
         popup = await browser.open_popup(page)
-        assert await popup.get_by_label("Title").input_value() == "plain", "a sent draft isn't resumed"
+        await expect(popup.get_by_label("Title")).to_have_value("plain")
         await popup.close()
         await page.close()
 

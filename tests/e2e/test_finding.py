@@ -75,7 +75,7 @@ def test_search_page_highlights_matches(chromium: Chromium, world: World, looks:
         await page.keyboard.type("bank")
         await page.keyboard.press("Enter")
         await expect(page.locator("mark")).to_have_text("bank")
-        assert page.url.endswith("/search?q=bank")
+        await expect(page).to_have_url(re.compile(r"/search\?q=bank$"))
         await page.reload()
         await expect(page.locator("mark")).to_have_text("bank")
         await expect(page.get_by_role("combobox", name="Search query")).not_to_be_focused()

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.e2e.browser import Chromium
 from tests.e2e.test_pages import Watch, fill, submit
@@ -32,7 +32,7 @@ def test_set_up_board_token_and_colleague(chromium: Chromium, fresh: Box) -> Non
         await page.get_by_label("Label", exact=True).fill("my agent")
         await page.get_by_role("button", name="Create token").click()
         secret = await page.get_by_role("textbox", name="Token", exact=True).input_value()
-        assert secret in await page.locator("pre").inner_text()
+        await expect(page.locator("pre")).to_contain_text(secret, use_inner_text=True)
         await page.get_by_role("button", name="Acme").click()
         await page.get_by_role("menuitem", name="Invite people").click()
         await page.get_by_role("button", name="Create link").click()

@@ -1,7 +1,7 @@
 """Invitations: made in the company's settings, opened by somebody new and by somebody signed in."""
 
 import pytest
-from playwright.async_api import Page, ViewportSize
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
@@ -24,7 +24,7 @@ def test_invitation_is_created_and_used_once(chromium: Chromium, world: World, s
         link = await page.get_by_label("Link", exact=True).input_value()
         await page.get_by_role("button", name="Done").click()
         row = page.get_by_role("listitem").filter(has_text=email)
-        assert "Viewer · all projects · created by Ann" in await row.inner_text()
+        await expect(row).to_contain_text("Viewer · all projects · created by Ann", use_inner_text=True)
         watch.assert_clean(world.box)
         return link
 
@@ -36,13 +36,13 @@ def test_invitation_is_created_and_used_once(chromium: Chromium, world: World, s
         await page.goto(link)
         await page.get_by_role("heading", name="Join Ann's company").wait_for()
         await page.get_by_text("Ann invited you as a viewer. You can read everything.").wait_for()
-        assert await page.get_by_label("Email address").input_value() == email
+        await expect(page.get_by_label("Email address")).to_have_value(email)
         await disable_form_validation(page)
         await page.get_by_label("Name").fill("New")
         await page.get_by_label("Password").fill("short")
         await page.get_by_role("button", name="Create account and join").click()
         assert await field_error(page, "Password") == "Use 10 to 200 characters."
-        assert await page.get_by_label("Name").input_value() == "New"
+        await expect(page.get_by_label("Name")).to_have_value("New")
         await page.get_by_label("Password").fill(PASSWORD)
         await page.get_by_role("button", name="Create account and join").click()
         await page.wait_for_url("**/projects/proj_*")

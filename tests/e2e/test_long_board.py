@@ -37,13 +37,14 @@ def test_only_visible_cards_are_rendered(chromium: Chromium, long_board: World) 
     async def scroll(page: Page) -> None:
         await expect(card(page, 0)).to_be_visible()
         await expect(page.get_by_role("region", name="To do").locator(".count")).to_have_text(str(MANY))
-        assert await card(page, MANY - 1).count() == 0
+        await expect(card(page, MANY - 1)).to_have_count(0)
         await to_the_end(page)
         await expect(card(page, MANY - 1)).to_be_in_viewport()
-        assert await card(page, 0).count() == 0
+        await expect(card(page, 0)).to_have_count(0)
         assert await page.locator("[data-ticket]").count() < 30
         item = page.get_by_role("listitem").filter(has=card(page, MANY - 1))
-        assert await item.get_attribute("aria-posinset") == await item.get_attribute("aria-setsize") == str(MANY)
+        await expect(item).to_have_attribute("aria-posinset", str(MANY))
+        await expect(item).to_have_attribute("aria-setsize", str(MANY))
 
     use(chromium, long_board.owner, f"/projects/{long_board.project}", scroll)
 

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import expect_message, faults, open_as
@@ -35,7 +35,7 @@ def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromiu
             async def want(page: Page) -> None:
                 watch = await open_as(page, world.owner, "/settings/profile")
                 switch = page.get_by_role("switch", name=SWITCH)
-                assert not await switch.is_checked()
+                await expect(switch).not_to_be_checked()
                 await switch.click()
                 await expect_message(page, "Confirmation email sent")
                 await page.get_by_text(f"Open the link in the email to {email}").wait_for()
@@ -46,7 +46,7 @@ def test_email_notifications_are_enabled_confirmed_and_stopped(chromium: Chromiu
 
             async def say(page: Page, button: str, heading: str) -> None:
                 watch = await open_as(page, world.owner, newest_link(mail_server, email).removeprefix(box.url))
-                assert email in await page.inner_text("main")
+                await expect(page.locator("main")).to_contain_text(email)
                 assert await faults(page) == {}
                 await page.get_by_role("button", name=button).click()
                 await page.get_by_role("heading", name=heading).wait_for()
@@ -75,7 +75,7 @@ def test_profile_reports_that_the_server_sends_no_email(chromium: Chromium, worl
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, "/settings/profile")
         await page.get_by_text("This server sends no email").wait_for()
-        assert await page.get_by_role("switch", name=SWITCH).count() == 0
+        await expect(page.get_by_role("switch", name=SWITCH)).to_have_count(0)
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

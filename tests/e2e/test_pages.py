@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 from axe_playwright_python.async_playwright import Axe
-from playwright.async_api import ConsoleMessage, Page, Response, ViewportSize
+from playwright.async_api import ConsoleMessage, Page, Response, ViewportSize, expect
 
 from tests.e2e.app import PHONE, SCHEMES, SIZES, Scheme
 from tests.e2e.browser import Chromium
@@ -94,7 +94,7 @@ def test_a_file_is_set_up_in_the_browser_once(chromium: Chromium, fresh: Box, si
         frame = page.get_by_role("navigation", name="Main", include_hidden=True)
         for given in ("name", "company", "project"):
             await frame.get_by_text(ANSWERS[given], exact=True).first.wait_for(state="attached")
-        assert await page.locator("b").count() == 0
+        await expect(page.locator("b")).to_have_count(0)
 
         cookies = await page.context.cookies()
         kept = [(each.get("name"), each.get("httpOnly"), each.get("sameSite")) for each in cookies]
@@ -104,7 +104,7 @@ def test_a_file_is_set_up_in_the_browser_once(chromium: Chromium, fresh: Box, si
         assert (await me.json())["user"]["email"] == "ann@example.org"
 
         await page.goto(address)
-        assert await page.get_by_role("heading", level=1).inner_text() == "This link has expired"
+        await expect(page.get_by_role("heading", level=1)).to_have_text("This link has expired", use_inner_text=True)
         assert watch.statuses[-1][2] == 404 or ("GET", urlsplit(address).path, 404) in watch.statuses
         watch.assert_clean(fresh)
 
@@ -126,13 +126,13 @@ def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, f
         assert "Check the marked fields." in alert
         assert "Enter your password again." in alert
         assert await read_field_error(page, field) == ("true", words)
-        assert await page.locator("[aria-invalid]").count() == 1
+        await expect(page.locator("[aria-invalid]")).to_have_count(1)
         assert await page.evaluate("() => document.activeElement.id") == field
         typed = {**ANSWERS, **answers}
         for name in KEPT:
-            assert await page.input_value(f"#{name}") == typed[name]
+            await expect(page.locator(f"#{name}")).to_have_value(typed[name])
         for name in ("password", "password_again"):
-            assert await page.input_value(f"#{name}") == ""
+            await expect(page.locator(f"#{name}")).to_have_value("")
         assert typed["password"] not in await page.content()
 
     async def visit(page: Page) -> None:
@@ -185,12 +185,12 @@ def test_the_pages_work_without_script_and_by_keyboard(chromium: Chromium, fresh
             await page.keyboard.type("x" if name == "company" else value)
             await page.keyboard.press("Enter" if name == "project" else "Tab")
         await page.wait_for_url(f"{fresh.url}/")
-        assert "needs JavaScript" in await page.inner_text("body")
+        await expect(page.locator("body")).to_contain_text("needs JavaScript", use_inner_text=True)
         await page.goto(f"{fresh.url}/api/docs")
         refusals = page.locator("#get_me details")
         assert await refusals.get_attribute("open") is None
         await refusals.locator("summary").press("Enter")
-        assert "unauthorized" in await refusals.inner_text()
+        await expect(refusals).to_contain_text("unauthorized", use_inner_text=True)
 
     chromium.visit(visit, java_script_enabled=False)
 

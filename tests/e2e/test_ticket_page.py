@@ -233,7 +233,7 @@ def test_ticking_a_task_changes_the_description(chromium: Chromium, world: World
     ticket = world.ticket("A ticket", description="Do:\n\n1. [ ] one\n2. [x] two\n\n```\n- [ ] three\n```")
 
     async def tick(page: Page) -> None:
-        assert await page.get_by_role("checkbox").count() == 2
+        await expect(page.get_by_role("checkbox")).to_have_count(2)
         await page.get_by_role("checkbox", name="one").check()
         await page.get_by_role("checkbox", name="two").uncheck()
         await expect(page.get_by_text("edited the description 2 times")).to_be_visible(timeout=10_000)
@@ -516,11 +516,11 @@ def test_script_in_ticket_text_is_inert(chromium: Chromium, world: World) -> Non
     async def look(page: Page) -> None:
         await expect(page.get_by_role("heading", level=1)).to_have_text(SCRIPT)
         await expect(page.get_by_role("link", name="spy")).to_have_count(2)
-        assert await page.locator(".markdown img, .markdown script").count() == 0
+        await expect(page.locator(".markdown img, .markdown script")).to_have_count(0)
         addresses = await page.locator("main a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
         assert not [each for each in addresses if re.match(r"(?i)\s*(javascript|data|vbscript):", each)]
         for link in await page.locator(".markdown a").all():
-            assert await link.get_attribute("rel") == "noopener nofollow"
+            await expect(link).to_have_attribute("rel", "noopener nofollow")
         assert await page.evaluate("window.hit") is None
         await assert_accessible(page)
 
@@ -545,7 +545,7 @@ def test_viewer_cannot_edit(chromium: Chromium, world: World) -> None:
         await page.keyboard.press("Escape")
         await page.keyboard.press("e")
         await page.keyboard.press("a")
-        assert await page.locator("textarea, [role=dialog]").count() == 0
+        await expect(page.locator("textarea, [role=dialog]")).to_have_count(0)
         await assert_accessible(page)
 
     use(chromium, vera, page_of(ticket), look)

@@ -10,7 +10,7 @@ from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import Page, ViewportSize
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.e2e.app import SIZES
 from tests.e2e.browser import Chromium
@@ -69,7 +69,7 @@ def test_created_token_works_within_its_scope(chromium: Chromium, world: World, 
         await page.get_by_role("link", name="Create token").click()
         await page.get_by_label("Write tickets").uncheck()
         await page.get_by_label("Comment", exact=True).check()
-        assert await page.get_by_label("Read", exact=True).is_disabled()
+        await expect(page.get_by_label("Read", exact=True)).to_be_disabled()
         await page.get_by_label("Access").select_option(label="Only Ann's company")
         await page.get_by_label("Second project").check()
         await page.get_by_label("In 30 days").check()
@@ -104,7 +104,7 @@ def test_agents_are_connected_without_a_token(chromium: Chromium, world: World, 
         watch = await open_as(page, world.owner, TOKENS)
         group = page.get_by_role("group", name="Client")
         await group.get_by_text("Connected", exact=True).wait_for()
-        assert await group.get_by_text("Not connected").count() == 5
+        await expect(group.get_by_text("Not connected")).to_have_count(5)
         texts: dict[str, str] = {}
         for name in ("Codex", "Cursor", "VS Code", "Gemini CLI", "opencode", "Claude Code"):
             await group.get_by_role("radio", name=name).check()
@@ -112,7 +112,8 @@ def test_agents_are_connected_without_a_token(chromium: Chromium, world: World, 
             await steps.get_by_role("button", name="Copy").click()
             texts[name] = await page.evaluate("() => navigator.clipboard.readText()")
             assert texts[name] == await steps.locator("pre").inner_text()
-            assert await steps.get_by_role("link", name=f"Install in {name}").count() == (name in {"Cursor", "VS Code"})
+            install = steps.get_by_role("link", name=f"Install in {name}")
+            await expect(install).to_have_count(1 if name in {"Cursor", "VS Code"} else 0)
         assert shlex.split(texts["Claude Code"])[-4:] == ["--transport", "http", "ticketbox", mcp]
         assert shlex.split(texts["Codex"])[-3:] == ["ticketbox", "--url", mcp]
         assert shlex.split(texts["Gemini CLI"])[-2:] == ["ticketbox", mcp]
@@ -193,7 +194,7 @@ def test_revoking_a_token_asks_for_confirmation_and_takes_effect(chromium: Chrom
         await page.get_by_role("button", name="Revoke old one").click()
         await page.get_by_role("dialog").get_by_role("button", name="Revoke").click()
         await expect_message(page, "Revoked old one")
-        assert await page.get_by_role("row").filter(has_text="old one").count() == 0
+        await expect(page.get_by_role("row").filter(has_text="old one")).to_have_count(0)
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -208,12 +209,12 @@ def test_refused_form_shows_field_errors_and_keeps_the_input(chromium: Chromium,
         await page.get_by_label("In a year").check()
         await page.get_by_role("button", name="Create token").click()
         assert await field_error(page, "Label") == "Use 1 to 100 characters on one line."
-        assert await page.get_by_label("In a year").is_checked()
+        await expect(page.get_by_label("In a year")).to_be_checked()
         await page.get_by_label("Label", exact=True).fill("agent")
         await page.get_by_label("Write tickets").uncheck()
         await page.get_by_role("button", name="Create token").click()
         await page.get_by_text("Select at least one scope.").wait_for()
-        assert await page.get_by_label("Label", exact=True).input_value() == "agent"
+        await expect(page.get_by_label("Label", exact=True)).to_have_value("agent")
         await page.get_by_label("Read", exact=True).check()
         await disable_form_validation(page)
         await make(page, "agent")
@@ -235,7 +236,7 @@ def test_slow_response_creates_one_token(chromium: Chromium, world: World) -> No
         button = page.get_by_role("button", name="Create token")
         await button.dblclick()
         await page.get_by_label("Label", exact=True).press("Enter")
-        assert await button.is_disabled()
+        await expect(button).to_be_disabled()
         await page.get_by_role("heading", name="once is ready").wait_for()
 
     chromium.visit(visit)
@@ -249,7 +250,7 @@ def test_form_stays_when_the_server_is_unreachable(chromium: Chromium, world: Wo
         await page.route("**/api/v1/tokens", lambda route: route.abort())
         await page.get_by_label("Label", exact=True).fill("kept")
         await page.get_by_role("button", name="Create token").click()
-        assert "can’t be reached" in await page.get_by_role("alert").inner_text()
+        await expect(page.get_by_role("alert")).to_contain_text("can’t be reached", use_inner_text=True)
         await page.unroute("**/api/v1/tokens")
         await page.get_by_role("button", name="Create token").click()
         await page.get_by_role("heading", name="kept is ready").wait_for()
@@ -263,7 +264,7 @@ def test_viewer_sees_why_the_form_is_missing(chromium: Chromium, world: World) -
     async def visit(page: Page) -> None:
         watch = await open_as(page, viewer, f"{TOKENS}?new")
         await page.get_by_text("You need the member role").wait_for()
-        assert await page.get_by_role("button", name="Create token").count() == 0
+        await expect(page.get_by_role("button", name="Create token")).to_have_count(0)
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
@@ -278,7 +279,7 @@ def test_script_in_a_label_stays_text(chromium: Chromium, world: World) -> None:
         await page.get_by_role("row").filter(has_text=label).wait_for()
         await page.get_by_role("button", name=f"Revoke {label}").click()
         await page.get_by_role("dialog").get_by_text(label).wait_for()
-        assert await page.locator("main img[src=x], [role=dialog] img").count() == 0
+        await expect(page.locator("main img[src=x], [role=dialog] img")).to_have_count(0)
         assert "broken in" not in await page.title()
         watch.assert_clean(world.box)
 

@@ -7,7 +7,7 @@ from playwright.async_api import Page, expect
 
 from tests.e2e.app import LOOKS, use
 from tests.e2e.browser import Chromium
-from tests.e2e.test_board import card_titles, seed, titles
+from tests.e2e.test_board import expect_titles, seed, titles
 from tests.e2e.touch import Touch
 from tests.support.server import World, ok
 
@@ -30,7 +30,7 @@ def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
             await touch.move(box["x"] + 20, box["y"] + box["height"] - 3)
             await touch.up()
             await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
-        assert await card_titles(page, "In progress") == ["There", "Two"]
+        await expect_titles(page, "In progress", ["There", "Two"])
         assert page.url.endswith(world.project), "the ticket wasn't opened"
         await page.wait_for_load_state("networkidle")
 

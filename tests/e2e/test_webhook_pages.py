@@ -10,7 +10,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
-from playwright.async_api import Page
+from playwright.async_api import Page, expect
 
 from tests.e2e.browser import Chromium
 from tests.e2e.webapp import disable_form_validation, expect_message, faults, field_error, open_as
@@ -108,7 +108,7 @@ def test_private_address_shows_a_field_error(chromium: Chromium, world: World) -
         await page.get_by_label("URL").fill("https://169.254.169.254/latest")
         await page.get_by_role("dialog").get_by_role("button", name="Create webhook").click()
         assert "isn't a public internet address" in await field_error(page, "URL")
-        assert await page.get_by_label("Name", exact=True).input_value() == "Inner"
+        await expect(page.get_by_label("Name", exact=True)).to_have_value("Inner")
         assert await faults(page) == {}
         watch.assert_clean(world.box)
 
@@ -153,14 +153,14 @@ def test_secret_is_rotated_and_deliveries_load_to_the_end(chromium: Chromium, wo
         await page.get_by_role("button", name="Deliveries to Hook").click()
         rows = page.get_by_role("list", name="Deliveries").locator(":scope > li")
         await rows.nth(49).wait_for()
-        assert await rows.count() == 50
+        await expect(rows).to_have_count(50)
         await rows.first.get_by_text("3 attempts").click()
         await rows.first.get_by_text("it can't be connected to").wait_for()
-        assert await rows.first.get_by_role("listitem").count() == 3
+        await expect(rows.first.get_by_role("listitem")).to_have_count(3)
         assert await faults(page) == {}
         await page.get_by_role("button", name="Load more").click()
         await rows.nth(59).wait_for()
-        assert await page.get_by_role("button", name="Load more").count() == 0
+        await expect(page.get_by_role("button", name="Load more")).to_have_count(0)
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
