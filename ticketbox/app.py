@@ -91,6 +91,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             min_upload_rate=settings.min_upload_rate,
             max_capture_seconds=settings.max_capture_seconds,
             max_queue_seconds=settings.max_queue_seconds,
+            ceilings=settings.ceilings,
         )
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)

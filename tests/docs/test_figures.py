@@ -20,7 +20,7 @@ from ticketbox.domain.captures import capture, filters, sent_streams, streams
 from ticketbox.domain.captures.images import annotations, processing
 from ticketbox.domain.captures.images.formats import raster
 from ticketbox.domain.captures.redaction.rules import RULES
-from ticketbox.domain.core import limits
+from ticketbox.domain.core import ceilings, limits
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.core.ids import Prefix
 from ticketbox.domain.core.policy import Via
@@ -166,6 +166,7 @@ def test_limits_page_matches_the_code() -> None:
     ]
     assert others == {
         "columns of a board": f"{columns.MAX_COLUMNS}",
+        "companies that an account creates": f"{ceilings.DEFAULT_COMPANIES}",
         "a waiting call": f"{waiting.MAX_WAIT_SECONDS} s",
         **{
             f"{noun} of a credential, an account": f"{one}, {most * share:,.0f}; further ones get 429"

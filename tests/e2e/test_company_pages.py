@@ -263,6 +263,7 @@ def test_limits_apply_to_the_next_call_and_empty_means_default(chromium: Chromiu
         await page.get_by_label("Reads per minute").fill("1200")
         await page.get_by_role("button", name="Save").click()
         await expect_message(page, "Saved")
+        await expect(page.get_by_text("Captures and attachments take 0 B.")).to_be_visible()
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

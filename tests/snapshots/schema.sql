@@ -110,6 +110,11 @@ CREATE TABLE company (
   created_by INTEGER NOT NULL REFERENCES byline (id)
 ) STRICT;
 
+CREATE TABLE company_storage (
+  company_id INTEGER PRIMARY KEY REFERENCES company (id) ON DELETE CASCADE,
+  bytes INTEGER NOT NULL
+) STRICT;
+
 CREATE TABLE credential (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -513,6 +518,22 @@ CREATE INDEX asset_of_capture ON asset (capture_id, id);
 
 CREATE INDEX asset_of_ticket ON asset (ticket_id, id);
 
+CREATE TRIGGER asset_storage_added AFTER INSERT ON asset BEGIN
+  UPDATE company_storage SET bytes = bytes + (SELECT length(data) FROM blob WHERE id = new.blob_id)
+  WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
+END;
+
+CREATE TRIGGER asset_storage_changed AFTER UPDATE OF blob_id ON asset BEGIN
+  UPDATE company_storage SET bytes = bytes + (SELECT length(data) FROM blob WHERE id = new.blob_id)
+    - (SELECT length(data) FROM blob WHERE id = old.blob_id)
+  WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
+END;
+
+CREATE TRIGGER asset_storage_removed AFTER DELETE ON asset BEGIN
+  UPDATE company_storage SET bytes = bytes - (SELECT length(data) FROM blob WHERE id = old.blob_id)
+  WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = old.ticket_id);
+END;
+
 CREATE TRIGGER assignee_added AFTER INSERT ON ticket_assignee BEGIN
   UPDATE ticket_assignee SET (project_id, status, updated_at, priority) =
     (SELECT t.project_id, t.status, t.updated_at, t.priority FROM ticket t WHERE t.id = new.ticket_id)
@@ -548,9 +569,27 @@ CREATE INDEX capture_network ON capture (network);
 
 CREATE INDEX capture_of_ticket ON capture (ticket_id, id);
 
+CREATE TRIGGER capture_storage_added AFTER INSERT ON capture BEGIN
+  UPDATE company_storage SET bytes = bytes + (
+    SELECT sum(length(data)) FROM blob WHERE id IN (new.console, new.network, new.errors, new.actions))
+  WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
+END;
+
+CREATE TRIGGER capture_storage_removed AFTER DELETE ON capture BEGIN
+  UPDATE company_storage SET bytes = bytes - (
+    SELECT sum(length(data)) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions))
+  WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = old.ticket_id);
+END;
+
 CREATE INDEX column_of_project ON board_column (project_id, position);
 
 CREATE INDEX comment_of_ticket ON comment (ticket_id, id);
+
+CREATE INDEX company_of_byline ON company (created_by);
+
+CREATE TRIGGER company_storage_added AFTER INSERT ON company BEGIN
+  INSERT INTO company_storage (company_id, bytes) VALUES (new.id, 0);
+END;
 
 CREATE INDEX credential_of_company ON credential (company_id);
 
@@ -651,6 +690,17 @@ CREATE INDEX oauth_secret_of_credential ON oauth_secret (credential_id);
 CREATE INDEX preview_of_blob ON preview (blob_id);
 
 CREATE INDEX project_of_company ON project (company_id, id);
+
+CREATE TRIGGER project_storage_removed BEFORE DELETE ON project BEGIN
+  UPDATE company_storage SET bytes = bytes - (
+    SELECT ifnull(sum(length(b.data)), 0)
+    FROM ticket t JOIN asset a ON a.ticket_id = t.id JOIN blob b ON b.id = a.blob_id WHERE t.project_id = old.id
+  ) - (
+    SELECT ifnull(sum(length(b.data)), 0) FROM ticket t JOIN capture c ON c.ticket_id = t.id
+    JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions) WHERE t.project_id = old.id
+  )
+  WHERE company_id = old.company_id;
+END;
 
 CREATE TRIGGER search_assignee_added AFTER INSERT ON ticket_assignee BEGIN
   DELETE FROM search WHERE rowid = new.ticket_id;

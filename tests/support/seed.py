@@ -128,6 +128,14 @@ HALVES = {
     "labels that are only on the ticket or only in the index": """
         SELECT t.public_id FROM ticket t
         WHERE json_array_length(t.labels) <> (SELECT count(*) FROM ticket_label l WHERE l.ticket_id = t.id)""",
+    "companies whose stored bytes are wrong": """
+        SELECT co.public_id FROM company co LEFT JOIN company_storage s ON s.company_id = co.id
+        WHERE s.bytes IS NOT (
+          SELECT ifnull(sum(length(b.data)), 0) FROM project p JOIN ticket t ON t.project_id = p.id JOIN (
+            SELECT ticket_id, blob_id FROM asset
+            UNION ALL SELECT c.ticket_id, b.id FROM capture c
+            JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions)
+          ) s ON s.ticket_id = t.id JOIN blob b ON b.id = s.blob_id WHERE p.company_id = co.id)""",
 }
 
 

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ticketbox.cli.core.ceiling_options import add_ceiling_options
 from ticketbox.cli.core.email_server import add_email_options, read_email_options
 from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.cli.core.sharing_options import add_sharing_options
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
+from ticketbox.domain.core.ceilings import Ceilings
 from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.settings import (
@@ -86,6 +88,7 @@ STOP_SECONDS = 7
     help="Delete captures of tickets this long after they were archived, such as 180d.  [default: never]",
 )
 @add_sharing_options
+@add_ceiling_options
 @add_email_options
 @click.option(
     "--log-format",
@@ -116,6 +119,10 @@ def serve(
     smtp_from: str | None,
     log_format: str,
     open_browser: bool | None,
+    max_reads_per_minute: int,
+    max_writes_per_minute: int,
+    max_companies_per_account: int,
+    max_storage_per_company: int | None,
     **sharing: int,
 ) -> None:
     """Serve a file: the web app, the API and MCP."""
@@ -145,6 +152,12 @@ def serve(
             drop_captures_after=drop_captures_after,
             relay=relay,
             log_format=log_format,
+            ceilings=Ceilings(
+                reads_per_minute=max_reads_per_minute,
+                writes_per_minute=max_writes_per_minute,
+                companies_per_account=max_companies_per_account,
+                storage_per_company=max_storage_per_company,
+            ),
             **sharing,
         )
         run(settings, listener, open_browser=is_at_desktop() if open_browser is None else open_browser)

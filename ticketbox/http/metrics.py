@@ -22,7 +22,9 @@ from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 from ticketbox.operations.core.services import Services
+from ticketbox.store.captures import storage
 from ticketbox.store.events import email_outbox, webhook_outbox
+from ticketbox.store.file.database import Read
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 SURFACES = ("rest", "mcp", "pages")
@@ -77,18 +79,30 @@ class Metrics:
 
     async def render(self, accept: str) -> tuple[bytes, str]:
         """Render all metrics in the newest format that `accept` allows. Returns the text and its media type."""
-        self._state.backlogs = await self._services.database.read(
-            lambda tx: (webhook_outbox.load_backlog(tx), email_outbox.load_backlog(tx))
-        )
+        self._state.stored = await self._services.database.read(_load_figures)
         encode, media_type = choose_encoder(accept)
         text = await asyncio.to_thread(typing.cast(Callable[[CollectorRegistry], bytes], encode), self._registry)
         return text, media_type
 
 
+class _StoredFigures(typing.NamedTuple):
+    """The metrics that are read from the file."""
+
+    webhooks: webhook_outbox.WebhookBacklog
+    mail: email_outbox.EmailBacklog
+    contents: storage.StoredBytes
+
+
+def _load_figures(tx: Read) -> _StoredFigures:
+    return _StoredFigures(
+        webhook_outbox.load_backlog(tx), email_outbox.load_backlog(tx), storage.summarize_stored_bytes(tx)
+    )
+
+
 class _ServerState(Collector):
     """Metrics of values that other parts of the server count."""
 
-    backlogs: tuple[webhook_outbox.WebhookBacklog, email_outbox.EmailBacklog] | None = None
+    stored: _StoredFigures | None = None
 
     def __init__(self, services: Services) -> None:
         self._services = services
@@ -106,8 +120,20 @@ class _ServerState(Collector):
         yield GaugeMetricFamily("ticketbox_event_streams", "Open event streams.", self._services.listeners.streams)
         yield from self._collect_queues()
         yield from self._collect_database()
-        if self.backlogs is not None:
-            yield from self._collect_outboxes(*self.backlogs)
+        yield _build_counter(
+            "ticketbox_ceiling_refusals", "Calls refused by a ceiling, by its name.", "ceiling",
+            self._services.ceilings.refusals,
+        )  # fmt: skip
+        if self.stored is not None:
+            yield from self._collect_outboxes(self.stored.webhooks, self.stored.mail)
+            yield GaugeMetricFamily(
+                "ticketbox_stored_bytes", "Captures and attachments of all companies.", self.stored.contents.total
+            )
+            yield GaugeMetricFamily(
+                "ticketbox_largest_company_bytes",
+                "Captures and attachments of the company that has most.",
+                self.stored.contents.largest,
+            )
 
     def _collect_queues(self) -> Iterator[Metric]:
         times = self._services.queue_times

@@ -79,6 +79,7 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
         "counter": {
             "ticketbox_http_requests", "ticketbox_refusals", "ticketbox_bucket_refusals", "ticketbox_writes",
             "ticketbox_commits", "ticketbox_mails", "ticketbox_queue_refusals",
+            "ticketbox_ceiling_refusals",
         },
         "histogram": {"ticketbox_http_request_seconds", "ticketbox_queue_wait_seconds"},
         "gauge": {
@@ -86,7 +87,7 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
             "ticketbox_wal_bytes", "ticketbox_disk_free_bytes", "ticketbox_deliveries_waiting",
             "ticketbox_deliveries_oldest_seconds", "ticketbox_webhooks_disabled", "ticketbox_mails_waiting",
             "ticketbox_mails_oldest_seconds", "ticketbox_waiting_calls", "ticketbox_queue_waiting",
-            "ticketbox_event_streams",
+            "ticketbox_event_streams", "ticketbox_stored_bytes", "ticketbox_largest_company_bytes",
         },
     }  # fmt: skip
     labels = {
@@ -202,6 +203,7 @@ def test_page_and_dashboard_use_metrics_that_exist(box: Box) -> None:
     known |= {
         "ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds",
         "ticketbox_mails_total", "ticketbox_queue_refusals_total", "ticketbox_queue_wait_seconds",
+        "ticketbox_ceiling_refusals_total",
     }  # fmt: skip
     listed = {
         name

@@ -224,6 +224,7 @@ WALKS = {
     "webhook_outbox.SELECT_BACKLOG": {"webhook", "(subquery)"},
     "email_outbox.SELECT_BACKLOG": {"mail"},  # an index of what waits
     "email_outbox.SELECT_NEXT_DUE": {"mail"},  # its first entry
+    "storage.summarize_stored_bytes": {"company_storage"},  # for /metrics: one short row for each company
     "check.MAIL": {"mail"},
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
     "check.measure_blob_bytes": {"blob"},

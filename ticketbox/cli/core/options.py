@@ -25,7 +25,21 @@ class Duration(click.ParamType[int]):
         return int(match[1]) * {"m": 60, "h": 3600, "d": 86400}[match[2]]
 
 
+class Size(click.ParamType[int]):
+    """A number of bytes, alone or with a unit, such as `500MB` or `20GB`; the units are powers of 1,000."""
+
+    name = "size"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
+        """Return the bytes."""
+        match = re.fullmatch(r"(\d{1,15}) ?([kmgt]b)?", str(value).strip().lower())
+        if match is None:
+            self.fail(f"{value!r} is not a size; use a number and a unit, such as 500MB or 20GB", param, ctx)
+        return int(match[1]) * 1000 ** ["", "kb", "mb", "gb", "tb"].index(match[2] or "")
+
+
 DURATION = Duration()
+SIZE = Size()
 
 
 def add_db_option(function: F) -> F:

@@ -15,12 +15,23 @@ class Limits(msgspec.Struct, frozen=True):
     writes_per_minute: int | None
 
 
+class Storage(msgspec.Struct, frozen=True):
+    """How many bytes a company's captures and attachments take, as they are stored, and how many they may take.
+
+    A `max_bytes` of null means that only the server's disk limits them.
+    """
+
+    bytes: int
+    max_bytes: int | None
+
+
 class Company(msgspec.Struct, frozen=True):
     """A company, with the caller's role in it."""
 
     id: str
     name: str
     limits: Limits
+    storage: Storage
     role: RoleName
     created: By
 

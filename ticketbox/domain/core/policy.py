@@ -95,18 +95,18 @@ class Actor(msgspec.Struct, frozen=True):
         """Find the owner's membership in a company, regardless of the credential's restriction."""
         return next((m for m in self.memberships if m.company == company), None)
 
-    def get_rate_limit(self, budget: Budget) -> int:
+    def get_rate_limit(self, budget: Budget, most: int) -> int:
         """Return the credential's limit of calls per minute.
 
-        A token for one company has that company's limit; a token for all has the lowest limit of its companies; a
-        web session has ten times the default.
+        A token for one company has that company's limit; a token for all has the lowest limit of its companies; both
+        have `most` calls at most. A web session has ten times the default.
         """
         reading = budget is Budget.READ
         default = DEFAULT_READS if reading else DEFAULT_WRITES
         if self.kind is Kind.SESSION:
             return default * SESSION_FACTOR
         figures = [m.reads_per_minute if reading else m.writes_per_minute for m in self.permitted_memberships]
-        return min((default if figure is None else figure for figure in figures), default=default)
+        return min(most, min((default if figure is None else figure for figure in figures), default=default))
 
 
 ANONYMOUS = Actor(0, "", "", "", 0, None, None, None, frozenset(), None, False, None, (), Via.WEB)

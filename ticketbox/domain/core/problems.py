@@ -227,10 +227,23 @@ class StorageFull(Problem):
         super().__init__("the disk is full, so nothing was written; free some space and try again")
 
 
+class CompanyStorageFull(Problem):
+    """The captures and attachments of the company take all the space that the operator allows it (RFC 4331)."""
+
+    status, code, title = 507, "company_storage_full", "storage full"
+
+    def __init__(self, most: int) -> None:
+        super().__init__(
+            f"the company may store {most:,} bytes of captures and attachments, so nothing was written; delete some, "
+            "or ask the server's operator for more"
+        )
+
+
 PROBLEMS: tuple[type[Problem], ...] = (
     Unauthorized, Forbidden, PasswordRequired, InsufficientScope, CrossCompanyMove, NotFound, MethodNotAllowed,
     Conflict,
     VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, QuestionClosed,
     ApprovalRequired, InvalidRequest,
     PayloadTooLarge, UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,
+    CompanyStorageFull,
 )  # fmt: skip

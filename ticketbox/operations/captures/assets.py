@@ -9,7 +9,7 @@ from ticketbox.domain.captures.images import media_types
 from ticketbox.domain.captures.records import Asset
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import Conflict, TicketArchived
+from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.operations.captures.preparation import Upload, prepare_upload
 from ticketbox.operations.core.content import Content
@@ -20,7 +20,7 @@ from ticketbox.operations.core.registry import Body, Tool, operation
 from ticketbox.operations.core.services import Services
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.store.captures import assets
+from ticketbox.store.captures import assets, storage
 from ticketbox.store.captures.assets import NewAsset
 from ticketbox.store.core import blobs, bylines
 from ticketbox.store.file.database import Read, Write
@@ -97,9 +97,15 @@ def require_room_for_attachments(tx: Read, ticket: int, count: int) -> None:
         raise Conflict(f"a ticket can have at most {MAX_ATTACHMENTS_PER_TICKET} attachments")
 
 
+def require_storage(tx: Write, company: int) -> None:
+    """Raise CompanyStorageFull if a company stores more than it may, after a write that added content."""
+    tx.ceilings.require_storage(storage.load_stored_bytes(tx, company))
+
+
 @operation(
     "add_attachment", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /tickets/{ticket_id}/attachments",
-    refuses=(Conflict, TicketArchived), creates=True, prepare=prepare_attachment, body=Body.MULTIPART,
+    refuses=(Conflict, TicketArchived, CompanyStorageFull), creates=True, prepare=prepare_attachment,
+    body=Body.MULTIPART,
     tool=Tool(
         "Attach a file",
         "Use this for a log, a patch or a picture that belongs to a ticket.",
@@ -111,6 +117,7 @@ def add_attachment(tx: Write, actor: Actor, args: AddAttachment, new: NewAsset) 
     row, _ = find_writable_ticket(tx, actor, args.ticket_id)
     require_room_for_attachments(tx, row.key, 1)
     key, _ = assets.insert_asset(tx, row.key, None, new, bylines.ensure_byline(tx, actor))
+    require_storage(tx, row.company)
     _, asset = assets.load_asset(tx, key)
     record_ticket_event(tx, actor, row, "attachment.added", asset_id=asset.id, name=asset.name)
     return asset

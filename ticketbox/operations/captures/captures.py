@@ -9,10 +9,10 @@ from ticketbox.domain.captures.records import ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, TicketArchived
+from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import CaptureSummary
-from ticketbox.operations.captures.assets import require_room_for_attachments
+from ticketbox.operations.captures.assets import require_room_for_attachments, require_storage
 from ticketbox.operations.captures.preparation import CreateCapture, Envelope, PreparedCapture, prepare_capture
 from ticketbox.operations.core.inputs import normalize_labels
 from ticketbox.operations.core.lookups import TicketId, find_readable, find_readable_ticket
@@ -47,7 +47,7 @@ class RepeatedReceipt(Receipt, frozen=True):
 
 @operation(
     "create_capture", scope=Scope.TICKETS_WRITE, budget=Budget.WRITE, rest="POST /captures", creates=True,
-    refuses=(NotFound, Conflict, TicketArchived), prepare=prepare_capture, body=Body.MULTIPART,
+    refuses=(NotFound, Conflict, TicketArchived, CompanyStorageFull), prepare=prepare_capture, body=Body.MULTIPART,
     example={
         "capture": {
             "id": "5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11",
@@ -80,6 +80,7 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
         _, screenshot_id = assets.insert_asset(tx, row.key, key, prepared.screenshot, byline)
     for each in prepared.attachments:
         assets.insert_asset(tx, row.key, None, each, byline)
+    require_storage(tx, row.company)
     summary = CaptureSummary(
         id=prepared.capture.public_id,
         captured_at=format_rfc3339(prepared.capture.captured_at),

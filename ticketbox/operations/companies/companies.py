@@ -6,6 +6,7 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies.records import Company
+from ticketbox.domain.core.ceilings import MAX_PER_MINUTE
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Membership
 from ticketbox.domain.core.problems import InvalidRequest
@@ -19,7 +20,7 @@ from ticketbox.store.companies import companies, members
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
 
-PerMinute = Annotated[int, Meta(ge=1, le=1_000_000, description="Calls per minute; null means the default.")]
+PerMinute = Annotated[int, Meta(ge=1, le=MAX_PER_MINUTE, description="Calls per minute; null means the default.")]
 
 
 class ListCompanies(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -56,6 +57,7 @@ class CreateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 )  # fmt: skip
 def create_company(tx: Write, actor: Actor, args: CreateCompany) -> Company:
     """Create a company, owned by the caller."""
+    tx.ceilings.require_company(companies.count_companies(tx, actor.user))
     return insert_company(tx, actor, args.name.strip())
 
 
@@ -96,6 +98,8 @@ def update_company(tx: Write, actor: Actor, args: UpdateCompany) -> Company:
         companies.rename_company(tx, key, args.name.strip())
         record_company_event(tx, actor, "company.changed", key, name=args.name.strip())
     if args.limits is not UNSET:
+        tx.ceilings.require_rate_limit(Budget.READ, args.limits.reads_per_minute)
+        tx.ceilings.require_rate_limit(Budget.WRITE, args.limits.writes_per_minute)
         companies.set_company_limits(tx, key, args.limits.reads_per_minute, args.limits.writes_per_minute)
         record_company_event(tx, actor, "company.changed", key, limits=args.limits)
     return companies.load_company(tx, actor.viewer, key)

@@ -193,7 +193,7 @@ class Dispatcher:
         return self._shares.get(context.secret_hash, (0, context.secret_hash))
 
     def _charge(self, actor: Actor, operation: Operation, context: RequestContext) -> Meter:
-        meter = Meter(self.services.limiter, actor, operation.budget, context.level)
+        meter = Meter(self.services.limiter, self.services.ceilings, actor, operation.budget, context.level)
         if not context.charged:
             context.charged = True
             try:
@@ -227,6 +227,7 @@ class Dispatcher:
     ) -> Any:
         actor = self._admit(tx, operation, context)
         meter = self._charge(actor, operation, context)
+        tx.ceilings = self.services.ceilings
         if isinstance(tx, Write):
             tx.origin = self.services.describe_origin(context)
         try:

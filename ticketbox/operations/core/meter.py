@@ -2,6 +2,7 @@
 
 import msgspec
 
+from ticketbox.domain.core.ceilings import Ceilings
 from ticketbox.domain.core.limits import BucketState, Budget, RateLimiter
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import RateLimited
@@ -14,6 +15,7 @@ class Meter(msgspec.Struct):
     """
 
     limiter: RateLimiter
+    ceilings: Ceilings
     actor: Actor
     budget: Budget
     level: BucketState | None = None
@@ -37,4 +39,5 @@ class Meter(msgspec.Struct):
 
     def _draw(self, budget: Budget, cost: int, ahead: int = 0, patience: float = 0.0) -> BucketState:
         key = (self.actor.credential, budget)
-        return self.limiter.consume(key, budget.value, self.actor.get_rate_limit(budget), cost, ahead, patience)
+        per_minute = self.actor.get_rate_limit(budget, self.ceilings.get_rate_limit(budget))
+        return self.limiter.consume(key, budget.value, per_minute, cost, ahead, patience)

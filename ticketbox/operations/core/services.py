@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
+from ticketbox.domain.core.ceilings import Ceilings
 from ticketbox.domain.core.fair_queue import FairQueue, Share
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.problems import Problem, RateLimited
@@ -81,9 +82,11 @@ class Services:
         min_upload_rate: int = DEFAULT_UPLOAD_RATE,
         max_capture_seconds: float = DEFAULT_CAPTURE_SECONDS,
         max_queue_seconds: float = DEFAULT_QUEUE_SECONDS,
+        ceilings: Ceilings | None = None,
     ) -> None:
         self.database = database
         self.limiter = limiter
+        self.ceilings = Ceilings() if ceilings is None else ceilings
         self.public_url = public_url
         self.fetch = fetch
         self.allow_private = allow_private

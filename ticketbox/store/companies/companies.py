@@ -2,7 +2,7 @@
 
 from typing import NamedTuple
 
-from ticketbox.domain.companies.records import Company, Limits
+from ticketbox.domain.companies.records import Company, Limits, Storage
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.domain.core.scopes import Role, RoleName
 from ticketbox.store.core.bylines import Bylines
@@ -10,8 +10,9 @@ from ticketbox.store.core.visibility import Viewer
 from ticketbox.store.file.database import Read, Row, Write
 
 _SELECT_COMPANY = """
-SELECT co.id, co.public_id, co.name, co.reads_per_minute, co.writes_per_minute, m.role, co.created_at, co.created_by
-FROM member m JOIN company co ON co.id = m.company_id
+SELECT co.id, co.public_id, co.name, co.reads_per_minute, co.writes_per_minute, s.bytes, m.role, co.created_at,
+  co.created_by
+FROM member m JOIN company co ON co.id = m.company_id JOIN company_storage s ON s.company_id = co.id
 WHERE m.user_id = :user AND (:pinned IS NULL OR co.id = :pinned)
 """
 
@@ -24,6 +25,7 @@ class _CompanyRow(NamedTuple):
     name: str
     reads_per_minute: int | None
     writes_per_minute: int | None
+    stored: int
     role: int
     created_at: int
     created_by: int
@@ -53,6 +55,7 @@ def _build_companies(tx: Read, records: list[Row]) -> list[tuple[int, Company]]:
                 id=row.id,
                 name=row.name,
                 limits=Limits(row.reads_per_minute, row.writes_per_minute),
+                storage=Storage(row.stored, tx.ceilings.storage_per_company),
                 role=RoleName(Role(row.role).label),
                 created=bylines.build(row.created_by, row.created_at),
             ),
@@ -67,6 +70,14 @@ INSERT_COMPANY = "INSERT INTO company (public_id, name, created_at, created_by) 
 def insert_company(tx: Write, name: str, byline: int) -> int:
     """Insert a company; return its key."""
     return tx.insert(INSERT_COMPANY, (generate_id(Prefix.COMPANY), name, tx.now, byline))
+
+
+COUNT_COMPANIES = "SELECT count(*) FROM byline b JOIN company co ON co.created_by = b.id WHERE b.user_id = ?"
+
+
+def count_companies(tx: Read, user: int) -> int:
+    """Count the companies that a user created and that exist."""
+    return tx.fetch_value(COUNT_COMPANIES, (user,))
 
 
 def rename_company(tx: Write, key: int, name: str) -> None:

@@ -7,6 +7,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from ticketbox.domain.core.ceilings import Ceilings
+
 T = TypeVar("T")
 Row = tuple[Any, ...]
 Parameters = Mapping[str, Any] | Sequence[Any]
@@ -14,6 +16,8 @@ Parameters = Mapping[str, Any] | Sequence[Any]
 # How many steps of SQLite's virtual machine run between two checks of a time limit.
 PROGRESS_STEPS = 20_000
 SHORT_PROGRESS_STEPS = 2_000
+
+DEFAULT_CEILINGS = Ceilings()
 
 
 class CommittedEvent(msgspec.Struct, frozen=True):
@@ -32,9 +36,10 @@ class NotBrief(Exception):
 
 
 class Read:
-    """A reading transaction: a consistent snapshot of the file. `public_url` is the server's, for links.
+    """A reading transaction: a consistent snapshot of the file.
 
-    `brief` says that it runs on the event loop's thread.
+    `public_url` is the server's, for links, and `ceilings` are the operator's. `brief` says that it runs on the event
+    loop's thread.
     """
 
     def __init__(
@@ -50,6 +55,7 @@ class Read:
         self.now = now
         self.brief = brief
         self.public_url = public_url
+        self.ceilings = DEFAULT_CEILINGS
         self._overdue = overdue
 
     def leave_event_loop(self) -> None:
