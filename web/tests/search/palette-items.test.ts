@@ -1,10 +1,11 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Hit } from '../../generated/api';
-import { toTicketItems, type PaletteItem } from '../../src/app/search/palette-items';
+import { overlay } from '../../src/app/core/overlay.svelte';
+import { toCreateItem, toTicketItems, type PaletteItem } from '../../src/app/search/palette-items';
 
 const { go } = vi.hoisted(() => ({ go: vi.fn() }));
 vi.mock('../../src/app/core/router.svelte', () => ({ router: { go } }));
-vi.mock('../../src/app/core/shortcuts.svelte', () => ({ isMac: false }));
+vi.mock('../../src/app/core/shortcuts.svelte', () => ({ nameKeys: () => [] }));
 vi.mock('../../src/app/core/workspace.svelte', () => ({
   workspace: { project: (id: string) => ({ id, name: `Project ${id}` }) },
 }));
@@ -33,6 +34,15 @@ function address(item: PaletteItem): string {
   if (!item.completion) item.run();
   return go.mock.lastCall![0];
 }
+
+test('a text becomes the title of a new ticket', () => {
+  const item = toCreateItem('Cart is empty');
+  expect(item.label).toBe('Create ticket “Cart is empty”');
+  if (!item.completion) item.run();
+  expect([overlay.open, overlay.title]).toEqual(['new-ticket', 'Cart is empty']);
+  overlay.close();
+  expect([overlay.open, overlay.title]).toEqual([null, '']);
+});
 
 describe('tickets', () => {
   test('results are followed by a link to all results', () => {
@@ -73,9 +83,9 @@ describe('tickets', () => {
       hit('t-c', { resolved: true }),
     ]);
     expect(items.slice(0, 3).map(({ faded, hint }) => [faded, hint])).toEqual([
-      [false, 'WEB-1 · Web shop'],
-      [true, 'WEB-1 · archived'],
-      [true, 'WEB-1 · Web shop'],
+      [false, undefined],
+      [true, 'Archived'],
+      [true, undefined],
     ]);
   });
 });

@@ -83,3 +83,11 @@ function isTyping(target: EventTarget | null): boolean {
 function isOverlayOpen(): boolean {
   return document.querySelector('[role="dialog"], [role="menu"]') !== null;
 }
+
+/** The names of a shortcut's keys, one for each key cap: "g i" is G and I, "mod+k" Ctrl and K. */
+export function nameKeys(keys: string): string[] {
+  return keys
+    .replace('mod', isMac ? '⌘' : 'Ctrl')
+    .replace(/^[A-Z]$/, (key) => `Shift ${key}`)
+    .split(/[ +]/);
+}

@@ -1,12 +1,15 @@
+import CircleDot from '@lucide/svelte/icons/circle-dot';
 import CornerDownLeft from '@lucide/svelte/icons/corner-down-left';
 import Filter from '@lucide/svelte/icons/list-filter';
+import Plus from '@lucide/svelte/icons/plus';
 import SearchIcon from '@lucide/svelte/icons/search';
 import SquareKanban from '@lucide/svelte/icons/square-kanban';
 import Terminal from '@lucide/svelte/icons/square-terminal';
 import type { Component } from 'svelte';
 import type { Hit, Piece, Project } from '../../../generated/api';
+import { overlay } from '../core/overlay.svelte';
 import { router } from '../core/router.svelte';
-import { isMac, type Shortcut } from '../core/shortcuts.svelte';
+import { nameKeys, type Shortcut } from '../core/shortcuts.svelte';
 import { workspace } from '../core/workspace.svelte';
 import type { Completion } from './completion';
 
@@ -24,6 +27,8 @@ export type PaletteItem = {
   pieces?: Piece[];
   faded?: boolean;
   hint?: string;
+  /** The keys that run the command from anywhere. */
+  keys?: string[];
 } & ({ completion: Completion } | { completion?: undefined; run: () => void });
 
 export function toFilterItem(completion: Completion): PaletteItem {
@@ -58,11 +63,11 @@ function toTicketItem(ticket: Hit): PaletteItem {
     key: ticket.id,
     group: 'Tickets',
     label: ticket.title,
-    icon: SearchIcon,
+    icon: CircleDot,
     ticket,
     pieces: ticket.highlights.title.length > 0 ? ticket.highlights.title : undefined,
     faded: isArchived || ticket.resolved,
-    hint: isArchived ? `${ticket.key} · archived` : `${ticket.key} · ${ticket.project}`,
+    hint: isArchived ? 'Archived' : undefined,
     run: () => router.go(`/tickets/${ticket.id}`),
   };
 }
@@ -89,13 +94,24 @@ export function toProjectItem(project: Project): PaletteItem {
   };
 }
 
+/** The command that creates a ticket with this title. */
+export function toCreateItem(title: string): PaletteItem {
+  return {
+    key: 'create',
+    group: 'Commands',
+    label: `Create ticket “${title}”`,
+    icon: Plus,
+    run: () => overlay.createTicket(title),
+  };
+}
+
 export function toCommandItem({ keys, label, run }: Shortcut): PaletteItem {
   return {
     key: `do ${keys}`,
     group: 'Commands',
     label,
     icon: Terminal,
-    hint: keys.replace('mod', isMac ? '⌘' : 'Ctrl'),
+    keys: nameKeys(keys),
     run,
   };
 }

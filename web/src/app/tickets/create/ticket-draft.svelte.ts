@@ -35,10 +35,11 @@ export class TicketDraft {
 
   readonly isEmpty = $derived(!this.fields.title.trim() && !this.fields.description.trim());
 
-  constructor(project: string) {
+  constructor(project: string, title = '') {
     this.project = project;
     const kept = loadDraft(this.#name);
     this.isContinued = kept !== '';
+    this.fields.title = title;
     if (kept) this.fields = { ...EMPTY, ...(JSON.parse(kept) as Partial<Fields>) };
   }
 
