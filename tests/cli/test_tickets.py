@@ -440,6 +440,17 @@ def test_finish_uses_the_lease_of_the_option_and_of_the_environment(world: World
     assert ok(world.api.get(f"/tickets/{second}"))["claim"]["state"] == "awaiting_input"
 
 
+def test_verifications_are_listed(world: World) -> None:
+    ticket = world.ticket()["id"]
+    expect_message = call(world, "ticket", "verifications", ticket)
+    assert (expect_message.stdout, expect_message.stderr) == ("", "No verifications.\n")
+    given = {"commit": "abcdef12", "base_url": "http://localhost:3000", "verdict": "not_reached", "rounds": 2}
+    ok(world.api.post(f"/tickets/{ticket}/verifications", json=given))
+    (row,) = read(world, "ticket", "verifications", ticket).splitlines()[1:]
+    assert row.startswith("not reached  abcdef12  2 ")
+    assert row.endswith("http://localhost:3000")
+
+
 def test_next_waits_for_a_ticket(world: World) -> None:
     timer = threading.Timer(1, lambda: world.ticket("Arrived"))
     timer.start()

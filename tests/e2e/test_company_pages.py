@@ -172,7 +172,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
         assert "without spaces" in await field_error(page, "URL patterns")
         await page.get_by_label("URL patterns").fill("https://shop.example/*")
         await page.get_by_role("switch", name="Record request and response bodies").click()
-        for gate in ("Approve agents’ plans", "Accept agents’ finished tickets"):
+        for gate in ("Approve agents’ plans", "Accept agents’ finished tickets", "Require verified fixes"):
             await page.get_by_role("switch", name=gate).click()
         await page.get_by_label("Agent label").fill("robot")
         await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
@@ -183,7 +183,8 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
     chromium.visit(visit)
     project = next(each for each in ok(world.api.get("/projects"))["items"] if each["id"] == world.project)
     assert project["url_patterns"] == ["https://shop.example/*"]
-    assert (project["agent_label"], project["plan_approval"], project["done_approval"]) == ("robot", True, True)
+    assert project["agent_label"] == "robot"
+    assert [project[each] for each in ("plan_approval", "done_approval", "verification")] == [True] * 3
     rules = ["customer_number", "text:hunter2"]
     assert project["capture_policy"] == {"bodies": "on", "extra_redactions": rules, "actions": "on"}
 

@@ -48,6 +48,8 @@ ELSEWHERE = {
     "wait_for_answer": "tests/http/work/test_questions.py",
     "answer_question": "tests/http/work/test_questions.py",
     "decide_approval": "tests/http/work/test_gates.py",
+    "add_verification": "tests/http/work/test_verifications.py",
+    "list_verifications": "tests/http/work/test_verifications.py",
     "follow_ticket": "tests/http/events/test_watchers.py",
     "unfollow_ticket": "tests/http/events/test_watchers.py",
     "delete_attachment": "tests/http/tickets/test_deletion.py",

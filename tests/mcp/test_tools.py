@@ -9,7 +9,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from tests.support.mcp_client import GENERATIONS, attach, create_capture, talk
-from tests.support.operation_cases import create_comment, start_work
+from tests.support.operation_cases import VERIFICATION, create_comment, start_work
 from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.mcp import prompts, tools
@@ -49,6 +49,8 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "list_work_sessions": {"ticket_id": work["ticket_id"]},
         "ask_human": {**work, "question": "Which one?", "choices": ["The first", "The second"]},
         "wait_for_answer": work,
+        "add_verification": {"ticket_id": spare, **VERIFICATION},
+        "list_verifications": {"ticket_id": spare},
         "assign_ticket": {"ticket_id": spare, "user_id": "me"},
         "unassign_ticket": {"ticket_id": spare, "user_id": "me"},
         "bulk_assign_tickets": {"ticket_ids": [spare], "user_ids": ["me"], "mode": "replace"},

@@ -330,7 +330,7 @@ CREATE TABLE project (
   extra_redactions TEXT NOT NULL DEFAULT '[]',
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1)), actions INTEGER NOT NULL DEFAULT 1 CHECK (actions IN (0, 1))) STRICT;
+, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1)), actions INTEGER NOT NULL DEFAULT 1 CHECK (actions IN (0, 1)), verification INTEGER NOT NULL DEFAULT 0 CHECK (verification IN (0, 1))) STRICT;
 
 CREATE TABLE project_key (
   company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
@@ -455,6 +455,22 @@ CREATE TABLE user (
   password_hash TEXT,
   created_at INTEGER NOT NULL,
   disabled_at INTEGER
+) STRICT;
+
+CREATE TABLE verification (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
+  capture_id INTEGER REFERENCES capture (id) ON DELETE SET NULL,
+  commit_hash TEXT NOT NULL,
+  base_url TEXT NOT NULL,
+  verdict TEXT NOT NULL CHECK (verdict IN ('reproduced', 'gone', 'different_error', 'not_reached', 'flaky')),
+  rounds INTEGER NOT NULL,
+  console TEXT NOT NULL,
+  screenshot_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
+  trace_id INTEGER REFERENCES asset (id) ON DELETE SET NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
 ) STRICT;
 
 CREATE TABLE webhook (
@@ -830,6 +846,14 @@ CREATE INDEX ticket_link_of_other ON ticket_link (other_id, kind);
 CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NULL;
 
 CREATE INDEX ticket_ready ON ticket (column_id, priority DESC, position) WHERE status = 'active' AND resolved = 0;
+
+CREATE INDEX verification_of_capture ON verification (capture_id) WHERE capture_id IS NOT NULL;
+
+CREATE INDEX verification_of_screenshot ON verification (screenshot_id) WHERE screenshot_id IS NOT NULL;
+
+CREATE INDEX verification_of_ticket ON verification (ticket_id, id);
+
+CREATE INDEX verification_of_trace ON verification (trace_id) WHERE trace_id IS NOT NULL;
 
 CREATE INDEX watched_by_user ON ticket_watcher (user_id);
 

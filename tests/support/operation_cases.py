@@ -341,6 +341,7 @@ def _annotation(world: World) -> Arguments:
     return {**_asset(world), "annotations": [mark]}
 
 
+VERIFICATION = {"commit": "9fceb02d", "base_url": "http://localhost:3000", "verdict": "gone"}
 MEMBER, ADMIN, OWNER = Role.MEMBER, Role.ADMIN, Role.OWNER
 
 CASES: dict[str, Case] = {
@@ -394,6 +395,8 @@ CASES: dict[str, Case] = {
     "decide_approval": Case(
         lambda w: {"session_id": request_approval(w)["session_id"], "approve": True, "note": "Well done"}, MEMBER
     ),
+    "add_verification": Case(lambda w: {**_ticket(w), **VERIFICATION}, MEMBER),
+    "list_verifications": Case(_ticket),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),
     "save_annotations": Case(_annotation, MEMBER),
     "delete_attachment": Case(_attachment, ADMIN),

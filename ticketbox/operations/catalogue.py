@@ -42,6 +42,7 @@ from ticketbox.operations.work import (
     progress,
     questions,
     ready,
+    verifications,
 )
 from ticketbox.operations.work import sessions as work_sessions
 
@@ -68,6 +69,7 @@ MODULES = (
     work_sessions,
     questions,
     approvals,
+    verifications,
     assignments,
     comments,
     captures,

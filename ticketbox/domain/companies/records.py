@@ -62,7 +62,7 @@ class Project(msgspec.Struct, frozen=True):
     """A project: one board. The extension picks it by `url_patterns`, globs on the page address.
 
     `key` begins the keys of its tickets, such as WEB-42; keys that begin with one of `former_keys` still work.
-    `plan_approval` and `done_approval` are gates for agents.
+    `plan_approval`, `done_approval` and `verification` are gates for agents.
     """
 
     id: str
@@ -75,6 +75,7 @@ class Project(msgspec.Struct, frozen=True):
     agent_label: str
     plan_approval: bool
     done_approval: bool
+    verification: bool
     created: By
 
 

@@ -38,6 +38,7 @@ class Prefix(StrEnum):
     CLIENT = "app_"
     WORK_SESSION = "wrk_"
     QUESTION = "qst_"
+    VERIFICATION = "ver_"
     SECURITY_EVENT = "sec_"
 
 

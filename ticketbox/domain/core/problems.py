@@ -160,6 +160,10 @@ class ApprovalRequired(Conflict):
     code = "approval_required"
 
 
+class VerificationRequired(ApprovalRequired):
+    """A gate of the project: verifications must prove the fix first. No person is asked to approve it instead."""
+
+
 class InvalidRequest(Problem):
     """The input breaks its schema or a rule; `errors` points at the fields."""
 

@@ -39,6 +39,7 @@ _PHRASES = {
     "attachment.added": "attached a file to {ticket}",
     "attachment.deleted": "deleted a file of {ticket}",
     "annotations.saved": "annotated a picture of {ticket}",
+    "verification.added": "verified {ticket}",
 }
 
 

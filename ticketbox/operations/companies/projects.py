@@ -170,6 +170,9 @@ class UpdateProject(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     done_approval: (
         Annotated[bool, Meta(description="Whether a person decides that an agent's ticket is done.")] | UnsetType
     ) = UNSET
+    verification: (
+        Annotated[bool, Meta(description="Whether an agent's ticket is done only with verifications.")] | UnsetType
+    ) = UNSET
 
 
 @operation(
@@ -182,7 +185,8 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
 
     Its tickets get the new key, and their old keys keep working.
     """
-    names = ("name", "key", "url_patterns", "capture_policy", "agent_label", "plan_approval", "done_approval")
+    gates = ("plan_approval", "done_approval", "verification")
+    names = ("name", "key", "url_patterns", "capture_policy", "agent_label", *gates)
     fields = [name for name in names if getattr(args, name) is not UNSET]
     if not fields:
         raise InvalidRequest(f"nothing to change: send one of {', '.join(names)}")
@@ -198,6 +202,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         agent_label=UNSET if args.agent_label is UNSET else args.agent_label.strip(),
         plan_approval=args.plan_approval,
         done_approval=args.done_approval,
+        verification=args.verification,
         policy=UNSET if args.capture_policy is UNSET else args.capture_policy.build_policy(),
     )
     record_company_event(tx, actor, "project.changed", row.company, row.key, fields=fields)

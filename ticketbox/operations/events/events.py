@@ -59,6 +59,7 @@ class EventType(StrEnum):
     ATTACHMENT_ADDED = "attachment.added"
     ATTACHMENT_DELETED = "attachment.deleted"
     ANNOTATIONS_SAVED = "annotations.saved"
+    VERIFICATION_ADDED = "verification.added"
     MEMBER_INVITED = "member.invited"
     MEMBER_JOINED = "member.joined"
     MEMBER_CHANGED = "member.changed"

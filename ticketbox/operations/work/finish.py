@@ -7,7 +7,7 @@ from msgspec import Meta
 
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import ApprovalRequired
+from ticketbox.domain.core.problems import ApprovalRequired, VerificationRequired
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket, WorkState
 from ticketbox.operations.core.inputs import CommentBody
@@ -79,6 +79,8 @@ def finish_work(tx: Write, actor: Actor, args: FinishWork) -> FinishedWork:
     outcome = Outcome(column, args.resolved)
     try:
         tx.run_step(lambda: apply_outcome(tx, actor, row, state, outcome))
+    except VerificationRequired:
+        raise
     except ApprovalRequired:
         request_done_approval(tx, actor, row, session, outcome)
         return _build_answer(load_ticket(tx, actor, state.id), finished=False)

@@ -22,7 +22,7 @@ _SELECT_PROJECT = f"""
 SELECT p.id, p.public_id, v.company_id, p.name, p.key,
   (SELECT json_group_array(k.key) FROM project_key k WHERE k.project_id = p.id AND k.key <> p.key),
   p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.agent_label, p.plan_approval, p.done_approval,
-  p.created_at, p.created_by
+  p.verification, p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -44,6 +44,7 @@ class _ProjectRow(NamedTuple):
     agent_label: str
     plan_approval: int
     done_approval: int
+    verification: int
     created_at: int
     created_by: int
 
@@ -86,6 +87,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                 agent_label=row.agent_label,
                 plan_approval=bool(row.plan_approval),
                 done_approval=bool(row.done_approval),
+                verification=bool(row.verification),
                 created=bylines.build(row.created_by, row.created_at),
             ),
         )
@@ -123,6 +125,7 @@ def update_project(
     agent_label: str | UnsetType = UNSET,
     plan_approval: bool | UnsetType = UNSET,
     done_approval: bool | UnsetType = UNSET,
+    verification: bool | UnsetType = UNSET,
 ) -> None:
     """Update the fields that are set."""
     update_columns(
@@ -133,6 +136,7 @@ def update_project(
         agent_label=agent_label,
         plan_approval=plan_approval,
         done_approval=done_approval,
+        verification=verification,
         url_patterns=UNSET if patterns is UNSET else _encode_json(patterns),
         bodies=UNSET if policy is UNSET else policy.bodies is Bodies.ON,
         extra_redactions=UNSET if policy is UNSET else _encode_json(policy.extra_redactions),
@@ -149,13 +153,14 @@ def load_agent_label(tx: Read, key: int) -> str:
 
 
 class Gates(NamedTuple):
-    """What a person must approve in a project before an agent goes on."""
+    """What a project requires of agents: that a person approves their plan and their result, and verifications."""
 
     plan_approval: int
     done_approval: int
+    verification: int
 
 
-SELECT_GATES = "SELECT plan_approval, done_approval FROM project WHERE id = ?"
+SELECT_GATES = "SELECT plan_approval, done_approval, verification FROM project WHERE id = ?"
 
 
 def load_gates(tx: Read, key: int) -> Gates:

@@ -44,6 +44,7 @@ TABLES: dict[str, str] = {
     "capture": f"ticket_id IN {_TICKETS}",
     "asset": f"ticket_id IN {_TICKETS}",
     "annotation": f"asset_id IN (SELECT id FROM asset WHERE ticket_id IN {_TICKETS})",
+    "verification": f"ticket_id IN {_TICKETS}",
     "fingerprint": f"ticket_id IN {_TICKETS}",
     "event": "company_id = :company",
 }
@@ -77,6 +78,7 @@ _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("work_session", "links"): list[WorkLink],
     ("work_session", "usage"): Usage,
     ("work_question", "choices"): list[str],
+    ("verification", "console"): list[str],
     ("annotation", "geometry"): dict[str, Any],
     ("event", "data"): dict[str, Any],
 }

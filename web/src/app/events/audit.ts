@@ -31,6 +31,7 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'attachment.added': 'attached a file',
   'attachment.deleted': 'deleted a file',
   'annotations.saved': 'annotated an image',
+  'verification.added': 'posted a verification',
   'member.invited': 'invited a person',
   'member.joined': 'joined',
   'member.changed': 'updated a member',

@@ -1,6 +1,7 @@
-import type { Event } from '../../../../generated/api';
+import type { Event, Verdict } from '../../../../generated/api';
 import { formatDay } from '../../ui/display/dates';
 import { joinWords } from '../../ui/display/format';
+import { describeVerification } from '../work/verifications';
 import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
 
 interface Change {
@@ -72,6 +73,8 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return 'deleted an attached file';
     case 'annotations.saved':
       return details['redacted'] ? 'redacted an image' : 'annotated an image';
+    case 'verification.added':
+      return describeVerification(String(details['verdict']) as Verdict, String(details['commit']));
     default:
       return null;
   }

@@ -6,6 +6,7 @@ import type {
   Ticket,
   TicketDetail,
   TicketLink,
+  Verification,
   WorkSession,
 } from '../../../../generated/api';
 import { api, unwrap, fetchAll } from '../../core/client';
@@ -36,6 +37,8 @@ export class OpenTicket {
   comments = $state.raw<Comment[]>([]);
   history = $state.raw<Event[]>([]);
   attachments = $state.raw<Asset[]>([]);
+  /** The newest verifications, newest first. */
+  verifications = $state.raw<Verification[]>([]);
   error = $state.raw<unknown>(null);
   /** Comments of others that arrived while the page was open. */
   newCommentIds = $state.raw<ReadonlySet<string>>(new Set());
@@ -103,9 +106,10 @@ export class OpenTicket {
         status: 'all' as const,
         include: ['comments', 'history'] as ('comments' | 'history')[],
       };
-      const [ticket, attachments, session] = await Promise.all([
+      const [ticket, attachments, verifications, session] = await Promise.all([
         unwrap(api.GET('/tickets/{ticket_id}', { params: { path, query } })),
         unwrap(api.GET('/tickets/{ticket_id}/attachments', { params: { path } })),
+        unwrap(api.GET('/tickets/{ticket_id}/verifications', { params: { path } })),
         loadNewestSession(this.id),
       ]);
       const [comments, history] = await Promise.all([
@@ -119,6 +123,7 @@ export class OpenTicket {
       if (this.ticket) this.#markNewComments(comments);
       [this.ticket, this.comments, this.history] = [ticket, comments, history];
       this.attachments = attachments.items;
+      this.verifications = verifications.items;
       this.#newest = session;
       this.error = null;
     } catch (error) {

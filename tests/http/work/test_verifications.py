@@ -1,0 +1,178 @@
+"""Verifications of tickets, and the gate that asks for them (docs/use/verifications.md)."""
+
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.http.work.test_gates import GateCase, expect_refusals
+from tests.http.work.test_sessions import history
+from tests.support.mcp_client import call_tool
+from tests.support.operation_cases import make_capture
+from tests.support.pictures import png
+from tests.support.server import World, expect_error, ok
+
+BASE, HEAD = "a" * 40, "b" * 40
+GIVEN = {"commit": HEAD, "base_url": "http://localhost:3000", "verdict": "gone"}
+
+
+class VerifiedCase(GateCase):
+    """A company whose project requires verifications, and an agent that works on a ticket."""
+
+    def post(self, verdict: str, commit: str = HEAD, **given: Any) -> dict[str, Any]:
+        """Post a verification of the ticket."""
+        return ok(add(self.agent, self.id, verdict=verdict, commit=commit, **given))
+
+    def resolve(self) -> httpx.Response:
+        """Resolve the ticket as the agent."""
+        return self.agent.patch(f"/tickets/{self.id}", json={"resolved": True})
+
+
+def add(client: httpx.Client, ticket: str, **given: Any) -> httpx.Response:
+    """Post a verification."""
+    return client.post(f"/tickets/{ticket}/verifications", json={**GIVEN, **given})
+
+
+@pytest.fixture
+def verified(world: World) -> VerifiedCase:
+    """Fixes must be proven."""
+    return VerifiedCase(world, verification=True)
+
+
+def test_verification_is_listed_with_its_evidence(world: World) -> None:
+    capture = make_capture(world)
+    ticket = capture["ticket_id"]
+    shot = ok(world.api.post(f"/tickets/{ticket}/attachments", files={"file": ("a.png", png())}))["id"]
+    trace = ok(world.api.post(f"/tickets/{ticket}/attachments", files={"file": ("trace.zip", b"PK")}))["id"]
+    first = ok(
+        add(
+            world.api, ticket, verdict="reproduced", commit="ABCDEF1", capture_id=capture["capture_id"], rounds=3,
+            console=["TypeError: x", "Authorization: Bearer abcdefghijklmnop0123456789"], screenshot=shot, trace=trace,
+        )
+    )  # fmt: skip
+    assert first["console"][0] == "TypeError: x"
+    assert "abcdefghijklmnop" not in first["console"][1]
+    given = {key: first[key] for key in ("ticket_id", "capture_id", "commit", "rounds", "screenshot", "trace")}
+    assert given == {
+        "ticket_id": ticket, "capture_id": capture["capture_id"], "commit": "abcdef1", "rounds": 3,
+        "screenshot": shot, "trace": trace,
+    }  # fmt: skip
+    assert first["created"]["user"]["name"] == world.owner.name
+    event = history(world, ticket)[-1]
+    data = {"verification_id": first["id"], "verdict": "reproduced", "commit": "abcdef1"}
+    assert (event["type"], event["data"]) == ("verification.added", data)
+    second = ok(add(world.api, ticket))
+    page = ok(world.api.get(f"/tickets/{ticket}/verifications", params={"limit": 1}))
+    assert page["items"] == [second]
+    rest = {"limit": 1, "cursor": page["next_cursor"]}
+    assert ok(world.api.get(f"/tickets/{ticket}/verifications", params=rest))["items"] == [first]
+    ok(world.owner.web.delete(f"/captures/{capture['capture_id']}"))
+    ok(world.owner.web.delete(f"/assets/{shot}"))
+    kept = ok(world.api.get(f"/tickets/{ticket}/verifications"))["items"][1]
+    assert kept == {**first, "capture_id": None, "screenshot": None}
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"commit": "abc12"},
+        {"commit": "main-branch"},
+        {"base_url": "ftp://localhost/"},
+        {"base_url": "http://ann:secret@localhost/"},
+        {"verdict": "fixed"},
+        {"rounds": 0},
+        {"rounds": 21},
+        {"console": ["x"] * 51},
+        {"console": ["x" * 1_001]},
+    ],
+)
+def test_invalid_verification_is_refused(world: World, wrong: dict[str, Any]) -> None:
+    ticket = world.ticket()["id"]
+    expect_error(add(world.api, ticket, **wrong), 400, "invalid_request")
+    assert ok(world.api.get(f"/tickets/{ticket}/verifications"))["items"] == []
+
+
+def test_evidence_belongs_to_the_ticket(world: World) -> None:
+    ticket, other = world.ticket()["id"], make_capture(world)
+    detail = ok(world.api.get(f"/tickets/{other['ticket_id']}"))["capture"]
+    path = f"/tickets/{ticket}/attachments"
+    text = ok(world.api.post(path, files={"file": ("a.txt", b"text")}))["id"]
+    for wrong in (
+        {"capture_id": other["capture_id"]},
+        {"screenshot": detail["screenshot"]["id"]},
+        {"trace": detail["screenshot"]["id"]},
+        {"screenshot": text},
+    ):
+        expect_error(add(world.api, ticket, **wrong), 400, "invalid_request")
+    for missing in ({"capture_id": "cap_000000000000"}, {"screenshot": "asset_000000000000"}):
+        expect_error(add(world.api, ticket, **missing), 404, "not_found")
+    ok(world.api.post(f"/tickets/{ticket}/archive"))
+    expect_error(add(world.api, ticket), 409, "ticket_archived")
+    assert ok(world.api.get(f"/tickets/{ticket}/verifications"))["items"] == []
+
+
+def test_gate_refuses_every_way_without_proof(verified: VerifiedCase) -> None:
+    expect_refusals(verified, verified.columns[2], "ticketbox verify")
+    for outcome in ({"resolved": True}, {"column": "Done"}):
+        before = verified.show()
+        refused = verified.finish(comment="Fixed", **outcome)
+        assert "ticketbox verify" in expect_error(refused, 409, "approval_required")["detail"]
+        assert verified.show() == before  # nobody is asked to approve it instead
+    verified.post("reproduced", BASE)
+    verified.post("gone")
+    assert ok(verified.finish(comment="Fixed", resolved=True))["finished"]
+    assert verified.read()["resolved"]
+
+
+def test_person_passes_the_gate(verified: VerifiedCase) -> None:
+    web = verified.owner.web
+    assert ok(web.patch(f"/tickets/{verified.id}", json={"resolved": True}))["resolved"]
+
+
+def test_verification_of_another_commit_is_needed_not_of_the_same(verified: VerifiedCase) -> None:
+    verified.post("reproduced", BASE)
+    verified.post("gone", BASE[:7])
+    expect_error(verified.resolve(), 409, "approval_required")
+    verified.post("gone")
+    assert ok(verified.resolve())["resolved"]
+
+
+def test_proof_of_another_ticket_or_capture_does_not_count(verified: VerifiedCase) -> None:
+    other = verified.ticket()["id"]
+    ok(add(verified.agent, other, verdict="reproduced", commit=BASE))
+    verified.post("gone")
+    expect_error(verified.resolve(), 409, "approval_required")
+
+
+def test_proof_of_before_a_reopening_does_not_count(verified: VerifiedCase) -> None:
+    verified.post("reproduced", BASE)
+    verified.post("gone")
+    ok(verified.resolve())
+    ok(verified.owner.web.patch(f"/tickets/{verified.id}", json={"resolved": False}))
+    expect_error(verified.resolve(), 409, "approval_required")
+    verified.post("gone", "c" * 40)
+    assert ok(verified.resolve())["resolved"]
+
+
+def test_other_project_is_no_way_around_the_gate(verified: VerifiedCase) -> None:
+    free = verified.columns_of(verified.new_project("Free"))
+    refused = verified.agent.post(f"/tickets/{verified.id}/move", json={"column_id": free[2]})
+    expect_error(refused, 409, "approval_required")
+
+
+def test_both_gates_ask_for_proof_before_they_ask_a_person(verified: VerifiedCase) -> None:
+    ok(verified.owner.web.patch(f"/projects/{verified.project}", json={"done_approval": True}))
+    refused = verified.finish(resolved=True)
+    assert "ticketbox verify" in expect_error(refused, 409, "approval_required")["detail"]
+    verified.post("reproduced", BASE)
+    verified.post("gone")
+    assert not ok(verified.finish(resolved=True))["finished"]
+    ok(verified.decide(True))
+    assert verified.read()["resolved"]
+
+
+def test_tools_post_and_list_verifications(verified: VerifiedCase) -> None:
+    posted = call_tool(verified, verified.token, "add_verification", {"ticket_id": verified.id, **GIVEN})
+    assert posted["structuredContent"]["verdict"] == "gone"
+    listed = call_tool(verified, verified.token, "list_verifications", {"ticket_id": verified.id})
+    assert [each["id"] for each in listed["structuredContent"]["items"]] == [posted["structuredContent"]["id"]]

@@ -1,0 +1,169 @@
+"""Verifications: posting and listing what a reproduction did on a commit (docs/use/verifications.md)."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.captures.records import AssetKind
+from ticketbox.domain.captures.redaction.redactor import Redactor
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.patterns import match_whole
+from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.problems import InvalidField, TicketArchived
+from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.work.verifications import Verdict, Verification
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.lookups import AssetId, CaptureId, Key, TicketId, find_readable_ticket, find_writable
+from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.core.services import Services
+from ticketbox.operations.tickets.lookups import find_writable_ticket
+from ticketbox.operations.tickets.recording import record_ticket_event
+from ticketbox.store.captures import assets, captures
+from ticketbox.store.companies import projects
+from ticketbox.store.core import bylines
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.work import verifications
+from ticketbox.store.work.verifications import NewVerification
+
+MAX_CONSOLE = 50
+MAX_ROUNDS = 20
+LINE_CHARACTERS = 1_000
+
+Commit = Annotated[
+    str,
+    Meta(min_length=7, max_length=64, description="The commit that ran: 7 to 64 hexadecimal digits."),
+    match_whole(r"[0-9A-Fa-f]*"),
+]
+BaseUrl = Annotated[
+    str,
+    Meta(max_length=2_000, description="Where the commit ran, without a login.", examples=["http://localhost:3000"]),
+    match_whole(r"[hH][tT][tT][pP][sS]?://[^\x00-\x20\x7f/?#@]+(?:[/?#][^\x00-\x20\x7f]*)?"),
+]
+
+
+class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A verification never changes; post another one when you run the reproduction again."""
+
+    ticket_id: TicketId
+    commit: Commit
+    base_url: BaseUrl
+    verdict: Annotated[Verdict, Meta(description="What the reproduction did.")]
+    rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, description="How often it ran.")] = 1
+    capture_id: Annotated[CaptureId, Meta(description="The capture it replayed.")] | None = None
+    console: Annotated[
+        list[Annotated[str, Meta(max_length=LINE_CHARACTERS), match_whole(r"[^\x00]*")]],
+        Meta(max_length=MAX_CONSOLE, description="The errors in the console."),
+    ] = []
+    screenshot: Annotated[AssetId, Meta(description="A picture attached to the ticket.")] | None = None
+    trace: Annotated[AssetId, Meta(description="A trace attached to the ticket.")] | None = None
+    idempotency_key: Key | None = None
+
+
+async def redact_verification(
+    services: Services, actor: Actor, args: AddVerification, context: RequestContext
+) -> AddVerification:
+    """Remove secrets from the console and the address, by the rules of the ticket's project."""
+
+    def load_rules(tx: Read) -> list[str]:
+        row, _ = find_writable_ticket(tx, actor, args.ticket_id)
+        return projects.load_project(tx, actor.viewer, row.project).capture_policy.extra_redactions
+
+    redactor = Redactor(await services.read(load_rules, actor.share))
+
+    def redact() -> AddVerification:
+        console = [redactor.redact_text(line, LINE_CHARACTERS) for line in args.console]
+        return msgspec.structs.replace(args, console=console, base_url=redactor.redact_url(args.base_url))
+
+    return await services.captures.run(actor.share, redact)
+
+
+@operation(
+    "add_verification",
+    scope=Scope.TICKETS_WRITE,
+    budget=Budget.WRITE,
+    rest="POST /tickets/{ticket_id}/verifications",
+    refuses=(TicketArchived,),
+    creates=True,
+    prepare=redact_verification,
+    tool=Tool(
+        "Post a verification",
+        "Use this if you ran a reproduction without `ticketbox verify`, which posts its own.",
+        {"ticket_id": "WEB-42", "commit": "9fceb02", "base_url": "http://localhost:3000", "verdict": "gone"},
+    ),
+)
+def add_verification(tx: Write, actor: Actor, args: AddVerification, redacted: AddVerification) -> Verification:
+    """Record what a reproduction of a ticket's bug did on a commit."""
+    row, _ = find_writable_ticket(tx, actor, args.ticket_id)
+    byline = bylines.ensure_byline(tx, actor)
+    key = verifications.insert_verification(
+        tx,
+        NewVerification(
+            ticket=row.key,
+            capture=_find_capture(tx, actor, row.key, args.capture_id),
+            commit=args.commit.lower(),
+            base_url=redacted.base_url,
+            verdict=args.verdict,
+            rounds=args.rounds,
+            console=redacted.console,
+            screenshot=_find_attachment(tx, actor, row.key, "screenshot", args.screenshot),
+            trace=_find_attachment(tx, actor, row.key, "trace", args.trace),
+            byline=byline,
+        ),
+    )
+    added = verifications.load_verification(tx, key)
+    record_ticket_event(
+        tx, actor, row, "verification.added",
+        verification_id=added.id, verdict=added.verdict.value, commit=added.commit,
+    )  # fmt: skip
+    return added
+
+
+def _find_capture(tx: Read, actor: Actor, ticket: int, capture_id: str | None) -> int | None:
+    if capture_id is None:
+        return None
+    key = find_writable(tx, actor, "capture", capture_id).key
+    if captures.load_ticket_key(tx, key) != ticket:
+        raise InvalidField("capture_id", "this capture belongs to another ticket")
+    return key
+
+
+def _find_attachment(tx: Read, actor: Actor, ticket: int, field: str, asset_id: str | None) -> int | None:
+    """Find an attachment of the ticket. Raises NotFound, and InvalidRequest for any other file."""
+    if asset_id is None:
+        return None
+    key = find_writable(tx, actor, "asset", asset_id).key
+    _, asset = assets.load_asset(tx, key)
+    if assets.load_ticket_key(tx, key) != ticket or asset.kind is not AssetKind.ATTACHMENT:
+        raise InvalidField(field, "this isn't an attachment of the ticket; add it with add_attachment")
+    if field == "screenshot" and asset.width is None:
+        raise InvalidField(field, "this file isn't a picture")
+    return key
+
+
+class ListVerifications(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Verifications of archived tickets can be read too."""
+
+    ticket_id: TicketId
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_verifications",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    brief=True,
+    rest="GET /tickets/{ticket_id}/verifications",
+    tool=Tool(
+        "List verifications",
+        "Use this to see whether a bug was reproduced, and is gone.",
+        {"ticket_id": "WEB-42"},
+    ),
+)
+def list_verifications(tx: Read, actor: Actor, args: ListVerifications) -> Page[Verification]:
+    """List a ticket's verifications, newest first."""
+    row = find_readable_ticket(tx, actor, args.ticket_id)
+    (before,) = decode_cursor(actor, args) or (NEWEST,)
+    return build_page(actor, args, verifications.list_verifications(tx, row.key, before, args.limit + 1))

@@ -1,0 +1,136 @@
+"""Verifications of tickets."""
+
+from typing import NamedTuple
+
+import msgspec
+
+from ticketbox.domain.core.ids import Prefix, generate_id
+from ticketbox.domain.work.verifications import Verdict, Verification
+from ticketbox.store.core.bylines import Bylines
+from ticketbox.store.file.database import Read, Row, Write
+
+_SELECT_VERIFICATION = """
+SELECT v.id, v.public_id, t.public_id, c.public_id, v.commit_hash, v.base_url, v.verdict, v.rounds, v.console,
+  s.public_id, r.public_id, v.created_at, v.created_by
+FROM verification v JOIN ticket t ON t.id = v.ticket_id LEFT JOIN capture c ON c.id = v.capture_id
+LEFT JOIN asset s ON s.id = v.screenshot_id LEFT JOIN asset r ON r.id = v.trace_id
+"""
+
+
+class _VerificationRow(NamedTuple):
+    """A row of `_SELECT_VERIFICATION`."""
+
+    key: int
+    id: str
+    ticket_id: str
+    capture_id: str | None
+    commit: str
+    base_url: str
+    verdict: str
+    rounds: int
+    console: str
+    screenshot: str | None
+    trace: str | None
+    created_at: int
+    created_by: int
+
+
+SELECT_VERIFICATIONS = f"{_SELECT_VERIFICATION} WHERE v.ticket_id = ? AND v.id < ? ORDER BY v.id DESC LIMIT ?"
+SELECT_VERIFICATION = f"{_SELECT_VERIFICATION} WHERE v.id = ?"
+
+
+def list_verifications(tx: Read, ticket: int, before: int, limit: int) -> list[tuple[int, Verification]]:
+    """List a ticket's verifications, newest first, each with its key."""
+    return _build_verifications(tx, tx.fetch_all(SELECT_VERIFICATIONS, (ticket, before, limit)))
+
+
+def load_verification(tx: Read, key: int) -> Verification:
+    """Load a verification that exists."""
+    return _build_verifications(tx, tx.fetch_all(SELECT_VERIFICATION, (key,)))[0][1]
+
+
+def _build_verifications(tx: Read, records: list[Row]) -> list[tuple[int, Verification]]:
+    rows = [_VerificationRow._make(row) for row in records]
+    bylines = Bylines(tx, [row.created_by for row in rows])
+    return [
+        (
+            row.key,
+            Verification(
+                id=row.id,
+                ticket_id=row.ticket_id,
+                capture_id=row.capture_id,
+                commit=row.commit,
+                base_url=row.base_url,
+                verdict=Verdict(row.verdict),
+                rounds=row.rounds,
+                console=msgspec.json.decode(row.console, type=list[str]),
+                screenshot=row.screenshot,
+                trace=row.trace,
+                created=bylines.build(row.created_by, row.created_at),
+            ),
+        )
+        for row in rows
+    ]
+
+
+class NewVerification(msgspec.Struct, frozen=True):
+    """The fields of a new verification; `capture`, `screenshot` and `trace` are internal keys."""
+
+    ticket: int
+    capture: int | None
+    commit: str
+    base_url: str
+    verdict: Verdict
+    rounds: int
+    console: list[str]
+    screenshot: int | None
+    trace: int | None
+    byline: int
+
+
+INSERT_VERIFICATION = """
+INSERT INTO verification (public_id, ticket_id, capture_id, commit_hash, base_url, verdict, rounds, console,
+  screenshot_id, trace_id, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def insert_verification(tx: Write, new: NewVerification) -> int:
+    """Insert a verification, and return its key."""
+    return tx.insert(
+        INSERT_VERIFICATION,
+        (generate_id(Prefix.VERIFICATION), new.ticket, new.capture, new.commit, new.base_url, new.verdict.value,
+         new.rounds, msgspec.json.encode(new.console).decode(), new.screenshot, new.trace, tx.now, new.byline),
+    )  # fmt: skip
+
+
+class StoredProof(NamedTuple):
+    """What the gate reads of a verification."""
+
+    capture: int | None
+    commit: str
+    verdict: Verdict
+    created_at: int
+
+
+MAX_PROOFS = 200
+SELECT_PROOFS = """
+SELECT capture_id, commit_hash, verdict, created_at FROM verification WHERE ticket_id = ? ORDER BY id DESC LIMIT ?
+"""
+
+
+def list_proofs(tx: Read, ticket: int) -> list[StoredProof]:
+    """List what a ticket's newest 200 verifications prove, newest first."""
+    rows = tx.fetch_all(SELECT_PROOFS, (ticket, MAX_PROOFS))
+    return [StoredProof(capture, commit, Verdict(verdict), at) for capture, commit, verdict, at in rows]
+
+
+SELECT_REOPENED = """
+SELECT ifnull(max(at), 0) FROM event
+WHERE ticket_id = ? AND type IN ('ticket.updated', 'ticket.moved') AND data ->> '$.changes.resolved.to' = 0
+"""
+
+
+def find_reopened_at(tx: Read, ticket: int) -> int:
+    """Find when a ticket was last reopened, in epoch milliseconds; 0 if it never was."""
+    return tx.fetch_value(SELECT_REOPENED, (ticket,))

@@ -1,0 +1,52 @@
+import type { Verdict, Verification } from '../../../../generated/api';
+
+type Tone = 'bad' | 'good' | 'warn';
+
+/** How each verdict reads, and its colour. */
+export const VERDICTS: Record<Verdict, { label: string; tone: Tone }> = {
+  reproduced: { label: 'Reproduced', tone: 'bad' },
+  gone: { label: 'Gone', tone: 'good' },
+  different_error: { label: 'Different error', tone: 'warn' },
+  not_reached: { label: 'Not reached', tone: 'warn' },
+  flaky: { label: 'Flaky', tone: 'warn' },
+};
+
+interface Sides {
+  /** The newest run that saw the bug. */
+  before: Verification | null;
+  /** The newest run, if it came after that. */
+  after: Verification | null;
+  rest: Verification[];
+}
+
+/** Choose what is shown side by side from a ticket's verifications, newest first. */
+export function chooseSides(newestFirst: Verification[]): Sides {
+  const before = newestFirst.find(({ verdict }) => verdict === 'reproduced') ?? null;
+  const newest = newestFirst[0] ?? null;
+  const after = newest === before ? null : newest;
+  return { before, after, rest: newestFirst.filter((each) => each !== before && each !== after) };
+}
+
+/** Shorten a commit's hash, as git does. */
+export function shortenCommit(commit: string): string {
+  return commit.slice(0, 7);
+}
+
+/** Describe a verification as the rest of a sentence that begins with a name. */
+export function describeVerification(verdict: Verdict, commit: string): string {
+  const at = `on ${shortenCommit(commit)}`;
+  switch (verdict) {
+    case 'reproduced':
+      return `reproduced the bug ${at}`;
+    case 'gone':
+      return `verified that the bug is gone ${at}`;
+    case 'different_error':
+      return `got a different error ${at}`;
+    case 'not_reached':
+      return `didn’t reach the bug’s page ${at}`;
+    case 'flaky':
+      return `got different results ${at}`;
+    default:
+      return `verified ${at}`;
+  }
+}

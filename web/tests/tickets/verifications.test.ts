@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import type { Verdict, Verification } from '../../generated/api';
+import { chooseSides, describeVerification } from '../../src/app/tickets/work/verifications';
+
+function run(id: string, verdict: Verdict): Verification {
+  return { id, verdict } as Verification;
+}
+
+const reproduced = run('1', 'reproduced');
+const flaky = run('2', 'flaky');
+const gone = run('3', 'gone');
+
+test('the newest reproduction and the newest run after it are side by side', () => {
+  expect(chooseSides([gone, flaky, reproduced])).toEqual({ before: reproduced, after: gone, rest: [flaky] });
+});
+
+test('a run before the newest reproduction is no result of a fix', () => {
+  expect(chooseSides([reproduced, gone])).toEqual({ before: reproduced, after: null, rest: [gone] });
+});
+
+test('without a reproduction there is only the newest run', () => {
+  expect(chooseSides([gone, flaky])).toEqual({ before: null, after: gone, rest: [flaky] });
+  expect(chooseSides([])).toEqual({ before: null, after: null, rest: [] });
+});
+
+test('the history names verdict and commit', () => {
+  expect(describeVerification('gone', 'a'.repeat(40))).toBe('verified that the bug is gone on aaaaaaa');
+  expect(describeVerification('reproduced', 'abcdef1')).toBe('reproduced the bug on abcdef1');
+});
