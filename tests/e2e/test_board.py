@@ -366,6 +366,13 @@ def test_empty_board_links_to_ways_to_create_tickets(chromium: Chromium, world: 
             link = page.get_by_role("main").get_by_role("link", name=name)
             assert str(await link.get_attribute("href")).endswith(path)
         await assert_accessible(page)
+        await page.get_by_role("button", name="Add sample tickets").click()
+        samples = ["Cart total is NaN when", "3-D Secure payments fail", "Half of the product images"]
+        await expect(page.locator("[data-ticket]")).to_contain_text(samples)
+        await expect(page.locator("[data-ticket]").first.locator("..")).to_contain_text("TypeError ×5")
+        await assert_accessible(page)
+        await page.get_by_role("button", name="Remove sample tickets").click()
+        await expect(page.get_by_text("Catch your first bug")).to_be_visible()
         await page.get_by_role("link", name="Install browser extension").click()
         await expect(page.get_by_role("heading", name="Browser extension")).to_be_visible()
         world.ticket("One")
