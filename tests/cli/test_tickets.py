@@ -1,5 +1,6 @@
 """`ticketbox ticket` and `ticketbox capture`, against a real server."""
 
+import io
 import json
 import os
 import pty
@@ -8,6 +9,7 @@ import select
 import subprocess
 import sys
 import threading
+import zipfile
 from datetime import UTC, datetime, timedelta
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -20,6 +22,7 @@ from tests.support.cli import run
 from tests.support.operation_cases import make_capture
 from tests.support.server import World, ok
 from ticketbox.cli.client import terminal
+from ticketbox.cli.client.reproductions import unpack_files
 
 HOSTILE = "Hello\x1b[31m \u202egnp.exe\u202c \x9b2J"
 
@@ -249,6 +252,34 @@ def test_requests_and_picture_are_saved_next_to_each_other(
     expect_failure(call(world, "capture", "har", ticket, "-o", tmp_path / "no" / "such.har"), 1, "can't write")
     expect_failure(call(world, "capture", "har", world.ticket()["id"]), 3, "no capture")
     assert json.loads(read(world, "capture", "har", ticket, "-o", "-"))["log"]
+
+
+def test_reproduction_is_unpacked_or_saved(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = make_capture(world)
+    ticket, capture = made["ticket_id"], made["capture_id"]
+    monkeypatch.chdir(tmp_path)
+    read(world, "capture", "reproduce", ticket)
+    folder = tmp_path / f"reproduction-{capture}"
+    assert "Clicked button “Pay”" in (folder / "reproduce.spec.ts").read_text()
+    expect_failure(call(world, "capture", "reproduce", ticket), 1, "exists", "--output")
+    read(world, "capture", "reproduce", capture, "--output", "pack.zip")
+    with zipfile.ZipFile(tmp_path / "pack.zip") as pack:
+        assert set(pack.namelist()) == {path.name for path in folder.iterdir()}
+    (tmp_path / "file").touch()
+    expect_failure(call(world, "capture", "reproduce", capture, "-o", "file"), 1, "can't write")
+
+
+@pytest.mark.parametrize("name", ["../evil.js", "/evil.js", "a/b.js", "C:\\evil.js", ".bashrc"])
+def test_archive_of_a_hostile_server_stays_in_its_folder(name: str, tmp_path: Path) -> None:
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr("network.har", "{}")
+        opened.writestr(name, "evil")
+    with pytest.raises(ValueError, match="isn't allowed"):
+        unpack_files(archive.getvalue(), tmp_path / "pack")
+    with pytest.raises(ValueError, match="isn't a zip archive"):
+        unpack_files(b"<html>", tmp_path / "pack")
+    assert list(tmp_path.iterdir()) == []
 
 
 def ok_bytes(world: World, ticket: str) -> bytes:

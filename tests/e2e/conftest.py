@@ -26,9 +26,15 @@ def executable() -> str:
 
 
 @pytest.fixture(scope="session")
-def chromium() -> Iterator[Chromium]:
+def shell() -> str:
+    """The path of the machine's browser, without its windows where possible."""
+    return _require(find_shell())
+
+
+@pytest.fixture(scope="session")
+def chromium(shell: str) -> Iterator[Chromium]:
     """The machine's browser, for visiting pages."""
-    with Chromium(_require(find_shell())) as running:
+    with Chromium(shell) as running:
         yield running
 
 

@@ -69,6 +69,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_attachment": {"asset_id": file},
         "add_attachment": {"ticket_id": spare, "file": {"name": "a.txt", "data": base64.b64encode(b"a").decode()}},
         "list_captures": {"ticket_id": ticket},
+        "get_reproduction": {"capture_id": capture},
         "get_screenshot": {"ticket_id": ticket, "max_side": 300},
         "list_annotations": {"asset_id": asset},
         "get_ticket_history": {"ticket_id": ticket},
@@ -88,11 +89,16 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         has_picture = any(part.type == "image" for part in answer.content)
         assert has_picture == (name in {"get_ticket", "get_screenshot"}), name
         assert answer.structured_content == (None if has_picture else json.loads(answer.content[0].text)), name
-        assert "null" not in answer.content[0].text.replace("is null", ""), name
+        # files are as they are
+        assert name == "get_reproduction" or "null" not in answer.content[0].text.replace("is null", ""), name
     image = answers["get_ticket"].content[1]
     assert (image.type, image.mime_type) == ("image", "image/png")
     assert len(base64.b64decode(image.data)) < 900_000
     assert answers["get_network_request"].structured_content["status"] == 500
+    files = answers["get_reproduction"].structured_content["files"]
+    assert [file["name"] for file in files][:3] == ["reproduce.spec.ts", "expected.json", "README.md"]
+    assert "Clicked button “Pay”" in files[0]["text"]
+    assert all(set(file) in ({"name", "text"}, {"name", "bytes"}) for file in files)
     said = ok(world.api.get(f"/tickets/{ticket}/comments"))["items"][-1]
     assert (said["body"], said["by"]["via"], said["by"]["token_label"]) == ("Seen.", "mcp", "a token")
 
@@ -186,11 +192,11 @@ def test_text_and_object_of_a_refusal_have_the_same_content(world: World, mode: 
     assert [refusal.structured_content["next"] for refusal in refusals] == advice
 
 
-def test_tools_whose_results_have_pictures_declare_no_output_schema() -> None:
+def test_tools_whose_results_have_pictures_or_files_declare_no_output_schema() -> None:
     """Their results have no structured part, because clients that prefer it drop the picture."""
     cards = tools.get_tool_cards(load_registry())
     without = {name for name, card in cards.items() if card.output_schema is None}
-    assert without == {"get_ticket", "get_screenshot", "get_attachment", "claim_next_ticket"}
+    assert without == {"get_ticket", "get_screenshot", "get_attachment", "claim_next_ticket", "get_reproduction"}
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

@@ -363,6 +363,7 @@ CASES: dict[str, Case] = {
     "get_network_request": Case(lambda w: {**_capture(w), "entry": "r1"}),
     "get_error": Case(lambda w: {**_capture(w), "entry": 2}),
     "get_har": Case(_capture),
+    "get_reproduction": Case(_capture),
     "get_screenshot": Case(lambda w: {**_shot(w), "max_side": 32}),
     "get_thumbnail": Case(_asset),
     "get_asset": Case(_asset),

@@ -18,10 +18,11 @@ from ticketbox.domain.tickets.records import Ticket
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
 from ticketbox.mcp.ticket_answers import LISTED_DESCRIPTION, shorten_text, shorten_ticket_detail, shorten_tickets
 from ticketbox.operations.captures.streams import StreamPage
-from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.content import Archive, Content
 from ticketbox.operations.tickets.ticket_detail import TicketDetail
 
 TOKENS, FULL_TOKENS = 7_500, 22_000  # of a whole answer without its picture
+ARCHIVE_TOKENS = 4_000  # of the files of an archive
 ANNOTATION_TOKENS = 400  # of the texts on a picture
 
 _ENVELOPE = 200
@@ -29,6 +30,8 @@ _ENVELOPE = 200
 
 def build_structured_result(result: Any, *, full: bool = False, complete: bool = False) -> Json:
     """Convert a result to a JSON object without nulls. `complete` leaves out nothing else."""
+    if isinstance(result, Archive):
+        return _describe_archive(result)
     if isinstance(result, Content):
         return _describe_content(result)
     if result is None:
@@ -61,6 +64,20 @@ def _describe_content(content: Content) -> Json:
     except UnicodeDecodeError:
         return {**described, "note": "This file isn't text; download it with the REST API, GET /assets/{id}/content."}
     return {**described, "text": clip_text(text, TOKENS - _ENVELOPE)}
+
+
+def _describe_archive(archive: Archive) -> Json:
+    """Return the files of an archive as texts: each one completely or, if it doesn't fit, only its size."""
+    files: list[Json] = []
+    left = ARCHIVE_TOKENS
+    for name, data in archive.files:
+        text = data.decode(errors="replace")
+        if fits(text, left):
+            files.append({"name": name, "text": text})
+            left -= estimate_tokens(text)
+        else:
+            files.append({"name": name, "bytes": len(data)})
+    return {"name": archive.name, "files": files}
 
 
 def is_picture(content: Content) -> bool:

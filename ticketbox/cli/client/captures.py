@@ -81,14 +81,17 @@ def _print_capture(response: httpx2.Response, _: Json) -> None:
 
 
 def _read_har(server: Server, given: Json, _: Json) -> httpx2.Response:
-    """Download the requests of a capture, or of the newest capture of a ticket."""
-    wanted = given["capture_id"]
-    if not wanted.startswith("cap_"):
-        found = decode_body(_read_capture(server, {"ticket_id": wanted, "include": []}, {}))
-        if found["capture"] is None:
-            exit_with_error(_NO_CAPTURE, ExitStatus.NOTHING)
-        wanted = found["capture"]["id"]
-    return server.call("get_har", {"capture_id": wanted})
+    return server.call("get_har", {"capture_id": find_capture_id(server, given["capture_id"])})
+
+
+def find_capture_id(server: Server, wanted: str) -> str:
+    """Return the id of a capture, or of the newest capture of a ticket."""
+    if wanted.startswith("cap_"):
+        return wanted
+    found = decode_body(_read_capture(server, {"ticket_id": wanted, "include": []}, {}))
+    if found["capture"] is None:
+        exit_with_error(_NO_CAPTURE, ExitStatus.NOTHING)
+    return found["capture"]["id"]
 
 
 def _save(response: httpx2.Response, settings: Json) -> None:

@@ -27,6 +27,12 @@ class Content(msgspec.Struct, frozen=True):
     annotation_texts: tuple[str, ...] = ()
 
 
+class Archive(Content, frozen=True):
+    """An archive and its files, most telling first: a name and its bytes each."""
+
+    files: tuple[tuple[str, bytes], ...] = ()
+
+
 class WithSession(msgspec.Struct, Generic[T], frozen=True):
     """A result that also sets the session cookie to `secret` for `lifetime` seconds; `answer` is the body.
 

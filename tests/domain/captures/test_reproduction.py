@@ -1,0 +1,236 @@
+"""The files of a reproduction: the test's steps, what it looks for, and what the capture lacks."""
+
+import io
+import json
+import zipfile
+from typing import Any
+
+import msgspec
+import pytest
+
+from ticketbox.domain.captures.actions import ActionEntry, ActionTarget
+from ticketbox.domain.captures.capture import (
+    ConsoleEntry,
+    Environment,
+    ErrorEntry,
+    Health,
+    HealthReason,
+    HealthStatus,
+    NetworkEntry,
+    Page,
+    Redaction,
+    Size,
+    StreamHealth,
+)
+from ticketbox.domain.captures.records import Capture
+from ticketbox.domain.captures.reproduction.locators import quote, write_locator
+from ticketbox.domain.captures.reproduction.pack import Recording, build_files, compress_files
+from ticketbox.domain.tickets.records import StreamCounts
+
+PAGE = "https://shop.example/cart?id=7"
+OK = StreamHealth(HealthStatus.OK)
+PAY: dict[str, Any] = {"role": "button", "name": "Pay", "selectors": ['role=button[name="Pay"]', "#pay"]}
+CODE: dict[str, Any] = {"role": "textbox", "name": "Code", "selectors": ['[placeholder="Your \\"code\\""]', "input"]}
+
+
+def build_recording(
+    actions: list[dict[str, Any]] | None = None,
+    network: list[dict[str, Any]] | None = None,
+    errors: list[dict[str, Any]] | None = None,
+    console: list[dict[str, Any]] | None = None,
+    **changes: Any,
+) -> Recording:
+    def convert(entries: list[dict[str, Any]] | None, kind: Any) -> Any:
+        common = {"ts": 1_000} if kind is NetworkEntry else {"seq": 1, "ts": 1_000}
+        return [msgspec.convert({**common, **each}, kind) for each in entries or []]
+
+    capture = Capture(
+        id="cap_1b4e7h0k3n6q",
+        ticket_id="t-4k7m2q9x",
+        captured_at="2026-11-21T09:30:00.000Z",
+        page=Page(PAGE),
+        environment=Environment(viewport=Size(800, 600)),
+        health=changes.pop("health", Health(OK, OK, OK, OK)),
+        redaction=Redaction(),
+        counts=StreamCounts(0, 0, 0, 0, 0),
+        assets=[],
+    )
+    return Recording(
+        capture=capture,
+        captured_at=1_000,
+        key="WEB-42",
+        title=changes.get("title", "Paying fails"),
+        console=convert(console, ConsoleEntry),
+        network=convert(network, NetworkEntry),
+        errors=convert(errors, ErrorEntry),
+        actions=convert(actions, ActionEntry),
+    )
+
+
+def read_files(**streams: Any) -> dict[str, str]:
+    return {file.name: file.data.decode() for file in build_files(build_recording(**streams), "1.0")}
+
+
+def call(status: int | None = 200, **response: Any) -> dict[str, Any]:
+    url = "https://api.shop.example/pay"
+    return {"id": "r1", "method": "POST", "url": url, "type": "fetch", "status": status, "duration_ms": 5,
+            "response": response}  # fmt: skip
+
+
+def test_steps_become_code_under_their_words() -> None:
+    actions = [
+        {"kind": "navigate", "url": PAGE, "ts": 0},
+        {"kind": "input", "target": CODE, "value_kind": "email", "ts": 100},
+        {"kind": "key", "key": "Enter", "target": CODE, "ts": 200},
+        {"kind": "click", "target": PAY, "ts": 210},
+        {"kind": "submit", "target": {"selectors": ["form"]}, "ts": 215},
+        {"kind": "navigate", "url": "https://shop.example/done", "ts": 300},
+        {"kind": "click", "target": PAY, "repeat": 3, "ts": 9_000},
+        {"kind": "key", "key": "Ctrl+S", "ts": 9_100},
+        {"kind": "click", "target": PAY, "synthetic": True, "ts": 9_200},
+        {"kind": "navigate", "url": "https://other.example/", "ts": 9_300},
+        {"kind": "change", "target": PAY, "value_kind": "option", "ts": 9_400},
+        {"kind": "navigate", "url": "https://shop.example/late", "ts": 30_000},
+    ]
+    lines = [line for line in read_files(actions=actions)["reproduce.spec.ts"].splitlines() if line]
+    assert lines == [
+        "import { test } from '@playwright/test';",
+        "import { replayCapture } from './reproduction.js';",
+        "test('Paying fails', async ({ page }, testInfo) => {",
+        "  const { open, arrive, step, finish } = await replayCapture(page, testInfo);",
+        "  await page.setViewportSize({ width: 800, height: 600 });",
+        "  // 1. Opened /cart?id=7",
+        "  await step(1, () => open('/cart?id=7'));",
+        "  // 2. Typed an email address into “Code”: a sample of the same kind",
+        "  await step(2, () => page.getByPlaceholder('Your \"code\"', { exact: true }).fill('person@example.org'));",
+        "  // 3. Pressed Enter in “Code”",
+        "  await step(3, () => page.getByPlaceholder('Your \"code\"', { exact: true }).press('Enter'));",
+        "  // 4. Clicked button “Pay” (by the key)",
+        "  // 5. Submitted element form (by the step before)",
+        "  // 6. Opened /done",
+        "  await step(6, () => arrive('/done'));",
+        "  // 7. Clicked button “Pay”, 3 times",
+        "  await step(7, () => page.getByRole('button', { name: 'Pay', exact: true }).click({ clickCount: 3 }));",
+        "  // 8. Pressed Ctrl+S",
+        "  await step(8, () => page.keyboard.press('Control+s'));",
+        "  // 9. Clicked button “Pay” (by a script)",
+        "  // 10. Opened / (another site; not repeated)",
+        "  // 11. Selected an option in “Pay”: which one isn't recorded",
+        "  await step(11, () => page.getByRole('button', { name: 'Pay', exact: true }).selectOption({ index: 1 }));",
+        "  // 12. Opened /late",
+        "  await step(12, () => open('/late'));",
+        "  // The capture has no failure to look for. Add what must be true to the end of the test.",
+        "  await finish();",
+        "});",
+    ]
+
+
+def test_steps_after_the_failure_are_left_out() -> None:
+    actions = [{"kind": "navigate", "url": PAGE, "ts": 0}, {"kind": "click", "target": PAY, "ts": 8_000}]
+    errors = [{"kind": "error", "name": "TypeError", "message": "no card", "ts": 4_000}]
+    files = read_files(actions=actions, errors=errors)
+    assert "// Step 2 came after the failure.\n  // Captured: TypeError: no card\n" in files["reproduce.spec.ts"]
+    expected = json.loads(files["expected.json"])
+    assert [step["number"] for step in expected["steps"]] == [1]
+    assert expected["wait_ms"] == 3_000
+
+
+def test_expected_failures_are_those_of_the_page_and_its_calls() -> None:
+    expected = json.loads(
+        read_files(
+            errors=[
+                {"kind": "error", "name": "TypeError", "message": "Uncaught TypeError: cart 17 is gone", "ts": 1},
+                {"kind": "error", "name": "TypeError", "message": "TypeError: cart 18 is gone", "ts": 2, "count": 2},
+                {"kind": "resource", "message": "logo.png", "ts": 3},
+            ],
+            network=[call(500, body="{}"), {**call(404, body=""), "type": "image"}],
+            console=[{"level": "error", "args": ["pay", "failed"]}, {"level": "warn", "args": ["slow"]}],
+        )["expected.json"]
+    )
+    (error,) = expected["errors"]
+    assert (error["name"], error["message"], error["count"]) == ("TypeError", "cart 18 is gone", 3)
+    url = "https://api.shop.example/pay"
+    assert expected["failed_requests"] == [{"method": "POST", "url": url, "status": 500, "error": None}]
+    assert expected["console_errors"] == ["pay failed"]
+
+
+@pytest.mark.parametrize(
+    ("streams", "words"),
+    [
+        ({}, "no steps, so the test only opens the page: capture the bug again"),
+        ({"health": Health(OK, OK, OK, StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY))},
+         "set `capture_policy.actions` to `on`"),
+        ({"network": [call(omitted_reason="policy")]}, "1 of 1 API answers have no complete body: the project's"),
+        ({"network": [call(body="{", omitted_reason="limit")]}, "they were longer than what a capture keeps"),
+        ({"network": [call(), call(204)]}, "1 of 2 API answers have no body: the client didn't send them"),
+        ({"health": Health(OK, StreamHealth(HealthStatus.PARTIAL, HealthReason.LATE_START), OK)},
+         "The recording began after the page had loaded."),
+        ({"actions": [{"kind": "click"}]}, "Steps without a known element: 1."),
+        ({"actions": [{"kind": "input", "value_kind": "private"}]}, "What was typed isn't recorded"),
+        ({}, "no failure to look for"),
+    ],
+)  # fmt: skip
+def test_pack_says_what_is_missing(streams: dict[str, Any], words: str) -> None:
+    files = read_files(**streams)
+    (sentence,) = [each for each in json.loads(files["expected.json"])["missing"] if words in each]
+    assert f"- {sentence}\n" in files["README.md"]
+
+
+def test_complete_capture_lacks_nothing() -> None:
+    files = read_files(
+        actions=[{"kind": "navigate", "url": PAGE}, {"kind": "click", "target": PAY}],
+        network=[call(500, body="{}"), call(204), call(bytes=0)],
+    )
+    assert json.loads(files["expected.json"])["missing"] == []
+    assert "lacks" not in files["README.md"]
+
+
+@pytest.mark.parametrize(
+    ("target", "code"),
+    [
+        ({**PAY, "test_id": "pay", "selectors": ['[data-testid="pay"]', *PAY["selectors"]]},
+         "page.getByRole('button', { name: 'Pay', exact: true })"),
+        ({"test_id": "pay", "selectors": ['[data-testid="pay"]', "#pay"]}, "page.getByTestId('pay')"),
+        ({"test_id": "pay", "selectors": ['[data-cy="pay"]']}, "page.locator('[data-cy=\"pay\"]')"),
+        ({"role": "generic", "name": "x", "selectors": ['role=generic[name="x"]']},
+         "page.locator('role=generic[name=\"x\"]')"),
+        ({**PAY, "selectors": ['x-card >> role=button[name="Pay"]']},
+         "page.locator('x-card >> role=button[name=\"Pay\"]')"),
+        ({**PAY, "selectors": ['role=button[name="[redacted]"]', "#pay"]}, "page.locator('#pay')"),
+        ({"role": "button", "name": "Pay"}, "page.getByRole('button', { name: 'Pay', exact: true }).first()"),
+        ({"text": "it's"}, "page.getByText('it\\'s', { exact: true }).first()"),
+        ({"role": "textbox"}, None),
+    ],
+)  # fmt: skip
+def test_best_locator_is_by_role(target: dict[str, Any], code: str | None) -> None:
+    assert write_locator(msgspec.convert(target, ActionTarget)) == code
+
+
+def test_element_in_a_frame_is_found_in_it() -> None:
+    locator = write_locator(msgspec.convert({"selectors": ["#pay"]}, ActionTarget), "https://pay.example/form?x=1")
+    assert locator == "page.frameLocator('iframe[src*=\"/form\"]').locator('#pay')"
+
+
+def test_hostile_texts_stay_texts() -> None:
+    title = "x'); process.exit(); // \\\u2028\n*/ ${'a'}"
+    name = "'); alert(1); ('\r\n// \u2029"
+    files = read_files(title=title, actions=[{"kind": "click", "target": {"role": "button", "name": name}}])
+    spec = files["reproduce.spec.ts"]
+    assert "test('x\\'); process.exit(); // \\\\\\u2028\\n*/ ${\\'a\\'}', async" in spec
+    assert not {"\u2028", "\u2029", "\r"} & set(spec)
+    starts = ("  //", "  await", "  const", "    page.", "  );", "import", "test(", "}")
+    assert all(line.startswith(starts) for line in spec.split("\n") if line)
+    assert quote("a\\'b") == "'a\\\\\\'b'"
+
+
+def test_secrets_in_a_title_are_redacted() -> None:
+    token = "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    assert all(token not in text for text in read_files(title=f"Fails with {token}").values())
+
+
+def test_archive_is_the_same_each_time() -> None:
+    files = build_files(build_recording(), "1.0")
+    archive = compress_files(files)
+    assert archive == compress_files(files)
+    with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+        assert {name: opened.read(name) for name in opened.namelist()} == {file.name: file.data for file in files}

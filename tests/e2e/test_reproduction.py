@@ -1,0 +1,57 @@
+"""The reproduction pack in a real browser: it fails on the bug, and passes on the fix, without the API."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.shop_with_bug import MESSAGE, build_capture, serve_shop
+from tests.support.operation_cases import build_parts
+from tests.support.playwright_test import run_test
+from tests.support.server import World, ok
+
+
+def load_pack(world: World, folder: Path) -> Path:
+    """Capture the bug with bodies, and unpack its reproduction; return the test's file."""
+    policy = {"capture_policy": {"bodies": "on"}}
+    ok(world.owner.web.patch(f"/projects/{world.project}", json=policy))
+    made = ok(world.api.post("/captures", files=build_parts(build_capture(world.project))))
+    answer = world.api.get(f"/captures/{made['capture_id']}/reproduction")
+    assert answer.headers["content-type"] == "application/zip"
+    with zipfile.ZipFile(io.BytesIO(answer.content)) as pack:
+        pack.extractall(folder)
+    return folder / "reproduce.spec.ts"
+
+
+def test_pack_fails_on_the_bug_and_passes_on_the_fix(world: World, shell: str, tmp_path: Path) -> None:
+    spec, result = load_pack(world, tmp_path), tmp_path / "result.json"
+    with serve_shop(fixed=False) as base:
+        done = run_test(spec, shell, BASE_URL=base, REPRODUCTION_RESULT=str(result))
+    assert done.returncode == 1, done.stdout
+    assert f"Reproduced: TypeError: {MESSAGE}" in done.stderr
+    observed = json.loads(result.read_text())
+    assert (observed["reached"], observed["stopped_at"]) == (True, None)
+    assert [(each["name"], each["message"]) for each in observed["errors"]] == [("TypeError", MESSAGE)]
+    assert (observed["failed_requests"], observed["console_errors"]) == ([], [])
+    assert Path(observed["screenshot"]).read_bytes().startswith(b"\x89PNG")
+
+    with serve_shop(fixed=True) as base:
+        done = run_test(spec, shell, BASE_URL=base, REPRODUCTION_RESULT=str(result))
+    assert done.returncode == 0, done.stderr
+    observed = json.loads(result.read_text())
+    assert (observed["reached"], observed["errors"]) == (True, [])
+
+
+@pytest.mark.long
+def test_pack_says_which_step_is_not_possible(world: World, shell: str, tmp_path: Path) -> None:
+    spec, result = load_pack(world, tmp_path), tmp_path / "result.json"
+    with serve_shop(fixed=True) as base:
+        pass  # its port is free again
+    done = run_test(spec, shell, BASE_URL=base, REPRODUCTION_RESULT=str(result))
+    assert done.returncode == 1
+    assert "Step 1 isn't possible" in done.stderr
+    observed = json.loads(result.read_text())
+    assert (observed["reached"], observed["stopped_at"]) == (False, 1)
+    assert "Set BASE_URL" in run_test(spec, shell, BASE_URL="").stderr

@@ -1,0 +1,152 @@
+// @ts-check
+/**
+ * The recorded answers of a capture, and which of them a request gets: the origin doesn't matter, `[redacted]` and ids
+ * match anything of their kind, and repeated requests get their answers in the recorded order.
+ */
+
+/**
+ * @typedef {{
+ *   starts: number, ends: number, method: string, url: URL, body: unknown, status: number,
+ *   headers: Record<string, string>, text: string, error: boolean, taken: boolean, answered: boolean,
+ * }} Recorded
+ */
+
+const REDACTED = '[redacted]';
+/** The requests that are answered from the recording; the application's own files come from its server. */
+export const API_TYPES = new Set(['fetch', 'xhr']);
+const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|(?=\D*\d)[\w-]{16,})$/i;
+const NOT_SERVED =
+  /^(?:content-(?:length|encoding|security-policy)|transfer-encoding|set-cookie|access-control-)/;
+
+/**
+ * The recorded calls that have an answer: a body, a status that needs none, or a failure.
+ * @param {any[]} entries @returns {Recorded[]}
+ */
+export function listAnswers(entries) {
+  return entries
+    .filter(({ _resourceType: type, request, response: { status, content }, _error: error }) => {
+      if (!API_TYPES.has(type) || !URL.canParse(request.url)) return false;
+      if (status === 0) return Boolean(error);
+      if (content._omittedReason === 'limit') return false;
+      return content.text !== undefined || content.size === 0 || status === 204 || status >= 400;
+    })
+    .map(({ startedDateTime, time, request, response, _error: error }) => ({
+      starts: Date.parse(startedDateTime),
+      ends: Date.parse(startedDateTime) + time,
+      method: request.method,
+      url: new URL(request.url),
+      body: request._omittedReason ? undefined : parseBody(request.postData?.text),
+      status: response.status,
+      headers: {
+        ...Object.fromEntries(
+          response.headers
+            .map(({ name = '', value = '' }) => [name.toLowerCase(), value])
+            .filter(([name = '', value = '']) => !NOT_SERVED.test(name) && value !== REDACTED),
+        ),
+        ...(response.content.mimeType && { 'content-type': response.content.mimeType }),
+      },
+      text: response.content.text ?? '',
+      error: response.status === 0 || Boolean(error),
+      taken: false,
+      answered: false,
+    }));
+}
+
+/**
+ * Choose the recorded answer of a request: of the most similar calls the next one, at the end the last one again.
+ * @param {Recorded[]} recorded @param {string} method @param {URL} url @param {string | null} body
+ */
+export function chooseAnswer(recorded, method, url, body) {
+  const sent = parseBody(body ?? undefined);
+  let best = -1;
+  /** @type {Recorded[]} */
+  let similar = [];
+  for (const each of recorded) {
+    const scores = [
+      each.method === method ? 0 : null,
+      comparePaths(each.url.pathname, url.pathname),
+      compareValues(listParameters(each.url.search), listParameters(url.search)),
+      each.body === undefined ? 0 : compareValues(each.body, sent),
+    ];
+    if (scores.includes(null)) continue;
+    const score = scores.reduce((/** @type {number} */ sum, part) => sum + (part ?? 0), 0);
+    if (score > best) [best, similar] = [score, []];
+    if (score === best) similar.push(each);
+  }
+  return similar.find(({ taken }) => !taken) ?? similar.at(-1);
+}
+
+/** How many parts of two paths are equal; null if one differs that is no id. @param {string} path @param {string} other */
+export function comparePaths(path, other) {
+  const [parts, others] = [path, other].map((each) => each.replace(/\/$/, '').split('/').map(decode));
+  if (!parts || !others || parts.length !== others.length) return null;
+  let score = 0;
+  for (const [index, part] of parts.entries()) {
+    const sent = others[index] ?? '';
+    if (part === sent) score += 1;
+    else if (!part.includes(REDACTED) && !(ID.test(part) && ID.test(sent))) return null;
+  }
+  return score;
+}
+
+/**
+ * How many values are equal; null if the structure differs. Values themselves may differ: a capture has stand-ins for
+ * secrets, and the steps enter stand-ins.
+ * @param {any} recorded @param {any} sent @returns {number | null}
+ */
+function compareValues(recorded, sent) {
+  if (recorded === sent) return 1;
+  if (typeof recorded === 'string' && recorded.includes(REDACTED)) return 0;
+  if (typeof recorded !== typeof sent || recorded === null || sent === null) return null;
+  if (typeof recorded === 'number') return Math.sign(recorded) === Math.sign(sent) ? 0 : null;
+  if (typeof recorded === 'string') return recorded && sent ? 0 : null;
+  if (typeof recorded !== 'object' || Array.isArray(recorded) !== Array.isArray(sent)) return null;
+  if (Array.isArray(recorded) ? !recorded.length !== !sent.length : !haveSameKeys(recorded, sent))
+    return null;
+  let score = 0;
+  for (const key of Object.keys(recorded)) {
+    const part = key in sent ? compareValues(recorded[key], sent[key]) : 0;
+    if (part === null) return null;
+    score += part;
+  }
+  return score;
+}
+
+/** @param {object} one @param {object} other */
+function haveSameKeys(one, other) {
+  return Object.keys(one).sort().join('\0') === Object.keys(other).sort().join('\0');
+}
+
+/** The parameters of a query or a form by name, each with its values. @param {string} text */
+function listParameters(text) {
+  /** @type {Record<string, string[]>} */
+  const values = {};
+  for (const [name, value] of new URLSearchParams(text)) (values[name] ??= []).push(value);
+  return values;
+}
+
+/** A body as its values: JSON, a form, or a text. @param {string | undefined} text */
+function parseBody(text) {
+  if (!text) return null;
+  try {
+    return JSON.parse(text);
+  } catch {
+    return /^[^=&\s]+=[^\s]*$/.test(text) ? listParameters(text) : text;
+  }
+}
+
+/** @param {string} text */
+function decode(text) {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** @param {Recorded} entry @param {{ headers(): Record<string, string> }} request */
+export function buildAnswer({ status, headers, text }, request) {
+  const origin = request.headers().origin ?? '*';
+  const shared = { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' };
+  return { status, body: text, headers: { ...headers, ...shared, 'access-control-expose-headers': '*' } };
+}

@@ -1,0 +1,188 @@
+"""What a reproduction looks for: the failures of the capture, and what it lacks."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+
+from ticketbox.domain.captures.actions import ActionKind
+from ticketbox.domain.captures.capture import (
+    ConsoleEntry,
+    ErrorEntry,
+    ErrorKind,
+    Health,
+    HealthReason,
+    Level,
+    NetworkEntry,
+    OmittedReason,
+    Stream,
+)
+from ticketbox.domain.captures.fingerprints import fingerprint_message
+from ticketbox.domain.captures.health import get_stream_health
+from ticketbox.domain.captures.overview import format_error
+from ticketbox.domain.captures.reproduction.spec import Line
+from ticketbox.domain.captures.streams import is_failure
+
+API_TYPES = ("fetch", "xhr")
+MAX_EACH = 50
+MAX_TEXT = 2_000
+
+_SHORTEST_WAIT, _LONGEST_WAIT = 1_000, 3_000
+_NO_BODY_NEEDED = (204, 205, 304)
+
+
+class ExpectedError(msgspec.Struct, frozen=True):
+    """An error of the page. `fingerprint` is that of its message, in hexadecimal."""
+
+    name: str
+    message: str
+    fingerprint: str
+    count: int
+
+
+class ExpectedRequest(msgspec.Struct, frozen=True):
+    """A request that failed."""
+
+    method: str
+    url: str
+    status: int | None
+    error: str | None
+
+
+class TimedStep(msgspec.Struct, frozen=True):
+    """A repeated step and its time, in epoch milliseconds."""
+
+    number: int
+    at: float
+
+
+class Expectations(msgspec.Struct, frozen=True):
+    """The contents of expected.json. `wait_ms` is how long a failure may come after the last step."""
+
+    capture_id: str
+    ticket_id: str
+    page: str
+    errors: list[ExpectedError]
+    failed_requests: list[ExpectedRequest]
+    console_errors: list[str]
+    steps: list[TimedStep]
+    wait_ms: int
+    missing: list[str]
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether the capture has no failure to look for."""
+        return not (self.errors or self.failed_requests or self.console_errors)
+
+
+def list_errors(entries: Iterable[ErrorEntry]) -> list[ExpectedError]:
+    """List the different errors of the page's own code."""
+    found: dict[int, ExpectedError] = {}
+    for entry in entries:
+        text = format_error(entry)
+        fingerprint = fingerprint_message(text)
+        if entry.kind not in (ErrorKind.ERROR, ErrorKind.UNHANDLED_REJECTION) or fingerprint is None:
+            continue
+        known = found.get(fingerprint.value)
+        count = entry.count + (known.count if known else 0)
+        message = text.removeprefix(f"{entry.name}: ")[:MAX_TEXT]
+        found[fingerprint.value] = ExpectedError(entry.name, message, f"{fingerprint.value:014x}", count)
+        if len(found) == MAX_EACH:
+            break
+    return list(found.values())
+
+
+def list_failed_requests(entries: Iterable[NetworkEntry]) -> list[ExpectedRequest]:
+    """List the different calls that failed."""
+    failed = (entry for entry in entries if is_failure(entry) and entry.type in API_TYPES)
+    found = {ExpectedRequest(each.method, each.url, each.status, each.error): None for each in failed}
+    return list(found)[:MAX_EACH]
+
+
+def list_console_errors(entries: Iterable[ConsoleEntry]) -> list[str]:
+    """List the different errors that the page printed."""
+    found = {" ".join(each.args)[:MAX_TEXT]: None for each in entries if each.level is Level.ERROR}
+    return list(found)[:MAX_EACH]
+
+
+def find_last_failure(
+    console: Iterable[ConsoleEntry], network: Iterable[NetworkEntry], errors: Iterable[ErrorEntry]
+) -> float | None:
+    """Return the time of the last failure that the reproduction looks for."""
+    times = [entry.ts for entry in errors if entry.kind in (ErrorKind.ERROR, ErrorKind.UNHANDLED_REJECTION)]
+    times = times or [entry.ts for entry in console if entry.level is Level.ERROR]
+    times = times or [entry.ts + (entry.duration_ms or 0) for entry in network if is_failure(entry)]
+    return max(times, default=None)
+
+
+def compute_wait(lines: Sequence[Line], last_failure: float | None) -> int:
+    """Compute how long the test waits for a failure after its last step, in milliseconds."""
+    last = max((line.step.ts for line in lines if line.code is not None), default=None)
+    gap = 0.0 if last is None or last_failure is None else last_failure - last
+    return int(min(max(gap + _SHORTEST_WAIT, _SHORTEST_WAIT), _LONGEST_WAIT))
+
+
+def list_missing(health: Health, network: Sequence[NetworkEntry], lines: Sequence[Line], *, empty: bool) -> list[str]:
+    """Say what the capture lacks for a reproduction, and what would provide it."""
+    return [
+        *_list_missing_steps(health, lines),
+        *_list_missing_answers(network),
+        *_list_missing_history(health),
+        *(["The capture has no failure to look for. Add what must be true to the end of the test."] if empty else []),
+    ]
+
+
+def _list_missing_steps(health: Health, lines: Sequence[Line]) -> list[str]:
+    missing: list[str] = []
+    if not lines:
+        reason = get_stream_health(health, Stream.ACTIONS).reason
+        advice = (
+            "the project's capture policy leaves actions out; set `capture_policy.actions` to `on`"
+            if reason is HealthReason.POLICY
+            else "capture the bug again with an extension that records this site"
+        )
+        missing.append(f"The capture has no steps, so the test only opens the page: {advice}.")
+    unknown = [
+        line.step.number
+        for line in lines
+        if line.code is None and not line.step.synthetic and "add it here" in line.note
+    ]
+    if unknown:
+        numbers = ", ".join(map(str, unknown))
+        missing.append(f"Steps without a known element: {numbers}. Add their locators to the test.")
+    if any(line.step.value_kind and line.step.kind is ActionKind.INPUT and line.code for line in lines):
+        missing.append("What was typed isn't recorded; the test types samples. Change them if the value matters.")
+    return missing
+
+
+def _list_missing_answers(network: Sequence[NetworkEntry]) -> list[str]:
+    calls = [each for each in network if each.type in API_TYPES and each.status is not None and each.method != "HEAD"]
+    counts = Counter(each.response.omitted_reason for each in calls if not _is_answer_complete(each))
+    unknown = counts.pop(None, 0)
+    advice = {
+        OmittedReason.POLICY: "the project's capture policy has no bodies; set `capture_policy.bodies` to `on`, and "
+        "capture the bug again",
+        OmittedReason.LIMIT: "they were longer than what a capture keeps",
+        OmittedReason.BINARY: "they aren't text",
+        OmittedReason.UNAVAILABLE: "the browser doesn't show them to the page",
+    }
+    missing = [
+        f"{count:,} of {len(calls):,} API answers have no complete body: {advice[reason]}."
+        for reason, count in counts.items()
+        if reason is not None
+    ]
+    if unknown:
+        missing.append(f"{unknown:,} of {len(calls):,} API answers have no body: the client didn't send them.")
+    return missing
+
+
+def _is_answer_complete(entry: NetworkEntry) -> bool:
+    if entry.response.omitted_reason is OmittedReason.LIMIT:
+        return False
+    return entry.response.body is not None or entry.response.bytes == 0 or entry.status in _NO_BODY_NEEDED
+
+
+def _list_missing_history(health: Health) -> list[str]:
+    if get_stream_health(health, Stream.NETWORK).reason is HealthReason.LATE_START:
+        return ["The recording began after the page had loaded. Turn on recording of the site, and capture it again."]
+    return []

@@ -1,0 +1,69 @@
+"""Playwright locators of recorded elements, as a person writes them in TypeScript."""
+
+import re
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ticketbox.domain.captures.actions import ActionTarget
+
+REDACTED = "[redacted]"
+
+_QUOTED = re.compile(r'\[placeholder="((?:[^"\\]|\\["\\])*)"\]')
+# The roles that `getByRole` accepts (WAI-ARIA 1.2) and that people act on.
+_ROLES = frozenset({
+    "alert", "alertdialog", "article", "banner", "button", "cell", "checkbox", "columnheader", "combobox", "dialog",
+    "document", "figure", "form", "grid", "gridcell", "group", "heading", "img", "link", "list", "listbox",
+    "listitem", "log", "main", "menu", "menubar", "menuitem", "menuitemcheckbox", "menuitemradio", "meter",
+    "navigation", "option", "progressbar", "radio", "radiogroup", "region", "row", "rowheader", "search",
+    "searchbox", "separator", "slider", "spinbutton", "status", "switch", "tab", "table", "tablist", "tabpanel",
+    "textbox", "toolbar", "tooltip", "tree", "treeitem",
+})  # fmt: skip
+
+
+def quote(text: str) -> str:
+    """Quote a text for TypeScript."""
+    inner = msgspec.json.encode(text).decode()[1:-1].replace('\\"', '"').replace("'", "\\'")
+    for separator in "\u2028\u2029":
+        inner = inner.replace(separator, f"\\u{ord(separator):x}")
+    return f"'{inner}'"
+
+
+def write_locator(target: ActionTarget | None, frame: str | None = None) -> str | None:
+    """Write the best locator of an element: by role and name, then by those that the recorder found, best first.
+
+    Returns None if the record doesn't say which element it is.
+    """
+    root = "page" if frame is None else f"page.frameLocator({quote(_select_frame(frame))})"
+    if target is None:
+        return None
+    whole = [each for each in target.selectors if REDACTED not in each]
+    by_role = [each for each in whole if each.startswith("role=")]
+    for selector in by_role + [each for each in whole if each not in by_role]:
+        return root + _write_selector(target, selector)
+    if target.role in _ROLES and target.name and REDACTED not in target.name:
+        return f"{root}.getByRole({quote(target.role)}, {{ name: {quote(target.name)}, exact: true }}).first()"
+    if target.test_id and REDACTED not in target.test_id:
+        return f"{root}.getByTestId({quote(target.test_id)}).first()"
+    if target.text and REDACTED not in target.text:
+        return f"{root}.getByText({quote(target.text)}, {{ exact: true }}).first()"
+    return None
+
+
+def _write_selector(target: ActionTarget, selector: str) -> str:
+    if selector.startswith("role=") and target.role in _ROLES and target.name:
+        return f".getByRole({quote(target.role)}, {{ name: {quote(target.name)}, exact: true }})"
+    if selector.startswith("[data-testid=") and target.test_id:
+        return f".getByTestId({quote(target.test_id)})"
+    if match := _QUOTED.fullmatch(selector):
+        placeholder = re.sub(r'\\(["\\])', r"\1", match[1])
+        return f".getByPlaceholder({quote(placeholder)}, {{ exact: true }})"
+    return f".locator({quote(selector)})"
+
+
+def _select_frame(url: str) -> str:
+    try:
+        path = urlsplit(url).path
+    except ValueError:
+        path = ""
+    return f'iframe[src*="{path}"]' if path.strip("/") and '"' not in path else "iframe"

@@ -1,0 +1,132 @@
+"""The reproduction pack of a capture: a test that repeats the steps against the recorded answers."""
+
+import io
+import zipfile
+from collections.abc import Sequence
+from itertools import takewhile
+from pathlib import Path
+
+import msgspec
+
+from ticketbox.domain.captures.actions import ActionEntry
+from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry
+from ticketbox.domain.captures.har import encode_har
+from ticketbox.domain.captures.records import Capture
+from ticketbox.domain.captures.redaction.redactor import redact_text
+from ticketbox.domain.captures.reproduction import expectations
+from ticketbox.domain.captures.reproduction.expectations import Expectations, TimedStep
+from ticketbox.domain.captures.reproduction.spec import Line, plan_steps, write_spec
+from ticketbox.domain.captures.steps import build_steps
+
+SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
+_HELPERS = ("reproduction.js", "reproduction.d.ts", "answers.js")
+_FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
+_README = """\
+# {title}
+
+A reproduction of {key}. It opens the application at `BASE_URL`, repeats the recorded steps, and serves the recorded
+answers of the API, so that no backend is required. The test fails while the captured failure happens, and passes when
+it is gone.
+
+```sh
+npm install --save-dev @playwright/test && npx playwright install chromium
+BASE_URL=http://localhost:3000 npx playwright test reproduce.spec.ts
+```
+
+{looks_for}{missing}
+"""
+
+
+class PackFile(msgspec.Struct, frozen=True):
+    """A file of a pack."""
+
+    name: str
+    data: bytes
+
+
+class Recording(msgspec.Struct, frozen=True):
+    """A capture with its streams and the texts of its ticket."""
+
+    capture: Capture
+    captured_at: int
+    key: str
+    title: str
+    console: Sequence[ConsoleEntry]
+    network: Sequence[NetworkEntry]
+    errors: Sequence[ErrorEntry]
+    actions: Sequence[ActionEntry]
+
+
+def build_files(recording: Recording, version: str) -> list[PackFile]:
+    """Build the files of a pack, most telling first. `version` is ticketbox's."""
+    capture = recording.capture
+    title = redact_text(recording.title)[0]
+    last_failure = expectations.find_last_failure(recording.console, recording.network, recording.errors)
+    planned = plan_steps(build_steps(recording.actions), capture.page.url)
+    lines = list(takewhile(lambda line: last_failure is None or line.step.ts <= last_failure, planned)) or planned
+    expected = _build_expectations(recording, lines, last_failure)
+    closing = [*_describe_later_steps(planned, lines), *_describe_expectations(expected)]
+    spec = write_spec(title, lines, capture.page.url, capture.environment.viewport, closing=closing)
+    archive = encode_har(capture.page, recording.captured_at, recording.network, version)
+    return [
+        PackFile(SPEC, spec.encode()),
+        PackFile(EXPECTED, msgspec.json.format(msgspec.json.encode(expected), indent=2) + b"\n"),
+        PackFile("README.md", _write_readme(title, recording.key, expected).encode()),
+        *(PackFile(name, Path(__file__).with_name(name).read_bytes()) for name in _HELPERS),
+        PackFile(HAR, archive),
+    ]
+
+
+def compress_files(files: Sequence[PackFile]) -> bytes:
+    """Build a zip archive."""
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for file in files:
+            archive.writestr(zipfile.ZipInfo(file.name, _FIRST_DATE), file.data, zipfile.ZIP_DEFLATED)
+    return target.getvalue()
+
+
+def _build_expectations(recording: Recording, lines: Sequence[Line], last_failure: float | None) -> Expectations:
+    capture = recording.capture
+    expected = Expectations(
+        capture_id=capture.id,
+        ticket_id=capture.ticket_id,
+        page=capture.page.url,
+        errors=expectations.list_errors(recording.errors),
+        failed_requests=expectations.list_failed_requests(recording.network),
+        console_errors=expectations.list_console_errors(recording.console),
+        steps=[TimedStep(line.step.number, line.step.ts) for line in lines if line.code is not None],
+        wait_ms=expectations.compute_wait(lines, last_failure),
+        missing=[],
+    )
+    missing = expectations.list_missing(capture.health, recording.network, lines, empty=expected.is_empty)
+    return msgspec.structs.replace(expected, missing=missing)
+
+
+def _describe_later_steps(planned: Sequence[Line], lines: Sequence[Line]) -> list[str]:
+    first, last = len(lines) + 1, len(planned)
+    if first > last:
+        return []
+    steps = f"Step {first}" if first == last else f"Steps {first} to {last}"
+    return [f"{steps} came after the failure."]
+
+
+def _describe_expectations(expected: Expectations) -> list[str]:
+    errors = [f"Captured: {each.name}: {each.message}".replace(": : ", ": ") for each in expected.errors]
+    printed = [f"Captured in the console: {each}" for each in expected.console_errors]
+    failed = [f"Captured: {each.method} {each.url}: {each.status or each.error}" for each in expected.failed_requests]
+    return [each[:200] for each in (errors or printed or failed)[:3]] or expected.missing[-1:]
+
+
+def _write_readme(title: str, key: str, expected: Expectations) -> str:
+    looks_for = "".join(f"- {each}\n" for each in _describe_expectations(expected))
+    missing = "".join(f"- {each}\n" for each in expected.missing)
+    return (
+        _README.format(
+            title=" ".join(title.split()),
+            key=key,
+            looks_for=f"It looks for:\n\n{looks_for}" if not expected.is_empty else "",
+            missing=f"\nWhat the capture lacks:\n\n{missing}" if missing else "",
+        ).rstrip()
+        + "\n"
+    )

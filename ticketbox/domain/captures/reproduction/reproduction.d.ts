@@ -1,0 +1,12 @@
+import type { Page } from '@playwright/test';
+
+export function replayCapture(
+  page: Page,
+  testInfo: { file: string },
+  options?: { unknown?: 'pass' | 'fail' },
+): Promise<{
+  open(path: string): Promise<void>;
+  arrive(path: string): Promise<void>;
+  step(number: number, act: () => Promise<unknown>): Promise<void>;
+  finish(): Promise<void>;
+}>;

@@ -1,0 +1,174 @@
+"""The test of a reproduction: the recorded steps as Playwright Test."""
+
+import re
+from collections.abc import Sequence
+from urllib.parse import SplitResult, urlsplit
+
+import msgspec
+
+from ticketbox.domain.captures.actions import ActionKind
+from ticketbox.domain.captures.capture import Size
+from ticketbox.domain.captures.reproduction.locators import quote, write_locator
+from ticketbox.domain.captures.steps import Step
+
+MAX_LINE = 110
+MAX_REPEAT = 20
+
+_SAMPLES = {
+    "color": "#336699", "date": "2026-01-15", "datetime": "2026-01-15T10:00", "email": "person@example.org",
+    "empty": "", "month": "2026-01", "number": "1", "private": "private-Value-1", "range": "50",
+    "tel": "+1 555 0100", "time": "10:00", "url": "https://example.org/", "week": "2026-W03",
+}  # fmt: skip
+_LENGTHS = {"11–50": 20, "51–200": 100, "200+": 250}
+_PRIVATE_FIELD = "page.locator('input[type=password]').first()"
+_MINOR = {ActionKind.SCROLL, ActionKind.VISIBILITY, ActionKind.RESIZE}
+_CAUSES = {ActionKind.CLICK, ActionKind.KEY, ActionKind.CHANGE, ActionKind.SUBMIT, ActionKind.NAVIGATE}
+# How long after a step the browser still acts because of it, in milliseconds.
+_NAVIGATES = 5_000
+_SUBMITS = 2_000
+_CLICKS = 100
+_MODIFIERS = {"Ctrl": "Control"}
+
+
+class Line(msgspec.Struct, frozen=True):
+    """A step of the test: its comment, and its code, or none if it isn't repeated."""
+
+    step: Step
+    note: str
+    code: str | None
+
+
+def plan_steps(steps: Sequence[Step], page_url: str) -> list[Line]:
+    """Decide what the test does for each recorded step."""
+    lines: list[Line] = []
+    cause: Step | None = None
+    for step in steps:
+        line = _plan_step(step, cause, page_url)
+        lines.append(line)
+        if line.code is not None and step.kind in _CAUSES:
+            cause = step
+    return lines
+
+
+def write_spec(
+    title: str, lines: Sequence[Line], page_url: str, viewport: Size | None, *, closing: Sequence[str]
+) -> str:
+    """Write the test. `closing` are comments before its end: what it expects, or what is missing."""
+    codes = [line.code for line in lines if line.code is not None]
+    starts = bool(codes) and codes[0].startswith("open(")
+    verbs = ["open"] if not starts or any(code.startswith("open(") for code in codes) else []
+    verbs += ["arrive"] if any(code.startswith("arrive(") for code in codes) else []
+    body = [f"  const {{ {', '.join([*verbs, 'step', 'finish'])} }} = await replayCapture(page, testInfo);"]
+    if viewport and viewport.width and viewport.height:
+        body.append(f"  await page.setViewportSize({{ width: {viewport.width}, height: {viewport.height} }});")
+    if not starts:
+        body += ["", "  // The recording begins on this page", _write_call(0, f"open({quote(read_path(page_url))})")]
+    for line in lines:
+        body += ["", f"  // {_comment(f'{line.step.number}. {line.step.words}{line.note}')}"]
+        if line.code is not None:
+            body.append(_write_call(line.step.number, line.code))
+    return "\n".join(
+        [
+            "import { test } from '@playwright/test';",
+            "import { replayCapture } from './reproduction.js';",
+            "",
+            f"test({quote(title)}, async ({{ page }}, testInfo) => {{",
+            *body,
+            "",
+            *(f"  // {_comment(each)}" for each in closing),
+            "  await finish();",
+            "});",
+            "",
+        ]
+    )
+
+
+def read_path(url: str) -> str:
+    """Return an address without its origin."""
+    parts = _split(url)
+    if parts is None or not parts.netloc:
+        return "/"
+    return parts._replace(scheme="", netloc="", path=parts.path or "/").geturl()
+
+
+def _plan_step(step: Step, cause: Step | None, page_url: str) -> Line:
+    since = step.ts - cause.ts if cause is not None else float("inf")
+    kind = step.kind
+    if step.synthetic or kind in _MINOR:
+        return Line(step, "" if step.synthetic else " (not repeated)", None)
+    if kind is ActionKind.NAVIGATE:
+        return _plan_navigation(step, since, page_url)
+    if kind is ActionKind.SUBMIT and since <= _SUBMITS:
+        return Line(step, " (by the step before)", None)
+    if kind is ActionKind.CLICK and cause is not None and cause.kind is ActionKind.KEY and since <= _CLICKS:
+        return Line(step, " (by the key)", None)
+    locator = write_locator(step.target, step.frame)
+    if kind is ActionKind.KEY:
+        return Line(step, "", _write_key(step, locator))
+    if locator is None and step.value_kind == "private":
+        locator = _PRIVATE_FIELD
+    if locator is None:
+        return Line(step, " (the record doesn't say which element; add it here)", None)
+    match kind:
+        case ActionKind.CLICK:
+            count = min(step.repeat, MAX_REPEAT)
+            return Line(step, "", f"{locator}.click({f'{{ clickCount: {count} }}' if count > 1 else ''})")
+        case ActionKind.SUBMIT:
+            return Line(step, "", f"{locator}.evaluate((form) => form.requestSubmit())")
+        case ActionKind.CHANGE if step.value_kind == "option":
+            return Line(step, ": which one isn't recorded", f"{locator}.selectOption({{ index: 1 }})")
+        case ActionKind.CHANGE if step.value_kind == "file":
+            sample = "{ name: 'sample.txt', mimeType: 'text/plain', buffer: Buffer.from('sample') }"
+            return Line(step, ": a sample", f"{locator}.setInputFiles({sample})")
+        case _:
+            note = "" if step.value_kind == "empty" else ": a sample of the same kind"
+            return Line(step, note, f"{locator}.fill({quote(_choose_sample(step.value_kind))})")
+
+
+def _plan_navigation(step: Step, since: float, page_url: str) -> Line:
+    url = _split(step.url or page_url)
+    home = _split(page_url)
+    if url is None or home is None or url.netloc != home.netloc:
+        return Line(step, " (another site; not repeated)", None)
+    verb = "arrive" if since <= _NAVIGATES else "open"
+    return Line(step, "", f"{verb}({quote(read_path(step.url or page_url))})")
+
+
+def _write_key(step: Step, locator: str | None) -> str:
+    *held, key = re.split(r"\+(?=.)", step.key or "Enter")
+    if len(key) == 1 and "Shift" not in held:
+        key = key.lower()
+    keys = quote("+".join([*(_MODIFIERS.get(each, each) for each in held), key]))
+    press = f"{locator}.press({keys})" if locator else f"page.keyboard.press({keys})"
+    if step.repeat == 1:
+        return press
+    times = min(step.repeat, MAX_REPEAT)
+    return f"async () => {{ for (let count = 0; count < {times}; count += 1) await {press}; }}"
+
+
+def _write_call(number: int, code: str) -> str:
+    action = code if code.startswith("async ") else f"() => {code}"
+    line = f"  await step({number}, {action});"
+    if len(line) <= MAX_LINE or code.startswith("async "):
+        return line
+    return f"  await step({number}, () =>\n    {code},\n  );"
+
+
+def _choose_sample(value_kind: str | None) -> str:
+    kind, _, length = (value_kind or "text").partition(" ")
+    if kind in _SAMPLES:
+        return _SAMPLES[kind]
+    text = "Sample"
+    return text if length not in _LENGTHS else f"{text} text ".ljust(_LENGTHS[length], "x")
+
+
+def _comment(text: str) -> str:
+    """Return a text as the content of a comment: one line."""
+    return " ".join(re.sub(r"[\x00-\x1f\x7f\u0085\u2028\u2029]", " ", text).split())
+
+
+def _split(url: str) -> SplitResult | None:
+    try:
+        return urlsplit(url)
+    except ValueError:
+        return None

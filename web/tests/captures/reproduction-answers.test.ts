@@ -1,0 +1,97 @@
+import { describe, expect, it } from 'vitest';
+import {
+  chooseAnswer,
+  comparePaths,
+  listAnswers,
+} from '../../../ticketbox/domain/captures/reproduction/answers.js';
+
+const API = 'https://api.shop.example';
+
+/** A call as the HAR file of a capture has it. */
+function call(path: string, text: string | undefined, more: object = {}, method = 'GET', body = '') {
+  return {
+    _resourceType: 'fetch',
+    startedDateTime: '2026-11-21T09:30:00.000Z',
+    time: 5,
+    request: { method, url: API + path, ...(body && { postData: { text: body } }) },
+    response: { status: 200, headers: [], content: { size: -1, mimeType: 'application/json', text } },
+    ...more,
+  };
+}
+
+function ask(recorded: ReturnType<typeof listAnswers>, path: string, body: string | null = null) {
+  const url = new URL(path, 'http://localhost:3000');
+  const found = chooseAnswer(recorded, body === null ? 'GET' : 'POST', url, body);
+  if (found) found.taken = true;
+  return found?.text;
+}
+
+function post(path: string, body: string, text: string) {
+  return call(path, text, {}, 'POST', body);
+}
+
+describe('recorded answers', () => {
+  it('ignore the origin, and repeat the last one', () => {
+    const recorded = listAnswers([call('/poll', '1'), call('/other', 'x'), call('/poll', '2')]);
+    expect(['/poll', '/poll', '/poll'].map((path) => ask(recorded, path))).toEqual(['1', '2', '2']);
+    expect(ask(recorded, '/poll', 'null')).toBeUndefined();
+    expect(ask(recorded, '/poll/more')).toBeUndefined();
+  });
+
+  it('are those of the most similar call', () => {
+    const recorded = listAnswers([call('/items?page=1', 'first'), call('/items?page=2', 'second')]);
+    expect(['?page=2', '?page=1', '?page=9'].map((query) => ask(recorded, `/items${query}`))).toEqual([
+      'second',
+      'first',
+      'second',
+    ]);
+    expect(ask(recorded, '/items')).toBeUndefined();
+    expect(ask(recorded, '/items?page=2&size=5')).toBeUndefined();
+  });
+
+  it.each([
+    ['{"code":"[redacted]"}', '{"code":17}', true],
+    ['{"code":"SPRING"}', '{"code":"Sample"}', true],
+    ['{"code":"SPRING"}', '{"code":""}', false],
+    ['{"code":"SPRING"}', '{"code":null}', false],
+    ['{"code":"SPRING"}', '{"code":"SPRING","cart":1}', false],
+    ['{"count":2}', '{"count":3}', true],
+    ['{"count":2}', '{"count":-3}', false],
+    ['{"gift":true}', '{"gift":false}', false],
+    ['{"ids":[1,2]}', '{"ids":[4]}', true],
+    ['{"ids":[1,2]}', '{"ids":[]}', false],
+    ['[]', '{}', false],
+    ['name=A&mail=b', 'name=C&mail=d', true],
+    ['name=A&mail=b', 'name=C', false],
+    ['hello', 'other text', true],
+  ])('of a body %s match %s: %s', (recorded, sent, isMatch) => {
+    expect(ask(listAnswers([post('/pay', recorded, 'ok')]), '/pay', sent) === 'ok').toBe(isMatch);
+  });
+
+  it('match ids and what was redacted in a path', () => {
+    expect(comparePaths('/orders/1729/', '/orders/4104')).toBe(2);
+    expect(comparePaths('/orders/%5Bredacted%5D', '/orders/abc')).toBe(2);
+    expect(comparePaths('/orders/1729', '/orders/undefined')).toBeNull();
+    expect(comparePaths('/orders/new', '/orders/old')).toBeNull();
+  });
+
+  it('leave out calls without a complete answer', () => {
+    const response = (status: number, content: object) => ({ response: { status, headers: [], content } });
+    const recorded = listAnswers([
+      call('/policy', undefined),
+      call('/cut', '{', response(200, { text: '{', _omittedReason: 'limit' })),
+      call('/pending', undefined, response(0, {})),
+      { ...call('/page', '<p>'), _resourceType: 'document' },
+      call('/gone', undefined, response(410, {})),
+      call('/done', undefined, response(204, {})),
+      call('/empty', undefined, response(200, { size: 0 })),
+      { ...call('/failed', undefined, response(0, {})), _error: 'net::ERR_FAILED' },
+    ]);
+    expect(recorded.map(({ url, error }) => [url.pathname, error])).toEqual([
+      ['/gone', false],
+      ['/done', false],
+      ['/empty', false],
+      ['/failed', true],
+    ]);
+  });
+});
