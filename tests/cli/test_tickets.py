@@ -487,3 +487,18 @@ def test_next_waits_for_a_ticket(world: World) -> None:
     timer.start()
     assert "Arrived" in read(world, "ticket", "next", "--project", world.project, "--wait", "50")
     timer.join()
+
+
+def test_labels_are_listed_created_renamed_merged_and_deleted(world: World) -> None:
+    assert call(world, "label", "list", world.company).stderr == "No labels.\n"
+    created = call(world, "label", "create", world.company, "shop", "--color", "teal", "--description", "Of the shop")
+    assert created.stdout == "shop  teal\n"
+    world.ticket(labels=["shop", "bug"])
+    assert call(world, "label", "update", "shop", "--name", "store").stdout == "store  teal\n"
+    lines = call(world, "label", "list", world.company).stdout.splitlines()
+    assert [line.split()[:2] for line in lines] == [["LABEL", "COLOR"], ["store", "teal"], ["bug", "green"]]
+    assert call(world, "label", "merge", "bug", "store").exit_code == 0
+    assert json.loads(call(world, "ticket", "list", "--json").stdout)["items"][0]["labels"] == ["store"]
+    assert call(world, "label", "delete", "store").exit_code == 0
+    refused = call(world, "label", "delete", "store")
+    assert (refused.exit_code, "there is no label" in refused.stderr) == (1, True)

@@ -319,3 +319,56 @@ def test_script_in_names_stays_text(chromium: Chromium, world: World) -> None:
         watch.assert_clean(world.box)
 
     chromium.visit(visit)
+
+
+def test_labels_are_created_renamed_merged_and_deleted(chromium: Chromium, world: World) -> None:
+    ticket = world.ticket(labels=["shop", "buy"])
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, world.owner, f"/companies/{world.company}/labels")
+        await page.get_by_role("button", name="Create label").click()
+        dialog = page.get_by_role("dialog")
+        await dialog.get_by_label("Name").fill("Shop")
+        await dialog.get_by_role("button", name="Create label").click()
+        await expect(dialog.get_by_text("to replace one by the other, merge them")).to_be_visible()
+        await dialog.get_by_label("Name").fill("bug")
+        await dialog.get_by_role("radio", name="Red").check()
+        await dialog.get_by_label("Description").fill("It is broken")
+        await dialog.get_by_role("button", name="Create label").click()
+        await expect_message(page, "bug created")
+        rows = page.get_by_role("list", name="Labels").get_by_role("listitem")
+        await expect(rows.filter(has_text="It is broken").locator(".dot")).to_have_attribute(
+            "style", "background: var(--label-red);"
+        )
+        await page.get_by_role("button", name="Edit shop").click()
+        await dialog.get_by_label("Name").fill("store")
+        await dialog.get_by_role("button", name="Save label").click()
+        await expect(page.get_by_role("button", name="Edit store")).to_be_visible()
+        await page.get_by_role("button", name="Merge buy").click()
+        await dialog.get_by_label("Merge into").select_option("store")
+        await confirm(page, "Merge labels")
+        await expect_message(page, "buy merged into store")
+        await page.get_by_role("button", name="Delete bug").click()
+        await confirm(page, "Delete label")
+        await expect(rows).to_have_count(1)
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+    assert ok(world.api.get(f"/tickets/{ticket['id']}"))["labels"] == ["store"]
+    (left,) = ok(world.api.get(f"/companies/{world.company}/labels"))["items"]
+    assert left["name"] == "store"
+
+
+@pytest.mark.long
+def test_member_uses_labels_and_does_not_manage_them(chromium: Chromium, world: World) -> None:
+    world.ticket(labels=["shop"])
+    bob = world.join("Bob")
+
+    async def visit(page: Page) -> None:
+        watch = await open_as(page, bob, f"/companies/{world.company}/labels")
+        await expect(page.get_by_text("Admins can rename, merge and delete labels.")).to_be_visible()
+        await expect(page.get_by_role("button", name="Create label")).to_be_visible()
+        await expect(page.get_by_role("button", name="Edit shop")).to_have_count(0)
+        watch.assert_clean(world.box)
+
+    chromium.visit(visit)

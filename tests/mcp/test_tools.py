@@ -9,7 +9,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from tests.support.mcp_client import GENERATIONS, attach, create_capture, talk
-from tests.support.operation_cases import VERIFICATION, create_comment, start_work
+from tests.support.operation_cases import VERIFICATION, create_comment, create_spare_label, start_work
 from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.mcp import prompts, tools
@@ -31,6 +31,11 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "list_projects": {"company_id": world.company},
         "list_columns": {"project_id": world.project},
         "list_members": {"company_id": world.company},
+        "list_labels": {"company_id": world.company},
+        "create_label": {"company_id": world.company, "name": f"new {mode}", "color": "green"},
+        "update_label": {"label_id": f"new {mode}", "description": "Something new"},
+        "merge_labels": {"label_id": f"new {mode}", "into": create_spare_label(world)},
+        "delete_label": {"label_id": create_spare_label(world)},
         "list_tickets": {"project_id": world.project, "assignee": "me"},
         "search_tickets": {"q": "Spare"},
         "find_similar_tickets": {"ticket_id": ticket},

@@ -213,6 +213,16 @@ CREATE TABLE invitation_project (
   PRIMARY KEY (invitation_id, project_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE label (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  name TEXT NOT NULL COLLATE NOCASE,
+  color TEXT NOT NULL,
+  description TEXT NOT NULL DEFAULT '',
+  UNIQUE (company_id, name)
+) STRICT;
+
 CREATE TABLE mail (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
@@ -652,6 +662,8 @@ CREATE TRIGGER label_added AFTER INSERT ON ticket_label BEGIN
 END;
 
 CREATE INDEX label_by_creation ON ticket_label (label, project_id, status, ticket_id) WHERE project_id IS NOT NULL;
+
+CREATE INDEX label_by_creation_in_company ON label (company_id, id);
 
 CREATE INDEX label_by_priority ON ticket_label (label, project_id, status, priority, ticket_id)
   WHERE project_id IS NOT NULL;

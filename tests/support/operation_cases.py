@@ -77,6 +77,12 @@ def create_spare_column(world: World, project: str | None = None) -> str:
     return ok(world.owner.web.post(path, json={"name": f"Column {next(_numbers)}"}))["id"]
 
 
+def create_spare_label(world: World) -> str:
+    """A label that nobody needs."""
+    path = f"/companies/{world.company}/labels"
+    return ok(world.owner.web.post(path, json={"name": f"spare {next(_numbers)}"}))["id"]
+
+
 def create_spare_session(world: World) -> str:
     """A second session of the owner's."""
     web = world.box.client()
@@ -195,6 +201,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "delivery": insert_delivery(world),
         "question": question["id"],
         "work_session": question["session_id"],
+        "label": create_spare_label(world),
     }
 
 
@@ -271,6 +278,7 @@ NEVER = {
     "delivery": "dlv_zzzzzzzzzzzz",
     "question": "qst_000000000000",
     "work_session": "wrk_000000000000",
+    "label": "lbl_000000000000",
 }
 
 
@@ -429,6 +437,11 @@ CASES: dict[str, Case] = {
     "create_project": Case(lambda w: {**_company(w), "name": "Project"}, ADMIN),
     "update_project": Case(lambda w: {"project_id": w.project, "name": "Project"}, ADMIN),
     "delete_project": Case(_create_empty_project, ADMIN),
+    "list_labels": Case(lambda w: {"company_id": w.company}),
+    "create_label": Case(lambda w: {"company_id": w.company, "name": f"label {next(_numbers)}"}, MEMBER),
+    "update_label": Case(lambda w: {"label_id": create_spare_label(w), "color": "red"}, ADMIN),
+    "merge_labels": Case(lambda w: {"label_id": create_spare_label(w), "into": create_spare_label(w)}, ADMIN),
+    "delete_label": Case(lambda w: {"label_id": create_spare_label(w)}, ADMIN),
     "create_column": Case(lambda w: {"project_id": w.new_project("For columns"), "name": "Column"}, ADMIN),
     "update_column": Case(lambda w: {"column_id": w.columns[0], "name": "First"}, ADMIN),
     "delete_column": Case(_create_empty_column, ADMIN),

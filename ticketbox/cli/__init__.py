@@ -16,6 +16,7 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "token": "ticketbox.cli.tokens:token",
         "ticket": "ticketbox.cli.client.groups:ticket",
         "capture": "ticketbox.cli.client.groups:capture",
+        "label": "ticketbox.cli.client.groups:label",
         "login": "ticketbox.cli.client.login:login",
         "logout": "ticketbox.cli.client.login:logout",
         "agents-md": "ticketbox.cli.client.agents_md:agents_md",

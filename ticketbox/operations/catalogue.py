@@ -18,7 +18,7 @@ from ticketbox.operations.accounts import (
 )
 from ticketbox.operations.captures import annotations, assets, captures, reproduction, screenshots, streams
 from ticketbox.operations.captures import deletion as capture_deletion
-from ticketbox.operations.companies import columns, companies, invitations, members, projects, setup
+from ticketbox.operations.companies import columns, companies, invitations, labels, members, projects, setup
 from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, watchers, webhooks
 from ticketbox.operations.tickets import (
@@ -53,6 +53,7 @@ MODULES = (
     columns,
     members,
     invitations,
+    labels,
     lists,
     tickets,
     archiving,

@@ -246,6 +246,8 @@ NOUNS = {
     "notification_id": "notification",
     "webhook_id": "webhook",
     "delivery_id": "delivery",
+    "label_id": "label",
+    "into": "label",
 }
 # A work session's id has the name that a web session's has elsewhere.
 OTHER_NOUNS = {("decide_approval", "session_id"): "work_session"}
@@ -294,7 +296,7 @@ def reach(declared: Operation, slot: Slot, whose: str) -> bool:
         return True
     if not isinstance(declared.scope, Scope) or slot.noun == "user":
         return False  # a session isn't restricted, and neither are people
-    return whose != "outside" or slot.noun != "company"
+    return whose != "outside" or slot.noun not in {"company", "label"}
 
 
 @EACH

@@ -1,4 +1,4 @@
-"""`ticketbox ticket` and `ticketbox capture`. Their commands load the registry, so each loads when it is called."""
+"""`ticketbox ticket`, `label` and `capture`. Their commands load the registry, so each loads when it is called."""
 
 import click
 
@@ -41,6 +41,24 @@ def ticket() -> None:
 )
 def capture() -> None:
     """Show the capture of a ticket, and save its requests, its picture, or a test that reproduces it.
+
+    Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. The exit
+    statuses are those of `ticketbox ticket`.
+    """
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "list": "ticketbox.cli.client.labels:list_",
+        "create": "ticketbox.cli.client.labels:create",
+        "update": "ticketbox.cli.client.labels:update",
+        "merge": "ticketbox.cli.client.labels:merge",
+        "delete": "ticketbox.cli.client.labels:delete",
+    },
+)
+def label() -> None:
+    """List and change the labels of a company's tickets.
 
     Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. The exit
     statuses are those of `ticketbox ticket`.

@@ -111,3 +111,21 @@ def format_age(time: str) -> str:
 def format_count(count: int, noun: str) -> str:
     """Format a number of things: "1 error", "3 errors"."""
     return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def print_page(
+    page: Mapping[str, Any],
+    noun: str,
+    names: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    *,
+    flexible: int,
+    styles: Sequence[Style],
+) -> None:
+    """Print the rows of a list's page as a table, or that there are none, and how to get the next page."""
+    if not rows:
+        click.echo(escape_line(page.get("note") or f"No {noun}."), err=True)
+        return
+    print_table(names, rows, flexible=flexible, styles=styles)
+    if page["next_cursor"]:
+        click.echo(f"There are more: add --cursor {page['next_cursor']}", err=True)

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-import click
 import httpx2
 
 from ticketbox.cli.client.captures import print_capture
@@ -14,7 +13,7 @@ from ticketbox.cli.client.terminal import (
     escape_text,
     format_age,
     print_line,
-    print_table,
+    print_page,
     style,
 )
 
@@ -31,9 +30,6 @@ def get_name(ticket: Json) -> str:
 
 def _print_tickets(response: httpx2.Response, _: Json) -> None:
     page: Json = decode_body(response)
-    if not page["items"]:
-        click.echo(escape_line(page.get("note") or "No tickets."), err=True)
-        return
     rows = [
         [
             get_name(each),
@@ -46,9 +42,7 @@ def _print_tickets(response: httpx2.Response, _: Json) -> None:
         ]
         for each in page["items"]
     ]
-    print_table(_COLUMNS, rows, flexible=1, styles=_STYLES)
-    if page["next_cursor"]:
-        click.echo(f"There are more: add --cursor {page['next_cursor']}", err=True)
+    print_page(page, "tickets", _COLUMNS, rows, flexible=1, styles=_STYLES)
 
 
 def _read_ticket(server: Server, given: Json, _: Json) -> httpx2.Response:

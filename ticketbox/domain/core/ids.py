@@ -40,6 +40,7 @@ class Prefix(StrEnum):
     QUESTION = "qst_"
     VERIFICATION = "ver_"
     SECURITY_EVENT = "sec_"
+    LABEL = "lbl_"
 
 
 def generate_id(prefix: Prefix) -> str:

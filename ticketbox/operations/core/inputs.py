@@ -35,8 +35,13 @@ CommentBody = Annotated[
     Meta(min_length=1, max_length=50_000, description="Markdown.", examples=["Fixed on `main`."]),
     _TEXT,
 ]
-Label = Annotated[str, Meta(min_length=1, max_length=MAX_LABEL, examples=["checkout"]), Line]
+Label = Annotated[
+    str, Meta(min_length=1, max_length=MAX_LABEL, description="A label's name.", examples=["checkout"]), Line
+]
 Labels = Annotated[list[Label], Meta(max_length=20, description="Labels are compared without case.")]
+LabelDescription = Annotated[
+    str, Meta(max_length=200, description="What the label is for, in one line; may be empty."), match_whole(rf"{_ANY}*")
+]
 Branch = Annotated[
     str,
     Meta(

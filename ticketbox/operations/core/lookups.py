@@ -42,6 +42,7 @@ CaptureId = Annotated[Id, Meta(description="A capture's id.")]
 AssetId = Annotated[Id, Meta(description="A stored file's id: a screenshot or an attachment.")]
 CommentId = Annotated[Id, Meta(description="A comment's id.")]
 AppId = Annotated[Id, Meta(description="A connected app's id.")]
+LabelId = Annotated[Reference, Meta(description="A label's id or name.")]
 DeliveryId = Annotated[Id, Meta(description="A delivery's id.")]
 InvitationId = Annotated[Id, Meta(description="An invitation's id.")]
 NotificationId = Annotated[Id, Meta(description="A notification's id.")]
@@ -132,6 +133,19 @@ def list_ticket_candidates(tx: Read, actor: Actor, key: TicketKey) -> list[Candi
     """List the tickets with a key that the caller can access; without any, one that only the owner can see."""
     candidates = ticket_keys.find_by_key(tx, actor.viewer, key.project, key.number)
     return [candidate for candidate in candidates if candidate.within] or candidates[:1]
+
+
+def find_writable_company(actor: Actor, text: str, least: Role = Role.MEMBER) -> Membership:
+    """Find the caller's membership in a company to write to, by its id or name.
+
+    Raises NotFound, InvalidRequest for a name, or Forbidden if the token's restriction doesn't include the company or
+    the role is below `least`.
+    """
+    company_id = resolve_company_id(actor, text)
+    excluded = set(actor.memberships) - set(actor.permitted_memberships)
+    if any(each.company_id == company_id for each in excluded):
+        raise Forbidden("this token's restriction doesn't include the company")
+    return find_membership(actor, company_id, least)
 
 
 def find_membership(actor: Actor, public_id: str, least: Role = Role.VIEWER) -> Membership:

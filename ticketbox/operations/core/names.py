@@ -63,6 +63,16 @@ def resolve_user_id(tx: Read, actor: Actor, text: str, project: int | None = Non
     return _choose(field, "member", names.list_people(tx, actor.viewer, project), text).id
 
 
+def resolve_label_id(tx: Read, actor: Actor, text: str, company: int | None = None, field: str = "label_id") -> str:
+    """Return the id of the label that an id or a name means: a name in a company, if one is given.
+
+    Raises InvalidRequest for a name.
+    """
+    if _is_id(Prefix.LABEL, text):
+        return text
+    return _choose(field, "label", names.list_labels(tx, actor.viewer, company), text).id
+
+
 def explain_empty_list(tx: Read, actor: Actor, **filters: str | None) -> str | UnsetType:
     """Say which of a list's filters names something that the caller can't see; UNSET if none does.
 
@@ -111,7 +121,7 @@ def _choose(field: str, noun: str, listed: list[NamedRow], text: str) -> NamedRo
     raise InvalidField(field, f"there is no {noun} {shown} here{known}", valid=valid)
 
 
-_PLURALS = {"company": "companies", "project": "projects", "column": "columns", "member": "members"}
+_PLURALS = {"company": "companies", "project": "projects", "column": "columns", "member": "members", "label": "labels"}
 
 
 def _list_nearest(wanted: str, listed: list[NamedRow]) -> list[str]:

@@ -27,7 +27,7 @@ from ticketbox.operations.tickets.gates import check_gates
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
 from ticketbox.operations.tickets.placing import choose_column, place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
-from ticketbox.store.companies import columns
+from ticketbox.store.companies import columns, labels
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.events import watchers
@@ -105,6 +105,7 @@ def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: st
 
 def insert_ticket(tx: Write, actor: Actor, row: VisibleRow, new: NewTicket) -> tuple[VisibleRow, Ticket]:
     """Store a new ticket and its event. Returns the ticket's row and the ticket."""
+    new = msgspec.structs.replace(new, labels=labels.ensure_labels(tx, row.company, new.labels))
     key, public_id = tickets.insert_ticket(tx, new, bylines.ensure_byline(tx, actor))
     if new.source_url is not None:
         similar.insert_fingerprints(tx, key, filter(None, [fingerprint_page(new.source_url)]))
@@ -161,9 +162,9 @@ def update_ticket(tx: Write, actor: Actor, args: UpdateTicket) -> Ticket:
         fields["title"] = fields["title"].strip()
     if fields.get("due_on") is not None:
         fields["due_on"] = fields["due_on"].isoformat()
-    if "labels" in fields:
-        fields["labels"] = normalize_labels(fields["labels"])
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
+    if "labels" in fields:
+        fields["labels"] = labels.ensure_labels(tx, row.company, normalize_labels(fields["labels"]))
     before = load_ticket(tx, actor, state.id)
     changes = {name: value for name, value in fields.items() if getattr(before, name) != value}
     target = None if args.resolved is UNSET else choose_column(tx, row, state, resolved=args.resolved)

@@ -32,6 +32,7 @@ from ticketbox.operations.tickets.ticket_detail import GetTicket, TicketDetail, 
 from ticketbox.operations.work.claims import StartWork, start_work
 from ticketbox.operations.work.leases import LeaseMinutes, Run
 from ticketbox.store.companies import columns, projects
+from ticketbox.store.companies.labels import ensure_labels
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write
@@ -121,7 +122,8 @@ def send_to_agent(tx: Write, actor: Actor, args: SendToAgent) -> Ticket:
     """Add the project's agent label to a ticket, and move it to the top of the first column of kind `todo`."""
     row, state = find_writable_ticket(tx, actor, args.ticket_id, args.expected_version)
     before = load_ticket(tx, actor, state.id)
-    labels = normalize_labels([*before.labels, projects.load_agent_label(tx, row.project)])
+    agent_label = ensure_labels(tx, row.company, [projects.load_agent_label(tx, row.project)])
+    labels = normalize_labels([*before.labels, *agent_label])
     column = columns.find_first_of_kind(tx, row.project, ColumnKind.TODO)
     is_placed = column is None or (column == state.column and positions.is_on_top(tx, column, row.key))
     if labels == before.labels and is_placed:

@@ -40,6 +40,19 @@ def list_columns(tx: Read, viewer: Viewer, project: int | None) -> list[NamedRow
     return [NamedRow(*row) for row in tx.fetch_all(SELECT_COLUMNS, {**viewer, "project": project})]
 
 
+SELECT_LABELS = """
+SELECT l.public_id, l.name, '', co.name
+FROM member m JOIN company co ON co.id = m.company_id JOIN label l ON l.company_id = co.id
+WHERE m.user_id = :user AND (:pinned IS NULL OR m.company_id = :pinned) AND (:company IS NULL OR co.id = :company)
+ORDER BY l.id
+"""
+
+
+def list_labels(tx: Read, viewer: Viewer, company: int | None) -> list[NamedRow]:
+    """List the labels of a company, or of all companies that the caller can access."""
+    return [NamedRow(*row) for row in tx.fetch_all(SELECT_LABELS, {**viewer, "company": company})]
+
+
 SELECT_PEOPLE = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT DISTINCT u.public_id, u.name, u.email, u.email

@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 
+from ticketbox.domain.companies.labels import LabelColor
 from ticketbox.domain.companies.project_keys import propose_keys
 from ticketbox.domain.companies.records import ColumnKind, derive_column_kind
 
@@ -14,6 +15,8 @@ TICKET_KEYS = 14
 WATCHERS = 23
 THUMBNAILS = 18
 ACTIONS = 21
+LABELS = 28
+_COLORS = msgspec.json.encode(list(LabelColor)).decode()
 
 
 def complete_record(schema: int, table: str, row: dict[str, Any]) -> None:
@@ -62,6 +65,19 @@ UNION SELECT ticket_id, user_id FROM ticket_assignee WHERE ticket_id > :first
 UNION SELECT c.ticket_id, b.user_id FROM comment c JOIN byline b ON b.id = c.created_by WHERE c.ticket_id > :first
 """
 
+# The colors as `choose_color` gives them to a company's first labels, in the order of their first tickets.
+ADD_LABELS = f"""
+INSERT INTO label (public_id, company_id, name, color)
+SELECT 'lbl_' || lower(hex(randomblob(6))), company_id, name,
+  json_extract('{_COLORS}', '$[' || ((row_number() OVER (PARTITION BY company_id ORDER BY first, name) - 1)
+    % json_array_length('{_COLORS}')) || ']')
+FROM (
+  SELECT p.company_id AS company_id, l.label AS name, min(l.ticket_id) AS first
+  FROM ticket_label l JOIN ticket t ON t.id = l.ticket_id JOIN project p ON p.id = t.project_id
+  WHERE l.ticket_id > :first GROUP BY p.company_id, l.label
+)
+"""
+
 
 NUMBER_TICKETS = """
 UPDATE ticket SET number = n.number
@@ -92,3 +108,5 @@ def complete_tickets(schema: int, connection: sqlite3.Connection, first: int) ->
         connection.execute(RELEASE_CLAIMS, {"first": first})
     if schema < WATCHERS:
         connection.execute(ADD_WATCHERS, {"first": first})
+    if schema < LABELS:
+        connection.execute(ADD_LABELS, {"first": first})

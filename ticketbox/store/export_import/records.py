@@ -27,6 +27,7 @@ TABLES: dict[str, str] = {
     "user": "",
     "byline": "",
     "company": "id = :company",
+    "label": "company_id = :company",
     "project": "company_id = :company",
     "board_column": f"project_id IN {_PROJECTS}",
     "project_key": "company_id = :company",
@@ -174,8 +175,8 @@ def import_records(connection: sqlite3.Connection, reader: ArchiveReader, report
         counts[table] = importer.import_table(table, report)
     report("indexing words", 0)
     first = importer.offsets["ticket"]
-    earlier_exports.complete_tickets(reader.manifest.schema, connection, first)
     connection.execute(INSERT_LABELS, (first,))
+    earlier_exports.complete_tickets(reader.manifest.schema, connection, first)
     connection.execute(DELETE_INDEXED, (first,))
     connection.execute(INSERT_INDEXED, (first,))
     report("checking foreign keys", 0)

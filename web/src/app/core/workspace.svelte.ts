@@ -75,13 +75,6 @@ class Workspace {
     return this.#columns[project];
   }
 
-  /** Load the labels of the 100 last updated tickets, in a project or in all. */
-  async loadLabels(project?: string): Promise<string[]> {
-    const query = { project_id: project, status: 'all' as const, sort: '-updated' as const, limit: 100 };
-    const page = await unwrap(api.GET('/tickets', { params: { query } }));
-    return [...new Set(page.items.flatMap((each) => each.labels))].sort((a, b) => a.localeCompare(b));
-  }
-
   /** Whether the signed-in user has at least this role in a company. */
   hasRole(company: string | undefined, minimum: 'member' | 'admin' | 'owner'): boolean {
     const ranks = ['viewer', 'member', 'admin', 'owner'];

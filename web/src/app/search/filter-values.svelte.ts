@@ -1,4 +1,5 @@
 import type { Filter } from '../core/boot';
+import { companyLabels } from '../companies/labels/company-labels.svelte';
 import { workspace } from '../core/workspace.svelte';
 import type { Value } from './completion';
 
@@ -6,7 +7,6 @@ const MAX_PROJECTS = 10;
 
 /** Values for filters that the server does not list: the user's people, labels, projects and columns. */
 class FilterValues {
-  #labels = $state.raw<string[]>([]);
   #requested = new Set<Filter['takes']>();
 
   /** The loaded values for a kind of filter. */
@@ -19,7 +19,11 @@ class FilterValues {
             .map(({ name, email }) => ({ value: name, hint: email })),
         );
       case 'label':
-        return this.#labels.map((value) => ({ value }));
+        return distinct(
+          workspace.companies
+            .flatMap(({ id }) => companyLabels.list(id))
+            .map(({ name, description }) => ({ value: name, hint: description || undefined })),
+        );
       case 'project':
         return distinct(
           workspace.projects.map(({ name, company_id }) => ({
@@ -49,7 +53,7 @@ class FilterValues {
       case 'person':
         return Promise.all(workspace.companies.map(({ id }) => workspace.loadMembers(id)));
       case 'label':
-        return (this.#labels = await workspace.loadLabels());
+        return Promise.all(workspace.companies.map(({ id }) => companyLabels.load(id)));
       case 'column':
         return Promise.all(
           workspace.projects.slice(0, MAX_PROJECTS).map(({ id }) => workspace.loadColumns(id)),

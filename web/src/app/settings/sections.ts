@@ -11,6 +11,7 @@ import Settings from '@lucide/svelte/icons/settings';
 import ShieldCheck from '@lucide/svelte/icons/shield-check';
 import SquareKanban from '@lucide/svelte/icons/square-kanban';
 import Sun from '@lucide/svelte/icons/sun';
+import Tag from '@lucide/svelte/icons/tag';
 import User from '@lucide/svelte/icons/user';
 import Users from '@lucide/svelte/icons/users';
 import type { Component } from 'svelte';
@@ -40,6 +41,7 @@ export const COMPANY_SECTIONS: Section[] = [
   { id: 'members', label: 'Members', icon: Users },
   { id: 'invitations', label: 'Invitations', icon: Mail, admin: true },
   { id: 'projects', label: 'Projects', icon: SquareKanban },
+  { id: 'labels', label: 'Labels', icon: Tag },
   { id: 'agents', label: 'Agents', icon: Bot },
   { id: 'limits', label: 'Limits', icon: Gauge, admin: true },
   { id: 'webhooks', label: 'Webhooks', icon: Send, admin: true },

@@ -1,4 +1,5 @@
 import type { Event, Ticket } from '../../../../generated/api';
+import { changesTickets } from '../../companies/labels/company-labels.svelte';
 import { api, unwrap } from '../../core/client';
 import { Problem } from '../../core/problem';
 import { toasts } from '../../core/toasts.svelte';
@@ -90,7 +91,10 @@ export class Board extends BoardModel {
 
   /** Handle an event of the event stream. Several events of one ticket within a moment become one request. */
   handleEvent(event: Event): void {
-    if (event.type.startsWith('column.') && event.project_id === this.project) {
+    if (
+      (event.type.startsWith('column.') && event.project_id === this.project) ||
+      changesTickets(event, workspace.project(this.project)?.company_id)
+    ) {
       void this.load().catch((error) => toasts.showError(error));
     } else if (event.ticket_id && (event.project_id === this.project || this.find(event.ticket_id))) {
       this.#changed.add(event.ticket_id);

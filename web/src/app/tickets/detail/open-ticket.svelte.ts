@@ -9,6 +9,7 @@ import type {
   Verification,
   WorkSession,
 } from '../../../../generated/api';
+import { changesTickets } from '../../companies/labels/company-labels.svelte';
 import { api, unwrap, fetchAll } from '../../core/client';
 import { Problem } from '../../core/problem';
 import { workspace } from '../../core/workspace.svelte';
@@ -94,7 +95,7 @@ export class OpenTicket {
 
   handleEvent(event: Event): void {
     const isDeleted = event.type === 'ticket.deleted' && event.data['ticket_id'] === this.id;
-    if (event.ticket_id !== this.id && !isDeleted) return;
+    if (event.ticket_id !== this.id && !isDeleted && !changesTickets(event, this.ticket?.company_id)) return;
     if (event.type === 'annotations.saved') this.annotationSaves += 1;
     void this.refresh();
   }
