@@ -61,6 +61,9 @@ def test_very_long_response_is_complete(world: World) -> None:
     assert answer.headers["content-encoding"] == "gzip"
     assert len(answer.content) > 150_000
     assert len(answer.json()["items"]) == 20
+    plain = world.api.get("/tickets", headers={"Accept-Encoding": "identity"})
+    assert plain.content == answer.content
+    assert int(plain.headers["content-length"]) == len(plain.content)
 
 
 def test_response_with_an_etag_is_not_compressed(world: World) -> None:

@@ -5,6 +5,7 @@ Only answers marked with `allow_compression` are compressed.
 
 import asyncio
 import zlib
+from collections.abc import Callable
 
 from ticketbox.edge.asgi import Message, Scope, Send, get_header, list_accepted_encodings
 
@@ -27,9 +28,10 @@ def wrap_send(scope: Scope, send: Send) -> Send:
     If-Match. Requests from other sites' pages aren't either, because such a page can submit guesses and measure.
     """
     delayed_start: Message | None = None
+    compress: Callable[[bytes, bool], bytes] | None = None
 
     async def send_compressed(message: Message) -> None:
-        nonlocal delayed_start
+        nonlocal delayed_start, compress
         if message["type"] == "http.response.start":
             if not _is_compressible(scope, message):
                 await send(message)
@@ -39,21 +41,23 @@ def wrap_send(scope: Scope, send: Send) -> Send:
                 delayed_start = message
             else:
                 await send(message)
-        elif delayed_start is None:
-            await send(message)
-        else:
-            start, delayed_start = delayed_start, None
-            if not message.get("more_body", False):
-                body: bytes = message["body"]
-                is_long = len(body) > _LONG_BYTES
-                message["body"] = await asyncio.to_thread(_compress, body) if is_long else _compress(body)
-                start["headers"] = [
-                    *(each for each in start["headers"] if each[0] != b"content-length"),
-                    (b"content-length", str(len(message["body"])).encode()),
-                    (b"content-encoding", b"gzip"),
-                ]
+            return
+        more = message.get("more_body", False)
+        start, delayed_start = delayed_start, None
+        if start is not None:
+            compress = _create_compressor()
+        if compress is not None:
+            body: bytes = message["body"]
+            is_long = len(body) > _LONG_BYTES
+            message["body"] = await asyncio.to_thread(compress, body, not more) if is_long else compress(body, not more)
+        if start is not None:
+            start["headers"] = [
+                *(each for each in start["headers"] if each[0] != b"content-length"),
+                *([] if more else [(b"content-length", str(len(message["body"])).encode())]),
+                (b"content-encoding", b"gzip"),
+            ]
             await send(start)
-            await send(message)
+        await send(message)
 
     return send_compressed
 
@@ -69,6 +73,12 @@ def _is_compressible(scope: Scope, start: Message) -> bool:
     )
 
 
-def _compress(body: bytes) -> bytes:
-    compressor = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
-    return compressor.compress(body) + compressor.flush()
+def _create_compressor() -> Callable[[bytes, bool], bytes]:
+    """Return a function that compresses the parts of a body in order; its second argument says which is the last."""
+    stream = zlib.compressobj(_LEVEL, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+
+    def compress(part: bytes, last: bool) -> bytes:
+        compressed = stream.compress(part)
+        return compressed + stream.flush() if last else compressed
+
+    return compress
