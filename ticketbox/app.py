@@ -18,7 +18,7 @@ from ticketbox.edge.edge import Edge
 from ticketbox.edge.site import Site
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.routes import build_routes
-from ticketbox.jobs import backups, client_metadata, housekeeping, search_merge, systemd, webhooks
+from ticketbox.jobs import backups, client_metadata, command_log, housekeeping, search_merge, systemd, webhooks
 from ticketbox.jobs.backups import BackupPlan
 from ticketbox.jobs.email import delivery
 from ticketbox.mcp.endpoint import Endpoint
@@ -97,6 +97,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         appliance = Appliance(settings, services)
         running = [
             asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
+            asyncio.create_task(command_log.run(services, stopping)),
             asyncio.create_task(search_merge.run(services, stopping)),
             asyncio.create_task(backups.run(_plan_backups(settings), services, stopping)),
             asyncio.create_task(webhooks.run(services, stopping, settings.max_deliveries)),

@@ -29,7 +29,7 @@ from ticketbox.edge import addresses, edge
 from ticketbox.edge.edge import _SECURITY_HEADERS
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
-from ticketbox.operations.accounts import profile, sessions
+from ticketbox.operations.accounts import confirmation, profile, sessions
 from ticketbox.operations.captures import assets, preparation
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
@@ -116,7 +116,7 @@ def test_limits_page_matches_the_code() -> None:
             f"{bucket_limit(sessions, 'sign-in-strangers')} a minute",
         "attempts to sign in to one account, with a known device":
             f"{bucket_limit(sessions, 'sign-in-device')} a minute",
-        "attempts to confirm or change one's password": f"{bucket_limit(profile, 'password')} a minute",
+        "attempts to confirm or change one's password": f"{bucket_limit(confirmation, 'password')} a minute",
         "new email addresses of an account": f"{bucket_limit(profile, 'address')} a minute",
         "attempts to set up, from an address": f"{bucket_limit(setup.check_key_and_hash_password, 'set-up')} a minute",
         "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",

@@ -1,6 +1,7 @@
 """Security events: recorded for the account, in the log, in the audit log; and devices that stay known."""
 
 import configparser
+import os
 import re
 import shutil
 import subprocess
@@ -112,12 +113,13 @@ def test_documented_filter_finds_refused_sign_ins_only(world: World, tmp_path: P
     assert "nobody@example.org" not in lines
     journal = "".join(f"{line[:24]} host ticketbox[7]: {line}\n" for line in lines.splitlines())
     assert find_addresses(filter_.read_text(), journal) == [address, address]
-    if shutil.which("fail2ban-regex"):
-        text = lines.encode("utf-8")
-        (tmp_path / "log").write_bytes(text)
-        asked = ["fail2ban-regex", "--out", "ip", str(tmp_path / "log"), str(filter_)]
-        done = subprocess.run(asked, capture_output=True, text=True, check=False)
-        assert done.stdout.split() == [address, address], done.stdout + done.stderr
+    if shutil.which("fail2ban-regex") is None:
+        assert "CI" not in os.environ, "fail2ban isn't installed"
+        pytest.skip("fail2ban isn't installed: its expression was tried, but not the program")
+    (tmp_path / "log").write_bytes(lines.encode("utf-8"))
+    asked = ["fail2ban-regex", "--out", "ip", str(tmp_path / "log"), str(filter_)]
+    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    assert done.stdout.split() == [address, address], done.stdout + done.stderr
 
 
 def find_addresses(filter_: str, lines: str) -> list[str]:

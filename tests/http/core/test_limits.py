@@ -10,7 +10,7 @@ import httpx
 import pytest
 
 from tests.support.operation_cases import WRITING, Stage, draw_address
-from tests.support.server import PASSWORD, Person, World, expect_error, ok, run_server
+from tests.support.server import PASSWORD, Person, World, eventually, expect_error, ok, run_server
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.core.limits import RateLimiter
 
@@ -247,7 +247,12 @@ def test_guessing_invitation_links_is_throttled(world: World) -> None:
 
 def test_guessing_the_current_password_is_throttled_per_account(world: World) -> None:
     given = {"current_password": "wrong password", "new_password": "a better one"}
+    mark, address = world.box.log_size(), world.owner.web.headers["x-forwarded-for"]
     until_slowed(lambda _: world.owner.web.post("/profile/password", json=given), 403, after=10)
+    read_retry_after(world.owner.web.post("/session/confirmation", json={"current_password": PASSWORD}))
+    for action in ("password_change", "password_check"):
+        line = f"security action={action} outcome=limited address={address} user={world.owner.id} via=web"
+        eventually(lambda line=line: line in world.box.log_after(mark))
 
 
 def test_ipv6_network_counts_as_one_address(world: World) -> None:

@@ -6,14 +6,14 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords
-from ticketbox.domain.accounts.security_events import SecurityAction
+from ticketbox.domain.accounts.security_events import Outcome, SecurityAction
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.problems import Forbidden
+from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.problems import Forbidden, RateLimited
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access
-from ticketbox.operations.accounts.security_events import record_security_event, report_refusal
+from ticketbox.operations.accounts.security_events import log_security_event, record_security_event, report_refusal
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Secret
 from ticketbox.operations.core.registry import operation
@@ -44,9 +44,18 @@ async def check_confirmation(services: Services, actor: Actor, args: WithPasswor
     return True
 
 
+def limit_password_attempts(services: Services, actor: Actor, action: SecurityAction, context: RequestContext) -> None:
+    """Limit the attempts with an account's password, and log those that are refused. Raises RateLimited."""
+    try:
+        services.limit(actor.user, "password", 10, "too many attempts with the current password")
+    except RateLimited:
+        log_security_event(action, Outcome.LIMITED, context.address, actor.user_id, Via.WEB, {})
+        raise
+
+
 async def check_current_password(services: Services, actor: Actor, password: str, context: RequestContext) -> None:
     """Check the caller's password. Raises Forbidden if it is wrong, and RateLimited."""
-    services.limit(actor.user, "password", 10, "too many attempts with the current password")
+    limit_password_attempts(services, actor, SecurityAction.PASSWORD_CHECK, context)
     account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.share)
     stored = None if account is None else account.password_hash
     if not await services.passwords.run((context.network,), passwords.verify_password, stored, password):

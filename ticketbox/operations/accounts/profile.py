@@ -15,7 +15,7 @@ from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, 
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access, RoleName
 from ticketbox.operations.accounts.address_changes import change_address, request_address
-from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
+from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation, limit_password_attempts
 from ticketbox.operations.accounts.security_events import queue_notice, record_account_change, report_refusal
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
@@ -217,7 +217,7 @@ async def hash_new_password(
     services: Services, actor: Actor, args: ChangePassword, context: RequestContext
 ) -> NewPassword:
     """Check the current password and hash the new one. Raises RateLimited."""
-    services.limit(actor.user, "password", 10, "too many attempts with the current password")
+    limit_password_attempts(services, actor, SecurityAction.PASSWORD_CHANGE, context)
     account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.share)
     stored = None if account is None else account.password_hash
     is_right = await services.passwords.run(

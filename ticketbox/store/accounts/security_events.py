@@ -91,6 +91,35 @@ def list_security_events(tx: Read, user: int, before: int, limit: int) -> list[t
     ]
 
 
+class CommandEvent(NamedTuple):
+    """What a command on the server's machine did to an account."""
+
+    key: int
+    action: SecurityAction
+    outcome: Outcome
+    user_id: str
+    data: dict[str, Any]
+
+
+SELECT_COMMAND_EVENTS = """
+SELECT e.id, e.action, e.outcome, u.public_id, e.data FROM security_event e JOIN user u ON u.id = e.user_id
+WHERE e.id > ? AND e.via = 'cli' ORDER BY e.id LIMIT 1000
+"""
+
+
+def list_command_events(tx: Read, after: int) -> list[CommandEvent]:
+    """List what commands did after a key, oldest first."""
+    return [
+        CommandEvent(key, SecurityAction(action), Outcome(outcome), user_id, msgspec.json.decode(data))
+        for key, action, outcome, user_id, data in tx.fetch_all(SELECT_COMMAND_EVENTS, (after,))
+    ]
+
+
+def find_newest_key(tx: Read) -> int:
+    """Find the key of the newest security event; 0 if there is none."""
+    return tx.fetch_value("SELECT ifnull(max(id), 0) FROM security_event")
+
+
 SELECT_NEW_DEVICES = """
 SELECT count(*) FROM (
   SELECT at FROM security_event
