@@ -139,6 +139,10 @@ def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: Worl
         await page.get_by_role("option", name="Ann").click()
         await page.keyboard.press("Escape")
         await expect(page.get_by_role("option")).to_have_count(0)
+        await dialog.get_by_role("button", name="Due date").click()
+        await page.get_by_role("combobox").fill("2031-03-04")
+        await page.get_by_role("option", name="Add “2031-03-04”").click()
+        await expect(dialog.get_by_role("button", name="Due date: Mar 4, 2031")).to_be_visible()
         await assert_accessible(page)
         file = {"name": "note.txt", "mimeType": "text/plain", "buffer": b"see"}
         await dialog.locator("input[type=file]").set_input_files([file])  # type: ignore[list-item]
@@ -157,8 +161,9 @@ def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: Worl
 
     use(chromium, world.owner, f"/projects/{world.project}", write)
     (made,) = ok(world.api.get("/tickets"))["items"]
-    assert (made["priority"], sorted(made["labels"]), made["description"]) == (
+    assert (made["priority"], made["due_on"], sorted(made["labels"]), made["description"]) == (
         "high",
+        "2031-03-04",
         ["cart", "ui"],
         "Put *anything* in.",
     )

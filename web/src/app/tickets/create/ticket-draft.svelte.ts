@@ -12,6 +12,8 @@ interface Fields {
   /** Null: the project's first column. */
   column: string | null;
   assignees: string[];
+  /** A day, such as "2026-12-24". */
+  due_on: string | null;
 }
 
 const EMPTY: Fields = {
@@ -21,6 +23,7 @@ const EMPTY: Fields = {
   labels: [],
   column: null,
   assignees: [],
+  due_on: null,
 };
 
 /** A ticket that is being written. The browser tab keeps the text of one for each project. */
@@ -66,9 +69,9 @@ export class TicketDraft {
 
   /** Create the ticket and assign people. Raises Problem only if there is no ticket. */
   async create(): Promise<Ticket> {
-    const { title, description, priority, labels, assignees } = this.fields;
+    const { title, description, priority, labels, assignees, due_on } = this.fields;
     const header = { 'Idempotency-Key': this.#idempotencyKey };
-    const body = { column_id: this.columnId, title: title.trim(), description, priority, labels };
+    const body = { column_id: this.columnId, title: title.trim(), description, priority, labels, due_on };
     const ticket = await unwrap(api.POST('/tickets', { params: { header }, body }));
     await Promise.all(
       assignees.map((user) =>
