@@ -39,7 +39,7 @@ def main() -> None:
         capture = msgspec.convert(envelope, Envelope)
         args = CreateCapture(capture, screenshot=picture, console=parts["console"], network=parts["network"])
         started = time.process_time()
-        process_capture(args, None, CapturePolicy(Bodies.ON, [], Actions.ON), "https://tickets.example")
+        process_capture(args, None, CapturePolicy(Bodies.ON, [], Actions.ON, 0), "https://tickets.example")
         return time.process_time() - started
 
     def least(measure: Callable[[], float]) -> float:

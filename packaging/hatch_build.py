@@ -17,7 +17,8 @@ from typing import Any
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 INPUTS = (
-    "web/src", "web/build", "web/index.html", "web/package.json", "web/package-lock.json", "web/.npmrc",
+    "web/src", "web/build", "web/index.html", "web/replay.html", "web/package.json",
+    "web/package-lock.json", "web/.npmrc",
     "web/svelte.config.js", "web/vite.config.ts", "web/vite.extension.config.ts", "ticketbox/__init__.py",
     "ticketbox/http/pages/templates/tokens.css", "ticketbox/domain/captures/redaction/rules.json",
 )  # fmt: skip

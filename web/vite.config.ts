@@ -24,6 +24,7 @@ export default defineConfig({
     assetsInlineLimit: 0, // the Content Security Policy allows no data: URLs for scripts and styles
     reportCompressedSize: false,
     rolldownOptions: {
+      input: ['index.html', 'replay.html'],
       output: {
         codeSplitting: {
           groups: [{ name: 'shell', test: (id) => SHELL.some((each) => each.test(id)) }],

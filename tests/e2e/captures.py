@@ -1,5 +1,6 @@
 """Captures for the tests of the capture viewer."""
 
+import gzip
 import io
 from typing import Any
 
@@ -46,7 +47,11 @@ def action(seq: int, kind: str, **more: Any) -> Json:
 
 
 def capture_on(world: World, **given: Any) -> dict[str, str]:
-    """A new ticket with a capture; `console`, `network`, `errors` and `actions` are its streams, the rest its facts."""
+    """A new ticket with a capture; `console`, `network`, `errors` and `actions` are its streams, the rest its facts.
+
+    `replay` are the events of its replay.
+    """
+    replay = given.pop("replay", None)
     streams = {name: given.pop(name, []) for name in ("console", "network", "errors", "actions")}
     health = {
         **{name: {**EMPTY, "captured": len(entries)} for name, entries in streams.items()},
@@ -59,6 +64,7 @@ def capture_on(world: World, **given: Any) -> dict[str, str]:
         build_part("capture", encode_json(facts), "application/json"),
         build_part("screenshot", picture(), "image/png", "shot.png"),
         *(build_part(name, encode_json(entries), "application/json") for name, entries in streams.items()),
+        *([] if replay is None else [build_part("replay", gzip.compress(encode_json(replay)))]),
     ]
     answer = send_capture(world.api, parts)
     return {"id": ok(answer)["ticket_id"], "capture_id": answer.json()["capture_id"]}

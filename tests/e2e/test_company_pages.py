@@ -186,7 +186,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
     assert project["agent_label"] == "robot"
     assert [project[each] for each in ("plan_approval", "done_approval", "verification")] == [True] * 3
     rules = ["customer_number", "text:hunter2"]
-    assert project["capture_policy"] == {"bodies": "on", "extra_redactions": rules, "actions": "on"}
+    assert project["capture_policy"] == {"bodies": "on", "extra_redactions": rules, "actions": "on", "replay": 60}
 
 
 def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> None:

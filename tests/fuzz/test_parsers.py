@@ -44,7 +44,7 @@ def envelope(data: bytes, **streams: bytes) -> None:
     given = {"capture": _decode_capture(data), **streams}
     args = decode_arguments(load_registry()["create_capture"], given)
     assert isinstance(args, CreateCapture)
-    ready = process_capture(args, None, CapturePolicy(Bodies.ON, ["customer_ref"], Actions.ON), "http://localhost")
+    ready = process_capture(args, None, CapturePolicy(Bodies.ON, ["customer_ref"], Actions.ON, 30), "http://localhost")
     msgspec.json.encode([ready.capture.page, ready.capture.environment, ready.title])
 
 

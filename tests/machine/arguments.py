@@ -206,6 +206,7 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "get_network_request": lambda d: {**_capture(d), "entry": "r1"},
     "get_har": _capture,
     "get_reproduction": _capture,
+    "get_replay": _capture,
     "get_screenshot": _ticket,
     "get_asset": _asset,
     "get_asset_content": _asset,

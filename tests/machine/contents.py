@@ -83,7 +83,7 @@ class Model(Work, Office):
         self.read("captures", capture_id)
         return {}
 
-    get_console = get_network = get_errors = get_actions = get_har = get_reproduction = stream
+    get_console = get_network = get_errors = get_actions = get_har = get_reproduction = get_replay = stream
 
     def get_network_request(self, capture_id: str, entry: str) -> Row:
         self.read("captures", capture_id)

@@ -67,7 +67,9 @@ SHORTENED = {
     "list_tickets", "search", "find_similar_tickets", "get_ticket", "get_console", "get_network", "get_errors",
     "get_actions", "get_network_request",
 }  # fmt: skip
-SEEN_ALONE = {"get_asset_content", "get_screenshot", "get_har", "get_reproduction"}  # bytes, which other tests compare
+SEEN_ALONE = {  # bytes, which other tests compare
+    "get_asset_content", "get_screenshot", "get_har", "get_replay", "get_reproduction",
+}  # fmt: skip
 # What changes tickets comes up three times as often as the rest.
 OFTEN = [each for each in ARGUMENTS for _ in range(1 if each in NEEDS["session"] or not OPERATIONS[each].writes else 3)]
 # What must meet to go wrong, and seldom does by chance: moves within one board, and several people at one ticket.

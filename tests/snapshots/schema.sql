@@ -86,7 +86,7 @@ CREATE TABLE capture (
   network INTEGER NOT NULL REFERENCES blob (id),
   errors INTEGER NOT NULL REFERENCES blob (id),
   created_at INTEGER NOT NULL,
-  created_by INTEGER NOT NULL REFERENCES byline (id), error_words TEXT NOT NULL DEFAULT '', console_words TEXT NOT NULL DEFAULT '', actions INTEGER REFERENCES blob (id),
+  created_by INTEGER NOT NULL REFERENCES byline (id), error_words TEXT NOT NULL DEFAULT '', console_words TEXT NOT NULL DEFAULT '', actions INTEGER REFERENCES blob (id), replay INTEGER REFERENCES blob (id),
   UNIQUE (user_id, client_id)
 ) STRICT;
 
@@ -340,7 +340,7 @@ CREATE TABLE project (
   extra_redactions TEXT NOT NULL DEFAULT '[]',
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1)), actions INTEGER NOT NULL DEFAULT 1 CHECK (actions IN (0, 1)), verification INTEGER NOT NULL DEFAULT 0 CHECK (verification IN (0, 1))) STRICT;
+, key TEXT, next_number INTEGER NOT NULL DEFAULT 1, agent_label TEXT NOT NULL DEFAULT 'agent', plan_approval INTEGER NOT NULL DEFAULT 0 CHECK (plan_approval IN (0, 1)), done_approval INTEGER NOT NULL DEFAULT 0 CHECK (done_approval IN (0, 1)), actions INTEGER NOT NULL DEFAULT 1 CHECK (actions IN (0, 1)), verification INTEGER NOT NULL DEFAULT 0 CHECK (verification IN (0, 1)), replay INTEGER NOT NULL DEFAULT 30 CHECK (replay IN (0, 30, 60, 120))) STRICT;
 
 CREATE TABLE project_key (
   company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
@@ -595,15 +595,17 @@ CREATE INDEX capture_network ON capture (network);
 
 CREATE INDEX capture_of_ticket ON capture (ticket_id, id);
 
+CREATE INDEX capture_replay ON capture (replay) WHERE replay IS NOT NULL;
+
 CREATE TRIGGER capture_storage_added AFTER INSERT ON capture BEGIN
   UPDATE company_storage SET bytes = bytes + (
-    SELECT sum(length(data)) FROM blob WHERE id IN (new.console, new.network, new.errors, new.actions))
+    SELECT sum(length(data)) FROM blob WHERE id IN (new.console, new.network, new.errors, new.actions, new.replay))
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
 END;
 
 CREATE TRIGGER capture_storage_removed AFTER DELETE ON capture BEGIN
   UPDATE company_storage SET bytes = bytes - (
-    SELECT sum(length(data)) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions))
+    SELECT sum(length(data)) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions, old.replay))
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = old.ticket_id);
 END;
 
@@ -725,7 +727,7 @@ CREATE TRIGGER project_storage_removed BEFORE DELETE ON project BEGIN
     FROM ticket t JOIN asset a ON a.ticket_id = t.id JOIN blob b ON b.id = a.blob_id WHERE t.project_id = old.id
   ) - (
     SELECT ifnull(sum(length(b.data)), 0) FROM ticket t JOIN capture c ON c.ticket_id = t.id
-    JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions) WHERE t.project_id = old.id
+    JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions, c.replay) WHERE t.project_id = old.id
   )
   WHERE company_id = old.company_id;
 END;

@@ -47,6 +47,21 @@ def make_capture(world: World, project: str | None = None, **envelope: Any) -> d
     return ok(world.api.post("/captures", files=build_parts(capture_arguments(project or world.project, **envelope))))
 
 
+REPLAY: list[dict[str, Any]] = [
+    {"type": 4, "timestamp": 1_795_253_390_000,
+     "data": {"href": "https://shop.example/cart", "width": 800, "height": 600}},
+    {"type": 2, "timestamp": 1_795_253_390_001, "data": {"initialOffset": {"left": 0, "top": 0}, "node": {
+        "type": 0, "id": 1, "childNodes": [
+            {"type": 1, "id": 2, "name": "html", "publicId": "", "systemId": ""},
+            {"type": 2, "id": 3, "tagName": "html", "attributes": {}, "childNodes": [
+                {"type": 2, "id": 4, "tagName": "body", "attributes": {}, "childNodes": [
+                    {"type": 2, "id": 5, "tagName": "h1", "attributes": {}, "childNodes": [
+                        {"type": 3, "id": 6, "textContent": "Cart"}]}]}]}]}}},
+    {"type": 3, "timestamp": 1_795_253_399_000, "data": {"source": 0, "attributes": [], "removes": [], "adds": [],
+     "texts": [{"id": 6, "value": "Cart (empty)"}]}},
+]  # fmt: skip
+
+
 def capture_arguments(project: str, **envelope: Any) -> Arguments:
     """The parts of a capture as an extension sends them."""
     whole = {"status": "ok", "captured": 1}
@@ -55,7 +70,7 @@ def capture_arguments(project: str, **envelope: Any) -> Arguments:
         "project_id": project,
         "page": {"url": "https://shop.example/cart", "title": "Cart"},
         "captured_at": 1_795_253_400_000,
-        "health": {"console": whole, "network": whole, "errors": whole, "actions": whole},
+        "health": {"console": whole, "network": whole, "errors": whole, "actions": whole, "replay": whole},
         **envelope,
     }
     entry = {"ts": 1_795_253_399_000.5}
@@ -68,6 +83,7 @@ def capture_arguments(project: str, **envelope: Any) -> Arguments:
         "network": json.dumps([{**entry, **request, "status": 500, "duration_ms": 12.5}]).encode(),
         "errors": json.dumps([{**entry, "seq": 2, "kind": "error", "message": "no cart"}]).encode(),
         "actions": json.dumps([{**entry, **click, "seq": 3}]).encode(),
+        "replay": json.dumps(REPLAY).encode(),
     }
 
 
@@ -372,6 +388,7 @@ CASES: dict[str, Case] = {
     "get_error": Case(lambda w: {**_capture(w), "entry": 2}),
     "get_har": Case(_capture),
     "get_reproduction": Case(_capture),
+    "get_replay": Case(_capture),
     "get_screenshot": Case(lambda w: {**_shot(w), "max_side": 32}),
     "get_thumbnail": Case(_asset),
     "get_asset": Case(_asset),

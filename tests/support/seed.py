@@ -123,7 +123,7 @@ HALVES = {
     "assets and captures without their contents": """
         SELECT a.public_id FROM asset a WHERE NOT EXISTS (SELECT 1 FROM blob b WHERE b.id = a.blob_id)
         UNION ALL SELECT c.public_id
-          FROM capture c, json_each(json_array(c.excerpt, c.console, c.network, c.errors, c.actions)) s
+          FROM capture c, json_each(json_array(c.excerpt, c.console, c.network, c.errors, c.actions, c.replay)) s
           WHERE s.value IS NOT NULL AND NOT EXISTS (SELECT 1 FROM blob b WHERE b.id = s.value)""",
     "labels that are only on the ticket or only in the index": """
         SELECT t.public_id FROM ticket t
@@ -134,7 +134,7 @@ HALVES = {
           SELECT ifnull(sum(length(b.data)), 0) FROM project p JOIN ticket t ON t.project_id = p.id JOIN (
             SELECT ticket_id, blob_id FROM asset
             UNION ALL SELECT c.ticket_id, b.id FROM capture c
-            JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions)
+            JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions, c.replay)
           ) s ON s.ticket_id = t.id JOIN blob b ON b.id = s.blob_id WHERE p.company_id = co.id)""",
 }
 

@@ -38,7 +38,12 @@ _BOARD = re.compile(r"/projects/(proj_[0-9a-z]+)", re.ASCII)
 PUBLIC_PATHS = ("/invitations/{_:str}",)
 _POLICY = (
     b"default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; font-src 'self'; "
-    b"connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+    b"connect-src 'self'; frame-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'"
+)
+# The frame that shows a replay: nothing but the player's own files, and pictures that the replay contains.
+_REPLAY_POLICY = (
+    b"default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src data:; form-action 'none'; "
+    b"base-uri 'none'; frame-ancestors 'self'"
 )
 _ENCODINGS = (("br", ".br"), ("gzip", ".gz"))
 MAX_FILE_NAME = 200  # a file system refuses names above 255 bytes
@@ -77,6 +82,12 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
             Boot(__version__, public_url, await load_profile(typing.cast(Scope, request.scope)["context"]))
         )
 
+    @get("/replay")
+    async def show_replay_frame() -> Answer:
+        """Show the page that plays replays in a frame of the app. It has no data; the app passes it the events."""
+        headers: Headers = [(b"content-security-policy", _REPLAY_POLICY), (b"x-frame-options", b"SAMEORIGIN")]
+        return Answer(200, (FILES / "replay.html").read_bytes(), "text/html; charset=utf-8", headers)
+
     @get("/assets/{name:str}")
     async def send_file(request: Request[Any, Any, Any], name: str) -> Answer:
         """Send a file of the app. Its name contains a hash of its contents, so it never changes."""
@@ -97,7 +108,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
         """Show the page that the consent page redirects to; the extension reads the result from the tab's URL."""
         return render_page("connected.html")
 
-    return [show_app, show_public_page, send_file, send_extension, show_connected_page]
+    return [show_app, show_public_page, show_replay_frame, send_file, send_extension, show_connected_page]
 
 
 def show_unknown_addresses(app: ASGIApp, registry: Registry, dispatcher: Dispatcher, public_url: str) -> ASGIApp:

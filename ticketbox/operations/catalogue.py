@@ -16,7 +16,7 @@ from ticketbox.operations.accounts import (
     tokens,
     users,
 )
-from ticketbox.operations.captures import annotations, assets, captures, reproduction, screenshots, streams
+from ticketbox.operations.captures import annotations, assets, captures, replays, reproduction, screenshots, streams
 from ticketbox.operations.captures import deletion as capture_deletion
 from ticketbox.operations.companies import columns, companies, invitations, labels, members, projects, setup
 from ticketbox.operations.core.registry import Registry, list_operations
@@ -74,6 +74,7 @@ MODULES = (
     assignments,
     comments,
     captures,
+    replays,
     streams,
     reproduction,
     assets,

@@ -80,6 +80,7 @@ class HealthReason(StrEnum):
     POLICY = "policy"
     LIMIT = "limit"
     ERROR = "error"
+    SLOWDOWN = "slowdown"
 
 
 class Extent(StrEnum):
@@ -213,6 +214,10 @@ class Health(Struct, forbid_unknown_fields=True):
     actions: Annotated[StreamHealth | UnsetType, Meta(description="Left out when the client doesn't record them.")] = (
         UNSET
     )
+    replay: Annotated[
+        StreamHealth | UnsetType,
+        Meta(description="Left out when the client doesn't record it. `captured` counts what is stored."),
+    ] = UNSET
     screenshot: Annotated[
         ScreenshotHealth | UnsetType | None, Meta(description="Left out when the client doesn't say it.")
     ] = UNSET

@@ -27,6 +27,7 @@ _REASONS = {
     HealthReason.POLICY: "the project's capture policy leaves it out",
     HealthReason.LIMIT: "the size limit was reached",
     HealthReason.ERROR: "collecting failed",
+    HealthReason.SLOWDOWN: "recording slowed the page down",
 }
 _UNAFFECTED = "The screenshot is not affected."
 
@@ -43,7 +44,7 @@ def describe_health(health: Health) -> str:
         if count := part.dropped:
             entries = "entry was" if count == 1 else "entries were"
             sentences.append(f"{_capitalize(_NAMES[stream])}: {count:,} {entries} left out to keep the limits.")
-    sentences.append(_describe_late_start(health))
+    sentences += [_describe_replay(health), _describe_late_start(health)]
     sentences = [sentence for sentence in sentences if sentence]
     if not sentences:
         names = "Console, network, errors and actions" if Stream.ACTIONS in parts else "Console, network and errors"
@@ -85,6 +86,14 @@ def _compose_sentence(status: HealthStatus, reason: HealthReason | None, streams
             return f"{names} could not be collected{because}."
         case HealthStatus.DISABLED:
             return f"{names} are switched off{because}." if len(streams) > 1 else f"{names}: off{because}."
+
+
+def _describe_replay(health: Health) -> str:
+    replay = health.replay
+    if isinstance(replay, UnsetType) or replay.status is HealthStatus.OK:
+        return ""
+    because = f": {_REASONS[replay.reason]}" if replay.reason else ""
+    return f"The replay is incomplete{because}." if replay.captured else f"There is no replay{because}."
 
 
 def _describe_screenshot(health: Health) -> list[str]:

@@ -7,7 +7,6 @@ the same way; the 50 oldest and the 50 newest entries last. An entry that exceed
 
 import re
 import threading
-import zlib
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -15,6 +14,7 @@ import msgspec
 
 from ticketbox.domain.captures.capture import Level, OmittedReason, Stream
 from ticketbox.domain.captures.entry_sequence import DECODERS, KINDS, EncodedEntry, EntrySequence, split_array
+from ticketbox.domain.captures.inflation import CHUNK, MAGIC, InflatedTooLarge, InvalidGzip, inflate
 from ticketbox.domain.captures.json_repair import repair_json
 from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB
 from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
@@ -26,7 +26,6 @@ EDGE_ENTRIES = 50
 # An entry has at most 100 arguments, 400 headers or 200 frames; without this limit its strings would be built first.
 MAX_ENTRY_QUOTES = 10_000
 
-_CHUNK = 256 * 1024
 _ERROR_PATH = re.compile(r"(?s)(.*) - at `\$(.*)`")
 _ENCODER = msgspec.json.Encoder()
 
@@ -85,10 +84,10 @@ def _decode_entry(stream: Stream, index: int, sent: bytes) -> Any:
 
 def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw], list[bool]]:
     """Split a stream into its entries, still encoded, and say which of them are failures."""
-    plain = _decompress(stream, body) if body.startswith(b"\x1f\x8b") else body
-    chunks = range(0, len(plain), _CHUNK)
+    plain = _decompress(stream, body) if body.startswith(MAGIC) else body
+    chunks = range(0, len(plain), CHUNK)
     # quotes that open a string are never escaped, so no spelling evades the count
-    quotes = sum(_count_quotes(plain[start : start + _CHUNK]) for start in chunks)
+    quotes = sum(_count_quotes(plain[start : start + CHUNK]) for start in chunks)
     if len(plain) > MAX_INFLATED or quotes > MAX_QUOTES:
         raise _build_size_error(stream)
     try:
@@ -210,24 +209,12 @@ def _iterate_from_middle(indexes: Sequence[int]) -> Iterator[int]:
 
 
 def _decompress(stream: Stream, body: bytes) -> bytearray:
-    inflater = zlib.decompressobj(wbits=31)
-    plain = bytearray()
     try:
-        for start in range(0, len(body), _CHUNK):
-            rest = body[start : start + _CHUNK]
-            while rest and not inflater.eof:
-                plain += inflater.decompress(rest, _CHUNK)
-                rest = inflater.unconsumed_tail
-                if len(plain) > MAX_INFLATED:
-                    raise _build_size_error(stream)
-            if rest or inflater.unused_data:
-                raise InvalidField(stream, "data follows the gzip stream")
-        plain += inflater.flush()
-    except zlib.error:
-        raise InvalidField(stream, "the gzip data is damaged") from None
-    if not inflater.eof:
-        raise InvalidField(stream, "the gzip data is truncated")
-    return plain
+        return inflate(body, MAX_INFLATED)
+    except InflatedTooLarge:
+        raise _build_size_error(stream) from None
+    except InvalidGzip as error:
+        raise InvalidField(stream, str(error)) from None
 
 
 def _build_size_error(stream: Stream) -> PayloadTooLarge:

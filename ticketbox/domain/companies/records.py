@@ -50,12 +50,20 @@ class Actions(StrEnum):
     ON = "on"
 
 
+REPLAY_SECONDS = (0, 30, 60, 120)
+DEFAULT_REPLAY_SECONDS = 30
+
+
 class CapturePolicy(msgspec.Struct, frozen=True):
-    """What the extension may collect on a project's pages, and additional redactions."""
+    """What the extension may collect on a project's pages, and additional redactions.
+
+    `replay` is how many seconds of the page's changes are kept; 0 is off.
+    """
 
     bodies: Bodies
     extra_redactions: list[str]
     actions: Actions
+    replay: int
 
 
 class Project(msgspec.Struct, frozen=True):

@@ -25,6 +25,7 @@ from ticketbox.domain.captures.images import media_types, processing
 from ticketbox.domain.captures.processor_time import ProcessorTime
 from ticketbox.domain.captures.records import AssetKind
 from ticketbox.domain.captures.redaction.redactor import Redactor
+from ticketbox.domain.captures.replay.replay import read_replay
 from ticketbox.domain.captures.search_text import collect_console_words, collect_error_words
 from ticketbox.domain.captures.sent_streams import read_stream
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
@@ -123,6 +124,9 @@ class CreateCapture(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     network: Annotated[bytes, Meta(description="A JSON array of network requests.")] = b"[]"
     errors: Annotated[bytes, Meta(description="A JSON array of errors.")] = b"[]"
     actions: Annotated[bytes, Meta(description="A JSON array of actions.")] = b"[]"
+    replay: Annotated[bytes, Meta(description="The page's last seconds: a JSON array of rrweb events, up to 2 MB.")] = (
+        b""
+    )
     attachments: Annotated[list[Upload], Meta(max_length=MAX_ATTACHMENTS, description="Up to 20 files.")] = []
     idempotency_key: Key | None = None
 
@@ -245,6 +249,9 @@ def process_capture(
     title = redactor.redact_text(remove_unsafe(envelope.title or "", " ").strip() or page.title.strip() or page.url)
     description = redactor.redact_text(envelope.description, MAX_MARKDOWN)
     labels = [redactor.redact_text(label, MAX_LABEL) for label in envelope.labels]
+    # last, because it takes what is left of the processor's time
+    replay = read_replay(args.replay, policy.replay, health.replay, redactor, limit)
+    health.replay = replay.health
     return PreparedCapture(
         capture=NewCapture(
             public_id=public_id,
@@ -255,11 +262,10 @@ def process_capture(
             health=health,
             redaction=envelope.redaction.add(redactor.counts),
             streams={
-                Stream.CONSOLE: blobs.pack_content(console.encode(), compress=True),
-                Stream.NETWORK: blobs.pack_content(network.encode(), compress=True),
-                Stream.ERRORS: blobs.pack_content(errors.encode(), compress=True),
-                Stream.ACTIONS: blobs.pack_content(actions.encode(), compress=True),
+                stream: blobs.pack_content(entries.encode(), compress=True)
+                for stream, entries in zip(Stream, (console, network, errors, actions), strict=True)
             },
+            replay=blobs.pack_content(replay.events, compress=True) if replay.events else None,
             excerpt=blobs.pack_content(
                 msgspec.json.encode(build_excerpt(console, network, errors, actions, capture_id=public_id)),
                 compress=True,

@@ -1,12 +1,12 @@
 """Projects. Each has one board, and a policy for what the extension collects."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies import project_keys
-from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, Project
+from ticketbox.domain.companies.records import DEFAULT_REPLAY_SECONDS, Actions, Bodies, CapturePolicy, Project
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor, require_role
@@ -66,10 +66,17 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     actions: Annotated[Actions, Meta(description="Whether what the person did is collected, without values.")] = (
         Actions.ON
     )
+    replay: Annotated[
+        Literal[0, 30, 60, 120] | bool,
+        Meta(
+            description="The seconds of the page that a replay shows: 30 (or true), 60, 120, or 0 (or false) for none."
+        ),
+    ] = DEFAULT_REPLAY_SECONDS
 
     def build_policy(self) -> CapturePolicy:
         """Return the policy as it is stored and shown."""
-        return CapturePolicy(self.bodies, list(self.extra_redactions), self.actions)
+        replay = self.replay * DEFAULT_REPLAY_SECONDS if isinstance(self.replay, bool) else self.replay
+        return CapturePolicy(self.bodies, list(self.extra_redactions), self.actions, replay)
 
 
 class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

@@ -29,6 +29,7 @@ class NewCapture(msgspec.Struct, frozen=True):
     health: Health
     redaction: Redaction
     streams: dict[Stream, PackedContent]
+    replay: PackedContent | None
     excerpt: PackedContent
     error_words: str
     console_words: str
@@ -55,8 +56,8 @@ def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCap
 
 INSERT_CAPTURE = """
 INSERT INTO capture (public_id, client_id, user_id, ticket_id, captured_at, page, environment, health, redaction,
-  summary, excerpt, console, network, errors, actions, error_words, console_words, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  summary, excerpt, console, network, errors, actions, replay, error_words, console_words, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -64,10 +65,11 @@ def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: i
     """Insert a capture with its streams; return its key."""
     encoded = [msgspec.json.encode(part).decode() for part in (new.page, new.environment, new.health, new.redaction)]
     streams = [blobs.save_blob(tx, new.streams[stream]) for stream in Stream]
+    replay = None if new.replay is None else blobs.save_blob(tx, new.replay)
     return tx.insert(
         INSERT_CAPTURE,
         (new.public_id, new.client_id, user, ticket, new.captured_at, *encoded,
-         blobs.save_blob(tx, new.excerpt), *streams, new.error_words, new.console_words, tx.now, byline),
+         blobs.save_blob(tx, new.excerpt), *streams, replay, new.error_words, new.console_words, tx.now, byline),
     )  # fmt: skip
 
 
@@ -145,6 +147,18 @@ def load_capture(tx: Read, key: int) -> StoredCapture:
     if row.actions is not None:
         streams[Stream.ACTIONS] = row.actions
     return StoredCapture(row.key, capture, summary, row.excerpt, streams)
+
+
+SELECT_REPLAY = """
+SELECT t.public_id, c.replay FROM capture c JOIN ticket t ON t.id = c.ticket_id
+WHERE c.id = ? AND c.replay IS NOT NULL
+"""
+
+
+def load_replay(tx: Read, key: int) -> tuple[str, str, bytes] | None:
+    """Load a capture's replay as it is stored: the ticket's id, the encoding and the content. None without one."""
+    row = tx.fetch_one(SELECT_REPLAY, (key,))
+    return None if row is None else (row[0], *blobs.load_packed(tx, row[1]))
 
 
 def load_entries(tx: Read, stored: StoredCapture, stream: Stream, kind: type[E]) -> EntrySequence[E]:

@@ -57,7 +57,7 @@ def _delete_asset(tx: Write, key: int) -> None:
 
 
 SELECT_ASSETS_OF_CAPTURE = "SELECT id FROM asset WHERE capture_id = ?"
-SELECT_CONTENTS = "SELECT excerpt, console, network, errors, actions FROM capture WHERE id = ?"
+SELECT_CONTENTS = "SELECT excerpt, console, network, errors, actions, replay FROM capture WHERE id = ?"
 SET_NEWEST_CAPTURE = """
 UPDATE ticket SET capture_id = (SELECT max(k.id) FROM capture k WHERE k.ticket_id = ticket.id) WHERE id = ?
 """

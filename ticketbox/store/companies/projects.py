@@ -21,7 +21,7 @@ _SELECT_PROJECT = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT p.id, p.public_id, v.company_id, p.name, p.key,
   (SELECT json_group_array(k.key) FROM project_key k WHERE k.project_id = p.id AND k.key <> p.key),
-  p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.agent_label, p.plan_approval, p.done_approval,
+  p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.replay, p.agent_label, p.plan_approval, p.done_approval,
   p.verification, p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
@@ -41,6 +41,7 @@ class _ProjectRow(NamedTuple):
     bodies: int
     extra_redactions: str
     actions: int
+    replay: int
     agent_label: str
     plan_approval: int
     done_approval: int
@@ -83,6 +84,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                     bodies=Bodies.ON if row.bodies else Bodies.OFF,
                     extra_redactions=_strings.decode(row.extra_redactions),
                     actions=Actions.ON if row.actions else Actions.OFF,
+                    replay=row.replay,
                 ),
                 agent_label=row.agent_label,
                 plan_approval=bool(row.plan_approval),
@@ -96,9 +98,9 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
 
 
 INSERT_PROJECT = """
-INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, actions,
+INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, actions, replay,
   created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -106,7 +108,12 @@ def insert_project(
     tx: Write, company: int, name: str, ticket_prefix: str, patterns: list[str], policy: CapturePolicy, byline: int
 ) -> int:
     """Insert a project with its first columns; return its key."""
-    collected = (policy.bodies is Bodies.ON, _encode_json(policy.extra_redactions), policy.actions is Actions.ON)
+    collected = (
+        policy.bodies is Bodies.ON,
+        _encode_json(policy.extra_redactions),
+        policy.actions is Actions.ON,
+        policy.replay,
+    )
     values = (generate_id(Prefix.PROJECT), company, name, _encode_json(patterns), *collected, tx.now, byline)
     key = tx.insert(INSERT_PROJECT, values)
     project_keys.set_key(tx, company, key, ticket_prefix)
@@ -141,6 +148,7 @@ def update_project(
         bodies=UNSET if policy is UNSET else policy.bodies is Bodies.ON,
         extra_redactions=UNSET if policy is UNSET else _encode_json(policy.extra_redactions),
         actions=UNSET if policy is UNSET else policy.actions is Actions.ON,
+        replay=UNSET if policy is UNSET else policy.replay,
     )
 
 

@@ -8,4 +8,5 @@ AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.console = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.network = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.errors = b.id)
 AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.actions = b.id)
+AND NOT EXISTS (SELECT 1 FROM capture c WHERE c.replay = b.id)
 """

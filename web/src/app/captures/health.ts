@@ -2,7 +2,7 @@ import type { Health, HealthReason, Redaction, StreamHealth } from '../../../gen
 import { formatCount, joinWords } from '../ui/display/format';
 import { formatDuration } from './format';
 
-export const STREAMS = ['console', 'network', 'errors', 'actions'] as const;
+export const STREAMS = ['console', 'network', 'errors', 'actions', 'replay'] as const;
 export type StreamName = (typeof STREAMS)[number];
 
 const REASONS: Record<HealthReason, string> = {
@@ -12,12 +12,14 @@ const REASONS: Record<HealthReason, string> = {
   policy: 'the project’s capture policy excludes it',
   limit: 'the size limit was reached',
   error: 'recording failed',
+  slowdown: 'recording slowed the page down',
 };
 const STREAM_LABELS: Record<StreamName, string> = {
   console: 'Console',
   network: 'Network',
   errors: 'Errors',
   actions: 'Steps',
+  replay: 'Replay',
 };
 const SETTLING_MS = 1_000;
 

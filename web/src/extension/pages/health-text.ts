@@ -19,6 +19,7 @@ const REASONS: Record<HealthReason, string> = {
   late_start: 'recording started after the page had loaded',
   policy: 'the project’s capture policy excludes it',
   limit: 'the page exceeded a recording limit',
+  slowdown: 'recording slowed the page down',
   error: 'the page didn’t respond in time',
 };
 const STATUSES: Record<StreamHealth['status'], string> = {

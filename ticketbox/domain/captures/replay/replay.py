@@ -1,0 +1,142 @@
+"""Reading the replay that a client sends: the page's changes in the last seconds, as events of rrweb 2.
+
+A replay never costs the capture: one that can't be read is left out, and the capture's health says why.
+"""
+
+from collections.abc import Sequence
+
+import msgspec
+from msgspec import UNSET, UnsetType
+
+from ticketbox.domain.captures.capture import HealthReason, HealthStatus, StreamHealth
+from ticketbox.domain.captures.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
+from ticketbox.domain.captures.json_repair import repair_json
+from ticketbox.domain.captures.processor_time import ProcessorTime
+from ticketbox.domain.captures.redaction.redactor import Redactor
+from ticketbox.domain.captures.replay.events import FULL_SNAPSHOT, META, EventCopier
+from ticketbox.domain.captures.replay.nodes import NodeCopier
+from ticketbox.domain.core.problems import PayloadTooLarge
+
+MIB = 1 << 20
+MAX_SENT = 2 * MIB
+MAX_INFLATED = 8 * MIB
+MAX_EVENTS = 50_000
+# What an event is decoded into takes memory for each of its objects, lists and texts.
+MAX_BRACKETS = 400_000
+MAX_QUOTES = 4_000_000
+
+
+class _Mark(msgspec.Struct):
+    """What is read of every event first. The rest is skipped."""
+
+    type: int
+    timestamp: float
+
+
+class _Unusable(Exception):
+    """A replay that isn't stored."""
+
+    def __init__(self, reason: HealthReason) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Replay(msgspec.Struct, frozen=True):
+    """A replay as it is stored, a JSON array of events, empty if there is none; and its health."""
+
+    events: bytes
+    health: StreamHealth | UnsetType
+
+
+_marks = msgspec.json.Decoder(_Mark)
+_array = msgspec.json.Decoder(list[msgspec.Raw])
+_INVALID = (KeyError, TypeError, ValueError, AttributeError, IndexError)  # an event of another shape
+
+
+def read_replay(
+    body: bytes, seconds: int, sent_health: StreamHealth | UnsetType, redactor: Redactor, limit: ProcessorTime
+) -> Replay:
+    """Read a replay, plain or gzip, and copy what is shown of its last seconds.
+
+    `sent_health` is what the client reports. The stored part begins with the last full snapshot
+    that is early enough, because a replay can begin only with one.
+    """
+    if not seconds and (body or sent_health is not UNSET):
+        return Replay(b"", StreamHealth(HealthStatus.DISABLED, HealthReason.POLICY))
+    if not body:
+        without = UNSET if sent_health is UNSET else msgspec.structs.replace(sent_health, captured=0)
+        return Replay(b"", without)
+    try:
+        replay = _read_events(body, seconds, EventCopier(NodeCopier(redactor, limit)), limit)
+    except _Unusable as error:
+        return Replay(b"", StreamHealth(HealthStatus.BLOCKED, error.reason))
+    except PayloadTooLarge:
+        return Replay(b"", StreamHealth(HealthStatus.BLOCKED, HealthReason.LIMIT))
+    events, count, dropped = replay
+    if dropped:
+        return Replay(events, StreamHealth(HealthStatus.PARTIAL, HealthReason.ERROR, count, dropped))
+    if sent_health is UNSET:
+        return Replay(events, StreamHealth(HealthStatus.OK, captured=count))
+    return Replay(events, msgspec.structs.replace(sent_health, captured=count))
+
+
+def _read_events(body: bytes, seconds: int, copier: EventCopier, limit: ProcessorTime) -> tuple[bytes, int, int]:
+    """Return the stored events, their count, and how many were dropped. Raises _Unusable and PayloadTooLarge."""
+    raws = _split_events(body)
+    dropped, start, events = _choose_events(raws, seconds)
+    copies: list[bytes] = []
+    for mark, event in events:
+        limit.check(len(event))
+        try:
+            copy = copier.copy_event(msgspec.json.decode(event))
+        except RecursionError:
+            raise _Unusable(HealthReason.ERROR) from None
+        except _INVALID:
+            if mark.type in (FULL_SNAPSHOT, META):
+                raise _Unusable(HealthReason.ERROR) from None
+            dropped += 1
+            continue
+        if copy is not None:
+            # what happened before is the state that the replay begins with
+            copies.append(msgspec.json.encode(copy | {"timestamp": max(start, mark.timestamp)}))
+    if len(copies) < 2:
+        raise _Unusable(HealthReason.ERROR)
+    return b"[" + b",".join(copies) + b"]", len(copies), dropped
+
+
+def _split_events(body: bytes) -> list[msgspec.Raw]:
+    if len(body) > MAX_SENT:
+        raise _Unusable(HealthReason.LIMIT)
+    try:
+        plain = inflate(body, MAX_INFLATED) if body.startswith(MAGIC) else body
+        if plain.count(b"{") + plain.count(b"[") > MAX_BRACKETS or plain.count(b'"') > MAX_QUOTES:
+            raise _Unusable(HealthReason.LIMIT)
+        raws = _array.decode(repair_json(plain))
+    except InflatedTooLarge:
+        raise _Unusable(HealthReason.LIMIT) from None
+    except (InvalidGzip, ValueError, RecursionError):
+        raise _Unusable(HealthReason.ERROR) from None
+    if len(raws) > MAX_EVENTS:
+        raise _Unusable(HealthReason.LIMIT)
+    return raws
+
+
+def _choose_events(raws: Sequence[msgspec.Raw], seconds: int) -> tuple[int, float, list[tuple[_Mark, bytes]]]:
+    """Return how many events are invalid or out of order, the time of the beginning, and the events that are stored."""
+    events: list[tuple[_Mark, bytes]] = []
+    snapshots: list[int] = []  # each after the event with the page's size
+    for raw in raws:
+        try:
+            mark = _marks.decode(raw)
+        except (ValueError, RecursionError):
+            continue
+        if events and mark.timestamp < events[-1][0].timestamp:
+            continue
+        if mark.type == FULL_SNAPSHOT and events and events[-1][0].type == META:
+            snapshots.append(len(events) - 1)
+        events.append((mark, bytes(raw)))
+    if not snapshots:
+        raise _Unusable(HealthReason.ERROR)
+    start = events[-1][0].timestamp - seconds * 1000
+    first = max((each for each in snapshots if events[each][0].timestamp <= start), default=snapshots[0])
+    return len(raws) - len(events), start, events[first:]
