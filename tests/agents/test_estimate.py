@@ -26,6 +26,7 @@ TEXTS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("kind", TEXTS)
 def test_estimate_is_rather_too_high_than_too_low(kind: str) -> None:
     assert 0.95 <= estimate_tokens(TEXTS[kind]) / count_tokens(TEXTS[kind]) <= 1.7

@@ -68,6 +68,8 @@ def test_every_page_is_linked_from_the_readme() -> None:
     reached, waiting = set[Path](), [ROOT / "README.md"]
     while waiting:
         page = waiting.pop()
+        if page in reached:
+            continue
         reached.add(page)
         for target in links(page):
             file = (page.parent / target.partition("#")[0]).resolve()

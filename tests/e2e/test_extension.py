@@ -132,7 +132,7 @@ def _without_nulls(value: Any) -> Any:
     return [_without_nulls(each) for each in value] if isinstance(value, list) else value
 
 
-@pytest.mark.parametrize("bodies", ["off", "on"])
+@pytest.mark.parametrize("bodies", [pytest.param("off", marks=pytest.mark.long), "on"])
 def test_no_planted_secret_reaches_the_server(
     recording_browser: ExtensionBrowser, reporter: World, site: FaultySite, bodies: str
 ) -> None:

@@ -66,7 +66,10 @@ def generate_texts(count: int) -> list[str]:
     ]
 
 
-@pytest.mark.parametrize("rules", [[], RULES], ids=["default rules", "with project rules"])
+@pytest.mark.parametrize(
+    "rules",
+    [pytest.param([], id="default rules"), pytest.param(RULES, id="with project rules", marks=pytest.mark.long)],
+)
 def test_extension_and_server_redact_alike(rules: list[str]) -> None:
     texts = [*list_server_texts(), *list_corpus(), generate_secret(), *generate_texts(20_000)]
     scanner = SecretScanner(rules)

@@ -38,7 +38,7 @@ def use_up_reads(client: httpx.Client) -> None:
         pass
 
 
-@pytest.mark.parametrize("generation", [OLDER, NEWEST])
+@pytest.mark.parametrize("generation", [pytest.param(OLDER, marks=pytest.mark.long), NEWEST])
 def test_tool_call_that_is_short_by_seconds_waits_and_succeeds(world: World, generation: str) -> None:
     """At 20 reads per minute, the next one is available in at most 3 s."""
     set_limits(world, reads=20)

@@ -26,6 +26,7 @@ def test_broken_text_is_replaced(body: bytes, text: str) -> None:
     assert msgspec.json.decode(repair_json(body)) == text
 
 
+@pytest.mark.long
 @settings(deadline=None)  # a busy machine is slow at times
 @given(st.text())
 def test_valid_text_is_unchanged(text: str) -> None:

@@ -267,6 +267,7 @@ def test_ipv6_network_counts_as_one_address(world: World) -> None:
     until_slowed(guess, 401, after=60)
 
 
+@pytest.mark.long
 def test_right_password_after_many_guesses_from_an_ipv6_network_is_refused(world: World) -> None:
     """Each guess from another address of the network; the owner's own network isn't slowed down."""
     person, half = Person(world.box, "Ann"), secrets.randbelow(65_536)
