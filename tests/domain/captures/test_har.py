@@ -168,3 +168,15 @@ def test_title_that_resembles_the_document_changes_nothing() -> None:
     log = build_har(page, 0, [FAILED], "1.0")["log"]
     assert log["pages"][0]["title"] == page.title
     assert len(log["entries"]) == 1
+
+
+def test_each_document_of_the_tab_is_a_page():
+    before = entry(url="https://shop.example/form", type="document", ts=1_000)
+    advert = entry(url="https://ads.example/", type="document", frame="https://ads.example/", ts=900)
+    after = entry(url="https://shop.example/cart", type="document", document=1, ts=2_000)
+    document = build_har(SHOP, 3_000, [advert, before, after], "1.0")
+    jsonschema.validate(document, HAR)
+    pages = [(each["id"], each["_url"]) for each in document["log"]["pages"]]
+    assert pages == [("page_1", "https://shop.example/form"), ("page_2", "https://shop.example/cart")]
+    assert [each["pageref"] for each in document["log"]["entries"]] == ["page_1", "page_1", "page_2"]
+    assert document["log"]["pages"][1]["title"] == "Cart"

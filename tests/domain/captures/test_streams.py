@@ -72,9 +72,16 @@ class TestDecode:
         assert entry.from_cache is False
         assert decode_stream(Stream.CONSOLE, b"[]") == []
 
+    @pytest.mark.parametrize("stream", list(Stream))
+    def test_every_entry_has_the_index_of_its_document(self, stream: Any):
+        entries = decode_stream(stream, json.dumps([SAMPLES[stream], {**SAMPLES[stream], "document": 4}]).encode())
+        assert [each.document for each in entries] == [0, 4]
+
     @pytest.mark.parametrize(
         ("stream", "change", "field"),
         [
+            ("console", {"document": -1}, "console[1].document"),
+            ("actions", {"document": "1"}, "actions[1].document"),
             ("console", {"ts": "now"}, "console[1].ts"),
             ("console", {"ts": True}, "console[1].ts"),
             ("console", {"seq": 2**63}, "console[1].seq"),

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from msgspec import Meta, Struct, field
 
-from ticketbox.domain.captures.fields import Address, FrameAddress, Line, Position, Time
+from ticketbox.domain.captures.fields import Address, DocumentIndex, FrameAddress, Line, Position, Time
 from ticketbox.domain.core.patterns import match_whole
 
 MAX_SELECTORS = 10
@@ -71,3 +71,4 @@ class ActionEntry(Struct, forbid_unknown_fields=True):
     ] = None
     repeat: Annotated[int, Meta(ge=1, le=2**53 - 1, description="Equal actions in a row, folded into one.")] = 1
     synthetic: Annotated[bool, Meta(description="Whether a script caused it, not a person.")] = False
+    document: DocumentIndex = 0

@@ -14,6 +14,7 @@ from ticketbox.domain.captures.fields import (
     Address,
     Body,
     Bytes,
+    DocumentIndex,
     FrameAddress,
     Headers,
     Line,
@@ -79,6 +80,7 @@ class HealthReason(StrEnum):
     LATE_START = "late_start"
     POLICY = "policy"
     LIMIT = "limit"
+    NAVIGATED = "navigated"
     ERROR = "error"
     SLOWDOWN = "slowdown"
 
@@ -108,6 +110,7 @@ class ConsoleEntry(Struct, forbid_unknown_fields=True):
     repeat: Annotated[int, Meta(ge=1, le=2**53 - 1, description="Equal calls in a row, folded into one.")] = 1
     truncated: Annotated[bool, Meta(description="Whether the text was shortened.")] = False
     frame: FrameAddress = None
+    document: DocumentIndex = 0
 
 
 class NetworkRequest(Struct, forbid_unknown_fields=True):
@@ -156,6 +159,7 @@ class NetworkEntry(Struct, forbid_unknown_fields=True):
     error: Annotated[Line | None, Meta(description="Why no response came.", examples=["net::ERR_FAILED"])] = None
     from_cache: bool = False
     frame: FrameAddress = None
+    document: DocumentIndex = 0
 
 
 class Frame(Struct, forbid_unknown_fields=True):
@@ -183,6 +187,7 @@ class ErrorEntry(Struct, forbid_unknown_fields=True):
     fingerprint: Annotated[str, Meta(max_length=128, description="The same for errors of the same origin.")] = ""
     count: Annotated[int, Meta(ge=1, le=2**53 - 1, description="How often it happened.")] = 1
     frame: FrameAddress = None
+    document: DocumentIndex = 0
 
 
 Entry = ConsoleEntry | NetworkEntry | ErrorEntry | ActionEntry

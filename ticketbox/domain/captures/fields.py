@@ -36,3 +36,7 @@ Headers = Annotated[
 FrameAddress = Annotated[
     Address | None, Meta(description="Address of the iframe that it happened in; null for the page itself.")
 ]
+DocumentIndex = Annotated[
+    int,
+    Meta(ge=0, le=10_000, description="The document of the tab that it happened in; 0 is the oldest of the capture."),
+]

@@ -13,8 +13,6 @@ import msgspec
 from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, Page
 from ticketbox.domain.core.clock import format_rfc3339
 
-PAGE = "page_1"
-
 _encoder = msgspec.json.Encoder()
 
 
@@ -23,31 +21,52 @@ def encode_har(page: Page, captured_at_ms: float, entries: Sequence[NetworkEntry
 
     `version` is ticketbox's version.
     """
-    times = [entry.ts for entry in entries]
+    times: list[float] = []
+    documents: dict[int, tuple[float, str]] = {}
+    for entry in entries:
+        times.append(entry.ts)
+        started, url = documents.get(entry.document, (entry.ts, ""))
+        if not url and entry.type == "document" and entry.frame is None:
+            url = entry.url
+        documents[entry.document] = (min(started, entry.ts), url)
     listed = sorted(range(len(times)), key=times.__getitem__)
-    document = _build_document(page, min([captured_at_ms, *times]), captured_at_ms, version)
+    document = _build_document(page, documents or {0: (captured_at_ms, "")}, captured_at_ms, version)
     head, mark, end = _encoder.encode(document).rpartition(b'"entries":[')
     return b"".join((head, mark, b",".join(_encoder.encode(_build_entry(entries[index])) for index in listed), end))
 
 
-def _build_document(page: Page, started: float, captured_at_ms: float, version: str) -> dict[str, Any]:
+def _build_document(
+    page: Page, documents: dict[int, tuple[float, str]], captured_at_ms: float, version: str
+) -> dict[str, Any]:
+    """Build the document without its entries. `documents`: when each document of the tab began, and its address."""
+    pages: list[dict[str, Any]] = [
+        {
+            "startedDateTime": format_rfc3339(int(started)),
+            "id": _name_page(index),
+            "title": url,
+            "pageTimings": {"onContentLoad": -1, "onLoad": -1},
+            "_url": url,
+        }
+        for index, (started, url) in sorted(documents.items())
+    ]
+    # the last one is the captured page
+    pages[-1] |= {
+        "title": page.title or page.url,
+        "_url": page.url,
+        "_capturedDateTime": format_rfc3339(int(captured_at_ms)),
+    }
     return {
         "log": {
             "version": "1.2",
             "creator": {"name": "ticketbox", "version": version},
-            "pages": [
-                {
-                    "startedDateTime": format_rfc3339(int(started)),
-                    "id": PAGE,
-                    "title": page.title or page.url,
-                    "pageTimings": {"onContentLoad": -1, "onLoad": -1},
-                    "_url": page.url,
-                    "_capturedDateTime": format_rfc3339(int(captured_at_ms)),
-                }
-            ],
+            "pages": pages,
             "entries": [],
         }
     }
+
+
+def _name_page(document: int) -> str:
+    return f"page_{document + 1}"
 
 
 def _build_entry(entry: NetworkEntry) -> dict[str, Any]:
@@ -60,7 +79,7 @@ def _build_entry(entry: NetworkEntry) -> dict[str, Any]:
     }
     duration = entry.duration_ms or 0
     return {
-        "pageref": PAGE,
+        "pageref": _name_page(entry.document),
         "startedDateTime": format_rfc3339(int(entry.ts)),
         "time": duration,
         "request": _build_request(entry),

@@ -26,6 +26,7 @@ _REASONS = {
     HealthReason.LATE_START: "the extension started after the page had loaded",
     HealthReason.POLICY: "the project's capture policy leaves it out",
     HealthReason.LIMIT: "the size limit was reached",
+    HealthReason.NAVIGATED: "what happened on an earlier page of the tab is missing",
     HealthReason.ERROR: "collecting failed",
     HealthReason.SLOWDOWN: "recording slowed the page down",
 }

@@ -21,7 +21,7 @@ export function createManifest(edition: Edition, version: string): object {
       },
     },
     permissions: [
-      ...['activeTab', 'alarms', 'contextMenus', 'scripting', 'unlimitedStorage'],
+      ...['activeTab', 'alarms', 'contextMenus', 'scripting', 'storage', 'unlimitedStorage'],
       ...(isDeep ? ['debugger'] : []),
     ],
     optional_host_permissions: ['*://*/*'],

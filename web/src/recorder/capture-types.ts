@@ -58,8 +58,20 @@ export interface FrameRecord {
   dropped: { [name in StreamName]: number };
 }
 
+/** Which entries are read of a record. */
+export interface ReadOptions {
+  /** Only those since this time; epoch milliseconds. */
+  since: number;
+  /** Only this number of each stream, the newest. */
+  limit: number;
+}
+
 /** A frame's record with the facts about its page. */
 export interface FrameReport {
+  /** The id of the document, which it has until it is closed. */
+  document: string;
+  /** Whether another document of the site was in the tab before. */
+  hasPredecessor: boolean;
   /** Null when the recorder isn't running because the page's policy blocks it. */
   record: FrameRecord | null;
   page: PageFacts;

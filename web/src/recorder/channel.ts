@@ -5,12 +5,24 @@
  * Whichever of the two starts second dispatches the first event. The reader then sends the name of a channel that no
  * page can guess. All of this happens before the page's first script runs.
  */
+import type { ReadOptions } from './capture-types';
+
 export const RECORDER_READY = 'ticketbox:recorder';
 export const CHANNEL_NAME = 'ticketbox:channel';
 
 /** The name of the event that carries the answer to a request on a channel. */
 export function getAnswerEventName(channel: string): string {
   return `${channel}!`;
+}
+
+/** What a request on a channel carries: text, because a script's objects don't reach the other world in Firefox. */
+export function formatReadOptions({ since, limit }: ReadOptions): string {
+  return `${since} ${limit}`;
+}
+
+export function parseReadOptions(text: string): ReadOptions {
+  const [since, limit] = text.split(' ').map(Number);
+  return { since: since!, limit: limit! };
 }
 
 /**

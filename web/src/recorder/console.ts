@@ -1,4 +1,4 @@
-import type { ConsoleEntry } from './capture-types';
+import type { ConsoleEntry, ReadOptions } from './capture-types';
 import { formatArguments } from './console-format';
 import { apply, is, now, wrap } from './natives';
 import { RingBuffer } from './ring-buffer';
@@ -39,7 +39,9 @@ interface LogEntry {
 }
 
 /** Start recording the console. Returns a function that reads the record. */
-export function recordConsole(sequence: Sequence): () => { entries: ConsoleEntry[]; dropped: number } {
+export function recordConsole(
+  sequence: Sequence,
+): (options: ReadOptions) => { entries: ConsoleEntry[]; dropped: number } {
   const buffer = new RingBuffer<LogEntry>(MAX_ENTRIES, MAX_WEIGHT);
   const add = (method: string, level: LogEntry['level'], allValues: readonly unknown[]) => {
     const lazyWeight = weighConstants(allValues);
@@ -70,7 +72,10 @@ export function recordConsole(sequence: Sequence): () => { entries: ConsoleEntry
       },
     }));
   }
-  return () => ({ entries: buffer.entries.map(toConsoleEntry), dropped: buffer.dropped });
+  return (options) => {
+    const { entries, dropped } = buffer.read(options, ({ ts }) => ts);
+    return { entries: entries.map(toConsoleEntry), dropped };
+  };
 }
 
 /** The weight of constant values; Infinity if one of them can change. */
@@ -96,5 +101,16 @@ function toConsoleEntry(entry: LogEntry): ConsoleEntry {
   const { args, truncated } = values ? formatArguments(values) : entry;
   const frames = parseStack(readStack(entry.callSite));
   const source = frames[0] ? formatLocation(frames[0]) : null;
-  return { seq, ts, level, args, stack: formatFrames(frames), source, repeat, truncated, frame: null };
+  return {
+    seq,
+    ts,
+    level,
+    args,
+    stack: formatFrames(frames),
+    source,
+    repeat,
+    truncated,
+    frame: null,
+    document: 0,
+  };
 }

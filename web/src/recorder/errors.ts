@@ -1,4 +1,4 @@
-import type { ErrorEntry } from './capture-types';
+import type { ErrorEntry, ReadOptions } from './capture-types';
 import { formatArguments } from './console-format';
 import { now, toJson } from './natives';
 import { RingBuffer } from './ring-buffer';
@@ -8,7 +8,7 @@ import { formatLocation, parseStack, readStack, removeRecorderFrames } from './s
 type ErrorDetails = Pick<ErrorEntry, 'kind' | 'message'> & Partial<ErrorEntry>;
 
 export interface ErrorLog {
-  read: () => { entries: ErrorEntry[]; dropped: number };
+  read: (options: ReadOptions) => { entries: ErrorEntry[]; dropped: number };
   /** The addresses of the elements that failed to load. */
   failedResources: Set<string>;
 }
@@ -39,6 +39,7 @@ export function recordErrors(sequence: Sequence): ErrorLog {
       fingerprint: hash(origin),
       count: 1,
       frame: null,
+      document: 0,
     };
     if (entriesByOrigin.size < 1_000) entriesByOrigin.set(origin, entry);
     buffer.push(entry, message.length + (details.stack?.length ?? 0));
@@ -83,7 +84,7 @@ export function recordErrors(sequence: Sequence): ErrorLog {
       ),
     true,
   );
-  return { read: () => ({ entries: buffer.entries, dropped: buffer.dropped }), failedResources };
+  return { read: (options) => buffer.read(options, ({ ts }) => ts), failedResources };
 }
 
 /** The details of a thrown value, which needn't be an Error. */

@@ -3,8 +3,8 @@
  *
  * The records stay in the page until they are requested on the channel, which happens when someone takes a capture.
  */
-import type { PageRecord } from './capture-types';
-import { getAnswerEventName, CHANNEL_NAME, RECORDER_READY } from './channel';
+import type { PageRecord, ReadOptions } from './capture-types';
+import { getAnswerEventName, CHANNEL_NAME, parseReadOptions, RECORDER_READY } from './channel';
 import { recordConsole } from './console';
 import { recordErrors } from './errors';
 import { hideWrappers, now, toJson } from './natives';
@@ -33,12 +33,14 @@ recordXhr(requests);
 const mergeResourceTimings = recordResourceTimings();
 hideWrappers();
 
-function readRecord(): PageRecord {
-  const consoleLog = readConsole();
-  const errorLog = errors.read();
+function readRecord(options: ReadOptions): PageRecord {
+  const consoleLog = readConsole(options);
+  const errorLog = errors.read(options);
+  const scriptRequests = requests.buffer.read(options, (each) => each.startedAt);
   const networkLog = mergeResourceTimings(
-    requests.buffer.entries.map((each) => each.toEntry()),
+    scriptRequests.entries.map((each) => each.toEntry()),
     errors.failedResources,
+    options,
   );
   return {
     startedAt,
@@ -48,7 +50,7 @@ function readRecord(): PageRecord {
     errors: errorLog.entries,
     dropped: {
       console: consoleLog.dropped,
-      network: requests.buffer.dropped + networkLog.dropped,
+      network: scriptRequests.dropped + networkLog.dropped,
       errors: errorLog.dropped,
     },
   };
@@ -59,10 +61,10 @@ document.addEventListener(
   (event) => {
     const channel: unknown = (event as CustomEvent).detail;
     if (typeof channel !== 'string') return;
-    document.addEventListener(channel, () => {
+    document.addEventListener(channel, (request) => {
       let detail = '';
       try {
-        detail = toJson(readRecord());
+        detail = toJson(readRecord(parseReadOptions((request as CustomEvent).detail)));
       } catch (error) {
         detail = JSON.stringify({ error: String(error) });
       }

@@ -1,3 +1,5 @@
+import type { ReadOptions } from './capture-types';
+
 /** Keeps the newest entries up to a maximum count and total weight, and counts the dropped ones. */
 export class RingBuffer<T> {
   dropped = 0;
@@ -31,5 +33,13 @@ export class RingBuffer<T> {
 
   get entries(): T[] {
     return this.#items.slice(this.#first).map(({ entry }) => entry);
+  }
+
+  /** The newest entries that the options include, and how many are missing because of a limit. */
+  read({ since, limit }: ReadOptions, timeOf: (entry: T) => number): { entries: T[]; dropped: number } {
+    const { entries } = this;
+    const recent = since > 0 ? entries.filter((each) => timeOf(each) >= since) : entries;
+    const excess = Math.max(0, recent.length - limit);
+    return { entries: excess ? recent.slice(excess) : recent, dropped: this.dropped + excess };
   }
 }

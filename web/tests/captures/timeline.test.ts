@@ -6,6 +6,7 @@ import {
   mergeStreams,
   selectMoments,
 } from '../../src/app/captures/timeline/timeline';
+import { findNavigations } from '../../src/app/captures/navigation';
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../generated/api';
 
 const line = (ts: number, level: string, ...args: string[]) => ({ seq: ts, ts, level, args }) as ConsoleEntry;
@@ -80,4 +81,10 @@ test('errors are counted by their name', () => {
     { name: 'TypeError', count: 3 },
     { name: 'Error', count: 1 },
   ]);
+});
+
+test('a page begins at its first entry, even if the page before it still logs', () => {
+  const documents = [2, 2, 3, 2, 3, 4].map((document) => ({ document }));
+  expect([...findNavigations(documents)]).toEqual([2, 5]);
+  expect(findNavigations([{}, {}]).size).toBe(0);
 });

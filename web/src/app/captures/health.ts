@@ -11,6 +11,7 @@ const REASONS: Record<HealthReason, string> = {
   late_start: 'recording started after the page had loaded',
   policy: 'the project’s capture policy excludes it',
   limit: 'the size limit was reached',
+  navigated: 'what happened on an earlier page of the tab is missing',
   error: 'recording failed',
   slowdown: 'recording slowed the page down',
 };

@@ -10,8 +10,15 @@ import {
 import { sendDue, sendNow } from '../outbox/outbox';
 import { recordOpenTabs, registerRecorder } from '../recording/content-scripts';
 import { outbox } from '../storage';
+import {
+  eraseTab,
+  eraseUnrecordedSites,
+  keepDocument,
+  readTabHistory,
+} from '../tab-recording/documents-store';
+import { isHandOver, type HandOver } from '../tab-recording/hand-over';
 import type { Answers, Message } from './messages';
-import { isOwnPage } from './senders';
+import { isOwnPage, isOwnScript } from './senders';
 
 const MENU_ITEM = 'capture';
 
@@ -39,7 +46,11 @@ chrome.permissions.onAdded.addListener(async () => {
   await registerRecorder();
   await recordOpenTabs();
 });
-chrome.permissions.onRemoved.addListener(() => void registerRecorder());
+chrome.permissions.onRemoved.addListener(async () => {
+  await registerRecorder();
+  await eraseUnrecordedSites();
+});
+chrome.tabs.onRemoved.addListener((tab) => void eraseTab(tab));
 
 chrome.contextMenus.onClicked.addListener(() => void chrome.action.openPopup());
 
@@ -51,7 +62,11 @@ chrome.tabs.onUpdated.addListener(async (tab, change) => {
   await sendDue(true);
 });
 
-chrome.runtime.onMessage.addListener((message: Message, sender, answer) => {
+chrome.runtime.onMessage.addListener((message: Message | HandOver, sender, answer) => {
+  if (isHandOver(message)) {
+    if (isOwnScript(sender)) void keepDocument(message, sender).catch(() => {}); // a page can send anything
+    return false;
+  }
   if (!isOwnPage(sender)) return false;
   void handle(message).then(answer, (error: unknown) =>
     answer({ problem: error instanceof Error ? error.message : String(error), willRetry: true }),
@@ -79,8 +94,11 @@ async function handle(message: Message): Promise<Answers[keyof Answers]> {
       return null;
     case 'read-deep-record':
       return readDeepRecord(message.tab);
+    case 'read-tab-history':
+      return readTabHistory(message.tab, message.url);
     case 'update-recorded-sites':
       await registerRecorder();
+      await eraseUnrecordedSites();
       await recordOpenTabs();
       return null;
   }

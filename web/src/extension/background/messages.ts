@@ -1,6 +1,7 @@
 /** The messages from the extension's pages to its background, which keeps running when a page closes. */
 import type { FrameRecord } from '../../recorder/capture-types';
 import type { SendResult } from '../outbox/outbox';
+import type { TabHistory } from '../tab-recording/tab-history';
 
 export type Message =
   | { kind: 'send-capture'; id: string }
@@ -8,13 +9,15 @@ export type Message =
   | { kind: 'update-recorded-sites' }
   | { kind: 'load-projects' }
   | { kind: 'switch-deep-recording'; tab: number; on: boolean }
-  | { kind: 'read-deep-record'; tab: number };
+  | { kind: 'read-deep-record'; tab: number }
+  | { kind: 'read-tab-history'; tab: number; url: string };
 
 /** The answers, by the kind of message; the other kinds have none. */
 export interface Answers {
   'send-capture': SendResult;
   'switch-deep-recording': { problem: string } | null;
   'read-deep-record': FrameRecord | null;
+  'read-tab-history': TabHistory;
 }
 
 /** Send a message to the background, and wait for its answer. */

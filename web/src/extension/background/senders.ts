@@ -1,4 +1,7 @@
-/** Who may send messages to the background: the extension's own pages, and nothing that runs in another page. */
+/**
+ * Who may send messages to the background: the extension's own pages; and its scripts in other pages, but only what
+ * their documents recorded.
+ */
 
 /**
  * Whether a message comes from a page of the extension. Content scripts have the extension's id, too, but the address
@@ -9,4 +12,9 @@ export function isOwnPage(sender: chrome.runtime.MessageSender): boolean {
   const isOrigin = sender.origin === undefined || `${sender.origin}/` === own; // Firefox before 126 has none
   const isPage = !!sender.url?.startsWith(own) && (!sender.tab || sender.frameId === 0);
   return sender.id === chrome.runtime.id && isOrigin && isPage;
+}
+
+/** Whether a message comes from a script of the extension in a frame of a tab. */
+export function isOwnScript(sender: chrome.runtime.MessageSender): boolean {
+  return sender.id === chrome.runtime.id && sender.tab?.id !== undefined;
 }

@@ -1,9 +1,11 @@
 import type { FrameRecord, FrameReport } from '../../recorder/capture-types';
 import { Redactor } from '../../recorder/redaction/redactor';
+import { sendToBackground } from '../background/messages';
 import type { Draft } from '../storage';
+import { addCounts, NO_HISTORY, removeKeptEntries, type TabHistory } from '../tab-recording/tab-history';
 import { readFrames } from './frames';
 import { describeHealth } from './health';
-import { mergeStreams } from './merge-streams';
+import { joinHistory, mergeStreams } from './merge-streams';
 import { captureScreenshot } from './screenshot';
 
 /**
@@ -17,14 +19,18 @@ export async function captureTab(
   const screenshot = await captureScreenshot(tab);
   const result = await readFrames(tab.id!);
   const frames = 'frames' in result ? result.frames : [];
+  const history = await readHistory(tab);
+  for (const { report } of frames)
+    if (report?.record) removeKeptEntries(report.record, history.keptUntil[report.document]);
   const topReport = frames.find(({ id }) => id === 0)?.report ?? null;
   const { page, environment } = topReport ?? describeUnreadableTab(tab);
   // if the debugger was attached before the page loaded, it recorded every request
   const deepSince =
     deepRecord && topReport && deepRecord.startedAt > topReport.loadedAt ? deepRecord.startedAt : 0;
-  const streams = mergeStreams(frames, deepRecord, deepSince);
+  const current = mergeStreams(frames, deepRecord, deepSince);
   const redactor = new Redactor();
-  redactor.redactStreams(streams);
+  redactor.redactStreams(current);
+  const streams = joinHistory(history, current);
   return {
     id: crypto.randomUUID(),
     tab: tab.id!,
@@ -32,12 +38,18 @@ export async function captureTab(
       page: redactor.redactPage(page),
       environment,
       captured_at: Date.now(),
-      health: describeHealth(result, streams, deepRecord, deepRecord !== null && deepSince === 0),
-      redaction: redactor.counts,
+      health: describeHealth(result, streams, history, deepRecord, deepRecord !== null && deepSince === 0),
+      redaction: addCounts(redactor.counts, history.redaction),
     },
     streams,
     screenshot,
   };
+}
+
+async function readHistory(tab: chrome.tabs.Tab): Promise<TabHistory> {
+  const message = { kind: 'read-tab-history', tab: tab.id!, url: tab.url ?? '' } as const;
+  const answer = await sendToBackground(message);
+  return answer && 'streams' in answer ? answer : NO_HISTORY;
 }
 
 /** The facts about a page that doesn't allow extensions. */

@@ -1,11 +1,13 @@
 import type {
   FrameRecord,
+  FrameReport,
   Health,
   HealthReason,
   StreamHealth,
   StreamName,
   Streams,
 } from '../../recorder/capture-types';
+import type { TabHistory } from '../tab-recording/tab-history';
 import type { FramesResult, ReadFrame } from './frames';
 
 type Assessment = [StreamHealth['status'], HealthReason | null];
@@ -15,6 +17,7 @@ const COMPLETE: Assessment = ['ok', null];
 export function describeHealth(
   result: FramesResult,
   streams: Streams,
+  history: TabHistory,
   deepRecord: FrameRecord | null,
   isDeepComplete: boolean,
 ): Health {
@@ -26,7 +29,9 @@ export function describeHealth(
     const records = [...frameRecords, ...(deepRecord ? [deepRecord] : [])];
     let [status, reason] = isFromDebugger ? COMPLETE : assessFrames(result, name);
     if (!reason && deepRecord && deepRecord.dropped[name] > 0) [status, reason] = ['partial', 'limit'];
-    const dropped = records.reduce((sum, record) => sum + record.dropped[name], 0);
+    if (!reason && history.dropped[name] > 0) [status, reason] = ['partial', 'limit'];
+    if (!reason && lacksHistory(top, history)) [status, reason] = ['partial', 'navigated'];
+    const dropped = records.reduce((sum, record) => sum + record.dropped[name], history.dropped[name]);
     return { status, reason, captured: streams[name].length, dropped };
   };
   return {
@@ -35,9 +40,14 @@ export function describeHealth(
     errors: describeStream('errors'),
     actions: describeStream('actions'),
     screenshot: null,
-    history_started_at: top?.record?.startedAt ?? null,
+    history_started_at: history.startedAt ?? top?.record?.startedAt ?? null,
     page_loaded_at: top?.loadedAt ?? null,
   };
+}
+
+/** Whether something is missing of the documents that were in the tab before. */
+function lacksHistory(top: FrameReport | null | undefined, history: TabHistory): boolean {
+  return history.hasLosses || (top?.hasPredecessor === true && history.documents === 0);
 }
 
 function topFrame(frames: ReadFrame[]): ReadFrame | undefined {

@@ -97,6 +97,7 @@ export class DebuggerLog {
       error: null,
       from_cache: false,
       frame: workerUrl ?? (frameId === this.mainFrameId || !frameId ? null : documentURL),
+      document: 0,
     };
     this.#earlyStatuses.delete(key);
     this.#openRequests.set(key, { entry, startedAt: event.timestamp });
@@ -201,6 +202,7 @@ export class DebuggerLog {
       repeat: 1,
       truncated: args.length > 50 || args.some((each) => formatRemoteObject(each).length > MAX_TEXT),
       frame: workerUrl,
+      document: 0,
     };
     this.#console.push(entry, texts.join('').length + 200);
   }
@@ -223,6 +225,7 @@ export class DebuggerLog {
       fingerprint: `worker:${name}:${source ?? message}`.slice(0, 128),
       count: 1,
       frame: workerUrl,
+      document: 0,
     };
     this.#errors.push(entry, stack.length + message.length);
   }

@@ -1,8 +1,7 @@
 import type { CapturePolicy, RedactionCounts } from '../../recorder/capture-types';
 import { Redactor } from '../../recorder/redaction/redactor';
 import type { Draft } from '../storage';
-
-const COUNT_NAMES: (keyof RedactionCounts)[] = ['headers', 'query', 'keys', 'patterns', 'extra'];
+import { addCounts } from '../tab-recording/tab-history';
 
 /** Remove from a capture what the policy of its project excludes. The draft is changed in place. */
 export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
@@ -17,6 +16,5 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
   draft.envelope.page = redactor.redactPage(draft.envelope.page);
-  const { redaction } = draft.envelope;
-  for (const name of COUNT_NAMES) redaction[name] += redactor.counts[name];
+  draft.envelope.redaction = addCounts(redactor.counts, draft.envelope.redaction as RedactionCounts);
 }

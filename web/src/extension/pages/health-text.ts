@@ -20,6 +20,7 @@ const REASONS: Record<HealthReason, string> = {
   policy: 'the project’s capture policy excludes it',
   limit: 'the page exceeded a recording limit',
   slowdown: 'recording slowed the page down',
+  navigated: 'what happened on an earlier page of this tab is missing',
   error: 'the page didn’t respond in time',
 };
 const STATUSES: Record<StreamHealth['status'], string> = {

@@ -1,6 +1,6 @@
 /** The sites whose projects record request and response bodies. */
 import { appState } from '../storage';
-import { ALL_SITES } from './recorded-sites';
+import { ALL_SITES, matchesSite } from './recorded-sites';
 
 /**
  * Match patterns of all pages whose project records bodies. They are less precise than the URL patterns of the
@@ -21,18 +21,6 @@ function toMatchPattern(urlPattern: string): string {
 
 /** Create a predicate: whether the bodies of a page are recorded, by its URL. */
 export async function createBodyFilter(): Promise<(url: string) => boolean> {
-  const patterns = (await getBodySites()).map((site) => {
-    const [, host = ''] = /:\/\/(.*)\/\*$/.exec(site) ?? [];
-    return { scheme: site.split(':')[0]!, host };
-  });
-  return (url) => {
-    const { protocol, hostname } = URL.parse(url) ?? { protocol: '', hostname: '' };
-    return patterns.some(
-      ({ scheme, host }) =>
-        (scheme === '*' || `${scheme}:` === protocol) &&
-        (host === '*' ||
-          host === hostname ||
-          (host.startsWith('*.') && `.${hostname}`.endsWith(host.slice(1)))),
-    );
-  };
+  const sites = await getBodySites();
+  return (url) => sites.some((site) => matchesSite(site, url));
 }

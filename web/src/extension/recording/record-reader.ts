@@ -5,8 +5,11 @@
  * world of the same frame. The extension calls its global function, which the page can't see.
  */
 import { recordActions } from '../../recorder/actions/record-actions';
-import type { FrameRecord, FrameReport, PageRecord } from '../../recorder/capture-types';
-import { getAnswerEventName, CHANNEL_NAME, RECORDER_READY } from '../../recorder/channel';
+import type { FrameRecord, FrameReport, ReadOptions } from '../../recorder/capture-types';
+import { CHANNEL_NAME, formatReadOptions, getAnswerEventName, RECORDER_READY } from '../../recorder/channel';
+import { now } from '../../recorder/natives';
+import { parseRecord, type HandOver } from '../tab-recording/hand-over';
+import { KEPT_MS, MAX_TAIL } from '../tab-recording/limits';
 
 declare global {
   var readTicketboxFrame: (() => FrameReport) | undefined;
@@ -25,6 +28,8 @@ globalThis.readTicketboxFrame = () => {
   const responseStart = (timing as PerformanceNavigationTiming | undefined)?.responseStart ?? 0;
   const { userAgent, language } = navigator;
   return {
+    document: channel,
+    hasPredecessor: hasPredecessor(),
     record: readRecord(),
     page: { url: location.href, title: document.title, referrer: document.referrer || null },
     loadedAt: performance.timeOrigin + responseStart,
@@ -41,16 +46,49 @@ globalThis.readTicketboxFrame = () => {
   };
 };
 
-/** Read the recorder's record; the answer arrives before `dispatchEvent` returns. */
+addEventListener(
+  'pagehide',
+  ({ isTrusted }) => {
+    const handOver = isTrusted && createHandOver({ since: now() - KEPT_MS, limit: MAX_TAIL });
+    // fails if the extension was updated or removed; then there is nobody who could keep it
+    if (handOver) new Promise((sent) => sent(chrome.runtime.sendMessage(handOver))).catch(() => {});
+  },
+  { capture: true },
+);
+
 function readRecord(): FrameRecord | null {
+  const handOver = createHandOver({ since: 0, limit: Infinity });
+  try {
+    return handOver && parseRecord(handOver);
+  } catch {
+    return null;
+  }
+}
+
+/** Read the recorder's record; the answer arrives before `dispatchEvent` returns. Null if the recorder doesn't run. */
+function createHandOver(options: ReadOptions): HandOver | null {
   let answer: unknown = null;
   const onAnswer = (event: Event) => (answer = (event as CustomEvent).detail);
   document.addEventListener(getAnswerEventName(channel), onAnswer, { once: true });
-  document.dispatchEvent(new CustomEvent(channel));
+  document.dispatchEvent(new CustomEvent(channel, { detail: formatReadOptions(options) }));
   document.removeEventListener(getAnswerEventName(channel), onAnswer);
   if (typeof answer !== 'string') return null;
-  const record = JSON.parse(answer) as PageRecord | { error: string };
-  if ('error' in record) return null;
-  const actions = readActions();
-  return { ...record, actions: actions.entries, dropped: { ...record.dropped, actions: actions.dropped } };
+  return {
+    kind: 'hand-over',
+    document: channel,
+    isTop: window === top,
+    leftAt: now(),
+    pageRecord: answer,
+    actions: readActions(options),
+  };
+}
+
+/** Whether the tab showed another document of the site before this one. */
+function hasPredecessor(): boolean {
+  const [timing] = performance.getEntriesByType('navigation') as unknown as PerformanceNavigationTiming[];
+  if (window !== top || timing?.type === 'reload') return window === top;
+  // Firefox before 147 has no navigation API
+  const { navigation } = globalThis as { navigation?: { activation?: { from: object | null } | null } };
+  if (navigation?.activation) return navigation.activation.from !== null;
+  return history.length > 1 && URL.parse(document.referrer)?.origin === location.origin;
 }

@@ -30,3 +30,14 @@ export async function removeRecordedSite(site: string): Promise<void> {
     sites.filter((each) => each !== site),
   );
 }
+
+/** Whether a URL is of a site. The pattern is one that `getRecordedSites` or `getBodySites` returns. */
+export function matchesSite(pattern: string, url: string): boolean {
+  const [, scheme, host = ''] = /^(.*?):\/\/(.*)\/\*$/.exec(pattern) ?? [];
+  const { protocol, hostname } = URL.parse(url) ?? { protocol: '', hostname: '' };
+  const hasScheme = scheme === '*' ? /^https?:$/.test(protocol) : `${scheme}:` === protocol;
+  if (!hasScheme) return false;
+  return (
+    host === '*' || host === hostname || (host.startsWith('*.') && `.${hostname}`.endsWith(host.slice(1)))
+  );
+}

@@ -1,4 +1,4 @@
-import type { ActionEntry, ActionTarget } from '../capture-types';
+import type { ActionEntry, ActionTarget, ReadOptions } from '../capture-types';
 import { now } from '../natives';
 import { RingBuffer } from '../ring-buffer';
 import { Sequence } from '../sequence';
@@ -53,6 +53,7 @@ export class ActionLog {
       repeat: 1,
       synthetic: false,
       frame: null,
+      document: 0,
       ...details,
     };
     const item = { entry, element, at: ts };
@@ -60,11 +61,9 @@ export class ActionLog {
     this.#buffer.push(item, 200 + JSON.stringify(target).length + (entry.url?.length ?? 0));
   }
 
-  read(): { entries: ActionEntry[]; dropped: number } {
-    return {
-      entries: this.#buffer.entries.map(({ entry }) => entry),
-      dropped: this.#buffer.dropped + this.#droppedSynthetic,
-    };
+  read(options: ReadOptions): { entries: ActionEntry[]; dropped: number } {
+    const { entries, dropped } = this.#buffer.read(options, ({ at }) => at);
+    return { entries: entries.map(({ entry }) => entry), dropped: dropped + this.#droppedSynthetic };
   }
 }
 

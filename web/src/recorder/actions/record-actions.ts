@@ -2,7 +2,7 @@
  * Records what a person does in a frame: clicks, typing, choices, keys, navigation. Runs in the extension's world of the
  * frame, where scripts of the page can't reach it. All listeners are passive, and first in the capture phase.
  */
-import type { ActionEntry } from '../capture-types';
+import type { ActionEntry, ReadOptions } from '../capture-types';
 import { now } from '../natives';
 import { ActionLog } from './action-log';
 import { controlOf, inputTypeOf, isEditable, matchesSelector, targetOf, closestOf } from './dom';
@@ -19,7 +19,9 @@ const TEXT_FIELDS = `${FIELDS.replace('select, ', '')}`;
 type Details = Partial<ActionEntry> & Pick<ActionEntry, 'kind'>;
 
 /** Start recording. `isLate`: the page was there before. Returns a function that reads the record. */
-export function recordActions(isLate: boolean): () => { entries: ActionEntry[]; dropped: number } {
+export function recordActions(
+  isLate: boolean,
+): (options: ReadOptions) => { entries: ActionEntry[]; dropped: number } {
   const log = new ActionLog();
   let address = isLate ? location.href : '';
   let lastInputAt = -Infinity;
@@ -112,9 +114,9 @@ export function recordActions(isLate: boolean): () => { entries: ActionEntry[]; 
   if (navigation) listen('currententrychange', checkAddress, navigation);
   checkAddress();
 
-  return () => {
+  return (options) => {
     checkAddress();
-    return log.read();
+    return log.read(options);
   };
 }
 

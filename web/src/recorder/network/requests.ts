@@ -63,6 +63,7 @@ export class ScriptRequest {
       error: this.error,
       from_cache: false,
       frame: null,
+      document: 0,
     };
   }
 }

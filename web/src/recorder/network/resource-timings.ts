@@ -1,4 +1,4 @@
-import type { NetworkEntry } from '../capture-types';
+import type { NetworkEntry, ReadOptions } from '../capture-types';
 import { RingBuffer } from '../ring-buffer';
 import { omitBody } from './bodies';
 
@@ -36,6 +36,7 @@ type Timing = PerformanceResourceTiming & { responseStatus?: number; deliveryTyp
 export function recordResourceTimings(): (
   scriptRequests: NetworkEntry[],
   failedResources: Set<string>,
+  options: ReadOptions,
 ) => { entries: NetworkEntry[]; dropped: number } {
   const buffer = new RingBuffer<Timing>(2_000);
   // the browser creates the entries when a list is read, so that is deferred
@@ -48,16 +49,17 @@ export function recordResourceTimings(): (
     if (pendingLists.push(list) >= MAX_PENDING_LISTS) readPending();
   });
   observer.observe({ type: 'resource', buffered: true });
-  return (scriptRequests, failedResources) => {
+  return (scriptRequests, failedResources, options) => {
     readPending();
     for (const each of observer.takeRecords()) buffer.push(each as Timing);
-    const otherTimings = addTimings(scriptRequests, buffer.entries);
+    const timings = buffer.read(options, ({ startTime }) => performance.timeOrigin + startTime);
+    const otherTimings = addTimings(scriptRequests, timings.entries);
     const entries = [
-      ...createDocumentEntry(),
+      ...createDocumentEntry().filter(({ ts }) => ts >= options.since),
       ...scriptRequests,
       ...otherTimings.map((each) => createEntry(each, failedResources)),
     ];
-    return { entries: entries.sort((a, b) => a.ts - b.ts), dropped: buffer.dropped };
+    return { entries: entries.sort((a, b) => a.ts - b.ts), dropped: timings.dropped };
   };
 }
 
@@ -108,6 +110,7 @@ function createEntry(timing: Timing, failedResources: Set<string>): NetworkEntry
     error: hasFailed ? 'the browser could not load it' : null,
     from_cache: isFromCache(timing),
     frame: null,
+    document: 0,
   };
 }
 

@@ -1,0 +1,17 @@
+/** Compressed JSON as text, which the browser's storage can hold. */
+
+export async function compressJson(value: unknown): Promise<string> {
+  const stream = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream('gzip'));
+  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  let text = '';
+  // a call has a limited number of arguments
+  for (let start = 0; start < bytes.length; start += 8_192)
+    text += String.fromCharCode(...bytes.subarray(start, start + 8_192));
+  return btoa(text);
+}
+
+export async function decompressJson(text: string): Promise<unknown> {
+  const bytes = Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
+  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
+  return new Response(stream).json();
+}
