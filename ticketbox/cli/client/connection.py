@@ -39,6 +39,9 @@ class ExitStatus(IntEnum):
 _STATUSES = {401: ExitStatus.UNAUTHORIZED, 409: ExitStatus.CONFLICT, 503: ExitStatus.UNREACHABLE}
 
 
+UploadedFile = tuple[str, bytes, str]  # name, content, media type
+
+
 class Server:
     """A server's REST API, called with one token; closes its connections at the end of a `with` block."""
 
@@ -56,8 +59,17 @@ class Server:
 
     def call(self, name: str, arguments: dict[str, Any]) -> httpx2.Response:
         """Call an operation and return its response. Exits with a message if it is refused or doesn't arrive."""
-        operation = load_registry()[name]
-        request = self._build_request(operation, arguments)
+        response = self._send_patiently(self._build_request(load_registry()[name], arguments))
+        if not response.is_success:
+            _exit_with_problem(self.url, response)
+        return response
+
+    def upload(self, name: str, arguments: dict[str, Any], files: dict[str, UploadedFile]) -> httpx2.Response:
+        """Call an operation with files, and return its response, also if it is refused."""
+        return self._send_patiently(self._build_request(load_registry()[name], arguments, files))
+
+    def _send_patiently(self, request: httpx2.Request) -> httpx2.Response:
+        """Send a request, and wait and repeat it if the budget is used up."""
         response = self._send(request)
         for _ in range(RETRIES):
             wait = _read_retry_after(response)
@@ -65,8 +77,6 @@ class Server:
                 break
             time.sleep(wait)  # a call that is refused with 429 did nothing, so every call can be repeated
             response = self._send(request)
-        if not response.is_success:
-            _exit_with_problem(self.url, response)
         return response
 
     def _send(self, request: httpx2.Request) -> httpx2.Response:
@@ -78,7 +88,9 @@ class Server:
                 ExitStatus.UNREACHABLE,
             )
 
-    def _build_request(self, operation: Operation, arguments: dict[str, Any]) -> httpx2.Request:
+    def _build_request(
+        self, operation: Operation, arguments: dict[str, Any], files: dict[str, UploadedFile] | None = None
+    ) -> httpx2.Request:
         given = dict(arguments)
         route = next(each for each in operation.routes if given.keys() >= set(each.parameters))
         parameters = {name: self._shorten_address(str(given.pop(name))) for name in route.parameters}
@@ -94,6 +106,10 @@ class Server:
         if operation.body is Body.NONE:
             query = {name: _format_query_value(value) for name, value in given.items()}
             return self._http.build_request(route.method, address, params=query, headers=headers, timeout=timeout)
+        if files is not None:
+            return self._http.build_request(
+                route.method, address, data=given, files=files, headers=headers, timeout=timeout
+            )
         return self._http.build_request(route.method, address, json=given, headers=headers, timeout=timeout)
 
     def _shorten_address(self, value: str) -> str:
@@ -108,7 +124,7 @@ class Server:
 def connect(url: str | None) -> Server:
     """Return a server with the token from the environment, or else from `ticketbox login`."""
     address = find_server_url(url)
-    token = os.environ.get("SERVICE_API_TOKEN", "").strip() or get_access_token(address, Resource.API)
+    token = find_token(address)
     if not token:
         exit_with_error(
             f"not signed in to {address}; run `ticketbox login`, or set SERVICE_API_TOKEN to an API token",
@@ -117,6 +133,11 @@ def connect(url: str | None) -> Server:
     if not re.fullmatch(r"[\x21-\x7e]+", token):
         exit_with_error("SERVICE_API_TOKEN isn't a token", ExitStatus.UNAUTHORIZED)
     return Server(address, token)
+
+
+def find_token(url: str) -> str | None:
+    """Return the token for a server, from the environment or from `ticketbox login`; "" or None without one."""
+    return os.environ.get("SERVICE_API_TOKEN", "").strip() or get_access_token(url, Resource.API)
 
 
 def find_server_url(url: str | None) -> str:

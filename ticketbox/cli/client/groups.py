@@ -17,7 +17,7 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "next": "ticketbox.cli.client.work:next_",
         "finish": "ticketbox.cli.client.work:finish",
         "link": "ticketbox.cli.client.tickets:link",
-        "verifications": "ticketbox.cli.client.verifications:verifications",
+        "verifications": "ticketbox.cli.client.verify.verifications:verifications",
         "renew": "ticketbox.cli.client.work:renew",
         "stop": "ticketbox.cli.client.work:stop",
     },

@@ -4,7 +4,7 @@ Equal failures are one entry with a count, so that a hundred repetitions of one 
 """
 
 from collections.abc import Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
@@ -83,7 +83,21 @@ def shorten_url(url: str, longest: int = MAX_URL) -> str:
     return address[: longest - 1] + "…"
 
 
-def format_error(entry: ErrorEntry) -> str:
+class NamedError(Protocol):
+    """An error with a class and a message."""
+
+    @property
+    def name(self) -> str:
+        """The class."""
+        ...
+
+    @property
+    def message(self) -> str:
+        """The message, possibly with the browser's lead."""
+        ...
+
+
+def format_error(entry: NamedError) -> str:
     """Return an error's class and message, without the browser's lead."""
     message = entry.message.removeprefix("Uncaught ").removeprefix("(in promise) ").strip()
     return message if not entry.name or message.startswith(entry.name) else f"{entry.name}: {message}"

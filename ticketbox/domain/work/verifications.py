@@ -8,6 +8,8 @@ import msgspec
 
 from ticketbox.domain.core.records import By
 
+MAX_ROUNDS = 20
+
 
 class Verdict(StrEnum):
     """What the reproduction did: it saw the bug, no error, another error, not the page, or something else each time."""

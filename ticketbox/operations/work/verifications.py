@@ -12,7 +12,7 @@ from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField, TicketArchived
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.domain.work.verifications import Verdict, Verification
+from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict, Verification
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.lookups import AssetId, CaptureId, Key, TicketId, find_readable_ticket, find_writable
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
@@ -28,7 +28,6 @@ from ticketbox.store.work import verifications
 from ticketbox.store.work.verifications import NewVerification
 
 MAX_CONSOLE = 50
-MAX_ROUNDS = 20
 LINE_CHARACTERS = 1_000
 
 Commit = Annotated[

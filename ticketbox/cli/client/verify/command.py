@@ -1,0 +1,45 @@
+"""`ticketbox verify` (docs/use/verifications.md)."""
+
+from pathlib import Path
+
+import click
+
+from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict
+
+
+@click.command()
+@click.option("--url", help="The server's address.  [default: that of the last sign-in]")
+@click.argument("key")
+@click.option("--base-url", required=True, help="Where the application runs, such as http://localhost:3000.")
+@click.option("--commit", help="The commit that runs there.  [default: HEAD of the repository in this folder]")
+@click.option("--rounds", type=click.IntRange(1, MAX_ROUNDS), default=3, show_default=True, help="How often to run it.")
+@click.option("--capture", help="The capture to replay.  [default: the newest one of the ticket]")
+@click.option(
+    "--pack", type=click.Path(exists=True, path_type=Path),
+    help="Run this pack, a folder or .zip file of `ticketbox capture reproduce`, instead of the server's.",
+)  # fmt: skip
+@click.option(
+    "--expect", type=click.Choice([each.value for each in Verdict]), default=Verdict.GONE.value, show_default=True,
+    help="The verdict with exit status 0.",
+)  # fmt: skip
+@click.option("--no-post", is_flag=True, help="Only print the verdict.")
+@click.option("--browser", envvar="TICKETBOX_BROWSER", show_envvar=True, help="The path of another Chromium.")
+@click.option("--json", "wants_json", is_flag=True, help="Print the outcome as JSON.")
+def verify(
+    key: str, base_url: str, commit: str | None, rounds: int, capture: str | None, pack: Path | None, expect: str,
+    no_post: bool, browser: str | None, wants_json: bool, url: str | None,
+) -> None:  # fmt: skip
+    """Run the reproduction of a ticket's bug against an application, and post the verdict to the ticket.
+
+    It runs with the Playwright that is installed here. Without a token it needs --pack, and posts nothing. Exit status:
+    0 the verdict is the expected one, 10 reproduced, 11 gone, 12 different_error, 13 not_reached, 14 flaky; 1 the test
+    didn't run, 2 wrong usage, 3 nothing to replay, 4 not signed in, 5 server or application not reachable.
+    """
+    from ticketbox.cli.client.verify.outcome import Request, verify_ticket
+
+    verify_ticket(
+        Request(
+            key=key, base_url=base_url, commit=commit, rounds=rounds, capture=capture, pack=pack,
+            expect=Verdict(expect), no_post=no_post, browser=browser, wants_json=wants_json, url=url,
+        )
+    )  # fmt: skip

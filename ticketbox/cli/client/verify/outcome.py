@@ -1,0 +1,202 @@
+"""Running the reproduction of a ticket's bug, and posting the verdict (docs/use/verifications.md)."""
+
+import contextlib
+import tempfile
+import uuid
+from enum import IntEnum
+from pathlib import Path
+from typing import Any
+
+import click
+import httpx2
+import msgspec
+
+from ticketbox.cli.client.captures import find_capture_id
+from ticketbox.cli.client.connection import ExitStatus, Server, connect, decode_body, find_server_url, find_token
+from ticketbox.cli.client.reproductions import unpack_files
+from ticketbox.cli.client.terminal import escape_line, escape_text, format_count, print_line, style
+from ticketbox.cli.client.verify.git import find_commit
+from ticketbox.cli.client.verify.playwright import PlaywrightError, prepare_runner, run_round
+from ticketbox.cli.core.output import exit_with_error
+from ticketbox.domain.captures.reproduction.expectations import Expectations
+from ticketbox.domain.captures.reproduction.pack import EXPECTED
+from ticketbox.domain.captures.reproduction.verdict import Observation, judge_round, judge_rounds, list_console
+from ticketbox.domain.work.verifications import Verdict
+from ticketbox.operations.work.verifications import LINE_CHARACTERS, MAX_CONSOLE
+
+Json = dict[str, Any]
+
+
+class VerdictStatus(IntEnum):
+    """The exit statuses of verdicts that weren't expected."""
+
+    REPRODUCED = 10
+    GONE = 11
+    DIFFERENT_ERROR = 12
+    NOT_REACHED = 13
+    FLAKY = 14
+
+
+class Outcome(msgspec.Struct, frozen=True):
+    """What a run found out; `posted` is the verification, or null if it wasn't posted."""
+
+    ticket: str
+    capture_id: str
+    commit: str | None
+    base_url: str
+    verdict: Verdict
+    rounds: list[Verdict]
+    console: list[str]
+    posted: Json | None
+
+
+class Request(msgspec.Struct, frozen=True):
+    """What the command was asked for."""
+
+    key: str
+    base_url: str
+    commit: str | None
+    rounds: int
+    capture: str | None
+    pack: Path | None
+    expect: Verdict
+    no_post: bool
+    browser: str | None
+    wants_json: bool
+    url: str | None
+
+
+def verify_ticket(request: Request) -> None:
+    """Run a reproduction, print the outcome, and post it. Exits with the verdict's status unless it was expected."""
+    with contextlib.ExitStack() as stack:
+        signed_in = request.pack is None or find_token(find_server_url(request.url))
+        server = stack.enter_context(connect(request.url)) if signed_in else None
+        posts_to = None if request.no_post else server
+        commit = request.commit or find_commit()
+        if posts_to is not None and commit is None:
+            raise click.UsageError("this folder isn't a git repository; say which commit runs there with --commit")
+        check_application(request.base_url)
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ticketbox-verify-")))
+        _load_pack(server, folder, request.pack, request.capture or request.key)
+        outcome, last = _run_rounds(request, folder, commit)
+        if posts_to is not None:
+            outcome = msgspec.structs.replace(outcome, posted=_post(posts_to, outcome, last))
+    if request.wants_json:
+        click.echo(msgspec.json.format(msgspec.json.encode(outcome), indent=2))
+    else:
+        _print_outcome(outcome)
+    if outcome.verdict is not request.expect:
+        raise SystemExit(VerdictStatus[outcome.verdict.name])
+
+
+def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Outcome, Observation]:
+    """Run all rounds; return the outcome, and what the last round observed."""
+    expected = _read_expectations(folder)
+    for each in expected.missing:
+        click.echo(escape_line(each), err=True)
+    verdicts: list[Verdict] = []
+    seen: list[Observation] = []
+    try:
+        runner = prepare_runner(folder, request.browser)
+        for number in range(1, request.rounds + 1):
+            seen.append(run_round(runner, folder, request.base_url, number))
+            verdicts.append(judge_round(expected, seen[-1]))
+            stopped = "" if seen[-1].stopped_at is None else f", stopped at step {seen[-1].stopped_at}"
+            click.echo(f"Round {number} of {request.rounds}: {_name(verdicts[-1])}{stopped}", err=True)
+    except PlaywrightError as error:
+        exit_with_error(escape_text(str(error)))
+    console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
+    verdict = judge_rounds(verdicts)
+    outcome = Outcome(request.key, expected.capture_id, commit, request.base_url, verdict, verdicts, console, None)
+    return outcome, seen[-1]
+
+
+def check_application(base_url: str) -> None:
+    """Exit with a message unless something answers at an address, whatever it answers."""
+    try:
+        httpx2.get(base_url, timeout=15, headers={"User-Agent": "ticketbox-cli"})
+    except (httpx2.HTTPError, httpx2.InvalidURL) as error:
+        exit_with_error(
+            f"{escape_line(base_url)} doesn't answer ({type(error).__name__}); start the application there",
+            ExitStatus.UNREACHABLE,
+        )
+
+
+def _load_pack(server: Server | None, folder: Path, pack: Path | None, wanted: str) -> None:
+    try:
+        if pack is not None and pack.is_dir():
+            for file in pack.iterdir():
+                if file.is_file():
+                    folder.joinpath(file.name).write_bytes(file.read_bytes())
+        elif pack is not None:
+            unpack_files(pack.read_bytes(), folder)
+        elif server is not None:
+            capture = find_capture_id(server, wanted)
+            unpack_files(server.call("get_reproduction", {"capture_id": capture}).content, folder)
+    except (OSError, ValueError) as error:
+        exit_with_error(f"can't read the pack: {escape_line(str(error))}")
+
+
+def _read_expectations(folder: Path) -> Expectations:
+    try:
+        expected = msgspec.json.decode(folder.joinpath(EXPECTED).read_bytes(), type=Expectations)
+    except (OSError, msgspec.DecodeError) as error:
+        exit_with_error(f"can't read {EXPECTED} of the pack: {escape_line(str(error))}")
+    if expected.is_empty:
+        missing = "\n".join(map(escape_line, expected.missing))
+        exit_with_error(f"the capture has no failure, so a run proves nothing\n{missing}".strip(), ExitStatus.NOTHING)
+    return expected
+
+
+def _post(server: Server, outcome: Outcome, observed: Observation) -> Json:
+    """Post a verification with the picture of the last round."""
+    given: Json = {
+        "ticket_id": outcome.ticket,
+        "commit": outcome.commit,
+        "base_url": outcome.base_url,
+        "verdict": outcome.verdict.value,
+        "rounds": len(outcome.rounds),
+        "capture_id": outcome.capture_id,
+        "console": outcome.console,
+        "idempotency_key": str(uuid.uuid4()),
+    }
+    picture = _attach_picture(server, outcome, observed)
+    return decode_body(
+        server.call("add_verification", {**given, **({} if picture is None else {"screenshot": picture})})
+    )
+
+
+def _attach_picture(server: Server, outcome: Outcome, observed: Observation) -> str | None:
+    """Attach the picture to the ticket, and return its id; None without one, or if the ticket has no room for it."""
+    if observed.screenshot is None:
+        return None
+    try:
+        data = Path(observed.screenshot).read_bytes()
+    except OSError:
+        return None
+    name = f"verify-{(outcome.commit or '')[:7]}-{outcome.verdict.value}.png"
+    response = server.upload("add_attachment", {"ticket_id": outcome.ticket}, {"file": (name, data, "image/png")})
+    if response.is_success:
+        return decode_body(response)["id"]
+    click.echo("The picture couldn't be attached to the ticket.", err=True)
+    return None
+
+
+def _print_outcome(outcome: Outcome) -> None:
+    colour = {Verdict.REPRODUCED: "red", Verdict.GONE: "green"}.get(outcome.verdict, "yellow")
+    commit = f" on {outcome.commit[:12]}" if outcome.commit else ""
+    print_line(
+        f"{style(_name(outcome.verdict), fg=colour, bold=True)}{escape_line(commit)}, "
+        f"{format_count(len(outcome.rounds), 'round')}"
+    )
+    for line in outcome.console:
+        print_line(style(f"  {escape_line(line.partition(chr(10))[0])}", dim=True))
+    print_line(
+        f"Posted {escape_line(outcome.posted['id'])} to {escape_line(outcome.ticket)}"
+        if outcome.posted
+        else "Not posted"
+    )
+
+
+def _name(verdict: Verdict) -> str:
+    return verdict.value.replace("_", " ")

@@ -1,0 +1,83 @@
+"""The verdict on a run of a reproduction: what it observed, compared with what was captured."""
+
+from collections.abc import Iterable, Sequence
+from urllib.parse import urlsplit
+
+import msgspec
+
+from ticketbox.domain.captures.fingerprints import fingerprint_message, fingerprint_page
+from ticketbox.domain.captures.overview import format_error
+from ticketbox.domain.captures.reproduction.expectations import Expectations, ExpectedRequest
+from ticketbox.domain.work.verifications import Verdict
+
+
+class ObservedError(msgspec.Struct, frozen=True):
+    """An error of the page."""
+
+    name: str
+    message: str
+    stack: str = ""
+
+
+class Observation(msgspec.Struct, frozen=True):
+    """What a reproduction saw: the contents of the file in REPRODUCTION_RESULT.
+
+    `stopped_at` is the step that wasn't possible, `screenshot` the path of a picture of the end.
+    """
+
+    reached: bool
+    stopped_at: int | None
+    errors: list[ObservedError]
+    failed_requests: list[ExpectedRequest]
+    console_errors: list[str]
+    screenshot: str | None
+
+
+def judge_round(expected: Expectations, observed: Observation) -> Verdict:
+    """Judge one round.
+
+    Errors say the most; only a capture without any is compared by its console, and only one without either by its
+    failed requests. A captured error proves the bug even if it made the next step impossible; a run that stopped for
+    any other reason says nothing. The capture must have a failure.
+    """
+    if expected.errors:
+        captured = {error.fingerprint for error in expected.errors}
+        if any(_fingerprint_text(format_error(error)) in captured for error in observed.errors):
+            return Verdict.REPRODUCED
+    if not observed.reached:
+        return Verdict.NOT_REACHED
+    if not expected.errors and _has_weaker_failure(expected, observed):
+        return Verdict.REPRODUCED
+    return Verdict.DIFFERENT_ERROR if observed.errors else Verdict.GONE
+
+
+def judge_rounds(verdicts: Sequence[Verdict]) -> Verdict:
+    """Judge all rounds: different verdicts are flaky."""
+    return verdicts[0] if len(set(verdicts)) == 1 else Verdict.FLAKY
+
+
+def list_console(observed: Observation) -> list[str]:
+    """List what a verification keeps of an observation: errors of the page first, then those in the console."""
+    return list(dict.fromkeys([*map(format_error, observed.errors), *observed.console_errors]))
+
+
+def _has_weaker_failure(expected: Expectations, observed: Observation) -> bool:
+    if expected.console_errors:
+        return bool(_fingerprint_texts(expected.console_errors) & _fingerprint_texts(observed.console_errors))
+    captured = {_identify_request(each) for each in expected.failed_requests}
+    return any(_identify_request(each) in captured for each in observed.failed_requests)
+
+
+def _identify_request(request: ExpectedRequest) -> tuple[str, int | None, int | None]:
+    """Identify a failed request by what doesn't differ from run to run: neither its host nor the ids in its path."""
+    page = fingerprint_page(urlsplit(request.url)._replace(scheme="http", netloc="host").geturl())
+    return request.method, request.status, page.value if page else None
+
+
+def _fingerprint_texts(texts: Iterable[str]) -> set[str]:
+    return {print_ for text in texts if (print_ := _fingerprint_text(text)) is not None}
+
+
+def _fingerprint_text(text: str) -> str | None:
+    fingerprint = fingerprint_message(text)
+    return None if fingerprint is None else f"{fingerprint.value:014x}"
