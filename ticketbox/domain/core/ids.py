@@ -11,6 +11,7 @@ LENGTH = 12
 
 _TICKET = re.compile(r"t-[0-9a-z]{6,12}")
 _TICKET_KEY = re.compile(r"([0-9a-z]{2,5})-([1-9][0-9]{0,8})")
+_IN_BRANCH = re.compile(r"(?<![0-9A-Za-z])(t-[0-9a-z]{8}|(?=[0-9]*[A-Z])[0-9A-Z]{2,5}-[1-9][0-9]{0,8})(?![0-9A-Za-z])")
 _TICKET_URL = re.compile(
     r"https?://[^\s?#]*/(?:(t-[0-9a-z]{6,12})|(?:t|tickets)/([0-9a-z]{2,5}-[1-9][0-9]{0,8}))/?(?:[?#].*)?"
 )
@@ -79,3 +80,12 @@ def parse_ticket_reference(text: str) -> str | TicketKey | None:
         return url[1]
     key = _TICKET_KEY.fullmatch(text if url is None else url[2])
     return None if key is None else TicketKey(key[1].upper(), int(key[2]))
+
+
+def find_ticket_in_branch(branch: str) -> str | None:
+    """Find the id or key of a ticket in the name of a git branch, such as `fix/WEB-42-gift-card`.
+
+    A key must be in capital letters, because `fix-2` is no ticket.
+    """
+    found = _IN_BRANCH.search(branch)
+    return None if found is None else found[1]

@@ -9,7 +9,8 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict
 
 @click.command()
 @click.option("--url", help="The server's address.  [default: that of the last sign-in]")
-@click.argument("key")
+@click.argument("key", required=False)
+@click.option("--branch", help="Verify the ticket whose key or id is in the name of this branch, if there is one.")
 @click.option("--base-url", required=True, help="Where the application runs, such as http://localhost:3000.")
 @click.option("--commit", help="The commit that runs there.  [default: HEAD of the repository in this folder]")
 @click.option("--rounds", type=click.IntRange(1, MAX_ROUNDS), default=3, show_default=True, help="How often to run it.")
@@ -26,8 +27,8 @@ from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict
 @click.option("--browser", envvar="TICKETBOX_BROWSER", show_envvar=True, help="The path of another Chromium.")
 @click.option("--json", "wants_json", is_flag=True, help="Print the outcome as JSON.")
 def verify(
-    key: str, base_url: str, commit: str | None, rounds: int, capture: str | None, pack: Path | None, expect: str,
-    no_post: bool, browser: str | None, wants_json: bool, url: str | None,
+    key: str | None, branch: str | None, base_url: str, commit: str | None, rounds: int, capture: str | None,
+    pack: Path | None, expect: str, no_post: bool, browser: str | None, wants_json: bool, url: str | None,
 ) -> None:  # fmt: skip
     """Run the reproduction of a ticket's bug against an application, and post the verdict to the ticket.
 
@@ -36,10 +37,17 @@ def verify(
     didn't run, 2 wrong usage, 3 nothing to replay, 4 not signed in, 5 server or application not reachable.
     """
     from ticketbox.cli.client.verify.outcome import Request, verify_ticket
+    from ticketbox.domain.core.ids import find_ticket_in_branch
 
+    ticket = key or find_ticket_in_branch(branch or "")
+    if (key is None) == (branch is None):
+        raise click.UsageError("name a ticket, or a branch with --branch")
+    if ticket is None:
+        click.echo("The branch names no ticket, so there is nothing to verify.", err=True)
+        return
     verify_ticket(
         Request(
-            key=key, base_url=base_url, commit=commit, rounds=rounds, capture=capture, pack=pack,
+            key=ticket, base_url=base_url, commit=commit, rounds=rounds, capture=capture, pack=pack,
             expect=Verdict(expect), no_post=no_post, browser=browser, wants_json=wants_json, url=url,
         )
     )  # fmt: skip
