@@ -95,6 +95,19 @@ def test_results_of_reading_tools(world: World) -> None:
         assert (result["isError"], result["resultType"]) == (False, "complete"), name
 
 
+def test_what_differs_from_a_valid_call_is_checked(world: World) -> None:
+    """The checks of a call aren't repeated for another that differs only in its id and arguments."""
+    token, valid = world.owner.token("read"), {"name": "list_tickets", "arguments": {}}
+    assert "error" not in same(world, token, "tools/call", params=valid).json()
+    for arguments in ([], "x", None, 5, {"unknown": 1}):
+        same(world, token, "tools/call", params={**valid, "arguments": arguments})
+    for parts in ({"id": 1.5}, {"id": None}, {"id": True}, {"id": [1]}, {"jsonrpc": "1.0"}, {"more": 1}):
+        same(world, token, "tools/call", params=valid, **parts)
+    for more in ({"name": "get_me"}, {"name": 1}, {"_meta": {}}, {"_meta": None}, {"more": 1}):
+        same(world, token, "tools/call", params={**valid, **more})
+    assert "error" not in same(world, token, "tools/call", params=valid, id="another").json()
+
+
 def test_escaped_characters(world: World) -> None:
     letters = "".join(map(chr, range(1, 127)))
     odd = [

@@ -34,6 +34,7 @@ NEWEST = "2026-07-28"
 OLDER = frozenset(HANDSHAKE_PROTOCOL_VERSIONS)
 HEADERS = {each.encode(): each for each in ("accept", "content-type", "mcp-protocol-version", "mcp-method", "mcp-name")}
 LARGEST_ID = 2**53
+MAX_VALID, MAX_VALID_BYTES = 1_000, 2_000
 _ODD_FLOAT = re.compile(r"[:,\[]-?(?:\d+(?:\.\d+)?[eE]|0\.0000)")  # 1e16 is 1e+16, and 0.00001 is 1e-05
 _OLDER_FORM = b'{"content":[{"text":%s,"type":"text"}],"isError":false,"structuredContent":%s}'
 _NEWEST_FORM = (
@@ -67,6 +68,7 @@ class FastPath:
         self._handlers = handlers
         self._meta = {SERVER_INFO_META_KEY: server.server_info_stamp}
         self._encoded_meta = _encode(self._meta, NEWEST)
+        self._valid: set[bytes] = set()
         self._lists: dict[tuple[frozenset[Granted], str, bool], bytes] = {}
 
     def read(self, scope: Scope, message: dict[str, Any]) -> FastRequest | None:
@@ -91,14 +93,7 @@ class FastPath:
                 return None
         elif version != NEWEST:
             return None
-        try:
-            JSONRPCRequest.model_validate(message)
-            if version == NEWEST and not isinstance(
-                classify_inbound_request(message, headers=headers), InboundModernRoute
-            ):
-                return None
-            validate_client_request(method, version, message.get("params"))
-        except ValidationError:
+        if not self._is_valid(message, version, headers):
             return None
         request_id = cast(int | str, identity)
         if method == "tools/list":
@@ -107,6 +102,30 @@ class FastPath:
         if params["name"] not in tools.get_tool_cards(self._registry):
             return None
         return FastRequest(request_id, method, version, params["name"], params.get("arguments") or {})
+
+    def _is_valid(self, message: dict[str, Any], version: str, headers: dict[str, str]) -> bool:
+        """Whether the SDK accepts a message.
+
+        A client's calls of a tool differ in their id and arguments only, in which the SDK accepts every id that
+        `read` lets through and every object. So the result of its checks is kept for the rest of a valid message.
+        """
+        rest = _describe_message(message, headers)
+        if rest is not None and rest in self._valid:
+            return True
+        try:
+            JSONRPCRequest.model_validate(message)
+            if version == NEWEST and not isinstance(
+                classify_inbound_request(message, headers=headers), InboundModernRoute
+            ):
+                return False
+            validate_client_request(message["method"], version, message.get("params"))
+        except ValidationError:
+            return False
+        if rest is not None:
+            if len(self._valid) >= MAX_VALID:
+                self._valid.clear()
+            self._valid.add(rest)
+        return True
 
     async def answer(self, request: FastRequest, context: RequestContext) -> Answer:
         """Answer a checked message. Raises Unauthorized, InsufficientScope and RateLimited."""
@@ -180,9 +199,23 @@ def _is_plain(message: dict[str, Any]) -> bool:
     return message.keys() <= _MEMBERS and isinstance(params, dict) and params.keys() <= _PARAMETERS
 
 
+def _describe_message(message: dict[str, Any], headers: dict[str, str]) -> bytes | None:
+    """Encode a call without its id and arguments, and its headers; None for a long or an unusual message."""
+    params = message.get("params")
+    if type(params) is not dict or not _is_plain(message):
+        return None
+    fields = cast(dict[str, Any], params)
+    if type(fields.get("arguments", {})) is not dict:
+        return None
+    others = [(name, value) for name, value in fields.items() if name != "arguments"]
+    described = msgspec.json.encode([message.get("jsonrpc"), message["method"], others, headers])
+    return described if len(described) <= MAX_VALID_BYTES else None
+
+
 def _build_answer(request: FastRequest, kind: str, content: bytes) -> Answer:
     """Build the response with a result or an internal error; the SDK sends both with the status 200."""
-    body = b'{"jsonrpc":"2.0","id":%s,"%s":%s}' % (_encode(request.id, request.version), kind.encode(), content)
+    identity = b"%d" % request.id if isinstance(request.id, int) else _encode(request.id, request.version)
+    body = b'{"jsonrpc":"2.0","id":%s,"%s":%s}' % (identity, kind.encode(), content)
     return Answer(200, body, "application/json")
 
 

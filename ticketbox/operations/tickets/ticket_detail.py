@@ -140,13 +140,14 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
         raise NotFound("ticket")
     key, ticket = row
     fields = msgspec.structs.asdict(ticket)
+    has = records.find_related_rows(tx, key)
     fields["capture"] = None if ticket.capture is None else _load_capture(tx, actor, key, args)
     return TicketDetail(
         **fields,
         captures=[] if ticket.capture is None else captures.list_summaries(tx, key, MAX_LISTED),
         questions=_list_open_questions(tx, key, ticket.claim),
-        links=links.list_links(tx, actor.viewer, key),
-        attachments=assets.list_attachments(tx, key),
+        links=links.list_links(tx, actor.viewer, key) if has.links else [],
+        attachments=assets.list_attachments(tx, key) if has.attachments else [],
         watchers=watchers.list_watchers(tx, key),
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,
         history=_list_history(tx, key) if Part.HISTORY in args.include else UNSET,

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from itertools import chain
 from operator import itemgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -136,3 +136,24 @@ def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Tick
     """List the tickets with these keys, in the order of the keys, as far as the viewer sees them."""
     rows = tx.fetch_all(SELECT_TICKETS_BY_KEYS, {**viewer, "keys": msgspec.json.encode(keys).decode()})
     return build_tickets(tx, rows)
+
+
+class RelatedRows(NamedTuple):
+    """Whether a ticket has links, and whether it has attachments: most tickets have neither."""
+
+    links: int
+    attachments: int
+
+
+SELECT_RELATED_ROWS = """
+SELECT EXISTS (SELECT 1 FROM ticket_link WHERE ticket_id = :ticket)
+    OR EXISTS (SELECT 1 FROM ticket_link WHERE other_id = :ticket),
+  EXISTS (SELECT 1 FROM asset WHERE ticket_id = :ticket AND kind = 'attachment')
+"""
+
+
+def find_related_rows(tx: Read, ticket: int) -> RelatedRows:
+    """Find out which lists of a ticket aren't empty, in one query."""
+    row = tx.fetch_one(SELECT_RELATED_ROWS, {"ticket": ticket})
+    assert row is not None
+    return RelatedRows._make(row)
