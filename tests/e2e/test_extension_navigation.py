@@ -61,6 +61,8 @@ def test_capture_contains_the_page_before_a_failed_form_post(
         (0, "fetch", "/cart?token=[redacted]", 200),
         (1, "document", "/pay", 500),
     } <= requests
+    documents = [each for each in ticket.streams["network"] if each["type"] == "document" and not each["frame"]]
+    assert [each["method"] for each in documents if each["initiator"] is None] == ["GET", "POST"]
     assert [(each["document"], each["words"]) for each in ticket.streams["actions"]] == [
         (0, "Opened /shop"),
         (0, "Typed 1–10 characters into “Code”"),

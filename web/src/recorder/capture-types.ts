@@ -50,6 +50,8 @@ export interface FrameRecord {
   startedAt: number;
   /** Whether the document had loaded before the recorder started. */
   startedLate: boolean;
+  /** How the document was opened; null if the browser doesn't know. */
+  arrival: { type: NavigationTimingType; redirects: number } | null;
   console: ConsoleEntry[];
   network: NetworkEntry[];
   errors: ErrorEntry[];

@@ -10,7 +10,7 @@ import { recordErrors } from './errors';
 import { hideWrappers, now, toJson } from './natives';
 import { recordFetch } from './network/fetch';
 import { RequestLog } from './network/requests';
-import { recordResourceTimings } from './network/resource-timings';
+import { readArrival, recordResourceTimings } from './network/resource-timings';
 import { recordXhr } from './network/xhr';
 import { Sequence } from './sequence';
 
@@ -45,6 +45,7 @@ function readRecord(options: ReadOptions): PageRecord {
   return {
     startedAt,
     startedLate,
+    arrival: readArrival(),
     console: consoleLog.entries,
     network: networkLog.entries,
     errors: errorLog.entries,

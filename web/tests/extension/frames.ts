@@ -6,6 +6,7 @@ export function frameRecord(fields: Partial<FrameRecord> = {}): FrameRecord {
   return {
     startedAt: 0,
     startedLate: false,
+    arrival: { type: 'navigate', redirects: 0 },
     console: [],
     network: [],
     errors: [],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { resolveMethod } from '../../src/extension/tab-recording/document-method';
 import { joinHistory } from '../../src/extension/capture/merge-streams';
 import { isHandOver, parseRecord } from '../../src/extension/tab-recording/hand-over';
 import {
@@ -100,9 +101,32 @@ test('what is kept of a document that the browser shows again is not repeated', 
 test('a message that is no hand-over is refused', () => {
   const actions = { entries: [], dropped: 3 };
   const pageRecord = JSON.stringify({ ...frameRecord(), actions: undefined });
-  const handOver = { kind: 'hand-over', document: 'd', isTop: true, leftAt: 1, pageRecord, actions };
+  const handOver = {
+    kind: 'hand-over',
+    document: 'd',
+    isTop: true,
+    hasPredecessor: false,
+    leftAt: 1,
+    pageRecord,
+    actions,
+  };
   expect(isHandOver(handOver) && parseRecord(handOver)).toMatchObject({ dropped: { actions: 3 } });
   for (const spoilt of [{ kind: 'send-all' }, { leftAt: null }, { pageRecord: {} }, { actions: {} }])
     expect(isHandOver({ ...handOver, ...spoilt })).toBe(false);
   expect(() => parseRecord({ ...handOver, kind: 'hand-over', pageRecord: '{"error":"no"}' })).toThrow('no');
+});
+
+test.each<[string, Parameters<typeof resolveMethod>[1], NavigationTimingType, number, string]>([
+  ['a form', { url: `${SHOP}?1#top`, isPost: true }, 'navigate', 0, 'POST'],
+  ['a form whose answer redirects', { url: `${SHOP}?1`, isPost: true }, 'navigate', 1, '?'],
+  ['a form for another page', { url: `${SHOP}?2`, isPost: true }, 'navigate', 0, '?'],
+  ['a link that redirects', { url: `${SHOP}?2`, isPost: false }, 'navigate', 1, 'GET'],
+  ['the address bar', null, 'navigate', 0, 'GET'],
+  ['a reload, which repeats a form', null, 'reload', 0, '?'],
+  ['a browser that cannot say', undefined, 'navigate', 0, '?'],
+])('the method of a document after %s', (_, next, type, redirects, method) => {
+  const entry = { ...request(1), type: 'document', method: '?', initiator: null };
+  const record = frameRecord({ arrival: { type, redirects }, network: [entry] });
+  resolveMethod(record, next);
+  expect(entry.method).toBe(method);
 });

@@ -3,6 +3,7 @@ import { Redactor } from '../../recorder/redaction/redactor';
 import { sendToBackground } from '../background/messages';
 import type { Draft } from '../storage';
 import { addCounts, NO_HISTORY, removeKeptEntries, type TabHistory } from '../tab-recording/tab-history';
+import { resolveMethod } from '../tab-recording/document-method';
 import { readFrames } from './frames';
 import { describeHealth } from './health';
 import { joinHistory, mergeStreams } from './merge-streams';
@@ -27,6 +28,7 @@ export async function captureTab(
   // if the debugger was attached before the page loaded, it recorded every request
   const deepSince =
     deepRecord && topReport && deepRecord.startedAt > topReport.loadedAt ? deepRecord.startedAt : 0;
+  if (topReport?.record && topReport.hasPredecessor) resolveMethod(topReport.record, history.next);
   const current = mergeStreams(frames, deepRecord, deepSince);
   const redactor = new Redactor();
   redactor.redactStreams(current);

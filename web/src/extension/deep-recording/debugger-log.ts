@@ -62,6 +62,7 @@ export class DebuggerLog {
     return {
       startedAt: this.startedAt,
       startedLate: false,
+      arrival: null,
       console: console.entries,
       network: network.entries,
       errors: errors.entries,

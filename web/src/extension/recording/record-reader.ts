@@ -11,6 +11,16 @@ import { now } from '../../recorder/natives';
 import { parseRecord, type HandOver } from '../tab-recording/hand-over';
 import { KEPT_MS, MAX_TAIL } from '../tab-recording/limits';
 
+interface NavigationApi {
+  activation?: { from: object | null } | null;
+  addEventListener(type: string, listener: (event: NavigateEvent) => void): void;
+}
+interface NavigateEvent {
+  destination: { url: string; sameDocument: boolean };
+  formData: FormData | null;
+  downloadRequest: string | null;
+}
+
 declare global {
   var readTicketboxFrame: (() => FrameReport) | undefined;
 }
@@ -46,6 +56,15 @@ globalThis.readTicketboxFrame = () => {
   };
 };
 
+// Firefox before 147 has no navigation API
+const { navigation } = globalThis as { navigation?: NavigationApi };
+let next: HandOver['next'] = navigation && null;
+navigation?.addEventListener('navigate', ({ destination, formData, downloadRequest }) => {
+  if (!destination.sameDocument && downloadRequest === null)
+    next = { url: destination.url, isPost: formData !== null };
+});
+navigation?.addEventListener('navigatesuccess', () => (next = null));
+
 addEventListener(
   'pagehide',
   ({ isTrusted }) => {
@@ -77,6 +96,8 @@ function createHandOver(options: ReadOptions): HandOver | null {
     kind: 'hand-over',
     document: channel,
     isTop: window === top,
+    hasPredecessor: hasPredecessor(),
+    next,
     leftAt: now(),
     pageRecord: answer,
     actions: readActions(options),
@@ -87,8 +108,6 @@ function createHandOver(options: ReadOptions): HandOver | null {
 function hasPredecessor(): boolean {
   const [timing] = performance.getEntriesByType('navigation') as unknown as PerformanceNavigationTiming[];
   if (window !== top || timing?.type === 'reload') return window === top;
-  // Firefox before 147 has no navigation API
-  const { navigation } = globalThis as { navigation?: { activation?: { from: object | null } | null } };
   if (navigation?.activation) return navigation.activation.from !== null;
   return history.length > 1 && URL.parse(document.referrer)?.origin === location.origin;
 }

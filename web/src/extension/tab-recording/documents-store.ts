@@ -8,6 +8,7 @@ import { ALL_SITES, getRecordedSites, matchesSite } from '../recording/recorded-
 import { compressJson, decompressJson } from './compression';
 import { parseRecord, type HandOver } from './hand-over';
 import { findCutoff, limitDocuments, type KeptDocuments, type KeptRecord } from './kept-document';
+import { resolveMethod } from './document-method';
 import { joinRecords, removeKeptEntries, selectDocuments, type TabHistory } from './tab-history';
 
 const PREFIX = 'tab-';
@@ -31,6 +32,8 @@ export function keepDocument(handOver: HandOver, sender: chrome.runtime.MessageS
     if (tab?.id === undefined || !sites.some((site) => matchesSite(site, address))) return;
     const record = parseRecord(handOver);
     const kept = await load(tab.id);
+    const last = kept.documents.findLast((each) => each.isTop);
+    if (isTop && handOver.hasPredecessor) resolveMethod(record, last?.next);
     for (const { id, leftAt } of kept.documents)
       if (id === handOver.document) removeKeptEntries(record, leftAt);
     if (!isTop) for (const name of STREAMS) for (const entry of record[name]) entry.frame = url;
@@ -43,6 +46,7 @@ export function keepDocument(handOver: HandOver, sender: chrome.runtime.MessageS
       startedAt: record.startedAt,
       leftAt: handOver.leftAt,
       requests: record.network.length,
+      next: handOver.next,
       data: await compressJson({ record, redaction: redactor.counts } satisfies KeptRecord),
     });
     await store(tab.id, limitDocuments(kept));

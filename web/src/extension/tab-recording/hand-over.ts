@@ -1,6 +1,12 @@
 /** What a document sends to the background when it is left, so that the tab's recording goes on. */
 import type { ActionEntry, FrameRecord, PageRecord } from '../../recorder/capture-types';
 
+/** A navigation to another document. */
+export interface StartedNavigation {
+  url: string;
+  isPost: boolean;
+}
+
 /** A frame's record as it was when its document was left, not redacted. */
 export interface HandOver {
   kind: 'hand-over';
@@ -10,6 +16,10 @@ export interface HandOver {
   isTop: boolean;
   /** When the document was left; epoch milliseconds. */
   leftAt: number;
+  /** Whether another document of its origin was in the tab before. */
+  hasPredecessor: boolean;
+  /** The navigation that ended it: null if no script and no element of it did, undefined if the browser can't say. */
+  next?: StartedNavigation | null;
   /** The recorder's record as JSON. It isn't parsed in the page, so that the next page isn't delayed. */
   pageRecord: string;
   actions: { entries: ActionEntry[]; dropped: number };

@@ -1,5 +1,6 @@
 /** The documents of a tab that were left, and which of them are kept. */
 import type { FrameRecord, RedactionCounts } from '../../recorder/capture-types';
+import type { StartedNavigation } from './hand-over';
 import { KEPT_MS, MAX_DOCUMENTS, MAX_ENTRIES, MAX_FRAMES } from './limits';
 
 export interface KeptDocument {
@@ -12,6 +13,7 @@ export interface KeptDocument {
   startedAt: number;
   leftAt: number;
   requests: number;
+  next?: StartedNavigation | null;
   /** The record, redacted and compressed. */
   data: string;
 }

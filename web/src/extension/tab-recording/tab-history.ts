@@ -13,6 +13,7 @@ import {
   type KeptDocuments,
   type KeptRecord,
 } from './kept-document';
+import type { StartedNavigation } from './hand-over';
 import { MAX_ENTRIES } from './limits';
 
 export interface TabHistory {
@@ -26,6 +27,8 @@ export interface TabHistory {
   startedAt: number | null;
   /** Whether entries of an earlier document are missing that are as recent as the kept ones. */
   hasLosses: boolean;
+  /** The navigation that ended the last document. */
+  next?: StartedNavigation | null;
   /** Until when the entries of a document are part of this history, by the document's id; epoch milliseconds. */
   keptUntil: { [document: string]: number };
 }
@@ -48,6 +51,7 @@ export function joinRecords({ documents, lostUntil }: KeptDocuments, records: Ke
   const indexes = indexDocuments(documents);
   history.documents = documents.filter(({ isTop }) => isTop).length;
   history.startedAt = Math.max(cutoff, Math.min(...documents.map(({ startedAt }) => startedAt)));
+  history.next = documents.findLast(({ isTop }) => isTop)?.next;
   history.hasLosses = lostUntil >= cutoff;
   records.forEach(({ record, redaction }, place) => {
     const { id, leftAt } = documents[place]!;

@@ -1,4 +1,4 @@
-import type { NetworkEntry, ReadOptions } from '../capture-types';
+import type { NetworkEntry, PageRecord, ReadOptions } from '../capture-types';
 import { RingBuffer } from '../ring-buffer';
 import { omitBody } from './bodies';
 
@@ -23,6 +23,17 @@ const TYPES_BY_EXTENSION: [RegExp, string][] = [
   [/\.m?js$/i, 'script'],
   [/\.css$/i, 'stylesheet'],
 ];
+/** The methods of loads that aren't always GET; `?` if the page can't know it. */
+const METHODS_BY_INITIATOR: Record<string, string> = {
+  // scripts' requests from before the recorder started
+  fetch: '?',
+  xmlhttprequest: '?',
+  // a form can post into a frame
+  iframe: '?',
+  frame: '?',
+  beacon: 'POST',
+  ping: 'POST',
+};
 const SCRIPT_INITIATORS = new Set(['fetch', 'xmlhttprequest', 'beacon']);
 const CLOCK_TOLERANCE_MS = 2;
 const MAX_PENDING_LISTS = 200;
@@ -83,11 +94,20 @@ function addTimings(scriptRequests: NetworkEntry[], timings: Timing[]): Timing[]
   });
 }
 
+/** How the document was opened. */
+export function readArrival(): PageRecord['arrival'] {
+  const [timing] = performance.getEntriesByType('navigation') as unknown as PerformanceNavigationTiming[];
+  return timing ? { type: timing.type, redirects: timing.redirectCount } : null;
+}
+
 /** The request for the document, if it came over HTTP. */
 function createDocumentEntry(): NetworkEntry[] {
   const [timing] = performance.getEntriesByType('navigation') as unknown as Timing[];
   if (!timing || !/^https?:/.test(location.protocol)) return [];
-  return [{ ...createEntry(timing, new Set()), type: 'document', initiator: null }];
+  // without an initiator it wasn't a form; otherwise, only the document before it knows
+  const isFirst = readArrival()?.type === 'navigate' && !document.referrer;
+  const method = isFirst || timing.deliveryType === 'cache' ? 'GET' : '?';
+  return [{ ...createEntry(timing, new Set()), method, type: 'document', initiator: null }];
 }
 
 function createEntry(timing: Timing, failedResources: Set<string>): NetworkEntry {
@@ -97,8 +117,7 @@ function createEntry(timing: Timing, failedResources: Set<string>): NetworkEntry
   return {
     id: '-',
     ts: performance.timeOrigin + timing.startTime,
-    // a script's request from before the recorder started: its method is unknown
-    method: SCRIPT_INITIATORS.has(timing.initiatorType) ? '?' : 'GET',
+    method: METHODS_BY_INITIATOR[timing.initiatorType] ?? 'GET',
     url: timing.name.slice(0, 16_384),
     status,
     type: typeOf(timing),
