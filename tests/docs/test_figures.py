@@ -20,6 +20,7 @@ from ticketbox.domain.captures import capture, filters, sent_streams, streams
 from ticketbox.domain.captures.images import annotations, processing
 from ticketbox.domain.captures.images.formats import raster
 from ticketbox.domain.captures.redaction.rules import RULES
+from ticketbox.domain.captures.replay import replay
 from ticketbox.domain.core import ceilings, limits
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.core.ids import Prefix
@@ -147,6 +148,8 @@ def test_limits_page_matches_the_code() -> None:
         "a stored stream": f"{streams.MAX_BYTES // MIB} MiB and {streams.MAX_ENTRIES:,} entries",
         "a sent stream": f"{sent_streams.MAX_INFLATED // MIB} MiB inflated, {sent_streams.MAX_READ:,} entries and "
         f"{sent_streams.MAX_QUOTES // 2:,} strings",
+        "a replay": f"{replay.MAX_SENT // MIB} MB as sent, {replay.MAX_INFLATED // MIB} MiB inflated, "
+        f"{replay.MAX_EVENTS:,} events; a larger one is left out",
         "strings in one entry": f"{sent_streams.MAX_ENTRY_QUOTES // 2:,}",
         "processor time of a capture": f"{settings.DEFAULT_CAPTURE_SECONDS} s; longer ones get 413",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",

@@ -174,6 +174,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
         await page.get_by_role("switch", name="Record request and response bodies").click()
         for gate in ("Approve agents’ plans", "Accept agents’ finished tickets", "Require verified fixes"):
             await page.get_by_role("switch", name=gate).click()
+        await page.get_by_label("Replay").select_option(label="60 seconds")
         await page.get_by_label("Agent label").fill("robot")
         await page.get_by_label("Redaction rules").fill("customer_number\ntext:hunter2")
         await page.get_by_role("button", name="Save").click()
