@@ -144,15 +144,15 @@ def _move(draw: Draw) -> Row:
 
 def _filters(draw: Draw) -> Row:
     if draw.of([False, True]):
-        return {"column_id": draw.id("columns"), "sort": "position", "status": _status(draw)}
+        return {"column_id": [draw.id("columns")], "sort": "position", "status": _status(draw)}
     return draw.maybe(
         company_id=lambda: draw.id("companies"),
         project_id=lambda: draw.id("projects"),
-        column_id=lambda: draw.id("columns"),
+        column_id=lambda: draw.some(lambda: draw.id("columns")),
         status=lambda: _status(draw),
-        assignee=lambda: draw.of(["me", *draw.model.people]),
-        label=lambda: draw.of(["red", "blue"]),
-        priority=lambda: draw.of(["none", "high"]),
+        assignee=lambda: draw.some(lambda: draw.of(["me", *draw.model.people])),
+        label=lambda: draw.of([["red"], ["blue"], ["red", "blue"]]),
+        priority=lambda: draw.of([["none"], ["high"], ["high", "none"]]),
     )
 
 

@@ -313,7 +313,7 @@ class Machine(RuleBasedStateMachine):
             if seeing is None:
                 continue
             for column in self.model.projects[project]["columns"]:
-                asked = {"column_id": column, "sort": "position", "status": "all", "limit": 100}
+                asked = {"column_id": [column], "sort": "position", "status": "all", "limit": 100}
                 self.step(seeing, "list_tickets", asked, ["rest"])
         for company in list(self.model.companies):
             members = self.model.companies[company]["members"]

@@ -47,23 +47,25 @@ class Board(State):
         kept = [row["id"] for row in rows if status in {"all", row["status"]}]
         return {"items": {key: self.ticket_view(key) for key in kept}}
 
-    def list_tickets(self, limit: int, status: str = "active", sort: str = "-updated", **filters: str) -> Row:
+    def list_tickets(self, limit: int, status: str = "active", sort: str = "-updated", **filters: Any) -> Row:
         def matches(row: Row) -> bool:
             mine = {user: user for user in row["assignees"]} | {"me": self.who["user"]}
             return (
                 filters.get("company_id") in {None, self.projects[row["project"]]["company"]}
                 and filters.get("project_id") in {None, row["project"]}
-                and filters.get("column_id") in {None, row["column"]}
-                and ("assignee" not in filters or mine.get(filters["assignee"]) in row["assignees"])
-                and ("label" not in filters or filters["label"] in row["labels"])
-                and filters.get("priority") in {None, row["priority"]}
+                and row["column"] in filters.get("column_id", [row["column"]])
+                and (
+                    "assignee" not in filters or any(mine.get(each) in row["assignees"] for each in filters["assignee"])
+                )
+                and ("label" not in filters or set(filters["label"]) & set(row["labels"]))
+                and row["priority"] in filters.get("priority", [row["priority"]])
             )
 
         if sort == "position" and "column_id" not in filters:
             raise invalid()
         shown = self.filter_tickets(status, matches)
         if sort == "position":
-            order = self.columns.get(filters["column_id"], {"tickets": []})["tickets"]
+            order = self.columns.get(filters["column_id"][0], {"tickets": []})["tickets"]
             return {"items": [shown["items"][key] for key in order if key in shown["items"]]}
         return shown
 

@@ -119,7 +119,8 @@ def _redirect_search(cards: Mapping[str, ToolCard], card: ToolCard, sent: Argume
         return card, sent
     terms = [query]
     rest: Arguments = {}
-    for name, value in _translate_names(card, {key: sent[key] for key in sent if key not in _QUERY_NAMES}).items():
+    for name, sent_value in _translate_names(card, {key: sent[key] for key in sent if key not in _QUERY_NAMES}).items():
+        value = _unwrap_list(sent_value)
         if name in _FILTERS and isinstance(value, str):
             terms.append(f'{_FILTERS[name]}:"{value}"')
         elif name == "resolved" and value is not None:
@@ -127,6 +128,13 @@ def _redirect_search(cards: Mapping[str, ToolCard], card: ToolCard, sent: Argume
         elif name != "sort":
             rest[name] = value
     return cards["search_tickets"], {"q": " ".join(terms), **rest}
+
+
+def _unwrap_list(value: Any) -> Any:
+    """Return the only item of a list, and anything else as it is."""
+    if isinstance(value, list) and len(typing.cast(list[Any], value)) == 1:
+        return typing.cast(list[Any], value)[0]
+    return typing.cast(Any, value)
 
 
 def _convert_values(card: ToolCard, given: Arguments) -> Arguments:

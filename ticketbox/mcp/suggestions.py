@@ -39,7 +39,7 @@ class Suggestions:
                     description=f"{ticket.priority.value} priority" if ticket.priority != "none" else None,
                     mime_type="application/json",
                 )
-                for ticket in await self._list_tickets(context, assignee="me", limit=_LISTED)
+                for ticket in await self._list_tickets(context, assignee=["me"], limit=_LISTED)
             ]
         )
 
@@ -63,7 +63,7 @@ class Suggestions:
 
     async def _suggest_tickets(self, value: str, context: RequestContext) -> list[str]:
         """Without a value, the caller's tickets; else those among the 100 changed last."""
-        mine = {} if value.strip() else {"assignee": "me"}
+        mine = {} if value.strip() else {"assignee": ["me"]}
         tickets = await self._list_tickets(context, limit=100, **mine)
         return _match(value, ((ticket.id, ticket.title) for ticket in tickets))
 

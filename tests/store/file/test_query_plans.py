@@ -96,17 +96,27 @@ def test_full_scan_is_detected(connection: sqlite3.Connection) -> None:
 
 
 VALUES: dict[str, Any] = {
-    "label": "x",
-    "assignee": "x",
-    "column": "x",
-    "priority": Priority.HIGH,
+    "labels": ("x",),
+    "assignees": ("x",),
+    "columns": ("x",),
+    "priorities": (Priority.HIGH,),
     "resolved": True,
     "updated_since": 1,
     "ready": True,
 }
+SEVERAL: dict[str, Any] = {
+    "labels": ("x", "y"),
+    "assignees": ("x", "y"),
+    "unassigned": True,
+    "columns": ("x", "y"),
+    "priorities": (Priority.HIGH, Priority.LOW),
+    "has_labels": False,
+    "has_due_date": True,
+}
 CHOICES = [
-    dict(zip(VALUES, chosen, strict=True))
-    for chosen in itertools.product(*[(None, value) for value in VALUES.values()])
+    dict(zip(values, chosen, strict=True))
+    for values in (VALUES, SEVERAL)
+    for chosen in itertools.product(*[(None, value) for value in values.values()])
 ]
 
 
@@ -138,9 +148,12 @@ IN_ORDER = [
     {},
     {"resolved": True},
     {"unassigned": True},
-    {"label": "x"},
-    {"assignee": "x"},
-    {"label": "x", "assignee": "x", "resolved": True},
+    {"labels": ("x",)},
+    {"labels": ("x", "y", "z")},
+    {"assignees": ("x",)},
+    {"assignees": ("x", "y")},
+    {"assignees": ("x",), "unassigned": True},
+    {"labels": ("x", "y"), "assignees": ("x", "y"), "priorities": (Priority.LOW, Priority.HIGH), "resolved": True},
     {"due_before": "2026-12-24", "resolved": False},
 ]
 
@@ -151,10 +164,10 @@ def test_page_of_a_project_is_read_from_an_index_in_order(
     connection: sqlite3.Connection, sort: Sort, resumed: bool
 ) -> None:
     for choice in IN_ORDER:
-        if sort is Sort.POSITION and choice.keys() & {"label", "assignee"}:
+        if sort is Sort.POSITION and choice.keys() & {"labels", "assignees"}:
             continue
-        column = "x" if sort is Sort.POSITION else None
-        sql = lists.compose_query(TicketFilter(ACTIVE, sort, column=column, **choice), resumed=resumed)
+        columns = ("x",) if sort is Sort.POSITION else ()
+        sql = lists.compose_query(TicketFilter(ACTIVE, sort, columns=columns, **choice), resumed=resumed)
         inner = [step for step in plan(connection, sql) if "LIST SUBQUERY" in step]
         assert any(re.search("> SEARCH [il] USING", step) for step in inner), inner
         assert not any("TEMP B-TREE" in step for step in inner), (choice, inner)
@@ -346,13 +359,19 @@ def files(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[FilledData
 VIEWER = {"user": 1, "credential": 1, "pinned": None, "restricted": False}
 QUESTIONS = {
     **{sort.value: TicketFilter(ACTIVE, sort) for sort in Sort if sort is not Sort.POSITION},
-    "position": TicketFilter(ACTIVE, Sort.POSITION, column="col_1"),
+    "position": TicketFilter(ACTIVE, Sort.POSITION, columns=("col_1",)),
     "project": TicketFilter(ACTIVE, Sort.UPDATED_DOWN, project="proj_1"),
     "company": TicketFilter(ACTIVE, Sort.CREATED_DOWN, company="co_1"),
     "archived": TicketFilter((Status.ARCHIVED,), Sort.UPDATED_DOWN),
     "all": TicketFilter(tuple(Status), Sort.PRIORITY),
-    **{f"label, {sort}": TicketFilter(ACTIVE, sort, label="BUG") for sort in Sort if sort is not Sort.POSITION},
-    **{f"assignee, {sort}": TicketFilter(ACTIVE, sort, assignee="usr_1") for sort in Sort if sort is not Sort.POSITION},
+    **{f"label, {sort}": TicketFilter(ACTIVE, sort, labels=("BUG",)) for sort in Sort if sort is not Sort.POSITION},
+    **{
+        f"assignee, {sort}": TicketFilter(ACTIVE, sort, assignees=("usr_1",))
+        for sort in Sort
+        if sort is not Sort.POSITION
+    },
+    "labels": TicketFilter(ACTIVE, Sort.UPDATED_DOWN, labels=("BUG", "ui")),
+    "assignees": TicketFilter(ACTIVE, Sort.PRIORITY, assignees=("usr_1", "usr_2")),
 }
 
 

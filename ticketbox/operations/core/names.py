@@ -73,15 +73,16 @@ def resolve_label_id(tx: Read, actor: Actor, text: str, company: int | None = No
     return _choose(field, "label", names.list_labels(tx, actor.viewer, company), text).id
 
 
-def explain_empty_list(tx: Read, actor: Actor, **filters: str | None) -> str | UnsetType:
+def explain_empty_list(tx: Read, actor: Actor, **filters: str | tuple[str, ...] | None) -> str | UnsetType:
     """Say which of a list's filters names something that the caller can't see; UNSET if none does.
 
     The filters are ids: of a `company`, `project`, `column` or `user`.
     """
     unseen = [
         f"{_FILTERS[noun]}: you can't see a {noun} with the id {public_id}"
-        for noun, public_id in filters.items()
-        if public_id is not None and not _can_see(tx, actor, noun, public_id)
+        for noun, ids in filters.items()
+        for public_id in ((ids,) if isinstance(ids, str) else ids or ())
+        if not _can_see(tx, actor, noun, public_id)
     ]
     return "; ".join(unseen) or UNSET
 

@@ -43,30 +43,39 @@ READY = """i.status = 'active' AND i.resolved = 0 AND (i.claimed_until IS NULL O
 
 
 class TicketFilter(msgspec.Struct, frozen=True):
-    """The filters of a list; None means any. Ids are public, times epoch milliseconds."""
+    """The filters of a list; None and no values mean any. Ids are public, times epoch milliseconds.
+
+    A ticket must have one of several values. With `unassigned`, having no assignee is one of them.
+    """
 
     statuses: tuple[Status, ...]
     sort: Sort
     company: str | None = None
     project: str | None = None
-    column: str | None = None
-    assignee: str | None = None
+    columns: tuple[str, ...] = ()
+    assignees: tuple[str, ...] = ()
     unassigned: bool = False
-    label: str | None = None
-    priority: Priority | None = None
+    labels: tuple[str, ...] = ()
+    has_labels: bool | None = None
+    priorities: tuple[Priority, ...] = ()
     resolved: bool | None = None
     updated_since: int | None = None
     due_before: str | None = None
+    has_due_date: bool | None = None
     ready: bool = False
 
 
 _CONDITIONS = {
-    "column": "i.column_id = (SELECT id FROM board_column WHERE public_id = :column)",
-    "priority": "i.priority = :priority",
+    "has_labels": "(i.labels <> '[]') = :has_labels",
+    "has_due_date": "(i.due_on IS NOT NULL) = :has_due_date",
     "resolved": "i.resolved = :resolved",
     "updated_since": "i.updated_at >= :updated_since",
     "due_before": "i.due_on < :due_before",
 }
+_IS_ASSIGNED = """EXISTS (
+    SELECT 1 FROM ticket_assignee a CROSS JOIN user u ON u.id = a.user_id
+    WHERE a.ticket_id = i.id AND u.public_id IN (SELECT value FROM json_each(:assignees)))"""
+_IS_UNASSIGNED = "NOT EXISTS (SELECT 1 FROM ticket_assignee a WHERE a.ticket_id = i.id)"
 
 
 def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
@@ -79,28 +88,35 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
     down = wanted.sort.startswith("-")
     keys = _SORT_COLUMNS[wanted.sort.removeprefix("-")]
     # Labels and assignments carry the project, status and order of their tickets (0004).
-    source, first = "ticket i", "i"
+    # Each value of the one that comes first is read separately, so that its rows are in the list's order.
+    source, first, values = "ticket i", "i", [""]
     where: list[str] = []
-    if wanted.label is not None:
+    if wanted.labels:
         source, first = "ticket_label l CROSS JOIN ticket i ON i.id = l.ticket_id", "l"
-        where.append("l.label = :label")
-    elif wanted.assignee is not None:
+        values = [f" AND l.label = :label{number}" for number in range(len(wanted.labels))]
+    elif wanted.assignees and not wanted.unassigned:
         source, first = "ticket_assignee l CROSS JOIN ticket i ON i.id = l.ticket_id", "l"
-        where.append("l.user_id = (SELECT id FROM user WHERE public_id = :assignee)")
+        values = [
+            f" AND l.user_id = (SELECT id FROM user WHERE public_id = :assignee{number})"
+            for number in range(len(wanted.assignees))
+        ]
     of_project = f"{first}.project_id = v.id"
-    if first == "i" and wanted.column is not None:
+    if first == "i" and wanted.columns:
         of_project = "+" + of_project
-    if wanted.label is not None and wanted.assignee is not None:
-        where.append(
-            "EXISTS (SELECT 1 FROM ticket_assignee a JOIN user u ON u.id = a.user_id"
-            " WHERE a.ticket_id = i.id AND u.public_id = :assignee)"
-        )
+    if wanted.columns:
+        where.append(f"i.column_id {_compose_choice('id', wanted.columns)}")
     if wanted.unassigned:
-        where.append("NOT EXISTS (SELECT 1 FROM ticket_assignee a WHERE a.ticket_id = i.id)")
+        where.append(f"({_IS_UNASSIGNED} OR {_IS_ASSIGNED})" if wanted.assignees else _IS_UNASSIGNED)
+    elif wanted.assignees and wanted.labels:
+        where.append(_IS_ASSIGNED)
+    if len(wanted.priorities) == 1:
+        where.append("i.priority = :priority")
+    elif wanted.priorities:
+        where.append("+i.priority IN (SELECT value FROM json_each(:priorities))")
     where += [condition for name, condition in _CONDITIONS.items() if getattr(wanted, name) is not None]
     if wanted.ready:
         where.append(READY)
-        if wanted.column is None:
+        if not wanted.columns:
             where.append("EXISTS (SELECT 1 FROM board_column k WHERE k.id = i.column_id AND k.kind = 'todo')")
     inner = [f"{first}.{key}" for key in keys]
     if first == "l":
@@ -110,12 +126,13 @@ def compose_query(wanted: TicketFilter, *, resumed: bool) -> str:
     inner_order = ", ".join(key + direction for key in inner)
     outer_order = ", ".join(f"t.{key}{direction}" for key in keys)
     arms = [
-        f"SELECT i.id FROM {source} WHERE {of_project} AND {first}.status = s.value{more}{rest}"
+        f"SELECT i.id FROM {source} WHERE {of_project} AND {first}.status = s.value{value}{more}{rest}"
         f" ORDER BY {inner_order} LIMIT :limit"
+        for value in values
         for rest in (_compose_resume_conditions(inner, "<" if down else ">") if resumed else [""])
     ]
     pages = arms[0] if len(arms) == 1 else " UNION ALL ".join(f"SELECT id FROM ({arm})" for arm in arms)
-    home = "" if wanted.column is None else f"AND v.id = {_PROJECT_OF_COLUMN}"
+    home = f"AND v.id {_compose_choice('project_id', wanted.columns)}" if wanted.columns else ""
     return f"""{WITH_VISIBLE_PROJECTS}, chosen (id, company_id, public_id, name, key) AS MATERIALIZED (
   SELECT t.id, v.company_id, v.public_id, v.name, v.key
   FROM visible_project v CROSS JOIN json_each(:statuses) s CROSS JOIN ticket t
@@ -137,7 +154,11 @@ def _compose_resume_conditions(keys: list[str], beyond: str) -> list[str]:
     return [f" AND {keys[0]} = :after0 AND {keys[1]} {beyond} :after1", f" AND {keys[0]} {beyond} :after0"]
 
 
-_PROJECT_OF_COLUMN = "(SELECT project_id FROM board_column WHERE public_id = :column)"
+def _compose_choice(field: str, columns: tuple[str, ...]) -> str:
+    """Compose a comparison with a field of the columns. Only with one, its index also gives the order."""
+    if len(columns) == 1:
+        return f"= (SELECT {field} FROM board_column WHERE public_id = :column)"
+    return f"IN (SELECT {field} FROM board_column WHERE public_id IN (SELECT value FROM json_each(:columns)))"
 
 
 def build_parameters(
@@ -149,13 +170,18 @@ def build_parameters(
         "statuses": msgspec.json.encode(wanted.statuses).decode(),
         "company": wanted.company,
         "project": wanted.project,
-        "column": wanted.column,
-        "assignee": wanted.assignee,
-        "label": wanted.label,
-        "priority": None if wanted.priority is None else PRIORITIES.index(wanted.priority),
+        "column": wanted.columns[0] if wanted.columns else None,
+        "columns": msgspec.json.encode(wanted.columns).decode(),
+        "assignees": msgspec.json.encode(wanted.assignees).decode(),
+        **{f"assignee{number}": value for number, value in enumerate(wanted.assignees)},
+        **{f"label{number}": value for number, value in enumerate(wanted.labels)},
+        "has_labels": wanted.has_labels,
+        "priority": PRIORITIES.index(wanted.priorities[0]) if wanted.priorities else None,
+        "priorities": msgspec.json.encode([PRIORITIES.index(each) for each in wanted.priorities]).decode(),
         "resolved": wanted.resolved,
         "updated_since": wanted.updated_since,
         "due_before": wanted.due_before,
+        "has_due_date": wanted.has_due_date,
         "limit": limit,
         **{f"after{number}": value for number, value in enumerate(after or ())},
     }

@@ -14,9 +14,10 @@ function layout(): string[] {
 
 beforeEach(() => {
   board = new BoardModel('proj_1', {
-    assignee: null,
-    label: null,
-    priority: null,
+    assignee: [],
+    label: [],
+    unlabeled: null,
+    priority: [],
     resolved: null,
     due: null,
   });
@@ -64,7 +65,7 @@ describe('upsert', () => {
   test('removes a ticket that is archived or no longer passes the filters', () => {
     board.upsert(ticket('a', { version: 2, status: 'archived' }), 'me');
     expect(layout()[0]).toBe('todo: b c');
-    board.filters.label = 'ui';
+    board.filters.label = ['ui'];
     board.upsert(ticket('b', { version: 2, labels: [] }), 'me');
     expect(layout()[0]).toBe('todo: c');
   });

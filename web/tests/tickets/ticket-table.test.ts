@@ -26,9 +26,10 @@ function ids(): string[] | undefined {
 beforeEach(() => {
   GET.mockReset();
   table = new TicketTable('proj_1', 'active', {
-    assignee: 'me',
-    label: null,
-    priority: null,
+    assignee: ['me'],
+    label: [],
+    unlabeled: null,
+    priority: [],
     resolved: null,
     due: null,
   });
@@ -41,7 +42,7 @@ describe('loading', () => {
     expect(getSentQuery()).toMatchObject({
       project_id: 'proj_1',
       status: 'active',
-      assignee: 'me',
+      assignee: ['me'],
       sort: '-updated',
     });
     expect([ids(), table.hasMore]).toEqual([['a', 'b'], true]);

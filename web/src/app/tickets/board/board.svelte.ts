@@ -138,7 +138,7 @@ export class Board extends BoardModel {
   async #fetchPage(lane: Lane, limit: number, cursor?: string) {
     const query = {
       project_id: this.project,
-      column_id: lane.column.id,
+      column_id: [lane.column.id],
       sort: 'position' as const,
       limit,
       cursor,

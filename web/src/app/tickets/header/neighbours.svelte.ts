@@ -29,7 +29,7 @@ class Neighbours {
     if (this.#ids.includes(id)) return;
     this.#ids = this.#lists.find((list) => list.includes(id)) ?? [];
     if (this.#ids.length > 0 || column === null) return;
-    const query = { column_id: column, sort: 'position' as const, limit: LIMIT };
+    const query = { column_id: [column], sort: 'position' as const, limit: LIMIT };
     try {
       this.#ids = (await unwrap(api.GET('/tickets', { params: { query } }))).items.map((ticket) => ticket.id);
     } catch {
