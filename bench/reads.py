@@ -86,7 +86,9 @@ class SqlOnly:
         elif query.startswith("list of 50"):
             project = None if "all" in query else seeded.project
             label = "bug" if "label" in query else None
-            wanted = TicketFilter((Status.ACTIVE,), Sort.UPDATED_DOWN, project=project, label=label)
+            wanted = TicketFilter(
+                (Status.ACTIVE,), Sort.UPDATED_DOWN, project=project, labels=(label,) if label else ()
+            )
             parameters = lists.build_parameters(actor.viewer, wanted, None, 51)
             self._statements = [(lists.compose_query(wanted, resumed=False), parameters)]
 

@@ -57,7 +57,7 @@ class Board(State):
                 and (
                     "assignee" not in filters or any(mine.get(each) in row["assignees"] for each in filters["assignee"])
                 )
-                and ("label" not in filters or set(filters["label"]) & set(row["labels"]))
+                and ("label" not in filters or not set(filters["label"]).isdisjoint(row["labels"]))
                 and row["priority"] in filters.get("priority", [row["priority"]])
             )
 
