@@ -221,7 +221,7 @@ def test_annotations_are_saved_when_the_page_is_left(chromium: Chromium, world: 
         await page.get_by_role("link", name="First project").first.click()
         question = page.get_by_role("dialog", name="Save annotations before you leave?")
         await assert_accessible(page)
-        await question.get_by_role("button", name="Cancel").click()
+        await question.get_by_role("button", name="Stay").click()
         await expect(page.get_by_role("button", name="Save annotations")).to_be_visible()
         await page.get_by_role("link", name="First project").first.click()
         await question.get_by_role("button", name="Save annotations").click()
@@ -234,8 +234,10 @@ def test_annotations_are_saved_when_the_page_is_left(chromium: Chromium, world: 
         await expect(page.get_by_role("region", name="To do")).to_be_visible()
         await page.go_back()
         await draw(page, "Rectangle", (0.6, 0.6), (0.9, 0.9))
-        await page.keyboard.press("g")  # a key leaves without a question, so the marks are saved
+        await page.keyboard.press("g")
         await page.keyboard.press("i")
+        await question.get_by_role("button", name="Stay").click()
+        await page.go_forward()  # the browser leaves without a question, so the marks are saved
         await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", annotate)

@@ -6,6 +6,7 @@ class Router {
   #search = $state(location.search);
   /** Whether the present page was reached with Back or Forward. */
   isBack = false;
+  readonly #guards = new Set<(address: string) => boolean>();
   readonly route = $derived(parsePath(this.#path));
   readonly query = $derived(new URLSearchParams(this.#search));
 
@@ -21,8 +22,15 @@ class Router {
     addEventListener('click', (event) => this.#handleClick(event));
   }
 
-  /** Navigate to an address of the app. */
-  go(address: string, { replace = false } = {}): void {
+  /** Ask before the page is left; a guard returns whether to stay for now. Returns a function that removes it. */
+  addGuard(guard: (address: string) => boolean): () => void {
+    this.#guards.add(guard);
+    return () => this.#guards.delete(guard);
+  }
+
+  /** Navigate to an address of the app, unless the page has unsaved changes and asks first. */
+  go(address: string, { replace = false, unguarded = false } = {}): void {
+    if (!replace && !unguarded && [...this.#guards].some((guard) => guard(address))) return;
     this.isBack = false;
     if (replace) history.replaceState(null, '', address);
     else history.pushState(null, '', address);
