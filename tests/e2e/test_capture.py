@@ -31,9 +31,8 @@ class SentCapture:
     def __init__(
         self, world: World, shop: Recording, planted: PlantedSecrets, *, bodies: bool, compressed: bool
     ) -> None:
-        if bodies:
-            given = {"capture_policy": {"bodies": "on", "extra_redactions": []}}
-            ok(world.owner.web.patch(f"/projects/{world.project}", json=given))
+        given = {"capture_policy": {"bodies": "on" if bodies else "off", "extra_redactions": []}}
+        ok(world.owner.web.patch(f"/projects/{world.project}", json=given))
         self.world, self.planted, self.bodies = world, planted, bodies
         self.recording = copy.deepcopy(shop)
         self.given = {"project_id": world.project, "priority": "high", "labels": ["shop"], "description": "It broke."}

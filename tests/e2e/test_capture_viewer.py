@@ -137,6 +137,7 @@ def test_times_count_back_from_a_capture_without_a_page_load(chromium: Chromium,
 
 
 def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: World) -> None:
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": {"bodies": "off"}}))
     ticket = full(world)
 
     async def look(page: Page) -> None:

@@ -171,7 +171,9 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
         await page.get_by_role("button", name="Save").click()
         assert "without spaces" in await field_error(page, "URL patterns")
         await page.get_by_label("URL patterns").fill("https://shop.example/*")
-        await page.get_by_role("switch", name="Record request and response bodies").click()
+        await expect(page.get_by_text("values are replaced by stand-ins")).to_be_visible()
+        await page.get_by_label("Request and response bodies").select_option(label="On")
+        await expect(page.get_by_text("Bodies are stored complete")).to_be_visible()
         for gate in ("Approve agents’ plans", "Accept agents’ finished tickets", "Require verified fixes"):
             await page.get_by_role("switch", name=gate).click()
         await page.get_by_label("Replay").select_option(label="60 seconds")

@@ -1,7 +1,8 @@
-"""The extension redacts exactly what the server does, with the same counts."""
+"""The extension redacts exactly what the server does, with the same counts, and shapes bodies alike."""
 
 import ast
 import inspect
+import json
 import random
 import string
 
@@ -13,6 +14,7 @@ from tests.extension.node import run_module
 from tests.support.redaction_corpus import list_harmless_lines, list_secrets
 from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.capture import Redaction
+from ticketbox.domain.captures.redaction.body_shape import BodyShaper
 from ticketbox.domain.captures.redaction.secret_scanner import SecretScanner
 
 RULES = ["customer_ref", "text:ACME-1", "text:acme_*", "Order.No", "text:(a+)+$", "[", "format:email"]
@@ -86,3 +88,21 @@ def test_extension_and_server_redact_alike(rules: list[str]) -> None:
     assert differing == []
     # the comparison is meaningful only if some texts are redacted and some aren't
     assert 0.1 < redacted / len(texts) < 0.9
+
+
+def test_extension_and_server_shape_bodies_alike() -> None:
+    texts = [*list_server_texts(), *list_corpus(), *generate_texts(5_000), *PIECES]
+    values = [0, -7, 1729, -12.5, 0.125, 1e300, 12345678901234567890, True, None, "2026-11-22T10:30:00Z", "open"]
+    captures = [[text, json.dumps([text, {text: values}], ensure_ascii=len(text) % 2 == 0)] for text in texts]
+    captures += [[f"a={text}&b=open" for text in texts[:50]], [json.dumps(texts[:500])[:-7], '{"cut": "in\\']]
+
+    def shape(bodies: list[str]) -> list[str]:
+        shaper = BodyShaper()
+        for body in bodies:
+            shaper.count(body)
+        return [shaper.shape(body) for body in bodies]
+
+    wanted = [shape(bodies) for bodies in captures]
+    found = run_module("extension/shape.mjs", captures)
+    assert [each for each in zip(captures, wanted, found, strict=True) if each[1] != each[2]] == []
+    assert sum(bodies != shaped for bodies, shaped in zip(captures, found, strict=True)) > len(captures) / 2

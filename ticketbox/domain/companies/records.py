@@ -37,9 +37,10 @@ class Company(msgspec.Struct, frozen=True):
 
 
 class Bodies(StrEnum):
-    """Whether captures may carry request and response bodies."""
+    """Whether captures may carry request and response bodies, and with which values."""
 
     OFF = "off"
+    SHAPE = "shape"
     ON = "on"
 
 

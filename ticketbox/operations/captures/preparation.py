@@ -24,6 +24,7 @@ from ticketbox.domain.captures.health import get_stream_health
 from ticketbox.domain.captures.images import media_types, processing
 from ticketbox.domain.captures.processor_time import ProcessorTime
 from ticketbox.domain.captures.records import AssetKind
+from ticketbox.domain.captures.redaction.body_shape import shape_bodies
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.replay.replay import read_replay
 from ticketbox.domain.captures.search_text import collect_console_words, collect_error_words
@@ -215,6 +216,8 @@ def process_capture(
         Stream.CONSOLE, args.console, lambda entry: redactor.redact_console((entry,)), limit.check
     )
     network, network_dropped = read_stream(Stream.NETWORK, args.network, prepare_request, limit.check)
+    if policy.bodies is Bodies.SHAPE:
+        network = shape_bodies(network, limit.check)
     errors, errors_dropped = read_stream(
         Stream.ERRORS, args.errors, lambda entry: redactor.redact_errors((entry,)), limit.check
     )

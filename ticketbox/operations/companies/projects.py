@@ -55,7 +55,15 @@ ProjectKey = Annotated[
 class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What captures of this project can contain."""
 
-    bodies: Annotated[Bodies, Meta(description="Whether request and response bodies are collected.")] = Bodies.OFF
+    bodies: (
+        Annotated[
+            Bodies,
+            Meta(
+                description="Bodies of requests: none, with stand-ins, or complete. Default: unchanged; shape if new."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
     extra_redactions: Annotated[
         list[Annotated[str, Meta(min_length=3, max_length=100), match_whole(r"[^\x00-\x1f\x7f]+")]],
         Meta(
@@ -73,10 +81,11 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         ),
     ] = DEFAULT_REPLAY_SECONDS
 
-    def build_policy(self) -> CapturePolicy:
-        """Return the policy as it is stored and shown."""
+    def build_policy(self, bodies: Bodies) -> CapturePolicy:
+        """Return the policy as it is stored and shown. `bodies` are those of a project that doesn't choose them."""
         replay = self.replay * DEFAULT_REPLAY_SECONDS if isinstance(self.replay, bool) else self.replay
-        return CapturePolicy(self.bodies, list(self.extra_redactions), self.actions, replay)
+        chosen = bodies if isinstance(self.bodies, UnsetType) else self.bodies
+        return CapturePolicy(chosen, list(self.extra_redactions), self.actions, replay)
 
 
 class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -133,7 +142,7 @@ def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
     key, name = membership.company, args.name.strip()
     if args.key is not None:
         _check_key(tx, key, None, args.key)
-    policy = args.capture_policy.build_policy()
+    policy = args.capture_policy.build_policy(Bodies.SHAPE)
     return insert_project(tx, actor, key, name, args.url_patterns, policy, ticket_prefix=args.key)
 
 
@@ -198,6 +207,10 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
     if not fields:
         raise InvalidRequest(f"nothing to change: send one of {', '.join(names)}")
     row = find_writable(tx, actor, "project", args.project_id, Role.ADMIN)
+    policy: CapturePolicy | UnsetType = UNSET
+    if not isinstance(args.capture_policy, UnsetType):
+        before = projects.load_project(tx, actor.viewer, row.key).capture_policy
+        policy = args.capture_policy.build_policy(before.bodies)
     if args.key is not UNSET:
         _check_key(tx, row.company, row.key, args.key)
         stored_keys.set_key(tx, row.company, row.key, args.key)
@@ -210,7 +223,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
         plan_approval=args.plan_approval,
         done_approval=args.done_approval,
         verification=args.verification,
-        policy=UNSET if args.capture_policy is UNSET else args.capture_policy.build_policy(),
+        policy=policy,
     )
     record_company_event(tx, actor, "project.changed", row.company, row.key, fields=fields)
     return projects.load_project(tx, actor.viewer, row.key)

@@ -109,7 +109,7 @@ def _create_first_records(tx: Write, args: SetUp, hashed: PreparedOwner, via: Vi
     company: Company = insert_company(tx, actors.load_user_as_actor(tx, account.key, via), args.company.strip())
     owner = actors.load_user_as_actor(tx, account.key, via)
     (key,) = [membership.company for membership in owner.memberships]
-    policy = CapturePolicy(Bodies.OFF, [], Actions.ON, DEFAULT_REPLAY_SECONDS)
+    policy = CapturePolicy(Bodies.SHAPE, [], Actions.ON, DEFAULT_REPLAY_SECONDS)
     project: Project = insert_project(tx, owner, key, args.project.strip(), [], policy)
     project_key = projects.find_project_key(tx, project.id, key)
     assert project_key is not None

@@ -15,6 +15,8 @@ from ticketbox.store.file.database import Read, Row, Write
 
 FIRST_COLUMNS = {"To do": ColumnKind.TODO, "In progress": ColumnKind.DOING, "Done": ColumnKind.DONE}
 
+_BODIES = (Bodies.OFF, Bodies.ON, Bodies.SHAPE)  # by the number that is stored
+
 _strings = msgspec.json.Decoder(list[str])
 
 _SELECT_PROJECT = f"""
@@ -81,7 +83,7 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                 former_keys=_strings.decode(row.former_prefixes),
                 url_patterns=_strings.decode(row.url_patterns),
                 capture_policy=CapturePolicy(
-                    bodies=Bodies.ON if row.bodies else Bodies.OFF,
+                    bodies=_BODIES[row.bodies],
                     extra_redactions=_strings.decode(row.extra_redactions),
                     actions=Actions.ON if row.actions else Actions.OFF,
                     replay=row.replay,
@@ -109,7 +111,7 @@ def insert_project(
 ) -> int:
     """Insert a project with its first columns; return its key."""
     collected = (
-        policy.bodies is Bodies.ON,
+        _BODIES.index(policy.bodies),
         _encode_json(policy.extra_redactions),
         policy.actions is Actions.ON,
         policy.replay,
@@ -145,7 +147,7 @@ def update_project(
         done_approval=done_approval,
         verification=verification,
         url_patterns=UNSET if patterns is UNSET else _encode_json(patterns),
-        bodies=UNSET if policy is UNSET else policy.bodies is Bodies.ON,
+        bodies=UNSET if policy is UNSET else _BODIES.index(policy.bodies),
         extra_redactions=UNSET if policy is UNSET else _encode_json(policy.extra_redactions),
         actions=UNSET if policy is UNSET else policy.actions is Actions.ON,
         replay=UNSET if policy is UNSET else policy.replay,

@@ -160,8 +160,8 @@ def _list_missing_answers(network: Sequence[NetworkEntry]) -> list[str]:
     counts = Counter(each.response.omitted_reason for each in calls if not _is_answer_complete(each))
     unknown = counts.pop(None, 0)
     advice = {
-        OmittedReason.POLICY: "the project's capture policy has no bodies; set `capture_policy.bodies` to `on`, and "
-        "capture the bug again",
+        OmittedReason.POLICY: "the project's capture policy has no bodies; set `capture_policy.bodies` to "
+        "`shape` or `on`, and capture the bug again",
         OmittedReason.LIMIT: "they were longer than what a capture keeps",
         OmittedReason.BINARY: "they aren't text",
         OmittedReason.UNAVAILABLE: "the browser doesn't show them to the page",

@@ -1,4 +1,5 @@
 import type { CapturePolicy, RedactionCounts } from '../../recorder/capture-types';
+import { shapeBodies } from '../../recorder/redaction/body-shape';
 import { Redactor } from '../../recorder/redaction/redactor';
 import type { Draft } from '../storage';
 import { addCounts } from '../tab-recording/tab-history';
@@ -15,6 +16,7 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
   }
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
+  if (policy.bodies === 'shape') shapeBodies(draft.streams.network);
   draft.envelope.page = redactor.redactPage(draft.envelope.page);
   draft.envelope.redaction = addCounts(redactor.counts, draft.envelope.redaction as RedactionCounts);
 }

@@ -9,7 +9,7 @@ import { ALL_SITES, matchesSite } from './recorded-sites';
 export async function getBodySites(): Promise<string[]> {
   const projects = (await appState.get('projects')) ?? [];
   const urlPatterns = projects
-    .filter((each) => each.capture_policy.bodies === 'on')
+    .filter((each) => each.capture_policy.bodies !== 'off')
     .flatMap((each) => each.url_patterns);
   return [...new Set(urlPatterns.map(toMatchPattern))];
 }

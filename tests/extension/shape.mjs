@@ -1,0 +1,19 @@
+// Shapes captures, each a list of bodies, from JSON on stdin with the extension's code; prints the bodies.
+import { createServer } from 'vite';
+
+const server = await createServer({
+  configFile: false,
+  logLevel: 'error',
+  optimizeDeps: { noDiscovery: true },
+  server: { middlewareMode: true, ws: false, watch: null },
+});
+const { BodyShaper } = await server.ssrLoadModule('/src/recorder/redaction/body-shape.ts');
+const chunks = [];
+for await (const chunk of process.stdin) chunks.push(chunk);
+const results = JSON.parse(Buffer.concat(chunks)).map((bodies) => {
+  const shaper = new BodyShaper();
+  for (const body of bodies) shaper.count(body);
+  return bodies.map((body) => shaper.shape(body));
+});
+await server.close();
+process.stdout.write(JSON.stringify(results), () => process.exit(0));

@@ -1,0 +1,262 @@
+"""Bodies without their values: each becomes a stand-in of the same type and format (docs/use/captures.md, "Bodies").
+
+Works on the text of JSON, so that spelling and order stay. The extension does the same
+(web/src/recorder/redaction/body-shape.ts); one test compares both.
+"""
+
+import json
+import re
+from collections import Counter, defaultdict
+from collections.abc import Callable
+
+import msgspec
+
+from ticketbox.domain.captures.capture import NetworkEntry
+from ticketbox.domain.captures.entry_sequence import EncodedEntry, EntrySequence
+from ticketbox.domain.captures.redaction.secret_values import REDACTED
+from ticketbox.domain.captures.streams import MAX_BODY
+
+MAX_ITEMS = 200
+
+_ENCODER = msgspec.json.Encoder()
+
+_TOKEN = re.compile(
+    r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?'
+    r"|true|false|null|[{}\[\]:,]|[ \t\r\n]+"
+)
+_FORM = re.compile(r"[^=&\s]{1,200}=(?:[^=&\s][^&\s]*)?(?:&[^=&\s]{1,200}=(?:[^=&\s][^&\s]*)?)*")
+_KEY = re.compile(r"(?!(?:[^0-9]*[0-9]){5})[A-Za-z_$@][A-Za-z0-9_$\[\]-]{0,39}")
+_WORD = re.compile(r"[A-Za-z][A-Za-z_-]{0,23}")
+_NUMBER = re.compile(r"(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]+)?")
+_UUID = re.compile(r"[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}")
+_HEX = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,128}|(?=[A-F]*[0-9])(?=[0-9]*[A-F])[0-9A-F]{8,128}")
+_DATE = re.compile(
+    r"([0-9]{4})-[0-9]{2}-[0-9]{2}(?:([T ])[0-9]{2}:[0-9]{2}(:[0-9]{2})?(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
+)
+_LITERALS = frozenset({"", "true", "false", "null"})
+_KEPT = frozenset(" .,:;-_/@+#()&=?!%'*~|<>{}[]$^`")
+_PLAIN = re.compile(r"[A-Za-z0-9_.~*-]")
+
+
+class BodyShaper:
+    """Replaces the values in the bodies of one capture: the same value has the same stand-in.
+
+    First `count` each body, then `shape` each one: short words that occur repeatedly stay.
+    """
+
+    def __init__(self) -> None:
+        self._counts = Counter[str]()
+        self._stand_ins: dict[str, str] = {}
+        self._numbers = defaultdict[str, int](int)
+
+    def count(self, body: str) -> None:
+        """Count the words in a body."""
+        if (tokens := _split_tokens(body)) is not None:
+            values = [_decode(token) for token, is_key in tokens if token[0] == '"' and not is_key]
+        elif _is_form(body):
+            values = [_decode_form(field.partition("=")[2]) for field in body.split("&")]
+        else:
+            values = []
+        self._counts.update(value for value in values if _WORD.fullmatch(value))
+
+    def shape(self, body: str) -> str:
+        """Return a body with stand-ins. Of a longer array, only the first 200 items stay."""
+        if (tokens := _split_tokens(body)) is not None:
+            return self._shape_json(tokens)
+        if _is_form(body):
+            fields = (field.partition("=") for field in body.split("&"))
+            return "&".join(f"{self._shape_key(name)}={self._shape_field(value)}" for name, _, value in fields)
+        return self._replace(body)
+
+    def _shape_json(self, tokens: list[tuple[str, bool]]) -> str:
+        parts: list[str] = []
+        places: list[tuple[bool, int, bool]] = []  # is it an array, how many commas, is it beyond the limit
+        for token, is_key in tokens:
+            first = token[0]
+            beyond = bool(places) and places[-1][2]
+            if first in "[{":
+                places.append((first == "[", 0, beyond))
+            elif first in "]}" and places:
+                places.pop()
+                beyond = bool(places) and places[-1][2]
+            elif first == "," and places:
+                is_array, commas, beyond = places[-1]
+                beyond = beyond or (is_array and commas + 1 >= MAX_ITEMS)
+                places[-1] = is_array, commas + 1, beyond
+            if not beyond:
+                parts.append(self._shape_token(token, is_key=is_key))
+        return "".join(parts)
+
+    def _shape_token(self, token: str, *, is_key: bool) -> str:
+        if token[0] != '"':
+            return self._replace(token) if token[0] in "-0123456789" else token
+        value = _decode(token)
+        stand_in = self._shape_key(value) if is_key else self._replace(value)
+        return token if stand_in == value else f'"{stand_in}"'
+
+    def _shape_key(self, key: str) -> str:
+        return key if _KEY.fullmatch(key) else self._replace(key)
+
+    def _shape_field(self, field: str) -> str:
+        value = _decode_form(field)
+        stand_in = self._replace(value)
+        return field if stand_in == value else _encode_form(stand_in)
+
+    def _replace(self, value: str) -> str:
+        """Return the stand-in of a text; what is redacted stays."""
+        if REDACTED in value:
+            return REDACTED.join(map(self._replace, value.split(REDACTED)))
+        known = self._stand_ins.get(value)
+        if known is None:
+            known = self._stand_ins[value] = self._create_stand_in(value)
+        return known
+
+    def _create_stand_in(self, value: str) -> str:
+        if value in _LITERALS or (self._counts[value] > 1 and _WORD.fullmatch(value)):
+            return value
+        if _NUMBER.fullmatch(value):
+            return self._shape_number(value)
+        if _UUID.fullmatch(value):
+            return self._number(value, "uuid", lambda number: f"00000000-0000-4000-8000-{number:012x}")
+        if match := _DATE.fullmatch(value):
+            return self._shape_date(value, match)
+        if _HEX.fullmatch(value):
+            return self._number(value, f"hex{len(value)}", lambda number: f"{number:0{len(value)}x}")
+        scheme = re.match("https?://", value)
+        start = scheme.end() if scheme else 0
+        pattern = value[:start] + "".join(map(_classify, value[start:]))
+        return self._number(value, pattern, lambda number: pattern[:start] + _fill(pattern[start:], number))
+
+    def _shape_number(self, text: str) -> str:
+        match = _NUMBER.fullmatch(text)
+        assert match is not None
+        sign, whole, decimals, exponent = match[1], match[2], match[3] or "", match[4] or ""
+        head = whole if len(whole) == 1 else "1"
+        tail = "0" * (len(whole) - 1)
+        if decimals.strip("0"):
+            tail += "." + "0" * len(decimals)
+            rest = ""
+        else:
+            rest = "." + decimals if decimals else ""
+        if not tail:
+            return text
+        pattern = f"{sign}{head}{tail}{rest}{exponent}"
+        return self._number(text, pattern, lambda number: f"{sign}{head}{_fill(tail, number)}{rest}{exponent}")
+
+    def _shape_date(self, value: str, match: re.Match[str]) -> str:
+        year, separator, seconds, fraction, zone = match.groups("")
+
+        def build(number: int) -> str:
+            date = f"{year}-01-{1 + number % 28:02d}"
+            if not separator:
+                return date
+            time = f"{number // 28 % 24:02d}:{number // 672 % 60:02d}"
+            return (
+                f"{date}{separator}{time}{seconds and ':00'}{'.'.ljust(len(fraction), '0') if fraction else ''}{zone}"
+            )
+
+        return self._number(value, f"date{year}{separator}{len(fraction)}{zone}", build)
+
+    def _number(self, value: str, pattern: str, build: Callable[[int], str]) -> str:
+        """Build the next stand-in of a pattern, which isn't the value itself."""
+        self._numbers[pattern] += 1
+        if build(self._numbers[pattern]) == value:
+            self._numbers[pattern] += 1
+        return build(self._numbers[pattern])
+
+
+def shape_bodies(
+    entries: EntrySequence[NetworkEntry], check_time: Callable[[int], None]
+) -> EntrySequence[NetworkEntry]:
+    """Return the requests of a capture with shaped bodies. `check_time` raises when it has taken too long."""
+    shaper = BodyShaper()
+    for entry in entries:
+        for part in (entry.request, entry.response):
+            if part.body is not None:
+                check_time(len(part.body))
+                shaper.count(part.body)
+    shaped: EntrySequence[NetworkEntry] = EntrySequence(NetworkEntry)
+    shaped.extend([_shape_entry(shaper, entry, shaped, check_time) for entry in entries])
+    return shaped
+
+
+def _shape_entry(
+    shaper: BodyShaper,
+    entry: NetworkEntry,
+    shaped: EntrySequence[NetworkEntry],
+    check_time: Callable[[int], None],
+) -> EncodedEntry[NetworkEntry]:
+    for part in (entry.request, entry.response):
+        if part.body is not None:
+            check_time(len(part.body))
+            part.body = shaper.shape(part.body)[:MAX_BODY]
+    return shaped.hold(_ENCODER.encode(entry), entry)
+
+
+def _split_tokens(body: str) -> list[tuple[str, bool]] | None:
+    """Split JSON into tokens, each with whether it is a key; None for another format. A cut text is completed."""
+    tokens: list[str] = []
+    position = 0
+    while position < len(body):
+        match = _TOKEN.match(body, position)
+        if match is None:
+            if body[position] != '"' or not tokens:
+                return None
+            tokens.append(json.dumps(body[position + 1 :]))
+            break
+        tokens.append(match[0])
+        position = match.end()
+    significant = [token for token in tokens if not token.isspace()]
+    following = iter([*significant[1:], ""])
+    return [(token, not token.isspace() and next(following) == ":" and token[0] == '"') for token in tokens] or None
+
+
+def _decode(token: str) -> str:
+    return json.loads(token)
+
+
+def _is_form(body: str) -> bool:
+    return bool(_FORM.fullmatch(body)) and ("&" in body or not body.endswith("="))
+
+
+def _decode_form(text: str) -> str:
+    def decode(match: re.Match[str]) -> str:
+        code = int(match[1], 16)
+        return chr(code) if 0x20 <= code <= 0x7E else "x"
+
+    return re.sub("%([0-9a-fA-F]{2})", decode, text.replace("+", " "))
+
+
+def _encode_form(text: str) -> str:
+    return "".join(c if _PLAIN.match(c) else "+" if c == " " else f"%{ord(c):02X}" for c in text)
+
+
+def _classify(character: str) -> str:
+    if "0" <= character <= "9":
+        return "0"
+    if "A" <= character <= "Z":
+        return "X"
+    if character in _KEPT:
+        return character
+    return " " if character in "\t\r\n" else "x"
+
+
+def _fill(pattern: str, number: int) -> str:
+    """Write a number into the letters and digits of a pattern, from its end."""
+    characters = list(pattern)
+    for index in range(len(characters) - 1, -1, -1):
+        if not number:
+            break
+        match characters[index]:
+            case "0":
+                number, digit = divmod(number, 10)
+                characters[index] = str(digit)
+            case "x":
+                number, digit = divmod(number, 26)
+                characters[index] = chr(ord("a") + digit)
+            case "X":
+                number, digit = divmod(number, 26)
+                characters[index] = chr(ord("A") + digit)
+            case _:
+                pass
+    return "".join(characters)

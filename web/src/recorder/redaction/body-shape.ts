@@ -1,0 +1,236 @@
+/**
+ * Bodies without their values: each becomes a stand-in of the same type and format (docs/use/captures.md, "Bodies").
+ * The server does the same (ticketbox/domain/captures/redaction/body_shape.py); one test compares both.
+ */
+import type { NetworkEntry } from '../capture-types';
+import { REDACTED } from './secret-values';
+
+const MAX_ITEMS = 200;
+const TOKEN =
+  /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|[{}[\]:,]|[ \t\r\n]+/uy;
+const SPACE = /^[ \t\r\n]+$/;
+// Python's white space, which differs from JavaScript's
+const FORM =
+  /^[^=&\s\x1c-\x1f\x85]{1,200}=(?:[^=&\s\x1c-\x1f\x85][^&\s\x1c-\x1f\x85]*)?(?:&[^=&\s\x1c-\x1f\x85]{1,200}=(?:[^=&\s\x1c-\x1f\x85][^&\s\x1c-\x1f\x85]*)?)*$/u;
+const KEY = /^(?!(?:[^0-9]*[0-9]){5})[A-Za-z_$@][A-Za-z0-9_$[\]-]{0,39}$/;
+const WORD = /^[A-Za-z][A-Za-z_-]{0,23}$/;
+const NUMBER = /^(-?)(0|[1-9][0-9]*)(?:\.([0-9]+))?([eE][+-]?[0-9]+)?$/;
+const UUID = /^[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$/;
+const HEX =
+  /^(?:(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,128}|(?=[A-F]*[0-9])(?=[0-9]*[A-F])[0-9A-F]{8,128})$/;
+const DATE =
+  /^([0-9]{4})-[0-9]{2}-[0-9]{2}(?:([T ])[0-9]{2}:[0-9]{2}(:[0-9]{2})?(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
+const LITERALS = new Set(['', 'true', 'false', 'null']);
+const KEPT = new Set(" .,:;-_/@+#()&=?!%'*~|<>{}[]$^`");
+
+type Token = [text: string, isKey: boolean];
+
+/**
+ * Replaces the values in the bodies of one capture: the same value has the same stand-in. First `count` each body, then
+ * `shape` each one: short words that occur repeatedly stay.
+ */
+export class BodyShaper {
+  readonly #counts = new Map<string, number>();
+  readonly #standIns = new Map<string, string>();
+  readonly #numbers = new Map<string, number>();
+
+  count(body: string): void {
+    const tokens = splitTokens(body);
+    let values: string[] = [];
+    if (tokens)
+      values = tokens.filter(([text, isKey]) => text[0] === '"' && !isKey).map(([text]) => JSON.parse(text));
+    else if (isForm(body)) values = body.split('&').map((field) => decodeForm(splitField(field)[1]));
+    for (const each of values) if (WORD.test(each)) this.#counts.set(each, (this.#counts.get(each) ?? 0) + 1);
+  }
+
+  /** Return a body with stand-ins. Of a longer array, only the first 200 items stay. */
+  shape(body: string): string {
+    const tokens = splitTokens(body);
+    if (tokens) return this.#shapeJson(tokens);
+    if (!isForm(body)) return this.#replace(body);
+    return body
+      .split('&')
+      .map(splitField)
+      .map(([name, value]) => `${this.#shapeKey(name)}=${this.#shapeField(value)}`)
+      .join('&');
+  }
+
+  #shapeJson(tokens: Token[]): string {
+    const parts: string[] = [];
+    const places: { isArray: boolean; commas: number; isBeyond: boolean }[] = [];
+    for (const [text, isKey] of tokens) {
+      const first = text[0]!;
+      let place = places.at(-1);
+      if (first === '[' || first === '{') {
+        places.push({ isArray: first === '[', commas: 0, isBeyond: place?.isBeyond ?? false });
+      } else if ((first === ']' || first === '}') && place) {
+        places.pop();
+        place = places.at(-1);
+      } else if (first === ',' && place) {
+        place.commas += 1;
+        place.isBeyond ||= place.isArray && place.commas >= MAX_ITEMS;
+      }
+      if (!place?.isBeyond) parts.push(this.#shapeToken(text, isKey));
+    }
+    return parts.join('');
+  }
+
+  #shapeToken(text: string, isKey: boolean): string {
+    if (text[0] !== '"') return /^[-0-9]/.test(text) ? this.#replace(text) : text;
+    const value = JSON.parse(text) as string;
+    const standIn = isKey ? this.#shapeKey(value) : this.#replace(value);
+    return standIn === value ? text : `"${standIn}"`;
+  }
+
+  #shapeKey(key: string): string {
+    return KEY.test(key) ? key : this.#replace(key);
+  }
+
+  #shapeField(field: string): string {
+    const value = decodeForm(field);
+    const standIn = this.#replace(value);
+    return standIn === value ? field : encodeForm(standIn);
+  }
+
+  /** The stand-in of a text; what is redacted stays. */
+  #replace(value: string): string {
+    if (value.includes(REDACTED))
+      return value
+        .split(REDACTED)
+        .map((part) => this.#replace(part))
+        .join(REDACTED);
+    let known = this.#standIns.get(value);
+    if (known === undefined) this.#standIns.set(value, (known = this.#createStandIn(value)));
+    return known;
+  }
+
+  #createStandIn(value: string): string {
+    if (LITERALS.has(value) || (this.#counts.get(value) ?? 0) > 1) return value;
+    if (NUMBER.test(value)) return this.#shapeNumber(value);
+    if (UUID.test(value))
+      return this.#number(
+        value,
+        'uuid',
+        (number) => `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`,
+      );
+    const date = DATE.exec(value);
+    if (date) return this.#shapeDate(value, date);
+    if (HEX.test(value))
+      return this.#number(value, `hex${value.length}`, (number) =>
+        number.toString(16).padStart(value.length, '0'),
+      );
+    const scheme = /^https?:\/\//.exec(value)?.[0] ?? '';
+    const pattern = Array.from(value.slice(scheme.length), classify).join('');
+    return this.#number(value, scheme + pattern, (number) => scheme + fill(pattern, number));
+  }
+
+  #shapeNumber(text: string): string {
+    const [, sign = '', whole = '', decimals = '', exponent = ''] = NUMBER.exec(text)!;
+    const head = whole.length === 1 ? whole : '1';
+    const hasDecimals = /[1-9]/.test(decimals);
+    const tail = '0'.repeat(whole.length - 1) + (hasDecimals ? `.${'0'.repeat(decimals.length)}` : '');
+    const rest = decimals && !hasDecimals ? `.${decimals}` : '';
+    if (!tail) return text;
+    return this.#number(
+      text,
+      `${sign}${head}${tail}${rest}${exponent}`,
+      (number) => `${sign}${head}${fill(tail, number)}${rest}${exponent}`,
+    );
+  }
+
+  #shapeDate(
+    value: string,
+    [, year, separator = '', seconds, fraction = '', zone = '']: RegExpExecArray,
+  ): string {
+    const two = (number: number) => String(number).padStart(2, '0');
+    return this.#number(value, `date${year}${separator}${fraction.length}${zone}`, (number) => {
+      const date = `${year}-01-${two(1 + (number % 28))}`;
+      if (!separator) return date;
+      const time = `${two(Math.floor(number / 28) % 24)}:${two(Math.floor(number / 672) % 60)}`;
+      return `${date}${separator}${time}${seconds ? ':00' : ''}${fraction && '.'.padEnd(fraction.length, '0')}${zone}`;
+    });
+  }
+
+  /** Build the next stand-in of a pattern, which isn't the value itself. */
+  #number(value: string, pattern: string, build: (number: number) => string): string {
+    let number = (this.#numbers.get(pattern) ?? 0) + 1;
+    if (build(number) === value) number += 1;
+    this.#numbers.set(pattern, number);
+    return build(number);
+  }
+}
+
+/** Replace the values in the bodies of a capture. Entries are changed in place. */
+export function shapeBodies(entries: NetworkEntry[]): void {
+  const shaper = new BodyShaper();
+  const sides = entries.flatMap(({ request, response }) => [request, response]);
+  for (const side of sides) if (side?.body != null) shaper.count(side.body);
+  for (const side of sides) if (side?.body != null) side.body = shaper.shape(side.body);
+}
+
+/** Split JSON into tokens; null for another format. A text that was cut is completed. */
+function splitTokens(body: string): Token[] | null {
+  const tokens: string[] = [];
+  for (let position = 0; position < body.length;) {
+    TOKEN.lastIndex = position;
+    const found = TOKEN.exec(body)?.[0];
+    if (found === undefined) {
+      if (body[position] !== '"' || tokens.length === 0) return null;
+      tokens.push(JSON.stringify(body.slice(position + 1)));
+      break;
+    }
+    tokens.push(found);
+    position += found.length;
+  }
+  const significant = tokens.filter((each) => !SPACE.test(each));
+  let index = 0;
+  const result = tokens.map((text): Token => {
+    if (SPACE.test(text)) return [text, false];
+    index += 1;
+    return [text, text[0] === '"' && significant[index] === ':'];
+  });
+  return result.length > 0 ? result : null;
+}
+
+function isForm(body: string): boolean {
+  return FORM.test(body) && (body.includes('&') || !body.endsWith('='));
+}
+
+function splitField(field: string): [name: string, value: string] {
+  const end = field.indexOf('=');
+  return [field.slice(0, end), field.slice(end + 1)];
+}
+
+function decodeForm(text: string): string {
+  return text.replaceAll('+', ' ').replace(/%([0-9a-fA-F]{2})/g, (_, hex: string) => {
+    const code = parseInt(hex, 16);
+    return code >= 0x20 && code <= 0x7e ? String.fromCharCode(code) : 'x';
+  });
+}
+
+function encodeForm(text: string): string {
+  return text.replace(/[^A-Za-z0-9_.~*-]/g, (each) =>
+    each === ' ' ? '+' : `%${each.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
+}
+
+function classify(character: string): string {
+  if (character >= '0' && character <= '9') return '0';
+  if (character >= 'A' && character <= 'Z') return 'X';
+  if (KEPT.has(character)) return character;
+  return character === '\t' || character === '\r' || character === '\n' ? ' ' : 'x';
+}
+
+/** Write a number into the letters and digits of a pattern, from its end. */
+function fill(pattern: string, number: number): string {
+  const characters = pattern.split('');
+  for (let index = characters.length - 1; index >= 0 && number > 0; index -= 1) {
+    const place = { '0': [10, '0'], x: [26, 'a'], X: [26, 'A'] }[characters[index]!] as
+      [size: number, first: string] | undefined;
+    if (!place) continue;
+    const [size, first] = place;
+    characters[index] = String.fromCharCode(first.charCodeAt(0) + (number % size));
+    number = Math.floor(number / size);
+  }
+  return characters.join('');
+}
