@@ -48,6 +48,7 @@ class SentCapture:
         """A stream as it must be stored: unchanged except for secrets and what the policy excludes."""
         entries = _map_strings(self._apply_policy(entries), self._redact)
         for entry in entries:
+            entry["document"] = 0
             for side in ("request", "response"):
                 if side in entry:
                     entry[side]["headers"] = {

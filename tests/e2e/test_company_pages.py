@@ -98,7 +98,7 @@ def test_forbidden_actions_are_not_shown(chromium: Chromium, world: World, role:
         watch = await open_as(page, person, f"{base}/members")
         await page.get_by_text("Admins can change roles and invite people").wait_for()
         shown = await page.get_by_role("navigation", name="Settings of").inner_text()
-        assert shown.split("\n")[-4:] == ["General", "Members", "Projects", "Agents"]
+        assert shown.split("\n")[-5:] == ["General", "Members", "Projects", "Labels", "Agents"]
         buttons = await page.get_by_role("main").get_by_role("button").all_inner_texts()
         assert buttons == ["Leave company"]
         for section in ("invitations", "limits", "audit"):
