@@ -83,11 +83,11 @@ class Dispatcher:
         except InvalidRequest:
             await self.admit(operation, context)
             raise
+        actor = None if operation.prepare is None else await self.admit(operation, context)
+        mark = await self._read_idempotency_mark(operation, args, context)  # before its input is prepared
         prepared: tuple[Any, ...] = ()
-        if operation.prepare is not None:
-            actor = await self.admit(operation, context)
+        if operation.prepare is not None and actor is not None:
             prepared = (await operation.prepare(self.services, actor, args, context),)
-        mark = await self._read_idempotency_mark(operation, args, context)
 
         async def run(args: msgspec.Struct, ran_before: bool = False) -> Any:
             def work(tx: Read) -> Any:

@@ -61,6 +61,7 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Annotated[
             list[Reference],
             Meta(
+                min_length=1,
                 max_length=20,
                 description="Members' ids, email addresses or names, `me`, or `none`.",
             ),
@@ -94,7 +95,7 @@ class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     tool=Tool(
         "List tickets",
         "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
-        {"project_id": "Webshop", "assignee": "me", "status": "active"},
+        {"project_id": "Webshop", "assignee": ["me"], "status": "active"},
         core=True,
     ),
 )

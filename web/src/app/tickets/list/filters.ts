@@ -29,6 +29,11 @@ export function parseFilters(query: URLSearchParams): Filters {
   ) as unknown as Filters;
 }
 
+/** Whether any filter is set. */
+export function isFiltered(filters: Filters): boolean {
+  return FILTER_NAMES.some((name) => filters[name] !== null && filters[name].length > 0);
+}
+
 /** Whether a filter has several values. */
 export function isListFilter(name: string): name is (typeof LIST_FILTERS)[number] {
   return (LIST_FILTERS as readonly string[]).includes(name);
