@@ -70,6 +70,7 @@ def test_other_members_cannot_release_the_ticket(chromium: Chromium, world: Worl
     use(chromium, mia, f"/tickets/{ticket['id']}", look)
 
 
+@pytest.mark.long
 @EVERY
 def test_board_and_table_show_who_works_since_when(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket, other = world.ticket("Cart total shows NaN"), world.ticket("Nobody works on this")
@@ -341,6 +342,7 @@ def test_question_is_answered_in_the_inbox(chromium: Chromium, world: World, loo
     assert agent.read_answer() == "Fix it here"
 
 
+@pytest.mark.long
 @EVERY
 def test_agents_page_lists_running_and_ended_sessions(chromium: Chromium, world: World, looks: Looks) -> None:
     agent, other = Agent(world), Agent(world, "Discount is applied twice", "Codex")

@@ -42,6 +42,7 @@ def read_lines(ticket: ReportedTicket) -> list[tuple[int, str]]:
     return [(each["document"], each["args"][0]) for each in ticket.streams["console"]]
 
 
+@pytest.mark.long
 def test_capture_contains_the_page_before_a_failed_form_post(
     recording_browser: ExtensionBrowser, reporter: World, shop_site: NavigationSite
 ) -> None:

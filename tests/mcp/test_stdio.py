@@ -116,6 +116,7 @@ def test_unresponsive_service_does_not_block_the_client(tmp_path: Path) -> None:
     assert "can't be reached (TimeoutError)" in (tmp_path / "log").read_text()
 
 
+@pytest.mark.long
 def test_tools_appear_when_the_service_starts(tmp_path: Path) -> None:
     with run_server(tmp_path) as first:
         token = run_operation(

@@ -389,6 +389,7 @@ def test_log_is_paged(inside: World, receiver: Receiver) -> None:
     assert result == [got.headers["webhook-id"] for got in sorted(receiver.got, key=lambda got: got.event["id"])][::-1]
 
 
+@pytest.mark.long
 def test_event_from_the_command_line_is_delivered(tmp_path: Path, receiver: Receiver) -> None:
     """Another process writes the event; the server finds it in the file, at the latest after twenty seconds."""
     with run_server(tmp_path, "--allow-private-addresses") as box:

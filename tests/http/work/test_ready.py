@@ -151,6 +151,7 @@ def test_agent_claims_over_mcp(world: World, mode: str) -> None:
     talk(world, mode, work)
 
 
+@pytest.mark.long
 def test_workers_on_one_token_drain_the_queue_and_each_ticket_is_claimed_once(world: World) -> None:
     limits = {"reads_per_minute": 100_000, "writes_per_minute": 100_000}
     ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))

@@ -375,6 +375,7 @@ QUESTIONS = {
 }
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [None, "somewhere"])
 @pytest.mark.parametrize("question", list(QUESTIONS))
 def test_list_costs_the_same_in_a_database_twenty_times_as_large(
@@ -396,6 +397,7 @@ def test_list_costs_the_same_in_a_database_twenty_times_as_large(
     assert large <= small * 1.5 + 5
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("after", [0, 500])
 @pytest.mark.parametrize("types", [None, ["ticket.created"]])
 def test_events_cost_the_same_in_a_database_twenty_times_as_large(
@@ -407,6 +409,7 @@ def test_events_cost_the_same_in_a_database_twenty_times_as_large(
     assert large <= small * 1.5 + 5
 
 
+@pytest.mark.long
 def test_growing_cost_is_detected(files: tuple[FilledDatabase, FilledDatabase]) -> None:
     sql = "SELECT count(*) FROM ticket WHERE title = :title"
     small, large = (file.steps(sql, {"title": "T"}) for file in files)

@@ -14,12 +14,12 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest
+from ticketbox.domain.core.unsafe_characters import remove_unsafe
 from ticketbox.domain.tickets.records import Priority
 
 MAX_TICKETS = 10_000
 MAX_BYTES = 64 << 20
 _MAX_TITLE, _MAX_TEXT, _MAX_LABEL, _MAX_LABELS = 300, 100_000, 50, 20
-_CONTROL = re.compile(r"[\x00-\x1f\x7f]+")
 _URL = re.compile(r"https?://[^\x00-\x20\x7f]{1,8000}")
 
 
@@ -213,4 +213,4 @@ def _build_ticket(
 
 
 def _clean_line(text: str, most: int) -> str:
-    return " ".join(_CONTROL.sub(" ", text).split())[:most].strip()
+    return " ".join(remove_unsafe(text, " ").split())[:most].strip()
