@@ -12,6 +12,7 @@ from tests.support.large_capture import build_streams
 from tests.support.tokens import count_tokens
 from ticketbox.domain.core.tokens import clip_text, estimate_tokens, fits
 
+pytestmark = pytest.mark.long
 CHANCE = random.Random(4)
 TEXTS = {
     "documentation": Path("docs/use/agents.md").read_text("utf-8"),
@@ -26,7 +27,6 @@ TEXTS = {
 }
 
 
-@pytest.mark.long
 @pytest.mark.parametrize("kind", TEXTS)
 def test_estimate_is_rather_too_high_than_too_low(kind: str) -> None:
     assert 0.95 <= estimate_tokens(TEXTS[kind]) / count_tokens(TEXTS[kind]) <= 1.7

@@ -299,6 +299,7 @@ def test_invalid_export_is_rejected_and_nothing_is_written(
     assert rows(kept) == before
 
 
+@pytest.mark.long
 def test_corrupt_or_truncated_file_is_rejected_and_nothing_is_written(exported: Path, tmp_path: Path) -> None:
     whole = exported.read_bytes()
     bad = tmp_path / "bad.zip"

@@ -305,6 +305,7 @@ def test_viewers_see_the_question_without_answers(chromium: Chromium, world: Wor
     use(chromium, vera, agent.page, look)
 
 
+@pytest.mark.long
 @EVERY
 def test_board_shows_steps_and_a_waiting_question(chromium: Chromium, world: World, looks: Looks) -> None:
     agent = Agent(world)

@@ -94,6 +94,7 @@ def test_every_annotation_tool_draws_and_saves(chromium: Chromium, world: World)
     assert saved[5]["text"] == "Look\nhere"
 
 
+@pytest.mark.long
 def test_annotations_are_moved_coloured_deleted_and_undone(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 

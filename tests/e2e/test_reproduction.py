@@ -25,6 +25,7 @@ def load_pack(world: World, folder: Path) -> Path:
     return folder / "reproduce.spec.ts"
 
 
+@pytest.mark.long
 def test_pack_fails_on_the_bug_and_passes_on_the_fix(world: World, shell: str, tmp_path: Path) -> None:
     spec, result = load_pack(world, tmp_path), tmp_path / "result.json"
     with serve_shop(fixed=False) as base:

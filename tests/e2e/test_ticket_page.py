@@ -404,6 +404,7 @@ def test_archived_ticket_shows_a_banner_and_is_restored(chromium: Chromium, worl
     assert now(world, ticket)["status"] == "active"
 
 
+@pytest.mark.long
 def test_claim_shows_person_and_end(chromium: Chromium, world: World) -> None:
     bob = world.join("Bob")
     ticket = world.ticket("Empty cart")

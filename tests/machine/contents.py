@@ -83,7 +83,12 @@ class Model(Work, Office):
         self.read("captures", capture_id)
         return {}
 
-    get_console = get_network = get_errors = get_actions = get_har = get_reproduction = get_replay = stream
+    get_console = get_network = get_errors = get_actions = get_har = stream
+
+    def get_reproduction(self, capture_id: str) -> None:
+        self.read("captures", capture_id)
+
+    get_replay = get_reproduction
 
     def get_network_request(self, capture_id: str, entry: str) -> Row:
         self.read("captures", capture_id)

@@ -168,6 +168,7 @@ def test_device_helps_only_its_own_account_with_its_newest_secret(world: World) 
     ok(sign_in(known, email))
 
 
+@pytest.mark.long
 def test_new_password_makes_other_devices_unknown(world: World) -> None:
     other, email = world.box.client(), world.owner.email
     ok(sign_in(other, email))

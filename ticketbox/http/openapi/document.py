@@ -14,7 +14,7 @@ from ticketbox.domain.tickets.search_query import Span
 from ticketbox.http.header_arguments import HeaderArgument, list_header_arguments
 from ticketbox.http.openapi.links import build_links
 from ticketbox.http.openapi.refusals import build_answers, group_by_status
-from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.content import Content, JsonList
 from ticketbox.operations.core.registry import Body, Operation, Registry, Route
 from ticketbox.operations.core.schemas import Json, build_schemas, list_answer_types
 
@@ -197,10 +197,11 @@ def _describe_responses(route: Route, operation: Operation, known: dict[str, Jso
     if operation.live:
         content = {kind: {"schema": {"type": "string"}} for kind in operation.media}
     for shape in () if operation.live else list_answer_types(operation):
-        if shape is Content:
+        if shape in (Content, JsonList):
             binary = {"type": "string", "contentMediaType": "application/octet-stream"}
+            json_type = "array" if shape is JsonList else "object"
             for kind in operation.media:
-                content[kind] = {"schema": {"type": "object"} if kind == "application/json" else binary}
+                content[kind] = {"schema": {"type": json_type} if kind == "application/json" else binary}
         elif shape is not types.NoneType:
             schema = known[_identify_shape(shape)]
             is_nullable = types.NoneType in list_answer_types(operation)

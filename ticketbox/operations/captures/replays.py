@@ -6,7 +6,7 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.operations.core.content import Content
+from ticketbox.operations.core.content import JsonList
 from ticketbox.operations.core.lookups import CaptureId, find_readable
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
@@ -29,14 +29,14 @@ class StoredReplay(msgspec.Struct, frozen=True):
     data: bytes
 
 
-async def unpack_replay(services: Services, actor: Actor, args: GetReplay, stored: StoredReplay) -> Content:
+async def unpack_replay(services: Services, actor: Actor, args: GetReplay, stored: StoredReplay) -> JsonList:
     """Decompress a replay on a thread."""
     return await services.rendering.run(actor.share, _build_content, stored)
 
 
-def _build_content(stored: StoredReplay) -> Content:
+def _build_content(stored: StoredReplay) -> JsonList:
     events = blobs.unpack_content(stored.encoding, stored.data)
-    return Content("application/json", events, f"{stored.ticket_id}-replay.json")
+    return JsonList("application/json", events, f"{stored.ticket_id}-replay.json")
 
 
 @operation(

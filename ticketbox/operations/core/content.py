@@ -27,6 +27,10 @@ class Content(msgspec.Struct, frozen=True):
     annotation_texts: tuple[str, ...] = ()
 
 
+class JsonList(Content, frozen=True):
+    """A JSON array."""
+
+
 class Archive(Content, frozen=True):
     """An archive and its files, most telling first: a name and its bytes each."""
 
