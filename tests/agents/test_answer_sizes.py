@@ -16,7 +16,7 @@ from tests.support.mcp_client import call_tool
 from tests.support.server import Box, World, ok
 from tests.support.tokens import count_result_tokens
 
-LIMIT, FULL_LIMIT, LIST_LIMIT = 8_000, 24_000, 5_000
+LIMIT, FULL_LIMIT, LIST_LIMIT, TIMELINE_LIMIT = 8_000, 24_000, 5_000, 4_000
 PAGE = Path(__file__).parents[2] / "docs" / "use" / "agents.md"
 LONG = "A long comment about the cart, the voucher and what happened to both of them. " * 60
 FULL = {"detail": "full"}
@@ -74,6 +74,8 @@ def list_calls(scene: Scene) -> dict[str, tuple[str, dict[str, Any]]]:
         "`get_network_request`": ("get_network_request", {**capture, "entry": "r13"}),
         "`get_console`": ("get_console", capture),
         "`get_console`, `detail: \"full\"`": ("get_console", {**capture, **FULL}),
+        "`get_timeline`": ("get_timeline", capture),
+        "`get_timeline`, `detail: \"full\"`": ("get_timeline", {**capture, **FULL}),
         "`get_screenshot`": ("get_screenshot", ticket),
         "`list_tickets` of 50": ("list_tickets", {"project_id": scene.world.project, "limit": 50}),
         "`search_tickets`": ("search_tickets", {"q": "cart"}),
@@ -95,7 +97,8 @@ def ask(scene: Scene, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
 def test_answers_of_the_largest_capture_fit_a_context(scene: Scene) -> None:
     """The table in the documentation has the same figures; TICKETBOX_SNAPSHOTS=write updates it."""
     sizes = {label: count_result_tokens(ask(scene, *call)) for label, call in list_calls(scene).items()}
-    limits = {label: FULL_LIMIT if "full" in label else LIMIT for label in sizes} | {"`list_tickets` of 50": LIST_LIMIT}
+    limits = {label: FULL_LIMIT if "full" in label else LIMIT for label in sizes}
+    limits |= {"`list_tickets` of 50": LIST_LIMIT, "`get_timeline`": TIMELINE_LIMIT}
     assert {label: size for label, size in sizes.items() if size > limits[label]} == {}
     begin, end = "<!-- answer sizes -->\n", "<!-- end of answer sizes -->"
     head, _, rest = PAGE.read_text("utf-8").partition(begin)

@@ -231,6 +231,14 @@ def test_capture_is_shown_with_its_failures_first(world: World) -> None:
         ["console", "empty"],
     ]
     expect_failure(call(world, "capture", "show", world.ticket()["id"]), 3, "no capture")
+    lines = read(world, "capture", "timeline", ticket).splitlines()
+    assert [line.split()[2:] for line in lines if line.strip().startswith("+")][-2:] == [
+        ["request", "GET", "/api/cart", "500"], ["error", "no", "cart"]
+    ]  # fmt: skip
+    assert "left out" not in "".join(lines)
+    only = as_json(world, "capture", "timeline", ticket, "--kind", "console", "--kind", "errors")
+    assert [moment["kind"] for moment in only["items"]] == ["console", "errors"]
+    expect_failure(call(world, "capture", "timeline", world.ticket()["id"]), 3, "no capture")
 
 
 def test_requests_and_picture_are_saved_next_to_each_other(

@@ -203,6 +203,7 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "get_network": _capture,
     "get_errors": _capture,
     "get_actions": _capture,
+    "get_timeline": _capture,
     "get_network_request": lambda d: {**_capture(d), "entry": "r1"},
     "get_har": _capture,
     "get_reproduction": _capture,

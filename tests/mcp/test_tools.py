@@ -69,6 +69,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_network": {"capture_id": capture, "failures_only": True},
         "get_errors": {"capture_id": capture},
         "get_actions": {"capture_id": capture},
+        "get_timeline": {"capture_id": capture},
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_error": {"capture_id": capture, "entry": 1},
         "get_attachment": {"asset_id": file},

@@ -384,6 +384,7 @@ CASES: dict[str, Case] = {
     "get_network": Case(_capture),
     "get_errors": Case(_capture),
     "get_actions": Case(_capture),
+    "get_timeline": Case(_capture),
     "get_network_request": Case(lambda w: {**_capture(w), "entry": "r1"}),
     "get_error": Case(lambda w: {**_capture(w), "entry": 2}),
     "get_har": Case(_capture),

@@ -13,11 +13,13 @@ import msgspec
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry
 from ticketbox.domain.captures.images import media_types
 from ticketbox.domain.captures.lines import FORMATS, format_line
+from ticketbox.domain.captures.timeline.selection import MOMENT_FORMAT, format_moment
 from ticketbox.domain.core.tokens import clip_text, estimate_tokens, fits
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
 from ticketbox.mcp.ticket_answers import LISTED_DESCRIPTION, shorten_text, shorten_ticket_detail, shorten_tickets
 from ticketbox.operations.captures.streams import StreamPage
+from ticketbox.operations.captures.timeline import Timeline
 from ticketbox.operations.core.content import Archive, Content
 from ticketbox.operations.tickets.ticket_detail import TicketDetail
 
@@ -38,6 +40,8 @@ def build_structured_result(result: Any, *, full: bool = False, complete: bool =
         return {"done": True}
     if isinstance(result, StreamPage) and not (full or complete):
         return _build_stream_page(typing.cast("StreamPage[Any]", result))
+    if isinstance(result, Timeline) and not complete:
+        return _build_timeline(result)
     structured = typing.cast(Json, msgspec.to_builtins(result))
     _drop_nulls(structured)
     if complete:
@@ -141,6 +145,19 @@ def _build_stream_page(page: StreamPage[Any]) -> Json:
         "health": {"status": page.health.status.value},
         "health_summary": page.health_summary,
     }
+
+
+def _build_timeline(timeline: Timeline) -> Json:
+    lines: list[str] = []
+    for moment in timeline.items:
+        if moment.omitted_before:
+            lines.append(f"… {moment.omitted_before:,} omitted")
+        lines.append(format_moment(moment, timeline.start))
+    structured = typing.cast(Json, msgspec.to_builtins(timeline)) | {"format": MOMENT_FORMAT, "items": lines}
+    _drop_nulls(structured)
+    if timeline.omitted:
+        structured["next"] = f'get_timeline(capture_id="{timeline.capture_id}", around=time of a line)'
+    return structured
 
 
 def _is_page_of_tickets(result: Any) -> bool:

@@ -16,7 +16,16 @@ from ticketbox.operations.accounts import (
     tokens,
     users,
 )
-from ticketbox.operations.captures import annotations, assets, captures, replays, reproduction, screenshots, streams
+from ticketbox.operations.captures import (
+    annotations,
+    assets,
+    captures,
+    replays,
+    reproduction,
+    screenshots,
+    streams,
+    timeline,
+)
 from ticketbox.operations.captures import deletion as capture_deletion
 from ticketbox.operations.companies import columns, companies, invitations, labels, members, projects, setup
 from ticketbox.operations.core.registry import Registry, list_operations
@@ -76,6 +85,7 @@ MODULES = (
     captures,
     replays,
     streams,
+    timeline,
     reproduction,
     assets,
     screenshots,

@@ -34,13 +34,14 @@ def ticket() -> None:
     cls=LazyGroup,
     commands_in={
         "show": "ticketbox.cli.client.captures:show",
+        "timeline": "ticketbox.cli.client.timelines:timeline",
         "har": "ticketbox.cli.client.captures:har",
         "reproduce": "ticketbox.cli.client.reproductions:reproduce",
         "screenshot": "ticketbox.cli.client.captures:screenshot",
     },
 )
 def capture() -> None:
-    """Show the capture of a ticket, and save its requests, its picture, or a test that reproduces it.
+    """Show the capture of a ticket and its timeline, and save its requests, picture, or a test that reproduces it.
 
     Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. The exit
     statuses are those of `ticketbox ticket`.

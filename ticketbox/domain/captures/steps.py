@@ -54,7 +54,7 @@ def _describe(entry: ActionEntry) -> str:
     target = entry.target
     match entry.kind:
         case ActionKind.NAVIGATE:
-            return f"Opened {_shorten_address(entry.url)}" if entry.url else "Opened a page"
+            return f"Opened {shorten_address(entry.url)}" if entry.url else "Opened a page"
         case ActionKind.CLICK:
             return f"Clicked {_name_element(target)}"
         case ActionKind.INPUT:
@@ -116,7 +116,7 @@ def _clip(text: str | None) -> str:
     return line if len(line) <= MAX_NAME else line[: MAX_NAME - 1] + "…"
 
 
-def _shorten_address(url: str) -> str:
+def shorten_address(url: str) -> str:
     """Return the path and query of an address; all of it if it has no path."""
     try:
         parts = urlsplit(url)

@@ -7,6 +7,7 @@ import {
   selectMoments,
 } from '../../src/app/captures/timeline/timeline';
 import { findNavigations } from '../../src/app/captures/navigation';
+import example from '../../../tests/domain/captures/timeline.json';
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../generated/api';
 
 const line = (ts: number, level: string, ...args: string[]) => ({ seq: ts, ts, level, args }) as ConsoleEntry;
@@ -45,6 +46,32 @@ describe('timeline', () => {
       'Scrolled the page||quiet',
     ]);
     expect(new Set(moments.map(({ key }) => key)).size).toBe(8);
+  });
+
+  test('merges streams as the server does', () => {
+    const words = new Map(example.moments.map(([name, text]) => [name, text]));
+    const merged = mergeStreams(
+      example.console as unknown as ConsoleEntry[],
+      example.network as unknown as NetworkEntry[],
+      example.errors as unknown as ErrorEntry[],
+      example.actions.map((each) => ({
+        ...each,
+        number: each.seq,
+        words: words.get(`actions ${each.seq}`),
+      })) as unknown as Step[],
+    );
+    const kinds = { step: 'actions', request: 'network', console: 'console', error: 'errors' };
+    const pages = findNavigations(merged.map(({ entry }) => entry));
+    const name = ({ kind, key }: (typeof merged)[number]) => key.replace(/^\w+-/, `${kinds[kind]} `);
+    expect(
+      merged.map((each, place) => [
+        name(each),
+        each.text,
+        ...(['error', 'warn'].includes(each.tone) ? ['failed'] : []),
+        ...(pages.has(place) ? ['page'] : []),
+      ]),
+    ).toEqual(example.moments);
+    expect(name(findTrouble(merged)!)).toBe(example.first_failure);
   });
 
   test('selects problems, and what is around the first error', () => {

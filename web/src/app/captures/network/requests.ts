@@ -12,8 +12,12 @@ export interface RequestFilter {
   onlyFailed: boolean;
 }
 
-/** Whether the API counts a request as failed: status 400 and above, or no response (docs/use/captures.md, "Truncation"). */
-export function isFailed({ status, error }: NetworkEntry): boolean {
+/**
+ * Whether the API counts a request as failed: status 400 and above, or no response (docs/use/captures.md,
+ * "Truncation"). What the browser hides of a request is no failure.
+ */
+export function isFailed({ status, error, response }: NetworkEntry): boolean {
+  if (status === null && error == null) return response?.omitted_reason !== 'unavailable';
   return status === null || status >= 400 || error != null;
 }
 

@@ -24,7 +24,10 @@ export type Moment = Common &
 
 const AROUND_MS = 2_000;
 
-/** Merge the streams of a capture by time. */
+/**
+ * Merge the streams of a capture by time. The server merges them in the same way
+ * (ticketbox/domain/captures/timeline/moments.py); both are tested with tests/domain/captures/timeline.json.
+ */
 export function mergeStreams(
   lines: ConsoleEntry[],
   requests: NetworkEntry[],
@@ -86,11 +89,20 @@ function fromError(entry: ErrorEntry): Moment {
     kind: 'error',
     key: `error-${entry.seq}`,
     ts: entry.ts,
-    text: `${entry.name ? `${entry.name}: ` : ''}${entry.message || '(no message)'}`,
+    text: formatError(entry) || '(no message)',
     extent: formatTimes(entry.count),
     tone: 'error',
     entry,
   };
+}
+
+/** An error's class and message, without the browser's lead. */
+function formatError({ name = '', message }: ErrorEntry): string {
+  const text = message
+    .replace(/^Uncaught /, '')
+    .replace(/^\(in promise\) /, '')
+    .trim();
+  return !name || text.startsWith(name) ? text : `${name}: ${text}`;
 }
 
 function formatTimes(count: number | undefined): string {

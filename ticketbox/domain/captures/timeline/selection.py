@@ -1,0 +1,88 @@
+"""The part of a timeline that fits a budget: what went wrong and what the person did first, then what is near it.
+
+The same input always results in the same selection.
+"""
+
+from collections.abc import Iterable, Sequence
+
+from msgspec.structs import replace
+
+from ticketbox.domain.captures.timeline.moments import Moment, MomentKind, find_first_failure
+from ticketbox.domain.core.tokens import estimate_tokens
+
+DEFAULT_TOKENS, FULL_TOKENS = 4_300, 14_000  # by the estimate, which is too high
+FAILURES_SHARE = 0.5  # of the budget, for the first of each kind of failure
+STEPS_SHARE = 0.75  # of the budget, when pages and actions are selected, too
+
+MOMENT_FORMAT = "ts seconds-since-start kind entry level text outcome ×count"
+
+_GAP_TOKENS = 6  # of "omitted_before"
+
+
+def format_moment(moment: Moment, start: float) -> str:
+    """Return a moment as a line for a model, as MOMENT_FORMAT says."""
+    level, outcome = (moment.outcome, None) if moment.kind is MomentKind.CONSOLE else (None, moment.outcome)
+    parts = (
+        f"{int(moment.ts)} {(moment.ts - start) / 1000:+.1f}s {moment.kind}",
+        moment.entry,
+        level,
+        moment.text,
+        outcome,
+        f"×{moment.count}" if moment.count > 1 else None,
+    )
+    return " ".join(filter(None, parts))
+
+
+def select_moments(moments: Sequence[Moment], start: float, center: float, tokens: int) -> list[Moment]:
+    """Select what fits, in the order of time. `omitted_before` counts what was left out before a moment."""
+    near = sorted(range(len(moments)), key=lambda index: abs(moments[index].ts - center))
+    selection = _Selection(moments, start, tokens)
+    selection.add(_list_first_failures(moments), FAILURES_SHARE)
+    selection.add([i for i in near if moments[i].kind in {MomentKind.PAGES, MomentKind.ACTIONS}], STEPS_SHARE)
+    selection.add(near)
+    return selection.build()
+
+
+def choose_center(moments: Sequence[Moment]) -> float:
+    """Return the time that a timeline is about: of the first failure, else of the last moment."""
+    first = find_first_failure(moments) or (moments[-1] if moments else None)
+    return first.ts if first else 0.0
+
+
+def _list_first_failures(moments: Sequence[Moment]) -> list[int]:
+    """List the first failure with each text, errors before requests before lines of the console."""
+    seen: set[tuple[MomentKind, str, str | None]] = set()
+    found: list[int] = []
+    for kind in (MomentKind.ERRORS, MomentKind.NETWORK, MomentKind.CONSOLE):
+        for index, moment in enumerate(moments):
+            key = (kind, moment.text, moment.outcome)
+            if moment.kind is kind and moment.failed and key not in seen:
+                seen.add(key)
+                found.append(index)
+    return found
+
+
+class _Selection:
+    def __init__(self, moments: Sequence[Moment], start: float, tokens: int) -> None:
+        self._moments = moments
+        self._start = start
+        self._tokens = tokens
+        self._spent = 0
+        self._chosen: set[int] = set()
+
+    def add(self, indexes: Iterable[int], up_to: float = 1.0) -> None:
+        """Select moments in this order until that share of the budget is spent."""
+        for index in indexes:
+            if index in self._chosen:
+                continue
+            cost = estimate_tokens(format_moment(self._moments[index], self._start)) + _GAP_TOKENS
+            if self._spent + cost > self._tokens * up_to:
+                return
+            self._spent += cost
+            self._chosen.add(index)
+
+    def build(self) -> list[Moment]:
+        """Return the selected moments."""
+        chosen = sorted(self._chosen)
+        gaps = [index - before - 1 for before, index in zip([-1, *chosen], chosen, strict=False)]
+        return [replace(self._moments[index], omitted_before=gap) for index, gap in zip(chosen, gaps, strict=True)]
