@@ -104,12 +104,12 @@ def prepare(original: SeededFile, db: Path, plan: Plan) -> Participants:
         }
         for number, (label, scope) in enumerate(labels)
     ]
-    tokens = iter(asyncio.run(_issue_tokens(db, wanted)))
+    tokens = iter(asyncio.run(issue_tokens(db, wanted)))
     agents, boards = (list(itertools.islice(tokens, count)) for count in (plan.agents, plan.boards))
     return Participants(original._replace(db=db), agents, boards, dict(zip(plan.kinds, tokens, strict=True)), work)
 
 
-async def _issue_tokens(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
+async def issue_tokens(db: Path, wanted: list[dict[str, Any]]) -> list[str]:
     """Issue tokens as the command line does, but open the file once; return their secrets."""
     database = await Database.open(db, readers=1)
     services = Services(database, RateLimiter(time.monotonic), "")

@@ -10,7 +10,7 @@ from ticketbox.domain.core.policy import ANONYMOUS, Actor, Membership
 from ticketbox.domain.core.problems import RateLimited, Unavailable
 from ticketbox.domain.core.scopes import Role
 from ticketbox.operations.core.context import RequestContext
-from ticketbox.operations.core.listeners import PAUSE_SECONDS, Interest, Listener, Listeners
+from ticketbox.operations.core.listeners import PAUSE_FOR_EACH, PAUSE_SECONDS, Interest, Listener, Listeners
 from ticketbox.operations.core.waiting import NothingYet, wait_for_result
 from ticketbox.store.file.database import CommittedEvent
 
@@ -46,6 +46,23 @@ def test_end_does_not_wait_for_the_pause() -> None:
         assert listener.ended
 
     asyncio.run(listen())
+
+
+def test_many_listeners_pause_longer() -> None:
+    async def listen() -> list[float]:
+        now, listeners = asyncio.get_running_loop().time, Listeners(100_000)
+        with contextlib.ExitStack() as stack:
+            actors = [msgspec.structs.replace(ANONYMOUS, credential=number, user=number) for number in range(300)]
+            first, *_ = [stack.enter_context(listeners.listen(actor)) for actor in actors]
+            times: list[float] = []
+            for _ in range(2):
+                first.wake()
+                assert await first.wait(5)
+                times.append(now())
+            return times
+
+    first, second = asyncio.run(listen())
+    assert second - first >= 300 * PAUSE_FOR_EACH
 
 
 def test_interest_selects_events_about_tickets_by_type_and_project() -> None:

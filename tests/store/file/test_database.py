@@ -18,6 +18,7 @@ from ticketbox.store.file import database, readers
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import CommittedEvent, Database, Read, Write
 from ticketbox.store.file.migrate import prepare_file
+from ticketbox.store.file.transactions import MAX_SHARED_RESULTS
 
 ADD = "INSERT INTO note (id, text) VALUES (?, ?)"
 
@@ -385,6 +386,35 @@ def test_slow_brief_read_is_repeated_where_it_blocks_nobody(path: Path) -> None:
     asyncio.run(look())
     assert len(threads) == 2
     assert threads[0] == threading.get_ident() != threads[1]
+
+
+def test_brief_reads_share_results_until_the_file_changes(path: Path) -> None:
+    computed: list[int] = []
+
+    def count(tx: Read) -> int:
+        def compute() -> int:
+            computed.append(tx.fetch_value("SELECT count(*) FROM note"))
+            return computed[-1]
+
+        return tx.share("notes", compute)
+
+    async def use() -> None:
+        async with open_database(path) as opened:
+            assert [await opened.read(count, brief=True) for _ in range(3)] == [0, 0, 0]
+            assert computed == [0]
+            await opened.write(adding(1))
+            assert await opened.read(count, brief=True) == 1
+            with contextlib.closing(sqlite3.connect(path)) as another, another:
+                another.execute(ADD, (2, "from another process"))
+            assert [await opened.read(count, brief=True) for _ in range(2)] == [2, 2]
+            assert computed == [0, 1, 2]
+            assert await opened.read(count) == 2
+            assert computed == [0, 1, 2, 2], "a read of another connection shared a result"
+            assert await opened.read(lambda tx: tx.share("other", lambda: 7), brief=True) == 7
+            for number in range(2 * MAX_SHARED_RESULTS):
+                assert await opened.read(lambda tx, n=number: tx.share(n, lambda: n), brief=True) == number
+
+    asyncio.run(use())
 
 
 def test_readers_do_not_wait_for_the_writer(path: Path) -> None:

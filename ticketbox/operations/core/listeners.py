@@ -18,7 +18,9 @@ from ticketbox.store.file import database
 
 HEARTBEAT_SECONDS = 20.0
 # The pause between two reads of one listener: it reads the first event immediately, and batches those that follow.
+# With many listeners it is longer, so that all together they read a thousand times a second at most.
 PAUSE_SECONDS = 0.1
+PAUSE_FOR_EACH = 0.001
 MAX_LISTENERS = DEFAULT_EVENT_STREAMS
 MAX_LISTENERS_PER_CREDENTIAL = 20
 MAX_WAITING = 4000
@@ -62,7 +64,8 @@ EVERYTHING = Interest()
 class Listener:
     """A listener: the companies and events that it waits for, and whether there may be new ones."""
 
-    def __init__(self, actor: Actor) -> None:
+    def __init__(self, actor: Actor, measure_pause: Callable[[], float] = lambda: PAUSE_SECONDS) -> None:
+        self._measure_pause = measure_pause
         self.companies = collect_company_keys(actor)
         self.interest = EVERYTHING
         self.ended = False
@@ -96,7 +99,7 @@ class Listener:
         if not self.ended and self._rested > now():
             await asyncio.sleep(self._rested - now())
         self._woken.clear()
-        self._rested = now() + PAUSE_SECONDS
+        self._rested = now() + self._measure_pause()
         return True
 
 
@@ -108,6 +111,10 @@ class _Group:
         self.account_share = account_share
         self.listeners: set[Listener] = set()
         self.counts: Counter[tuple[str, int]] = Counter()
+
+    def measure_pause(self) -> float:
+        """Return the seconds between two reads of one of the listeners."""
+        return max(PAUSE_SECONDS, PAUSE_FOR_EACH * len(self.listeners))
 
 
 class Listeners:
@@ -176,7 +183,7 @@ class Listeners:
     def _open(self, group: _Group, actor: Actor, most: int, most_of_one: int, noun: str) -> Generator[Listener]:
         if self._closed:
             raise Unavailable("the server is stopping; try again later")
-        listener = Listener(actor)
+        listener = Listener(actor, group.measure_pause)
         limits = {
             ("credential", actor.credential): most_of_one,
             ("account", actor.user): int(most * group.account_share),

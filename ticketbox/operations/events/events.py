@@ -193,7 +193,7 @@ class StreamEvents(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 @operation(
-    "stream_events", scope=Scope.READ, budget=Budget.READ, rest="GET /events/stream", live=True,
+    "stream_events", scope=Scope.READ, budget=Budget.READ, brief=True, rest="GET /events/stream", live=True,
     media=("text/event-stream",),
 )  # fmt: skip
 def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> EventBatch:
@@ -204,7 +204,11 @@ def stream_events(tx: Read, actor: Actor, args: StreamEvents) -> EventBatch:
         after = _decode_event_id("Last-Event-ID", args.last_event)
     elif args.after is not None:
         after = _decode_event_id("after", args.after)
-    newer = events.list_visible_events(tx, actor.viewer, min(after, newest), _parse_types(args.types), BATCH)
+    types, since = _parse_types(args.types), min(after, newest)
+    newer = tx.share(
+        ("stream_events", actor.visibility, since, tuple(types or ())),
+        lambda: events.list_visible_events(tx, actor.viewer, since, types, BATCH),
+    )
     more = len(newer) == BATCH
     last = newer[-1][0] if more else newest
     return EventBatch([event for _, event in newer], events.encode_event_id(last), more, reset=after > newest)

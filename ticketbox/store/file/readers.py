@@ -12,7 +12,7 @@ from ticketbox.domain.core.fair_queue import FairQueue, Share
 from ticketbox.domain.core.queue_times import QueueTimes
 from ticketbox.store.file.connection import Connection, connect
 from ticketbox.store.file.errors import is_passing, translate_error
-from ticketbox.store.file.transactions import PROGRESS_STEPS, SHORT_PROGRESS_STEPS, NotBrief, Read
+from ticketbox.store.file.transactions import PROGRESS_STEPS, SHORT_PROGRESS_STEPS, NotBrief, Read, SharedResults
 
 T = TypeVar("T")
 
@@ -37,6 +37,7 @@ class Readers:
         self._idle: list[Connection] = []
         self._brief: sqlite3.Connection | None = None
         self._strides = 0
+        self._shared = SharedResults()
         self.queue = FairQueue("readers", 0, times, wait_seconds=wait_seconds)
 
     async def open(self, count: int) -> None:
@@ -68,7 +69,7 @@ class Readers:
             assert self._brief is not None
             self._reset_strides()
             try:
-                return self._read_snapshot(work, self._brief, self._reset_strides, brief=True)
+                return self._read_snapshot(work, self._brief, self._reset_strides, shared=self._shared)
             except NotBrief:
                 pass
             except sqlite3.OperationalError as error:
@@ -102,13 +103,12 @@ class Readers:
         connection: sqlite3.Connection,
         remove_limit: Callable[[], None],
         overdue: Callable[[], bool] = lambda: False,
-        *,
-        brief: bool = False,
+        shared: SharedResults | None = None,
     ) -> T:
         """Run a unit within a limit, then call `remove_limit`, because the limit would interrupt COMMIT too."""
         connection.execute("BEGIN")
         try:
-            return work(Read(connection, self._clock.now(), overdue, self._public_url, brief=brief))
+            return work(Read(connection, self._clock.now(), overdue, self._public_url, shared))
         finally:
             remove_limit()
             connection.execute("COMMIT")
