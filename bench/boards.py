@@ -93,9 +93,9 @@ def main() -> None:
             for number in range(1, options.rounds + 1):
                 for tree in (ROOT, options.beside) if options.beside else (ROOT,):
                     arguments = ["-m", "ticketbox", "serve", "--db", str(seeded.db), "--port", "0", "--no-open"]
-                    with launch([*arguments, "--max-event-streams", MOST_STREAMS], tree) as server:
-                        with pin_to_core(CLIENT_CORE):
-                            figures = asyncio.run(measure(server, seeded, tokens, options.rate, options.seconds))
+                    arguments += ["--max-event-streams", MOST_STREAMS]
+                    with launch(arguments, tree) as server, pin_to_core(CLIENT_CORE):
+                        figures = asyncio.run(measure(server, seeded, tokens, options.rate, options.seconds))
                     rows.append([tree.name, boards, number, *figures])
                     print(rows[-1], flush=True)
     print(format_table(HEAD, rows))
