@@ -1,4 +1,4 @@
-"""A running `ticketbox demo`, with the password and the token that it prints."""
+"""A running `ticketbox demo`, with the password, the token and the shop's address that it prints."""
 
 import re
 import sys
@@ -13,7 +13,19 @@ class Demo(Box):
 
     def command(self) -> list[str]:
         """The command line."""
-        return [sys.executable, "-m", "ticketbox", "demo", "--db", str(self.db), "--port", "0", "--no-open"]
+        return [
+            sys.executable,
+            "-m",
+            "ticketbox",
+            "demo",
+            "--db",
+            str(self.db),
+            "--port",
+            "0",
+            "--shop",
+            "0",
+            "--no-open",
+        ]
 
     def start(self) -> None:
         """Start it and read what it prints."""
@@ -25,5 +37,8 @@ class Demo(Box):
         match = re.search(r"password  (\S+)\n.*(tok_\w+)", printed, re.DOTALL)
         assert match, printed
         self.password, self.token = match[1], match[2]
+        shop = re.search(r"sample shop at (\S+)\n", printed)
+        assert shop, printed
+        self.shop = shop[1]
         times = psutil.Process(self.process.pid).cpu_times()
         self.start_cpu_seconds = times.user + times.system

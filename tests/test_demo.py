@@ -174,6 +174,7 @@ def test_printed_password_and_token_work(demo: Demo) -> None:
         ok(web.post("/session", json={"email": "demo@example.org", "password": demo.password}))
         me = ok(web.get("/me"))
         assert [each["role"] for each in me["companies"]] == ["owner"]
+        assert httpx.get(demo.shop).status_code == 200
     assert demo.token not in demo.log.read_text()
     assert demo.password not in demo.log.read_text()
 

@@ -1,5 +1,6 @@
 """`ticketbox demo`: serve a file with an invented company's tickets."""
 
+import contextlib
 import sys
 from pathlib import Path
 
@@ -10,6 +11,8 @@ from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.cli.serve import is_at_desktop, listen, run
 from ticketbox.settings import DEFAULT_HOST, DEFAULT_PORT, Settings, find_default_db, parse_public_url
 
+_NO_SHOP = "  To capture a bug yourself, add `--shop 8421`: a sample shop that you can break.\n\n"
+_REMOVAL = "  Each `ticketbox demo` prints new credentials. To remove the demo, delete its file.\n\n"
 TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
 
 
@@ -29,15 +32,22 @@ TOKEN_LABEL = "demo token"  # noqa: S105 (a label)
     type=click.IntRange(0, 65535),
     help="The port; 0 picks a free one.",
 )
+@click.option(
+    "--shop",
+    "shop_port",
+    type=click.IntRange(0, 65535),
+    help="Also serve a sample shop on this port, which you can break and then capture; 0 picks a free one.",
+)
 @click.option("--open/--no-open", "open_browser", default=None, help="Open the demo in a browser.")
 @exit_on_problem
-def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
+def demo(db: Path, host: str, port: int, shop_port: int | None, open_browser: bool | None) -> None:
     """Create a file with a company, two projects and tickets with captures, and serve it."""
     from ticketbox.app import lock_file
     from ticketbox.demo.agents import DemoAgents
     from ticketbox.store.file.migrate import UnusableFile
 
-    with listen(host, port) as listener:
+    with contextlib.ExitStack() as stack:
+        listener = stack.enter_context(listen(host, port))
         port = listener.getsockname()[1]
         settings = Settings(db=db, host=host, port=port, public_url=parse_public_url(None, host, port, tls=False))
         credentials, agents = "", DemoAgents(db)
@@ -50,12 +60,28 @@ def demo(db: Path, host: str, port: int, open_browser: bool | None) -> None:
         except UnusableFile as error:
             exit_with_error(str(error))
         agents.keep_alive()
+        shop = _NO_SHOP if shop_port is None else _start_shop(stack, host, shop_port, settings.public_url)
         run(
             settings,
             listener,
             open_browser=is_at_desktop() if open_browser is None else open_browser,
-            message=credentials,
+            message=credentials + shop + _REMOVAL,
         )
+
+
+def _start_shop(stack: contextlib.ExitStack, host: str, port: int, url: str) -> str:
+    """Serve the sample shop until the command ends; return the text that says what to do there."""
+    from ticketbox.demo.shop.server import serve_shop
+
+    listener = stack.enter_context(listen(host, port))
+    stack.enter_context(serve_shop(listener))
+    address = parse_public_url(None, host, listener.getsockname()[1], tls=False)
+    return (
+        f"  Capture a bug in the sample shop at {address}\n"
+        f"    1. Install and connect the browser extension: {url}/settings/extension\n"
+        "    2. Open the shop, press the extension's button and “Record this site”, and reload the page\n"
+        "    3. Choose at the bottom of the shop what to break, do what it says, and press the button again\n\n"
+    )
 
 
 def _create(db: Path) -> None:
@@ -97,5 +123,5 @@ def _issue_credentials(db: Path, url: str) -> str:
         f"\n  Sign in at {url}\n"
         f"    email     {OWNER_EMAIL}\n    password  {password}\n"
         f"\n  Or use an API token with {url}/api/v1 and {url}/mcp\n    {secret}\n"
-        "\n  Each `ticketbox demo` prints new credentials. To remove the demo, delete its file.\n\n"
+        "\n"
     )
