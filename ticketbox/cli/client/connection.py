@@ -61,7 +61,7 @@ class Server:
         """Call an operation and return its response. Exits with a message if it is refused or doesn't arrive."""
         response = self._send_patiently(self._build_request(load_registry()[name], arguments))
         if not response.is_success:
-            _exit_with_problem(self.url, response)
+            exit_with_problem(self.url, response)
         return response
 
     def upload(self, name: str, arguments: dict[str, Any], files: dict[str, UploadedFile]) -> httpx2.Response:
@@ -167,7 +167,7 @@ def _read_retry_after(response: httpx2.Response) -> int:
     return int(text) if text.isdecimal() else 1
 
 
-def _exit_with_problem(url: str, response: httpx2.Response) -> NoReturn:
+def exit_with_problem(url: str, response: httpx2.Response) -> NoReturn:
     status = _STATUSES.get(response.status_code, ExitStatus.FAILED)
     try:
         problem = msgspec.json.decode(response.content, type=dict[str, Any])

@@ -36,6 +36,7 @@ def ticket() -> None:
         "show": "ticketbox.cli.client.captures:show",
         "timeline": "ticketbox.cli.client.timelines:timeline",
         "har": "ticketbox.cli.client.captures:har",
+        "import": "ticketbox.cli.client.imports.command:import_",
         "reproduce": "ticketbox.cli.client.reproductions:reproduce",
         "screenshot": "ticketbox.cli.client.captures:screenshot",
     },
