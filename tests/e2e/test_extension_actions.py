@@ -197,7 +197,7 @@ def test_steps_can_be_removed_before_sending(recording_browser: ExtensionBrowser
         page = await open_shop(recording_browser)
         await page.locator("#pay").click()
         popup = await recording_browser.open_popup(page)
-        await popup.get_by_text("sent with the ticket").click()
+        await popup.get_by_role("group").filter(has_text="Steps").locator("summary").click()
         await popup.get_by_role("button", name="Remove steps").click()
         await expect(popup.get_by_label("Title")).to_have_value("Cart")
         await expect(popup.get_by_label("Description")).to_have_value("")

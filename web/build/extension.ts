@@ -11,6 +11,7 @@ const EDITIONS: Edition[] = ['chromium', 'chromium-deep', 'firefox'];
 const PAGE_SCRIPTS = {
   recorder: 'src/recorder/main.ts',
   'enable-bodies': 'src/recorder/enable-bodies.ts',
+  replay: 'src/recorder/replay/main.ts',
   'record-reader': 'src/extension/recording/record-reader.ts',
   scroller: 'src/extension/full-page/scroller.ts',
 };
@@ -23,7 +24,8 @@ export function packExtension(): Plugin {
     async closeBundle() {
       const outDir = 'generated/extension';
       for (const [name, entry] of Object.entries(PAGE_SCRIPTS)) await buildScript(entry, name, outDir);
-      await appendFile(join(outDir, 'recorder.js'), `//# sourceURL=${RECORDER_SOURCE}\n`);
+      for (const name of ['recorder.js', 'replay.js'])
+        await appendFile(join(outDir, name), `//# sourceURL=${RECORDER_SOURCE}\n`);
       await mkdir(OUT, { recursive: true });
       const files = await readFiles(outDir);
       for (const edition of EDITIONS) {

@@ -3,6 +3,7 @@
  * open. It survives restarts and updates, so a stored field can't simply be renamed.
  */
 import type { Envelope, Priority, Project, Streams } from '../recorder/capture-types';
+import type { ReplaySeconds } from './replay/replay-settings';
 import type { Input } from '../shared/annotation/marks';
 
 export interface Account {
@@ -35,6 +36,13 @@ export interface ReportFields {
   priority: Priority;
 }
 
+/** The replay of a capture, as it is sent. */
+export interface DraftReplay {
+  /** JSON, compressed with gzip. */
+  data: Blob;
+  seconds: number;
+}
+
 /** A capture that its user is reviewing. */
 export interface Draft {
   /** The server accepts a capture with this id only once. */
@@ -43,6 +51,10 @@ export interface Draft {
   /** The id of the captured tab. */
   tab: number;
   streams: Streams;
+  /** How many earlier documents of the tab the streams begin with. */
+  earlierPages?: number;
+  /** Missing if nothing was recorded, or the person removed it. */
+  replay?: DraftReplay;
   screenshot: Blob | null;
   /** Annotations on the screenshot, except redactions, which are drawn into its pixels. */
   marks?: Input[];
@@ -66,6 +78,8 @@ export interface AppState {
   projects: Project[];
   /** Match patterns of the sites that are recorded from page load. */
   sites: string[];
+  /** How many seconds of a page replays show; 0 for none, missing for the default. */
+  replaySeconds: ReplaySeconds;
   /** The project of the last report, by host. */
   chosen: { [host: string]: string };
 }

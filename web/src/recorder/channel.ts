@@ -26,7 +26,7 @@ export function parseReadOptions(text: string): ReadOptions {
 }
 
 /**
- * The recorder's name in stack traces, set by a `sourceURL` comment in place of the script's address.
+ * The name of the recorder and of the replay recorder in stack traces, set by a `sourceURL` comment in place of the script's address.
  *
  * With an address in the extension, Chromium attributes every line that a page logs to the extension: it writes out
  * the whole stack and lists the line among the extension's errors.

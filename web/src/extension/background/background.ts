@@ -9,7 +9,9 @@ import {
 } from '../deep-recording/deep-recording';
 import { sendDue, sendNow } from '../outbox/outbox';
 import { recordOpenTabs, registerRecorder } from '../recording/content-scripts';
-import { outbox } from '../storage';
+import { isReplayQuestion, type ReplayQuestion } from '../replay/connect-replay';
+import { readReplayOptions } from '../replay/replay-settings';
+import { appState, outbox } from '../storage';
 import {
   eraseTab,
   eraseUnrecordedSites,
@@ -62,10 +64,15 @@ chrome.tabs.onUpdated.addListener(async (tab, change) => {
   await sendDue(true);
 });
 
-chrome.runtime.onMessage.addListener((message: Message | HandOver, sender, answer) => {
+chrome.runtime.onMessage.addListener((message: Message | HandOver | ReplayQuestion, sender, answer) => {
   if (isHandOver(message)) {
     if (isOwnScript(sender)) void keepDocument(message, sender).catch(() => {}); // a page can send anything
     return false;
+  }
+  if (isReplayQuestion(message)) {
+    if (!isOwnScript(sender) || sender.frameId !== 0) return false;
+    void readReplayOptions(sender.url ?? '').then(answer, () => answer(null));
+    return true;
   }
   if (!isOwnPage(sender)) return false;
   void handle(message).then(answer, (error: unknown) =>
@@ -97,6 +104,8 @@ async function handle(message: Message): Promise<Answers[keyof Answers]> {
     case 'read-tab-history':
       return readTabHistory(message.tab, message.url);
     case 'update-recorded-sites':
+      // their policies say what is recorded
+      if (!(await appState.get('projects'))) await loadProjects().catch(() => {});
       await registerRecorder();
       await eraseUnrecordedSites();
       await recordOpenTabs();

@@ -1,6 +1,8 @@
 import type { FrameRecord, FrameReport } from '../../recorder/capture-types';
 import { Redactor } from '../../recorder/redaction/redactor';
 import { sendToBackground } from '../background/messages';
+import { readReplay } from '../replay/read-replay';
+import { getReplaySeconds } from '../replay/replay-settings';
 import type { Draft } from '../storage';
 import { addCounts, NO_HISTORY, removeKeptEntries, type TabHistory } from '../tab-recording/tab-history';
 import { resolveMethod } from '../tab-recording/document-method';
@@ -24,6 +26,12 @@ export async function captureTab(
   for (const { report } of frames)
     if (report?.record) removeKeptEntries(report.record, history.keptUntil[report.document]);
   const topReport = frames.find(({ id }) => id === 0)?.report ?? null;
+  const seconds = await getReplaySeconds();
+  const { replay, health: replayHealth } = await readReplay(
+    tab.id!,
+    seconds,
+    topReport?.hasPredecessor ?? false,
+  );
   const { page, environment } = topReport ?? describeUnreadableTab(tab);
   // if the debugger was attached before the page loaded, it recorded every request
   const deepSince =
@@ -40,10 +48,15 @@ export async function captureTab(
       page: redactor.redactPage(page),
       environment,
       captured_at: Date.now(),
-      health: describeHealth(result, streams, history, deepRecord, deepRecord !== null && deepSince === 0),
+      health: {
+        ...describeHealth(result, streams, history, deepRecord, deepRecord !== null && deepSince === 0),
+        replay: replayHealth,
+      },
       redaction: addCounts(redactor.counts, history.redaction),
     },
     streams,
+    earlierPages: history.documents,
+    ...(replay ? { replay } : {}),
     screenshot,
   };
 }

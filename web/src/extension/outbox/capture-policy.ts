@@ -14,6 +14,10 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
     draft.streams.actions = [];
     draft.envelope.health.actions = { status: 'disabled', reason: 'policy', captured: 0, dropped: 0 };
   }
+  if (policy.replay === 0) {
+    delete draft.replay;
+    draft.envelope.health.replay = { status: 'disabled', reason: 'policy', captured: 0, dropped: 0 };
+  }
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
   if (policy.bodies === 'shape') shapeBodies(draft.streams.network);

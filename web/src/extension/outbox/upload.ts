@@ -1,6 +1,7 @@
 import type { Input } from '../../shared/annotation/marks';
 import { callApi } from '../connection/api';
 import type { QueuedCapture } from '../storage';
+import { gzipJson } from '../tab-recording/compression';
 
 interface Receipt {
   ticket_id: string;
@@ -28,7 +29,7 @@ async function putAnnotations(ticketId: string, marks: Input[]): Promise<void> {
 }
 
 async function createForm(capture: QueuedCapture): Promise<FormData> {
-  const { id, envelope, title, description, project, priority, streams, screenshot } = capture;
+  const { id, envelope, title, description, project, priority, streams, replay, screenshot } = capture;
   const form = new FormData();
   const fields = {
     ...envelope,
@@ -41,10 +42,6 @@ async function createForm(capture: QueuedCapture): Promise<FormData> {
   form.append('capture', new Blob([JSON.stringify(fields)], { type: 'application/json' }));
   if (screenshot) form.append('screenshot', screenshot, 'screenshot');
   for (const [name, entries] of Object.entries(streams)) form.append(name, await gzipJson(entries), name);
+  if (replay) form.append('replay', replay.data, 'replay');
   return form;
-}
-
-async function gzipJson(value: unknown): Promise<Blob> {
-  const stream = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream('gzip'));
-  return new Response(stream).blob();
 }

@@ -8,6 +8,7 @@ import { recordActions } from '../../recorder/actions/record-actions';
 import type { FrameRecord, FrameReport, ReadOptions } from '../../recorder/capture-types';
 import { CHANNEL_NAME, formatReadOptions, getAnswerEventName, RECORDER_READY } from '../../recorder/channel';
 import { now } from '../../recorder/natives';
+import { connectReplay } from '../replay/connect-replay';
 import { parseRecord, type HandOver } from '../tab-recording/hand-over';
 import { KEPT_MS, MAX_TAIL } from '../tab-recording/limits';
 
@@ -30,6 +31,8 @@ const channel = `ticketbox:${crypto.getRandomValues(new Uint32Array(4)).join('-'
 const sendChannelName = () => document.dispatchEvent(new CustomEvent(CHANNEL_NAME, { detail: channel }));
 document.addEventListener(RECORDER_READY, sendChannelName, { once: true });
 sendChannelName();
+
+if (window === top) connectReplay();
 
 const readActions = recordActions(document.readyState !== 'loading');
 

@@ -1,8 +1,12 @@
-/** Compressed JSON as text, which the browser's storage can hold. */
+/** Compressed JSON: for uploads, and as text, which the browser's storage can hold. */
+
+export async function gzipJson(value: unknown): Promise<Blob> {
+  const stream = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream('gzip'));
+  return new Response(stream).blob();
+}
 
 export async function compressJson(value: unknown): Promise<string> {
-  const stream = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream('gzip'));
-  const bytes = new Uint8Array(await new Response(stream).arrayBuffer());
+  const bytes = new Uint8Array(await (await gzipJson(value)).arrayBuffer());
   let text = '';
   // a call has a limited number of arguments
   for (let start = 0; start < bytes.length; start += 8_192)
