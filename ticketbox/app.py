@@ -10,6 +10,7 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
+from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.limits import RateLimiter
 from ticketbox.domain.core.memory import return_large_blocks
@@ -87,6 +88,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             allow_private=settings.allow_private_addresses,
             sends_email=settings.relay is not None,
             client_metadata=ClientMetadata(settings.client_metadata),
+            provider=None if settings.provider is None else Provider(settings.provider),
             max_uploads=settings.max_uploads,
             min_upload_rate=settings.min_upload_rate,
             max_capture_seconds=settings.max_capture_seconds,

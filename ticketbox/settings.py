@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
+from ticketbox.domain.accounts.identity_provider import ProviderSettings
 from ticketbox.domain.core.ceilings import Ceilings
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
@@ -58,6 +59,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     max_queue_seconds: int = DEFAULT_QUEUE_SECONDS
     ceilings: Ceilings = msgspec.field(default_factory=Ceilings)
     relay: "EmailServer | None" = None
+    provider: ProviderSettings | None = None
 
     @property
     def secure(self) -> bool:

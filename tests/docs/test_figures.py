@@ -30,7 +30,7 @@ from ticketbox.edge import addresses, edge
 from ticketbox.edge.edge import _SECURITY_HEADERS
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
-from ticketbox.operations.accounts import confirmation, profile, sessions
+from ticketbox.operations.accounts import confirmation, profile, provider_sign_in, sessions
 from ticketbox.operations.captures import assets, preparation
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
@@ -119,6 +119,9 @@ def test_limits_page_matches_the_code() -> None:
             f"{bucket_limit(sessions, 'sign-in-device')} a minute",
         "attempts to confirm or change one's password": f"{bucket_limit(confirmation, 'password')} a minute",
         "new email addresses of an account": f"{bucket_limit(profile, 'address')} a minute",
+        "sign-ins with an identity provider, begun or answered, from an address":
+            f"{provider_sign_in.PER_MINUTE} a minute each",
+        "links of the operator to sign in, from an address": f"{bucket_limit(sessions, 'sign-in-link')} a minute",
         "attempts to set up, from an address": f"{bucket_limit(setup.check_key_and_hash_password, 'set-up')} a minute",
         "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",
     }  # fmt: skip

@@ -28,6 +28,8 @@ ELSEWHERE = {
     "list_sessions": "an account's own: tests/http/accounts/test_sessions.py",
     "revoke_session": "an account's own: tests/http/accounts/test_sessions.py",
     "confirm_password": "an account's own: tests/http/accounts/test_confirmation.py",
+    "get_sign_in_methods": "an account's own: tests/http/accounts/test_single_sign_on.py",
+    "unlink_provider": "an account's own: tests/http/accounts/test_single_sign_on.py",
     "list_security_events": "an account's own: tests/http/accounts/test_security_events.py",
     "get_profile": "an account's own: tests/http/accounts/test_sessions.py",
     "update_profile": "an account's own: tests/http/accounts/test_sessions.py",

@@ -193,6 +193,17 @@ CREATE TABLE idempotency (
   PRIMARY KEY (credential_id, key)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE identity (
+  id INTEGER PRIMARY KEY,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  issuer TEXT NOT NULL,
+  subject TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER NOT NULL,
+  UNIQUE (issuer, subject),
+  UNIQUE (user_id, issuer)
+) STRICT;
+
 CREATE TABLE invitation (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -355,6 +366,21 @@ CREATE TABLE project_mute (
   PRIMARY KEY (user_id, project_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE provider_request (
+  secret_hash BLOB PRIMARY KEY,
+  browser_hash BLOB,
+  user_id INTEGER REFERENCES user (id) ON DELETE CASCADE,
+  data TEXT NOT NULL,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE provider_role (
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  company_id INTEGER NOT NULL REFERENCES company (id) ON DELETE CASCADE,
+  own_role INTEGER,
+  PRIMARY KEY (user_id, company_id)
+) STRICT, WITHOUT ROWID;
+
 CREATE VIRTUAL TABLE search USING fts5 (
   ticket, title, branch, description, comments, address, errors, console, scope,
   tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', columnsize = 0
@@ -385,6 +411,12 @@ CREATE TABLE security_event (
 
 CREATE TABLE setup_key (
   secret_hash BLOB NOT NULL PRIMARY KEY,
+  expires_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE sign_in_link (
+  secret_hash BLOB PRIMARY KEY,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
@@ -732,6 +764,12 @@ CREATE TRIGGER project_storage_removed BEFORE DELETE ON project BEGIN
   WHERE company_id = old.company_id;
 END;
 
+CREATE INDEX provider_request_by_end ON provider_request (expires_at);
+
+CREATE INDEX provider_request_of_user ON provider_request (user_id) WHERE user_id IS NOT NULL;
+
+CREATE INDEX provider_role_of_company ON provider_role (company_id);
+
 CREATE TRIGGER search_assignee_added AFTER INSERT ON ticket_assignee BEGIN
   DELETE FROM search WHERE rowid = new.ticket_id;
   INSERT INTO search (rowid, ticket, title, branch, description, comments, address, errors, console, scope)
@@ -834,6 +872,8 @@ FROM ticket t JOIN project p ON p.id = t.project_id;
 CREATE INDEX security_event_by_age ON security_event (at);
 
 CREATE INDEX security_event_of_user ON security_event (user_id, outcome, id);
+
+CREATE INDEX sign_in_link_of_user ON sign_in_link (user_id);
 
 CREATE INDEX ticket_by_creation ON ticket (project_id, status, id);
 

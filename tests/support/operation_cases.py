@@ -355,6 +355,18 @@ def _stranger(world: World) -> Person:
     return Person(world.box, "Stranger")
 
 
+def _link_stranger(world: World) -> Person:
+    """Somebody who signs in with an identity provider, too."""
+    person = _stranger(world)
+    update_row(
+        world.box.db,
+        "INSERT INTO identity (user_id, issuer, subject, created_at, last_used_at) "
+        "SELECT id, 'https://login.example', public_id, 0, 0 FROM user WHERE public_id = ?",
+        person.id,
+    )
+    return person
+
+
 def _ask(world: World) -> Arguments:
     question = create_question(world)
     return {"ticket_id": question["ticket_id"], "lease": question["lease"]}
@@ -440,6 +452,8 @@ CASES: dict[str, Case] = {
     "list_sessions": Case(),
     "confirm_password": Case(lambda _: {"current_password": PASSWORD}, caller=_stranger),
     "list_security_events": Case(),
+    "get_sign_in_methods": Case(),
+    "unlink_provider": Case(caller=_link_stranger),
     "revoke_session": Case(lambda w: {"session_id": create_spare_session(w)}),
     "get_profile": Case(),
     "update_profile": Case(lambda w: {"name": w.owner.name}),

@@ -14,8 +14,10 @@ from ticketbox.cli.core.ceiling_options import add_ceiling_options
 from ticketbox.cli.core.email_server import add_email_options, read_email_options
 from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
+from ticketbox.cli.core.provider_options import add_provider_options
 from ticketbox.cli.core.sharing_options import add_sharing_options
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
+from ticketbox.domain.accounts.identity_provider import ProviderSettings
 from ticketbox.domain.core.ceilings import Ceilings
 from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import InvalidField
@@ -64,7 +66,9 @@ STOP_SECONDS = 7
     help="A network (CIDR) whose X-Forwarded-For is trusted. Can be used several times.",
 )
 @click.option(
-    "--allow-private-addresses", is_flag=True, help="Let apps and webhooks use addresses in your private network."
+    "--allow-private-addresses",
+    is_flag=True,
+    help="Let apps, webhooks and the identity provider use addresses in your private network.",
 )
 @click.option(
     "--client-metadata",
@@ -90,6 +94,7 @@ STOP_SECONDS = 7
 @add_sharing_options
 @add_ceiling_options
 @add_email_options
+@add_provider_options
 @click.option(
     "--log-format",
     type=click.Choice(["text", "json"]),
@@ -117,6 +122,7 @@ def serve(
     smtp_url: str | None,
     smtp_url_file: Path | None,
     smtp_from: str | None,
+    provider: ProviderSettings | None,
     log_format: str,
     open_browser: bool | None,
     max_reads_per_minute: int,
@@ -151,6 +157,7 @@ def serve(
             backup_dir=backup_dir,
             drop_captures_after=drop_captures_after,
             relay=relay,
+            provider=provider,
             log_format=log_format,
             ceilings=Ceilings(
                 reads_per_minute=max_reads_per_minute,

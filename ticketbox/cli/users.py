@@ -12,7 +12,7 @@ from ticketbox.cli.core.password import read_password
 
 @click.group()
 def user() -> None:
-    """Create, list and disable accounts, and set passwords."""
+    """Create, list and disable accounts, set passwords, and let people in."""
 
 
 @user.command()
@@ -72,6 +72,30 @@ def disable(db: Path, account: str, undo: bool) -> None:
     """Disable ACCOUNT (an id or email address): end its sessions and reject its tokens."""
     updated = run_operation(db, "disable_user", {"user": account, "enable": undo})
     click.echo(f"{'Enabled' if undo else 'Disabled'} {updated.email}")
+
+
+@user.command("sign-in-link")
+@add_db_option
+@click.option("--public-url", default="http://localhost:8420", show_default=True, help="The URL that browsers use.")
+@click.argument("account")
+@exit_on_problem
+def sign_in_link(db: Path, public_url: str, account: str) -> None:
+    """Print a link that signs ACCOUNT (an id or email address) in once, within 15 minutes.
+
+    It works when the identity provider doesn't, and with passwords disabled.
+    """
+    created = run_operation(db, "create_sign_in_link", {"user": account})
+    click.echo(f"{public_url.rstrip('/')}{created.path}")
+
+
+@user.command("unlink")
+@add_db_option
+@click.argument("account")
+@exit_on_problem
+def unlink(db: Path, account: str) -> None:
+    """Unlink ACCOUNT (an id or email address) from the identity provider and end its sessions."""
+    updated = run_operation(db, "unlink_user", {"user": account})
+    click.echo(f"Unlinked {updated.email} and ended all sessions")
 
 
 @user.command()

@@ -10,7 +10,6 @@ import secrets as randomness
 import time
 from collections.abc import Callable
 from functools import partial
-from http.cookies import CookieError, SimpleCookie
 from ipaddress import ip_address
 
 from ticketbox import logs
@@ -41,6 +40,7 @@ from ticketbox.edge.asgi import (
     wait_for_disconnect,
 )
 from ticketbox.edge.compression import wrap_send
+from ticketbox.edge.cookies import read_cookies
 from ticketbox.edge.responses import Answer, Headers, build_problem_answer
 from ticketbox.edge.site import Site
 from ticketbox.operations.core.context import RequestContext
@@ -186,7 +186,7 @@ class Edge:
             context.secret_hash = secrets.hash_secret(secret)
             context.via = Via.EXTENSION if get_header(scope, b"x-ticketbox-client") == "extension" else Via.REST
             return
-        cookies = self._read_cookies(scope)
+        cookies = read_cookies(scope, self._site)
         device = cookies.get(self._site.device_cookie)
         if device is not None and secrets.is_well_formed(device):
             context.device_hash = secrets.hash_secret(device)
@@ -196,15 +196,6 @@ class Edge:
             context.secret_hash = secrets.hash_secret(secret)
             context.via = Via.WEB
             context.cookie = True
-
-    def _read_cookies(self, scope: Scope) -> dict[str, str]:
-        text = get_header(scope, b"cookie")
-        if text is None or self._site.cookie not in text:
-            return {}
-        try:
-            return {name: morsel.value for name, morsel in SimpleCookie(text).items()}
-        except CookieError:
-            return {}
 
     def _refuse_cross_site(self, scope: Scope) -> None:
         """Refuse a write with a cookie from another site (Fetch Metadata, or Origin by RFC 6454)."""

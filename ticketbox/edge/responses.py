@@ -2,13 +2,13 @@
 
 import asyncio
 import re
-from http.cookies import SimpleCookie
 from typing import Any
 
 import msgspec
 
 from ticketbox.domain.core.problems import InsufficientScope, InvalidToken, Problem, Unauthorized
 from ticketbox.edge.asgi import Receive, Scope, Send, discard_body
+from ticketbox.edge.cookies import build_cookie
 from ticketbox.edge.site import Site
 from ticketbox.operations.core.content import WithSession
 
@@ -145,18 +145,7 @@ def _build_challenge(problem: Problem, metadata: str | None) -> str:
 
 def build_session_cookies(session: WithSession[Any], site: Site) -> Headers:
     """Build the headers that set the cookies of the session and of the device, or delete the session's."""
-    headers = [_build_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)]
+    headers = [build_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)]
     if session.device:
-        headers.append(_build_cookie(site.device_cookie, session.device, DEVICE_SECONDS, secure=site.secure))
+        headers.append(build_cookie(site.device_cookie, session.device, DEVICE_SECONDS, secure=site.secure))
     return headers
-
-
-def _build_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:
-    """Build the header that sets a cookie, or deletes it with a lifetime of 0 seconds."""
-    jar = SimpleCookie()
-    jar[name] = secret
-    morsel = jar[name]
-    morsel["path"], morsel["max-age"], morsel["samesite"], morsel["httponly"] = "/", lifetime, "Lax", True
-    if secure:
-        morsel["secure"] = True
-    return b"set-cookie", morsel.OutputString().encode()

@@ -33,6 +33,11 @@ class Site(msgspec.Struct, frozen=True):
         """The name of the cookie by which a browser is known after signing out."""
         return f"{self.cookie}-device"
 
+    @property
+    def provider_cookie(self) -> str:
+        """The name of the cookie that binds a sign-in at the identity provider to the browser."""
+        return f"{self.cookie}-provider"
+
     def build_metadata_url(self, path: str) -> str:
         """Return the URL of the metadata document for a path (RFC 9728)."""
         return f"{self.public_url}{METADATA}/{'mcp' if path == '/mcp' else 'api'}"

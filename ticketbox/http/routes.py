@@ -20,7 +20,17 @@ from ticketbox.http.framework import Framework
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.oauth import routes as oauth
 from ticketbox.http.openapi.document import build_document
-from ticketbox.http.pages import address, api_reference, email, setup, signin, static
+from ticketbox.http.pages import (
+    address,
+    api_reference,
+    email,
+    provider,
+    provider_link,
+    setup,
+    sign_in_link,
+    signin,
+    static,
+)
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
@@ -30,6 +40,9 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
     handlers = [
         *setup.build_routes(registry, dispatcher, site),
         *signin.build_routes(registry, dispatcher, site),
+        *provider.build_routes(registry, dispatcher, site),
+        *provider_link.build_routes(registry, dispatcher, site),
+        *sign_in_link.build_routes(registry, dispatcher, site),
         *api_reference.build_routes(registry, site),
         *static.build_routes(),
         *webapp.build_routes(registry, dispatcher, site.public_url),

@@ -14,6 +14,7 @@ from ticketbox.store.accounts import (
     oauth_authorizations,
     oauth_clients,
     oauth_grants,
+    provider_requests,
     security_events,
 )
 from ticketbox.store.captures import captures
@@ -77,6 +78,7 @@ async def run_round(
         email_outbox.expire_mail(tx)
         security_events.delete_old_security_events(tx)
         devices.delete_old_devices(tx)
+        provider_requests.delete_expired_provider_requests(tx)
         seen = 0
         if drop_captures_after is not None:
             seen = captures.delete_captures_of_archived(tx, tx.now - drop_captures_after * 1000, progress.captures)

@@ -64,10 +64,14 @@ def generate_code() -> str:
     return secrets.token_urlsafe(32)
 
 
+def compute_challenge(verifier: str) -> str:
+    """Compute the S256 challenge of a verifier (RFC 7636, 4.2)."""
+    return urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
+
+
 def matches_challenge(verifier: str, challenge: str) -> bool:
     """Whether a verifier matches an S256 challenge (RFC 7636, 4.6)."""
-    digest = urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=")
-    return hmac.compare_digest(digest, challenge.encode())
+    return hmac.compare_digest(compute_challenge(verifier).encode(), challenge.encode())
 
 
 def sanitize_name(text: str | None, fallback: str) -> str:

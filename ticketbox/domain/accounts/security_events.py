@@ -22,6 +22,9 @@ class SecurityAction(StrEnum):
     TOKEN_REVOKE = "token_revoke"  # noqa: S105 (a name)
     ACCOUNT_DISABLE = "account_disable"
     ACCOUNT_ENABLE = "account_enable"
+    PROVIDER_LINK = "provider_link"
+    PROVIDER_UNLINK = "provider_unlink"
+    SIGN_IN_LINK = "sign_in_link"
 
 
 class Outcome(StrEnum):
@@ -39,6 +42,8 @@ class NoticeKind(StrEnum):
     PASSWORD_CHANGED = "password_changed"  # noqa: S105 (a name)
     ADDRESS_CHANGED = "address_changed"
     CONFIRM_ADDRESS = "confirm_address"
+    PROVIDER_LINKED = "provider_linked"
+    PROVIDER_UNLINKED = "provider_unlinked"
 
 
 class Notice(msgspec.Struct, frozen=True):

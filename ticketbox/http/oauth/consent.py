@@ -40,7 +40,9 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
         return_to = f"/oauth/authorize?{scope['query_string'].decode('latin-1')}"
         if isinstance(consent, SignInFirst):
             target = None if consent.redirect_uri is None else oauth.build_form_source(consent.redirect_uri)
-            return render_sign_in_page(return_to, consent.email, form_to=target)
+            return render_sign_in_page(
+                dispatcher.services.provider, return_to, consent.email, form_to=target, fresh=bool(consent.email)
+            )
         return _render_consent_page(consent, return_to)
 
     @post("/oauth/authorize", status_code=303)

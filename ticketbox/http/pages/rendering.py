@@ -3,9 +3,10 @@
 import functools
 import re
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl
+from urllib.parse import parse_qsl, urlencode
 
 from ticketbox import __version__
+from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.problems import Forbidden, InvalidRequest, Problem, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_body
 from ticketbox.edge.responses import Answer
@@ -55,11 +56,27 @@ def keep_local_path(text: str) -> str:
 
 
 def render_sign_in_page(
-    then: str, email: str = "", problem: Problem | None = None, form_to: str | None = None
+    provider: Provider | None,
+    then: str,
+    email: str = "",
+    problem: Problem | None = None,
+    form_to: str | None = None,
+    *,
+    fresh: bool = False,
 ) -> Answer:
-    """Render the sign-in form, which continues to a path of this site."""
+    """Render the sign-in form, which continues to a path of this site.
+
+    `fresh` is for a person who is signed in and must confirm it.
+    """
     status = problem.status if problem else 200
-    return render_page("signin.html", status, then=keep_local_path(then), email=email, problem=problem, form_to=form_to)
+    settings = None if provider is None else provider.settings
+    then = keep_local_path(then)
+    query = urlencode({"next": then, **({"fresh": "1"} if fresh else {})})
+    return render_page(
+        "signin.html", status, form_to=form_to,
+        then=then, email=email, problem=problem, provider=settings, provider_query=query,
+        passwords=settings is None or settings.allows_passwords,
+    )  # fmt: skip
 
 
 def refuse_cross_site_form(scope: Scope, site: Site) -> None:

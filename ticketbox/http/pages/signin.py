@@ -27,11 +27,12 @@ from ticketbox.operations.core.registry import Registry
 
 def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list[HTTPRouteHandler]:
     """Create the routes of the sign-in page."""
+    provider = dispatcher.services.provider
 
     @get("/signin")
     async def show_sign_in(request: Request[Any, Any, Any]) -> Answer:
         """Show the sign-in page; `next` is the page to open afterwards."""
-        return render_sign_in_page(parse_query(typing.cast(Scope, request.scope)).get("next", "/"))
+        return render_sign_in_page(provider, parse_query(typing.cast(Scope, request.scope)).get("next", "/"))
 
     @post("/signin", status_code=303)
     async def submit_sign_in(request: Request[Any, Any, Any]) -> Answer:
@@ -47,7 +48,10 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             session: WithSession[SignedIn] = await dispatcher.dispatch(registry["create_session"], credentials, context)
         except Problem as problem:
             return render_sign_in_page(
-                then, credentials["email"], limit_bad_credentials(dispatcher.services.limiter, problem, context)
+                provider,
+                then,
+                credentials["email"],
+                limit_bad_credentials(dispatcher.services.limiter, problem, context),
             )
         return Answer(303, b"", "text/plain", [(b"location", then.encode()), *build_session_cookies(session, site)])
 

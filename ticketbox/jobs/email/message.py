@@ -64,6 +64,14 @@ _NOTICES = {
     NoticeKind.NEW_DEVICE: ("New sign-in to your account", "Someone signed in to your account with a new browser."),
     NoticeKind.PASSWORD_CHANGED: ("Your password was changed", "The password of your account was changed."),
     NoticeKind.ADDRESS_CHANGED: ("Your email address was changed", "The email address of your account was changed."),
+    NoticeKind.PROVIDER_LINKED: (
+        "New way to sign in to your account",
+        "An account at the server's identity provider can now sign in to your account.",
+    ),
+    NoticeKind.PROVIDER_UNLINKED: (
+        "A way to sign in to your account was removed",
+        "Your account can no longer be signed in to with the server's identity provider.",
+    ),
     NoticeKind.CONFIRM_ADDRESS: ("Confirm your new email address", "Someone wants to sign in with this email address."),
 }
 

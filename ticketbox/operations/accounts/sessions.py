@@ -11,7 +11,7 @@ from ticketbox.domain.accounts.security_events import NoticeKind, Outcome, Secur
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Kind, Via
-from ticketbox.domain.core.problems import NotFound, RateLimited, Unauthorized
+from ticketbox.domain.core.problems import Forbidden, NotFound, RateLimited, Unauthorized
 from ticketbox.domain.core.records import Time
 from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.accounts.security_events import (
@@ -27,7 +27,7 @@ from ticketbox.operations.core.lookups import SessionId
 from ticketbox.operations.core.paging import Page
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import actors, credentials, devices, security_events, users
+from ticketbox.store.accounts import actors, credentials, devices, security_events, sign_in_links, users
 from ticketbox.store.accounts.credentials import NewCredential
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.file.database import Read, Write
@@ -53,6 +53,18 @@ class SignIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
 
 async def check_password(services: Services, actor: Actor, args: SignIn, context: RequestContext) -> Account | None:
+    """Check a password; return the account if it is right. Raises RateLimited, and Forbidden if passwords are off."""
+    require_password_sign_in(services)
+    return await check_account_password(services, args, context)
+
+
+def require_password_sign_in(services: Services) -> None:
+    """Raise Forbidden if the operator turned passwords off."""
+    if services.provider is not None and not services.provider.settings.allows_passwords:
+        raise Forbidden(f"passwords are disabled on this server; sign in with {services.provider.settings.name}")
+
+
+async def check_account_password(services: Services, args: SignIn, context: RequestContext) -> Account | None:
     """Check a password; return the account if it is right. Raises RateLimited."""
     email = args.email.strip().lower()
     try:
@@ -104,18 +116,56 @@ def create_session(tx: Write, actor: Actor, args: SignIn, checked: Account | Non
     account = None if checked is None else users.find_account_by_key(tx, checked.key)
     if account is None or account.disabled or account.password_hash != checked.password_hash:  # type: ignore[union-attr]
         raise Unauthorized(WRONG)
+    return replace_session(tx, actor, account, tx.now)
+
+
+class OpenLink(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The secret of a link that the operator created."""
+
+    secret: Secret
+
+
+async def limit_links(services: Services, actor: Actor, args: OpenLink, context: RequestContext) -> None:
+    """Limit attempts for each address. Raises RateLimited."""
+    services.limit(context.network, "sign-in-link", 20, "too many attempts with links to sign in")
+
+
+@operation("open_sign_in_link", scope=Access.PUBLIC, budget=Budget.NONE, prepare=limit_links)
+def open_sign_in_link(tx: Write, actor: Actor, args: OpenLink, _: None) -> WithSession[SignedIn]:
+    """Sign in once with a link that the operator created. It counts as a confirmed password."""
+    secret = secrets.hash_secret(args.secret)
+    user = sign_in_links.find_sign_in_link(tx, secret)
+    account = None if user is None else users.find_account_by_key(tx, user)
+    if account is None or account.disabled:
+        raise NotFound("link", "this link has expired or was already used; ask the operator for a new one")
+    sign_in_links.delete_sign_in_link(tx, secret)
+    return replace_session(tx, actor, account, tx.now, link="operator")
+
+
+def replace_session(
+    tx: Write, actor: Actor, account: Account, confirmed_at: int | None, **data: str
+) -> WithSession[SignedIn]:
+    """End the session of the request, if any, and sign an account in."""
     if actor.kind is Kind.SESSION and actor.token_id is not None:
         credentials.revoke_credential(tx, actor.user, actor.token_id, Kind.SESSION)
-    return start_session(tx, account)
+    return _start_session(tx, account, confirmed_at, data)
 
 
 def start_session(tx: Write, account: Account) -> WithSession[SignedIn]:
-    """Sign an account in: insert a session, and return it with its secret and the new secret of the device."""
+    """Sign in somebody who has just entered or chosen the password."""
+    return _start_session(tx, account, tx.now, {})
+
+
+def _start_session(
+    tx: Write, account: Account, confirmed_at: int | None, data: dict[str, str]
+) -> WithSession[SignedIn]:
+    """Insert a session, and return it with its secret and the new secret of the device."""
     is_new = _is_new_device(tx, account.key)
-    session = renew_session(tx, account, tx.now)
+    session = renew_session(tx, account, confirmed_at)
     signed_in = actors.load_user_as_actor(tx, account.key, Via.WEB)
     session_id = session.answer.session_id
-    record_security_event(tx, signed_in, SecurityAction.SIGN_IN, session_id=session_id, new_device=is_new)
+    details = {"session_id": session_id, "new_device": is_new, **data}
+    record_security_event(tx, signed_in, SecurityAction.SIGN_IN, Outcome.DONE, **details)
     if is_new and security_events.count_new_devices(tx, account.key) <= MAX_NOTICES:
         queue_notice(tx, account.key, NoticeKind.NEW_DEVICE, account.user.email)
     return session

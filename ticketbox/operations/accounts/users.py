@@ -5,9 +5,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.accounts import passwords
+from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.accounts.records import User
 from ticketbox.domain.accounts.security_events import SecurityAction, SecurityEvent
+from ticketbox.domain.core.clock import MINUTE
 from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor, Via
 from ticketbox.domain.core.problems import Conflict, NotFound
@@ -20,7 +21,7 @@ from ticketbox.operations.core.paging import NEWEST
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import actors, credentials, devices, security_events, users
+from ticketbox.store.accounts import actors, credentials, devices, identities, security_events, sign_in_links, users
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import companies, members
 from ticketbox.store.core import bylines
@@ -126,6 +127,53 @@ def disable_user(tx: Write, actor: Actor, args: DisableUser) -> User:
         record_account_change(tx, person, SecurityAction.ACCOUNT_DISABLE, "account.disabled")
     if not args.enable:
         credentials.revoke_sessions(tx, account.key)
+    return account.user
+
+
+class CreateSignInLink(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An account, named by its id or email address."""
+
+    user: str
+
+
+class SignInLink(msgspec.Struct, frozen=True):
+    """The account, and the path of its link."""
+
+    user: User
+    path: str
+
+
+LINK_MINUTES = 15
+
+
+@operation("create_sign_in_link", scope=Access.OPERATOR, budget=Budget.NONE)
+def create_sign_in_link(tx: Write, actor: Actor, args: CreateSignInLink) -> SignInLink:
+    """Create a link that signs an account in once, within 15 minutes, whatever else works. Earlier ones end."""
+    account = find_account(tx, args.user)
+    if account.disabled:
+        raise Conflict("this account is disabled; enable it first")
+    secret = secrets.generate_secret()
+    sign_in_links.insert_sign_in_link(tx, account.key, secrets.hash_secret(secret), tx.now + LINK_MINUTES * MINUTE)
+    person = actors.load_user_as_actor(tx, account.key, Via.CLI)
+    record_account_change(tx, person, SecurityAction.SIGN_IN_LINK, "account.sign_in_link_created")
+    return SignInLink(account.user, f"/signin/once/{secret}")
+
+
+class UnlinkUser(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """An account, named by its id or email address."""
+
+    user: str
+
+
+@operation("unlink_user", scope=Access.OPERATOR, budget=Budget.NONE)
+def unlink_user(tx: Write, actor: Actor, args: UnlinkUser) -> User:
+    """Unlink an account from the identity provider, and end its sessions."""
+    account = find_account(tx, args.user)
+    if not identities.delete_identities(tx, account.key):
+        raise NotFound("provider", "this account isn't linked to an identity provider")
+    credentials.revoke_sessions(tx, account.key)
+    person = actors.load_user_as_actor(tx, account.key, Via.CLI)
+    record_account_change(tx, person, SecurityAction.PROVIDER_UNLINK, "account.provider_unlinked")
     return account.user
 
 

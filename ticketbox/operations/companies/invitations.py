@@ -13,7 +13,7 @@ from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, PasswordRequired, Unauthorized
 from ticketbox.domain.core.scopes import Access, Role, RoleName
 from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
-from ticketbox.operations.accounts.sessions import SignedIn, renew_session, start_session
+from ticketbox.operations.accounts.sessions import SignedIn, renew_session, require_password_sign_in, start_session
 from ticketbox.operations.companies.members import ProjectIds, find_project_keys, require_may_grant
 from ticketbox.operations.core.content import WithSession
 from ticketbox.operations.core.context import RequestContext
@@ -180,6 +180,7 @@ async def prepare_acceptance(
     await services.read(lambda tx: _find_invitation(tx, args.secret), (0, context.network))
     hashed = None
     if args.password is not None and actor.kind is not Kind.SESSION:
+        require_password_sign_in(services)
         hashed = await services.passwords.run((context.network,), passwords.hash_password, args.password)
     return PreparedAcceptance(hashed)
 

@@ -11,15 +11,14 @@ from ticketbox.domain.core.policy import Actor, require_company_role, require_co
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, NotFound, PasswordRequired
 from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
 from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
+from ticketbox.operations.accounts.memberships import end_membership
 from ticketbox.operations.core.lookups import CompanyId, Id, MemberId, ProjectId, find_membership, find_readable
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.store.accounts import credentials
 from ticketbox.store.companies import members, projects
 from ticketbox.store.companies.members import MemberWithKeys
 from ticketbox.store.file.database import Read, Write
-from ticketbox.store.tickets import assignments
 
 ProjectIds = Annotated[
     list[Id],
@@ -132,10 +131,7 @@ def remove_member(tx: Write, actor: Actor, args: RemoveMember) -> None:
     if not leaving:
         require_may_grant(actor, key, place.role, actor.confirmed)
     _require_another_owner(tx, key, place, Role.VIEWER)
-    record_company_event(tx, actor, "member.removed", key, user_id=place.member.id)
-    members.delete_member(tx, place.key)
-    assignments.unassign_from_company(tx, key, place.user)
-    credentials.revoke_credentials_in_company(tx, place.user, key)
+    end_membership(tx, actor, key, place)
 
 
 def require_may_grant(actor: Actor, company: int, role: Role, confirmed: bool) -> None:

@@ -9,6 +9,7 @@ from typing import Any, Protocol, TypeVar
 import msgspec
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
+from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.ceilings import Ceilings
 from ticketbox.domain.core.fair_queue import FairQueue, Share
 from ticketbox.domain.core.limits import RateLimiter
@@ -78,6 +79,7 @@ class Services:
         allow_private: bool = False,
         sends_email: bool = False,
         client_metadata: ClientMetadata | None = None,
+        provider: Provider | None = None,
         max_uploads: int = DEFAULT_UPLOADS,
         min_upload_rate: int = DEFAULT_UPLOAD_RATE,
         max_capture_seconds: float = DEFAULT_CAPTURE_SECONDS,
@@ -92,6 +94,7 @@ class Services:
         self.allow_private = allow_private
         self.sends_email = sends_email
         self.client_metadata = ClientMetadata() if client_metadata is None else client_metadata
+        self.provider = provider
         self.listeners = Listeners() if listeners is None else listeners
         self.queue_times = times = database.queue_times
         # An upload of up to 32 MB is in memory until it is stored, so there are few at a time.

@@ -174,6 +174,12 @@ def revoke_sessions(tx: Write, user: int, but: int = 0) -> None:
     tx.execute(REVOKE_SESSIONS, (tx.now, user, but))
 
 
+def revoke_all_credentials(tx: Write, user: int) -> None:
+    """Revoke all of a user's sessions, tokens and grants to apps."""
+    tx.events.append(CREDENTIAL_ENDED)
+    tx.execute("UPDATE credential SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL", (tx.now, user))
+
+
 SELECT_RESTRICTION = """
 SELECT co.public_id,
   (SELECT json_group_array(p.public_id) FROM credential_project cp JOIN project p ON p.id = cp.project_id

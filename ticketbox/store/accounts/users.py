@@ -67,8 +67,8 @@ def insert_account(tx: Write, email: str, name: str, password_hash: str | None) 
     return Account(key, User(public_id, name, email), password_hash, disabled=False)
 
 
-def set_password(tx: Write, key: int, password_hash: str) -> None:
-    """Set the password's hash."""
+def set_password(tx: Write, key: int, password_hash: str | None) -> None:
+    """Set the password's hash; None for an account that doesn't sign in with a password."""
     tx.execute("UPDATE user SET password_hash = ? WHERE id = ?", (password_hash, key))
 
 

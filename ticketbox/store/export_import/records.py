@@ -58,7 +58,8 @@ EXCLUDED_TABLES = {
     "attempt": "temporary",
     "notification": "temporary", "mailbox": "personal", "mail": "temporary", "ticket_mute": "personal",
     "project_mute": "personal", "security_event": "personal", "device": "secret",
-    "address_change": "secret",
+    "address_change": "secret", "identity": "personal", "provider_role": "personal", "provider_request": "secret",
+    "sign_in_link": "secret",
 }  # fmt: skip
 _REFERENCED_TABLES = ("byline", "user", "blob")
 _EXPORTED_COLUMNS = {

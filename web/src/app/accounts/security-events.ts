@@ -11,6 +11,9 @@ const LABELS: Record<SecurityAction, string> = {
   token_revoke: 'Revoked a token',
   account_disable: 'Account disabled',
   account_enable: 'Account enabled',
+  provider_link: 'Linked the identity provider',
+  provider_unlink: 'Unlinked the identity provider',
+  sign_in_link: 'Link to sign in created',
 };
 
 const REFUSALS: Partial<Record<SecurityAction, string>> = {

@@ -1,0 +1,103 @@
+"""How the caller signs in: password, and the identity at the provider that is linked to the account."""
+
+import msgspec
+
+from ticketbox.domain.accounts import secrets
+from ticketbox.domain.accounts.identity_provider import Identity, ProviderSettings
+from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
+from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.policy import Actor, Via, require_confirmation
+from ticketbox.domain.core.problems import Conflict, NotFound, PasswordRequired
+from ticketbox.domain.core.scopes import Access
+from ticketbox.operations.accounts.identity_provider import PreparedStart, StartedSignIn, prepare_start
+from ticketbox.operations.accounts.security_events import queue_notice, record_account_change
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.inputs import Nothing
+from ticketbox.operations.core.registry import operation
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import actors, identities, provider_requests, users
+from ticketbox.store.file.database import Read, Write
+
+
+class ProviderLink(msgspec.Struct, frozen=True):
+    """The server's identity provider, and whether the account signs in with it."""
+
+    name: str
+    linked: bool
+
+
+class SignInMethods(msgspec.Struct, frozen=True):
+    """How the account can sign in. `password_sign_in` says whether this server allows passwords at all."""
+
+    has_password: bool
+    password_sign_in: bool
+    provider: ProviderLink | None
+
+
+async def get_provider_settings(
+    services: Services, actor: Actor, args: msgspec.Struct, context: RequestContext
+) -> ProviderSettings | None:
+    """Return the settings of the identity provider."""
+    return None if services.provider is None else services.provider.settings
+
+
+@operation(
+    "get_sign_in_methods", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile/sign-in",
+    prepare=get_provider_settings,
+)  # fmt: skip
+def get_sign_in_methods(tx: Read, actor: Actor, args: Nothing, settings: ProviderSettings | None) -> SignInMethods:
+    """Show how the caller can sign in."""
+    account = users.find_account_by_key(tx, actor.user)
+    provider = None
+    if settings is not None:
+        provider = ProviderLink(settings.name, identities.is_linked(tx, actor.user, settings.issuer))
+    has_password = account is not None and account.password_hash is not None
+    return SignInMethods(has_password, settings is None or settings.allows_passwords, provider)
+
+
+async def prepare_link(services: Services, actor: Actor, args: Nothing, context: RequestContext) -> PreparedStart:
+    """Build the address at the provider. Raises PasswordRequired, NotFound and Unavailable."""
+    require_confirmation(actor.confirmed)
+    return await prepare_start(services, "/settings/profile", link=True)
+
+
+@operation("link_provider", scope=Access.SESSION, budget=Budget.WRITE, prepare=prepare_link)
+def link_provider(tx: Write, actor: Actor, args: Nothing, start: PreparedStart) -> StartedSignIn:
+    """Start a sign-in at the provider that links it to the caller's account. The session must be confirmed."""
+    state = secrets.hash_secret(start.state)
+    provider_requests.insert_provider_request(tx, state, start.request, user=actor.user)
+    return StartedSignIn(start.url)
+
+
+def link_identity(tx: Write, user: int, identity: Identity, settings: ProviderSettings) -> None:
+    """Link an identity to an account, and report it to the person. Raises Conflict if either has another link."""
+    holder = identities.find_linked_user(tx, identity.issuer, identity.subject)
+    if holder == user:
+        return
+    if holder is not None:
+        raise Conflict(f"this account of {settings.name} is linked to another account here")
+    if identities.is_linked(tx, user, identity.issuer):
+        raise Conflict(f"your account is linked to another account of {settings.name}; unlink that first")
+    identities.insert_identity(tx, user, identity.issuer, identity.subject)
+    person = actors.load_user_as_actor(tx, user, Via.WEB)
+    record_account_change(tx, person, SecurityAction.PROVIDER_LINK, "account.provider_linked", provider=settings.name)
+    queue_notice(tx, user, NoticeKind.PROVIDER_LINKED, person.email)
+
+
+@operation(
+    "unlink_provider", scope=Access.SESSION, budget=Budget.WRITE, rest="DELETE /profile/provider",
+    refuses=(NotFound, Conflict, PasswordRequired), prepare=get_provider_settings,
+)  # fmt: skip
+def unlink_provider(tx: Write, actor: Actor, args: Nothing, settings: ProviderSettings | None) -> None:
+    """Stop signing in with the identity provider. Roles that its groups decided stay.
+
+    Requires that this session confirmed the password, and a password to sign in with.
+    """
+    require_confirmation(actor.confirmed)
+    account = users.find_account_by_key(tx, actor.user)
+    if account is None or account.password_hash is None or (settings is not None and not settings.allows_passwords):
+        raise Conflict("this is the only way to sign in to your account")
+    if not identities.delete_identities(tx, actor.user):
+        raise NotFound("provider", "your account isn't linked to an identity provider")
+    record_account_change(tx, actor, SecurityAction.PROVIDER_UNLINK, "account.provider_unlinked")
+    queue_notice(tx, actor.user, NoticeKind.PROVIDER_UNLINKED, actor.email)
