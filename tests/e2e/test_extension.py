@@ -105,7 +105,7 @@ def test_capture_contains_what_the_page_did(
     )
     fetched = [each for each in ticket.streams["network"] if each["type"] == "fetch"]
     assert [each["from_cache"] for each in fetched[4:6]] == [False, True]
-    assert fetched[-2]["error"] == "Failed to fetch"
+    assert fetched[-2]["error"] == "net::ERR_CONNECTION_REFUSED"
     assert fetched[-1]["duration_ms"] >= 400
     assert {each["initiator"] for each in fetched} == {f"{site.url}/app.js"}
 

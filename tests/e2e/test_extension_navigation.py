@@ -18,7 +18,7 @@ READ_KEPT = """async () => {
     const bytes = Uint8Array.from(atob(data), (each) => each.charCodeAt(0));
     return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
   };
-  return (await Promise.all(tabs.flatMap(({ documents }) => documents.map(read)))).join();
+  return (await Promise.all(tabs.flatMap(({ documents = [] }) => documents.map(read)))).join();
 }"""
 COMPLETE = dict.fromkeys(STREAMS, ("ok", None))
 

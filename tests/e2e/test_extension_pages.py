@@ -45,12 +45,13 @@ def test_page_is_recorded_whatever_its_script_policy(
     assert [(each["kind"], each["message"]) for each in ticket.streams["errors"]] == [("error", f"broken in {name}")]
 
 
-def test_sandboxed_page_has_only_a_screenshot(
+def test_sandboxed_page_has_only_a_screenshot_and_what_the_browser_reports(
     report_address: Callable[..., ReportedTicket], varied_site: VariedSite
 ) -> None:
     ticket = report_address(f"{varied_site.url}/sandboxed")
-    assert ticket.stream_statuses() == all_streams("blocked", "csp")
-    assert [ticket.streams[name] for name in STREAMS] == [[], [], [], []]
+    assert ticket.stream_statuses() == {**all_streams("blocked", "csp"), "network": ("partial", "csp")}
+    assert ticket.request_summaries() == [("document", "/sandboxed", 200)]
+    assert [ticket.streams[name] for name in STREAMS if name != "network"] == [[], [], []]
     assert ticket.screenshot.status_code == 200
     assert "content-security policy blocks" in ticket.capture["health_summary"]
 
@@ -148,7 +149,7 @@ def test_raw_document_is_recorded(
     assert ticket.screenshot.headers["content-type"] == "image/png"
 
 
-def test_page_that_failed_to_load_has_only_a_screenshot(
+def test_page_that_failed_to_load_has_a_screenshot_and_the_reason(
     recording_browser: ExtensionBrowser, reporter: World, site: FaultySite
 ) -> None:
     async def visit(page: Page) -> None:
@@ -157,7 +158,10 @@ def test_page_that_failed_to_load_has_only_a_screenshot(
         await page.wait_for_url("chrome-error://**")
 
     ticket = report_page(recording_browser, reporter, visit)
-    assert ticket.stream_statuses() == all_streams("blocked", "restricted_page")
+    statuses = {**all_streams("blocked", "restricted_page"), "network": ("partial", "restricted_page")}
+    assert ticket.stream_statuses() == statuses
+    (request,) = ticket.streams["network"]
+    assert (request["type"], request["error"]) == ("document", "net::ERR_CONNECTION_REFUSED")
     assert ticket.screenshot.headers["content-type"] == "image/png"
     assert ticket.capture["page"]["url"] == f"{site.refusing_url}/nobody"
     assert "the browser lets no extension into this page" in ticket.capture["health_summary"]

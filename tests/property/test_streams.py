@@ -20,6 +20,7 @@ from ticketbox.domain.captures.capture import (
     Stream,
 )
 from ticketbox.domain.captures.excerpt import build_excerpt, write_entry
+from ticketbox.domain.captures.fields import Redirect
 from ticketbox.domain.captures.sent_streams import EDGE_ENTRIES
 from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.core.problems import Problem
@@ -41,6 +42,7 @@ REQUESTS = st.builds(
     NetworkEntry, id=NAMES, ts=TIMES, method=NAMES, url=TEXTS, type=NAMES, error=MAYBE, initiator=MAYBE,
     status=st.none() | st.integers(100, 599), duration_ms=st.none() | st.floats(0, 1e9),
     from_cache=st.booleans(),
+    redirects=st.lists(st.builds(Redirect, status=st.integers(100, 599), url=TEXTS), max_size=2),
     request=st.builds(NetworkRequest, headers=HEADERS, body=MAYBE, bytes=MAYBE_WHOLE, omitted_reason=REASONS),
     response=st.builds(NetworkResponse, headers=HEADERS, body=MAYBE, bytes=MAYBE_WHOLE, mime=MAYBE),
 )  # fmt: skip

@@ -7,6 +7,7 @@ import jsonschema
 import pytest
 
 from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, OmittedReason, Page
+from ticketbox.domain.captures.fields import Redirect
 from ticketbox.domain.captures.har import encode_har
 
 STRING = {"type": "string"}
@@ -138,6 +139,22 @@ def test_request_and_response():
     assert entries["response"]["content"] == {"size": 5, "mimeType": "text/plain", "text": "moved"}
     assert entries["response"]["redirectURL"] == "/next"
     assert entries["response"]["statusText"] == "Found"
+
+
+def test_each_redirect_is_a_separate_entry():
+    redirects = [Redirect(302, "https://h/b"), Redirect(307, "https://h/c")]
+    sent = entry(method="POST", type="document", redirects=redirects)
+    document = build_har(SHOP, 0, [sent], "1.0")
+    jsonschema.validate(document, HAR)
+    hops = [(e["_id"], e["request"], e["response"]) for e in document["log"]["entries"]]
+    facts = [(i, q["method"], q["url"][:11], r["status"], r["redirectURL"]) for i, q, r in hops]
+    assert facts == [
+        ("r1-1", "POST", "https://h/a", 302, "https://h/b"),
+        ("r1-2", "GET", "https://h/b", 307, "https://h/c"),
+        ("r1", "GET", "https://h/c", 200, ""),
+    ]
+    two = build_har(SHOP, 0, [sent, entry(ts=1, document=1)], "1.0")
+    assert two["log"]["pages"][0]["_url"] == "https://h/c"
 
 
 def test_time_is_the_sum_of_known_timings():

@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, Frame, NetworkEntry
+from ticketbox.domain.captures.fields import Redirect
 from ticketbox.domain.captures.lines import format_line
 from ticketbox.domain.captures.overview import group_errors, group_failed_requests, shorten_url
 
@@ -51,6 +52,11 @@ def test_failed_requests_with_one_address_and_outcome_are_one_group() -> None:
     [
         (fault(14, "cart\nis null", count=3), f"14 14 TypeError: cart is null {PLACE} ×3"),
         (request(7), "r7 7 GET 500 https://h.example/api/cart 31 ms fetch"),
+        (
+            request(7, document=2, redirects=[Redirect(302, "https://h.example/sign-in")]),
+            f"r7 7 GET 500 {URL} → https://h.example/sign-in 31 ms fetch [2]",
+        ),
+        (fault(1, "x", document=1), "1 1 TypeError: x (/assets/app-5f0c1e3a.js:1:4 in render) [1]"),
         (request(8, status=None, error="net::ERR_FAILED"), f"r8 8 GET net::ERR_FAILED {URL} 31 ms fetch"),
         (group_failed_requests([request(7), request(9)])[0], "r7 GET 500 https://h.example/api/cart 31 ms ×2"),
         (group_errors([fault(14, "x")])[0], f"14 TypeError: x {PLACE}"),

@@ -22,7 +22,7 @@ from ticketbox.domain.captures.capture import (
     Redaction,
     Stream,
 )
-from ticketbox.domain.captures.fields import LINE, URL
+from ticketbox.domain.captures.fields import LINE, URL, Redirect
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
 
 S = "Zq9xW7vK2mP4sT8u"
@@ -204,7 +204,7 @@ def full_entries(text: str) -> dict[Stream, list[Any]]:
             NetworkEntry(
                 id=text[:64], ts=1, method=text[:32], url=text, status=200, type=text[:32], duration_ms=1,
                 request=NetworkRequest(**part), response=NetworkResponse(**part, mime=text),
-                status_text=text, initiator=text, error=text, frame=text,
+                status_text=text, initiator=text, error=text, frame=text, redirects=[Redirect(302, text)],
             )
         ],
         Stream.ERRORS: [

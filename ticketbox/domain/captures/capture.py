@@ -19,6 +19,7 @@ from ticketbox.domain.captures.fields import (
     Headers,
     Line,
     Position,
+    Redirect,
     Tally,
     Text,
     Time,
@@ -81,6 +82,7 @@ class HealthReason(StrEnum):
     POLICY = "policy"
     LIMIT = "limit"
     NAVIGATED = "navigated"
+    HIDDEN = "hidden"
     ERROR = "error"
     SLOWDOWN = "slowdown"
 
@@ -158,6 +160,10 @@ class NetworkEntry(Struct, forbid_unknown_fields=True):
     initiator: Annotated[Address | None, Meta(description="The script or page that asked for it.")] = None
     error: Annotated[Line | None, Meta(description="Why no response came.", examples=["net::ERR_FAILED"])] = None
     from_cache: bool = False
+    redirects: Annotated[
+        list[Redirect],
+        Meta(max_length=50, description="Where the request was redirected, in order; the rest is of the last answer."),
+    ] = field(default_factory=list[Redirect])
     frame: FrameAddress = None
     document: DocumentIndex = 0
 

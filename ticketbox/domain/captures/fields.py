@@ -6,7 +6,7 @@ returns them. Sizes are bytes.
 
 from typing import Annotated
 
-from msgspec import Meta
+from msgspec import Meta, Struct
 
 LINE = 4_096
 URL = 65_536
@@ -40,3 +40,10 @@ DocumentIndex = Annotated[
     int,
     Meta(ge=0, le=10_000, description="The document of the tab that it happened in; 0 is the oldest of the capture."),
 ]
+
+
+class Redirect(Struct, forbid_unknown_fields=True):
+    """One redirect of a request."""
+
+    status: Annotated[int, Meta(ge=100, le=599, examples=[302])]
+    url: Annotated[Address, Meta(description="Where it led.")]

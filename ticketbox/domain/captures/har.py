@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
+from msgspec.structs import replace
 
 from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, Page
 from ticketbox.domain.core.clock import format_rfc3339
@@ -27,12 +28,13 @@ def encode_har(page: Page, captured_at_ms: float, entries: Sequence[NetworkEntry
         times.append(entry.ts)
         started, url = documents.get(entry.document, (entry.ts, ""))
         if not url and entry.type == "document" and entry.frame is None:
-            url = entry.url
+            url = entry.redirects[-1].url if entry.redirects else entry.url
         documents[entry.document] = (min(started, entry.ts), url)
     listed = sorted(range(len(times)), key=times.__getitem__)
     document = _build_document(page, documents or {0: (captured_at_ms, "")}, captured_at_ms, version)
     head, mark, end = _encoder.encode(document).rpartition(b'"entries":[')
-    return b"".join((head, mark, b",".join(_encoder.encode(_build_entry(entries[index])) for index in listed), end))
+    parts = (_encoder.encode(each) for index in listed for each in _build_entries(entries[index]))
+    return b"".join((head, mark, b",".join(parts), end))
 
 
 def _build_document(
@@ -67,6 +69,22 @@ def _build_document(
 
 def _name_page(document: int) -> str:
     return f"page_{document + 1}"
+
+
+def _build_entries(entry: NetworkEntry) -> Iterable[dict[str, Any]]:
+    """Build an entry for each redirect of a request and for its last answer, as browsers do."""
+    for index, redirect in enumerate(entry.redirects):
+        answer = NetworkResponse(headers={"location": redirect.url})
+        yield _build_entry(
+            replace(
+                entry, id=f"{entry.id}-{index + 1}", status=redirect.status, status_text="", response=answer,
+                duration_ms=None, error=None,
+            )
+        )  # fmt: skip
+        # a browser follows these with GET (Fetch, 4.4)
+        is_get = redirect.status == 303 or (redirect.status in (301, 302) and entry.method == "POST")
+        entry = replace(entry, url=redirect.url, method="GET" if is_get and entry.method != "HEAD" else entry.method)
+    yield _build_entry(entry)
 
 
 def _build_entry(entry: NetworkEntry) -> dict[str, Any]:

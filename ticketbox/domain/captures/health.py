@@ -27,6 +27,7 @@ _REASONS = {
     HealthReason.POLICY: "the project's capture policy leaves it out",
     HealthReason.LIMIT: "the size limit was reached",
     HealthReason.NAVIGATED: "what happened on an earlier page of the tab is missing",
+    HealthReason.HIDDEN: "the browser doesn't show all of it to the extension",
     HealthReason.ERROR: "collecting failed",
     HealthReason.SLOWDOWN: "recording slowed the page down",
 }

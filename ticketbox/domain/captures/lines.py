@@ -1,6 +1,7 @@
 """Entries of a capture as one short line each, for lists that a model reads (docs/use/agents.md, "Answer sizes").
 
-A line begins with what the next call needs: the entry's id and its time in epoch milliseconds.
+A line begins with what the next call needs: the entry's id and its time in epoch milliseconds. It ends with the
+document that the entry is of, if that isn't the first one of the capture.
 """
 
 from collections.abc import Callable
@@ -21,10 +22,10 @@ from ticketbox.domain.captures.steps import Step
 MAX_TEXT = 200  # characters of a message
 
 FORMATS: dict[type, str] = {
-    ConsoleEntry: "seq ts level text (file) ×repeat",
-    NetworkEntry: "id ts method status-or-error url duration type size",
-    ErrorEntry: "seq ts message (file in function) ×count",
-    Step: "number. words (ts)",
+    ConsoleEntry: "seq ts level text (file) ×repeat [document]",
+    NetworkEntry: "id ts method status-or-error url (→ redirected to) duration type size [document]",
+    ErrorEntry: "seq ts message (file in function) ×count [document]",
+    Step: "number. words (ts) [document]",
     ErrorGroup: "seq message (file in function) ×count",
     FailedRequest: "id method status-or-error url duration ×count",
 }
@@ -32,7 +33,8 @@ FORMATS: dict[type, str] = {
 
 def format_line(entry: Any) -> str:
     """Return an entry of a stream or an overview as a line."""
-    return _WRITERS[type(entry)](entry)
+    document: int = getattr(entry, "document", 0)
+    return _WRITERS[type(entry)](entry) + (f" [{document}]" if document else "")
 
 
 def _format_console_line(entry: ConsoleEntry) -> str:
@@ -43,8 +45,9 @@ def _format_console_line(entry: ConsoleEntry) -> str:
 
 def _format_request_line(entry: NetworkEntry) -> str:
     size = "" if entry.response.bytes is None else f" {entry.response.bytes} B"
+    redirects = f" → {shorten_url(entry.redirects[-1].url)}" if entry.redirects else ""
     return (
-        f"{entry.id} {int(entry.ts)} {entry.method} {_format_outcome(entry)} {shorten_url(entry.url)}"
+        f"{entry.id} {int(entry.ts)} {entry.method} {_format_outcome(entry)} {shorten_url(entry.url)}{redirects}"
         f"{_format_duration(entry.duration_ms)} {entry.type}{size}"
     )
 

@@ -23,7 +23,10 @@ export function createManifest(edition: Edition, version: string): object {
     permissions: [
       ...['activeTab', 'alarms', 'contextMenus', 'scripting', 'storage', 'unlimitedStorage'],
       ...(isDeep ? ['debugger'] : []),
+      // Chromium sends no events for it if it is granted later, until the extension is loaded again
+      ...(edition === 'firefox' ? [] : ['webRequest']),
     ],
+    ...(edition === 'firefox' ? { optional_permissions: ['webRequest'] } : {}),
     optional_host_permissions: ['*://*/*'],
     content_security_policy: {
       extension_pages:

@@ -6,7 +6,7 @@
  */
 export const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
 export const { is } = Object;
-export const then = Promise.prototype.then;
+export const promiseThen = Promise.prototype.then;
 const encoder = new TextEncoder();
 const encode = TextEncoder.prototype.encode;
 const functionToString = Function.prototype.toString;

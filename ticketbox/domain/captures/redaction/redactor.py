@@ -103,6 +103,8 @@ class Redactor:
             entry.initiator = self._redact_optional(entry.initiator, URL)
             entry.error = self._redact_optional(entry.error, LINE)
             entry.frame = self._redact_optional(entry.frame, URL)
+            for redirect in entry.redirects:
+                redirect.url = self.redact_url(redirect.url)
             for part in (entry.request, entry.response):
                 part.headers = self.redact_headers(part.headers)
                 part.body = self._redact_optional(part.body, BODY)

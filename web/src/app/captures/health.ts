@@ -12,6 +12,7 @@ const REASONS: Record<HealthReason, string> = {
   policy: 'the project’s capture policy excludes it',
   limit: 'the size limit was reached',
   navigated: 'what happened on an earlier page of the tab is missing',
+  hidden: 'the browser does not show all of it to the extension',
   error: 'recording failed',
   slowdown: 'recording slowed the page down',
 };

@@ -8,6 +8,8 @@ import {
   switchDeepRecording,
 } from '../deep-recording/deep-recording';
 import { sendDue, sendNow } from '../outbox/outbox';
+import { listenToRequests } from '../observed-requests/request-listeners';
+import { eraseRequests, readRequests, updateObservedSites } from '../observed-requests/requests-store';
 import { recordOpenTabs, registerRecorder } from '../recording/content-scripts';
 import { isReplayQuestion, type ReplayQuestion } from '../replay/connect-replay';
 import { readReplayOptions } from '../replay/replay-settings';
@@ -41,18 +43,19 @@ chrome.runtime.onStartup.addListener(async () => {
 // at each start, whatever caused it: browsers may drop alarms at a restart, so the outbox must set its alarm again
 void sendDue();
 void listenToDebugger();
+listenToRequests();
 chrome.alarms.onAlarm.addListener(() => void sendDue());
 addEventListener('online', () => void sendDue());
 
 chrome.permissions.onAdded.addListener(async () => {
-  await registerRecorder();
+  await updateRecordedSites();
   await recordOpenTabs();
 });
-chrome.permissions.onRemoved.addListener(async () => {
-  await registerRecorder();
-  await eraseUnrecordedSites();
+chrome.permissions.onRemoved.addListener(() => void updateRecordedSites());
+chrome.tabs.onRemoved.addListener((tab) => {
+  void eraseTab(tab);
+  void eraseRequests(tab);
 });
-chrome.tabs.onRemoved.addListener((tab) => void eraseTab(tab));
 
 chrome.contextMenus.onClicked.addListener(() => void chrome.action.openPopup());
 
@@ -103,11 +106,12 @@ async function handle(message: Message): Promise<Answers[keyof Answers]> {
       return readDeepRecord(message.tab);
     case 'read-tab-history':
       return readTabHistory(message.tab, message.url);
+    case 'read-requests':
+      return readRequests(message.tab, message.url);
     case 'update-recorded-sites':
       // their policies say what is recorded
       if (!(await appState.get('projects'))) await loadProjects().catch(() => {});
-      await registerRecorder();
-      await eraseUnrecordedSites();
+      await updateRecordedSites();
       await recordOpenTabs();
       return null;
   }
@@ -117,4 +121,12 @@ async function handle(message: Message): Promise<Answers[keyof Answers]> {
 async function updateProjects(): Promise<void> {
   await loadProjects();
   await registerRecorder();
+}
+
+/** Record the sites that are chosen and allowed now, and erase what is kept of others. */
+async function updateRecordedSites(): Promise<void> {
+  listenToRequests();
+  await registerRecorder();
+  await eraseUnrecordedSites();
+  await updateObservedSites();
 }

@@ -1,5 +1,6 @@
 /** The messages from the extension's pages to its background, which keeps running when a page closes. */
 import type { FrameRecord } from '../../recorder/capture-types';
+import type { Observation } from '../observed-requests/requests-store';
 import type { SendResult } from '../outbox/outbox';
 import type { TabHistory } from '../tab-recording/tab-history';
 
@@ -10,7 +11,8 @@ export type Message =
   | { kind: 'load-projects' }
   | { kind: 'switch-deep-recording'; tab: number; on: boolean }
   | { kind: 'read-deep-record'; tab: number }
-  | { kind: 'read-tab-history'; tab: number; url: string };
+  | { kind: 'read-tab-history'; tab: number; url: string }
+  | { kind: 'read-requests'; tab: number; url: string };
 
 /** The answers, by the kind of message; the other kinds have none. */
 export interface Answers {
@@ -18,6 +20,7 @@ export interface Answers {
   'switch-deep-recording': { problem: string } | null;
   'read-deep-record': FrameRecord | null;
   'read-tab-history': TabHistory;
+  'read-requests': Observation | null;
 }
 
 /** Send a message to the background, and wait for its answer. */

@@ -1,15 +1,21 @@
-import type { FrameRecord, FrameReport } from '../../recorder/capture-types';
+import type { FrameRecord, FrameReport, Streams } from '../../recorder/capture-types';
 import { Redactor } from '../../recorder/redaction/redactor';
 import { sendToBackground } from '../background/messages';
 import { readReplay } from '../replay/read-replay';
 import { getReplaySeconds } from '../replay/replay-settings';
 import type { Draft } from '../storage';
 import { addCounts, NO_HISTORY, removeKeptEntries, type TabHistory } from '../tab-recording/tab-history';
+import { addObserved } from '../observed-requests/add-observed';
+import type { Observation } from '../observed-requests/requests-store';
 import { resolveMethod } from '../tab-recording/document-method';
+import { removeFrameLoads } from './frame-documents';
 import { readFrames } from './frames';
 import { describeHealth } from './health';
 import { joinHistory, mergeStreams } from './merge-streams';
 import { captureScreenshot } from './screenshot';
+
+/** By how much the clocks of the page and the browser may differ. */
+const CLOCK_TOLERANCE_MS = 1_000;
 
 /**
  * Capture a tab: its screenshot, what each frame recorded, and how complete that is. `deepRecord`: the record of the
@@ -41,6 +47,13 @@ export async function captureTab(
   const redactor = new Redactor();
   redactor.redactStreams(current);
   const streams = joinHistory(history, current);
+  removeFrameLoads(streams.network);
+  const observation = deepRecord ? null : await readObservation(tab);
+  if (observation) {
+    const since = findStart(streams, history, observation) - CLOCK_TOLERANCE_MS;
+    redactor.counts.query += addObserved(streams.network, observation.requests, since);
+  }
+  const isDeepComplete = deepRecord !== null && deepSince === 0;
   return {
     id: crypto.randomUUID(),
     tab: tab.id!,
@@ -49,7 +62,7 @@ export async function captureTab(
       environment,
       captured_at: Date.now(),
       health: {
-        ...describeHealth(result, streams, history, deepRecord, deepRecord !== null && deepSince === 0),
+        ...describeHealth({ result, streams, history, deepRecord, isDeepComplete, observation }),
         replay: replayHealth,
       },
       redaction: addCounts(redactor.counts, history.redaction),
@@ -65,6 +78,18 @@ async function readHistory(tab: chrome.tabs.Tab): Promise<TabHistory> {
   const message = { kind: 'read-tab-history', tab: tab.id!, url: tab.url ?? '' } as const;
   const answer = await sendToBackground(message);
   return answer && 'streams' in answer ? answer : NO_HISTORY;
+}
+
+async function readObservation(tab: chrome.tabs.Tab): Promise<Observation | null> {
+  const message = { kind: 'read-requests', tab: tab.id!, url: tab.url ?? '' } as const;
+  const answer = await sendToBackground(message);
+  return answer && 'requests' in answer ? answer : null;
+}
+
+/** When the oldest of the captured documents was requested; epoch milliseconds. */
+function findStart({ network }: Streams, { startedAt }: TabHistory, { requests }: Observation): number {
+  const current = requests.findLast(({ type }) => type === 'main_frame');
+  return Math.min(...[startedAt, network[0]?.ts, current?.ts].map((each) => each ?? Infinity));
 }
 
 /** The facts about a page that doesn't allow extensions. */

@@ -7,20 +7,29 @@ import type {
   StreamName,
   Streams,
 } from '../../recorder/capture-types';
+import { isHidden } from '../observed-requests/add-observed';
+import type { Observation } from '../observed-requests/requests-store';
 import type { TabHistory } from '../tab-recording/tab-history';
 import type { FramesResult, ReadFrame } from './frames';
 
 type Assessment = [StreamHealth['status'], HealthReason | null];
 const COMPLETE: Assessment = ['ok', null];
 
-/** How complete a capture is (docs/use/captures.md). `isDeepComplete`: the debugger recorded every request of the page. */
-export function describeHealth(
-  result: FramesResult,
-  streams: Streams,
-  history: TabHistory,
-  deepRecord: FrameRecord | null,
-  isDeepComplete: boolean,
-): Health {
+/** What a capture was made from. */
+interface Sources {
+  result: FramesResult;
+  streams: Streams;
+  history: TabHistory;
+  deepRecord: FrameRecord | null;
+  /** Whether the debugger recorded every request of the page. */
+  isDeepComplete: boolean;
+  /** The requests that the browser reported; null if it doesn't. */
+  observation: Observation | null;
+}
+
+/** How complete a capture is (docs/use/captures.md). */
+export function describeHealth(sources: Sources): Health {
+  const { result, streams, history, deepRecord, isDeepComplete, observation } = sources;
   const frames = 'frames' in result ? result.frames : [];
   const top = topFrame(frames)?.report;
   const describeStream = (name: StreamName): StreamHealth => {
@@ -31,6 +40,10 @@ export function describeHealth(
     if (!reason && deepRecord && deepRecord.dropped[name] > 0) [status, reason] = ['partial', 'limit'];
     if (!reason && history.dropped[name] > 0) [status, reason] = ['partial', 'limit'];
     if (!reason && lacksHistory(top, history)) [status, reason] = ['partial', 'navigated'];
+    if (!reason && name === 'network' && streams.network.some((each) => isHidden(each, observation)))
+      [status, reason] = ['partial', 'hidden'];
+    // the browser reported them, although the page can't be recorded
+    if (status === 'blocked' && name === 'network' && streams.network.length > 0) status = 'partial';
     const dropped = records.reduce((sum, record) => sum + record.dropped[name], history.dropped[name]);
     return { status, reason, captured: streams[name].length, dropped };
   };

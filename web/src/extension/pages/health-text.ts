@@ -21,6 +21,7 @@ const REASONS: Record<HealthReason, string> = {
   limit: 'the page exceeded a recording limit',
   slowdown: 'recording slowed the page down',
   navigated: 'what happened on an earlier page of this tab is missing',
+  hidden: 'the browser doesn’t show all of it to the extension',
   error: 'the page didn’t respond in time',
 };
 const STATUSES: Record<StreamHealth['status'], string> = {

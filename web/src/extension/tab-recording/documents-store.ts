@@ -74,7 +74,7 @@ export function eraseTab(tab: number): Promise<void> {
 export function eraseUnrecordedSites(): Promise<void> {
   return enqueue(async () => {
     const sites = await getRecordedSites();
-    const tabs = (await chrome.storage.session.get(null)) as { [key: string]: KeptDocuments };
+    const tabs = await loadAll();
     for (const [key, { documents, lostUntil }] of Object.entries(tabs)) {
       const recorded = documents.filter(({ url }) => sites.some((site) => matchesSite(site, url)));
       if (recorded.length < documents.length)
@@ -88,6 +88,12 @@ async function load(tab: number): Promise<KeptDocuments> {
   return ((await chrome.storage.session.get(key))[key] as KeptDocuments | undefined) ?? structuredClone(NONE);
 }
 
+/** The documents of all tabs, by key. */
+async function loadAll(): Promise<{ [key: string]: KeptDocuments }> {
+  const stored = Object.entries(await chrome.storage.session.get<{ [key: string]: KeptDocuments }>(null));
+  return Object.fromEntries(stored.filter(([key]) => key.startsWith(PREFIX)));
+}
+
 /** Store a tab's documents. If the browser has no room for them, those of other tabs are erased, oldest first. */
 async function store(tab: number, kept: KeptDocuments): Promise<void> {
   const key = PREFIX + tab;
@@ -95,7 +101,7 @@ async function store(tab: number, kept: KeptDocuments): Promise<void> {
     try {
       return await chrome.storage.session.set({ [key]: kept });
     } catch {
-      const tabs = (await chrome.storage.session.get(null)) as { [key: string]: KeptDocuments };
+      const tabs = await loadAll();
       const [oldest] = Object.keys(tabs)
         .filter((each) => each !== key)
         .sort((a, b) => findCutoff(tabs[a]!.documents) - findCutoff(tabs[b]!.documents));

@@ -1,4 +1,4 @@
-import { apply, now, then, wrap } from '../natives';
+import { apply, now, promiseThen, wrap } from '../natives';
 import { createShortError } from '../stack-trace';
 import { isTextType, MAX_BODY_LENGTH, omitBody, readRequestBody, truncateBody, type Body } from './bodies';
 import { captureAddress, ScriptRequest, type RequestLog } from './requests';
@@ -13,7 +13,7 @@ export function recordFetch(log: RequestLog): void {
       const request = addRequest(log, args[0], args[1]);
       const promise = apply(original, this, args as never) as Promise<Response>;
       if (!request) return promise;
-      return apply(then, promise, [
+      return apply(promiseThen, promise, [
         (response: Response) => {
           try {
             addResponse(request, response, log.recordsBodies);

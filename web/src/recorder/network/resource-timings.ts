@@ -5,7 +5,6 @@ import { omitBody } from './bodies';
 const TYPES_BY_INITIATOR: Record<string, string> = {
   script: 'script',
   css: 'stylesheet',
-  link: 'stylesheet',
   img: 'image',
   image: 'image',
   input: 'image',
@@ -16,6 +15,17 @@ const TYPES_BY_INITIATOR: Record<string, string> = {
   frame: 'document',
   fetch: 'fetch',
   xmlhttprequest: 'xhr',
+};
+/** The types of what a `link` element preloads, by its `as`. */
+const TYPES_BY_DESTINATION: Record<string, string> = {
+  script: 'script',
+  style: 'stylesheet',
+  image: 'image',
+  font: 'font',
+  audio: 'media',
+  video: 'media',
+  track: 'media',
+  fetch: 'fetch',
 };
 const TYPES_BY_EXTENSION: [RegExp, string][] = [
   [/\.(?:woff2?|ttf|otf)$/i, 'font'],
@@ -65,10 +75,11 @@ export function recordResourceTimings(): (
     for (const each of observer.takeRecords()) buffer.push(each as Timing);
     const timings = buffer.read(options, ({ startTime }) => performance.timeOrigin + startTime);
     const otherTimings = addTimings(scriptRequests, timings.entries);
+    const linkTypes = readLinkTypes();
     const entries = [
       ...createDocumentEntry().filter(({ ts }) => ts >= options.since),
       ...scriptRequests,
-      ...otherTimings.map((each) => createEntry(each, failedResources)),
+      ...otherTimings.map((each) => createEntry(each, failedResources, linkTypes)),
     ];
     return { entries: entries.sort((a, b) => a.ts - b.ts), dropped: timings.dropped };
   };
@@ -107,10 +118,14 @@ function createDocumentEntry(): NetworkEntry[] {
   // without an initiator it wasn't a form; otherwise, only the document before it knows
   const isFirst = readArrival()?.type === 'navigate' && !document.referrer;
   const method = isFirst || timing.deliveryType === 'cache' ? 'GET' : '?';
-  return [{ ...createEntry(timing, new Set()), method, type: 'document', initiator: null }];
+  return [{ ...createEntry(timing, new Set(), new Map()), method, type: 'document', initiator: null }];
 }
 
-function createEntry(timing: Timing, failedResources: Set<string>): NetworkEntry {
+function createEntry(
+  timing: Timing,
+  failedResources: Set<string>,
+  linkTypes: Map<string, string>,
+): NetworkEntry {
   const status = timing.responseStatus || null;
   const hasFailed = status === null && failedResources.has(timing.name);
   const omittedReason = status === null && !hasFailed ? 'unavailable' : null;
@@ -120,7 +135,7 @@ function createEntry(timing: Timing, failedResources: Set<string>): NetworkEntry
     method: METHODS_BY_INITIATOR[timing.initiatorType] ?? 'GET',
     url: timing.name.slice(0, 16_384),
     status,
-    type: typeOf(timing),
+    type: typeOf(timing, linkTypes),
     duration_ms: Math.max(0, timing.duration),
     status_text: '',
     request: { headers: {}, ...omitBody() },
@@ -133,7 +148,21 @@ function createEntry(timing: Timing, failedResources: Set<string>): NetworkEntry
   };
 }
 
-function typeOf({ initiatorType, name }: Timing): string {
+/** The types of what the document's `link` elements load, by address. */
+function readLinkTypes(): Map<string, string> {
+  const links = document.querySelectorAll<HTMLLinkElement>('link[href]');
+  return new Map([...links].map((link) => [link.href, linkTypeOf(link)]));
+}
+
+function linkTypeOf({ relList, as }: HTMLLinkElement): string {
+  if (relList.contains('stylesheet')) return 'stylesheet';
+  if (relList.contains('modulepreload')) return 'script';
+  if (relList.contains('icon')) return 'image';
+  return relList.contains('preload') ? (TYPES_BY_DESTINATION[as] ?? 'other') : 'other';
+}
+
+function typeOf({ initiatorType, name }: Timing, linkTypes: Map<string, string>): string {
+  if (initiatorType === 'link' && linkTypes.has(name)) return linkTypes.get(name)!;
   const path = name.split(/[?#]/, 1)[0]!;
   const typeByExtension = TYPES_BY_EXTENSION.find(([extension]) => extension.test(path))?.[1];
   const isAmbiguous =

@@ -80,6 +80,7 @@ export class Redactor {
     entry.initiator = this.#redactOptional(entry.initiator, MAX_URL);
     entry.error = this.#redactOptional(entry.error, MAX_LINE);
     entry.frame = this.#redactOptional(entry.frame, MAX_URL);
+    for (const redirect of entry.redirects ?? []) redirect.url = this.redactText(redirect.url, MAX_URL);
     for (const side of [entry.request, entry.response]) {
       if (!side) continue;
       side.headers = this.#redactHeaders(side.headers ?? {});
