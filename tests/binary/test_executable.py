@@ -23,19 +23,6 @@ pytestmark = [
 MOST_BYTES = 40_000_000
 
 
-@pytest.fixture(scope="module")
-def executable(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A fresh build, or the one that `TICKETBOX_EXECUTABLE` names."""
-    if given := os.environ.get("TICKETBOX_EXECUTABLE"):
-        return Path(given).absolute()
-    folder = tmp_path_factory.mktemp("dist")
-    done = subprocess.run(
-        [ROOT / "packaging" / "build", folder], capture_output=True, text=True, timeout=900, check=False
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return folder / "ticketbox"
-
-
 @pytest.mark.skipif("TICKETBOX_EXECUTABLE" in os.environ, reason="the executable was built elsewhere")
 def test_build_is_reproducible(executable: Path, tmp_path: Path) -> None:
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout

@@ -1,0 +1,22 @@
+"""The executable, built once for all tests of a worker."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.docs.pages import ROOT
+
+
+@pytest.fixture(scope="session")
+def executable(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A fresh build, or the one that `TICKETBOX_EXECUTABLE` names."""
+    if given := os.environ.get("TICKETBOX_EXECUTABLE"):
+        return Path(given).absolute()
+    folder = tmp_path_factory.mktemp("dist")
+    done = subprocess.run(
+        [ROOT / "packaging" / "build", folder], capture_output=True, text=True, timeout=900, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder / "ticketbox"
