@@ -8,9 +8,14 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.shop_with_bug import MESSAGE, build_capture, serve_shop
+from tests.support.cli import run
+from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import build_parts
 from tests.support.playwright_test import run_test
 from tests.support.server import World, ok
+from tests.support.tokens import count_result_tokens, count_tokens
+
+MOST_TOKENS = 8_000
 
 
 def load_pack(world: World, folder: Path) -> Path:
@@ -56,3 +61,25 @@ def test_pack_says_which_step_is_not_possible(world: World, shell: str, tmp_path
     observed = json.loads(result.read_text())
     assert (observed["reached"], observed["stopped_at"]) == (False, 1)
     assert "Set BASE_URL" in run_test(spec, shell, BASE_URL="").stderr
+
+
+@pytest.mark.long
+def test_agent_gets_from_the_ticket_to_a_failing_test_in_three_calls(world: World, shell: str, tmp_path: Path) -> None:
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": {"bodies": "on"}}))
+    ticket = ok(world.api.post("/captures", files=build_parts(build_capture(world.project))))["ticket_id"]
+    token = world.owner.token("read")
+    read = call_tool(world, token, "get_ticket", {"ticket_id": ticket})
+    found = json.loads(read["content"][0]["text"])
+    pack = call_tool(world, token, "get_reproduction", {"capture_id": found["capture"]["id"]})
+    files = {each["name"]: each.get("text", "") for each in json.loads(pack["content"][0]["text"])["files"]}
+    environment = {"TICKETBOX_URL": world.box.url, "SERVICE_API_TOKEN": token}
+    written = run("capture", "reproduce", found["key"], "--output", str(tmp_path / "reproduction"), **environment)
+    assert written.exit_code == 0, written.output
+    assert count_result_tokens(read) + count_result_tokens(pack) + count_tokens(written.output) <= MOST_TOKENS
+
+    spec = tmp_path / "reproduction" / "reproduce.spec.ts"
+    assert spec.read_text() == files[spec.name]  # what the agent has read is what runs
+    with serve_shop(fixed=False) as base:
+        done = run_test(spec, shell, BASE_URL=base)
+    assert done.returncode == 1
+    assert f"Reproduced: TypeError: {MESSAGE}" in done.stderr

@@ -23,7 +23,7 @@ from ticketbox.domain.captures.capture import (
     StreamHealth,
 )
 from ticketbox.domain.captures.records import Capture
-from ticketbox.domain.captures.reproduction.locators import quote, write_locator
+from ticketbox.domain.captures.reproduction.locators import find_place, quote, write_locator
 from ticketbox.domain.captures.reproduction.pack import Recording, build_files, compress_files
 from ticketbox.domain.tickets.records import StreamCounts
 
@@ -102,21 +102,25 @@ def test_steps_become_code_under_their_words() -> None:
         "  // 1. Opened /cart?id=7",
         "  await step(1, () => open('/cart?id=7'));",
         "  // 2. Typed an email address into “Code”: a sample of the same kind",
-        "  await step(2, () => page.getByPlaceholder('Your \"code\"', { exact: true }).fill('person@example.org'));",
+        "  await step(2, page.getByPlaceholder('Your \"code\"', { exact: true }), (it) => it.fill('person@example.org'));",  # noqa: E501
         "  // 3. Pressed Enter in “Code”",
-        "  await step(3, () => page.getByPlaceholder('Your \"code\"', { exact: true }).press('Enter'));",
+        "  await step(3, page.getByPlaceholder('Your \"code\"', { exact: true }), (it) => it.press('Enter'));",
         "  // 4. Clicked button “Pay” (by the key)",
         "  // 5. Submitted element form (by the step before)",
         "  // 6. Opened /done",
         "  await step(6, () => arrive('/done'));",
         "  // 7. Clicked button “Pay”, 3 times",
-        "  await step(7, () => page.getByRole('button', { name: 'Pay', exact: true }).click({ clickCount: 3 }));",
+        "  await step(7, page.getByRole('button', { name: 'Pay', exact: true }), (it) => it.click({ clickCount: 3 }));",
         "  // 8. Pressed Ctrl+S",
         "  await step(8, () => page.keyboard.press('Control+s'));",
         "  // 9. Clicked button “Pay” (by a script)",
         "  // 10. Opened / (another site; not repeated)",
         "  // 11. Selected an option in “Pay”: which one isn't recorded",
-        "  await step(11, () => page.getByRole('button', { name: 'Pay', exact: true }).selectOption({ index: 1 }));",
+        "  await step(",
+        "    11,",
+        "    page.getByRole('button', { name: 'Pay', exact: true }),",
+        "    (it) => it.selectOption({ index: 1 }),",
+        "  );",
         "  // 12. Opened /late",
         "  await step(12, () => open('/late'));",
         "  // The capture has no failure to look for. Add what must be true to the end of the test.",
@@ -131,7 +135,7 @@ def test_steps_after_the_failure_are_left_out() -> None:
     files = read_files(actions=actions, errors=errors)
     assert "// Step 2 came after the failure.\n  // Captured: TypeError: no card\n" in files["reproduce.spec.ts"]
     expected = json.loads(files["expected.json"])
-    assert [step["number"] for step in expected["steps"]] == [1]
+    assert [(step["number"], step["place"]) for step in expected["steps"]] == [(1, None)]
     assert expected["wait_ms"] == 3_000
 
 
@@ -207,8 +211,31 @@ def test_best_locator_is_by_role(target: dict[str, Any], code: str | None) -> No
 
 
 def test_element_in_a_frame_is_found_in_it() -> None:
-    locator = write_locator(msgspec.convert({"selectors": ["#pay"]}, ActionTarget), "https://pay.example/form?x=1")
+    target = msgspec.convert({"selectors": ["#pay"]}, ActionTarget)
+    locator = write_locator(target, "https://pay.example/form?x=1")
     assert locator == "page.frameLocator('iframe[src*=\"/form\"]').locator('#pay')"
+    assert find_place(target, "https://pay.example/form?x=1") is None
+
+
+@pytest.mark.parametrize(
+    ("selector", "place"),
+    [
+        ("#pay", "#pay"),
+        ("#cart > li:nth-of-type(2) > button", "#cart > li:nth-of-type(2) > button"),
+        ('role=button[name="Pay"]', None),
+        ('p:text-is("Total")', None),
+        ("#host >> button", None),
+        ("#[redacted]", None),
+    ],
+)
+def test_only_a_path_in_the_document_is_a_place(selector: str, place: str | None) -> None:
+    assert find_place(msgspec.convert({"selectors": [selector]}, ActionTarget), None) == place
+
+
+def test_place_of_a_named_element_is_expected() -> None:
+    actions = [{"kind": "click", "target": PAY}, {"kind": "click", "target": {"selectors": ["#pay"]}}]
+    expected = json.loads(read_files(actions=actions)["expected.json"])
+    assert [step["place"] for step in expected["steps"]] == ["#pay", None]
 
 
 def test_hostile_texts_stay_texts() -> None:

@@ -57,6 +57,9 @@ def observe(**given: Any) -> Observation:
         ({"reached": False, "stopped_at": 2, "errors": [OTHER]}, "not_reached"),
         ({"reached": False, "stopped_at": 2, "errors": [BUG]}, "reproduced"),
         ({"failed_requests": [FAILED], "console_errors": ["oh no"]}, "gone"),  # the errors decide
+        ({"diverged": True}, "not_reached"),
+        ({"diverged": True, "errors": [OTHER]}, "not_reached"),
+        ({"diverged": True, "errors": [BUG]}, "reproduced"),
     ],
 )
 def test_capture_with_errors_is_compared_by_them(seen: dict[str, Any], verdict: str) -> None:

@@ -2,10 +2,11 @@ import { describe, expect, it } from 'vitest';
 import {
   chooseAnswer,
   comparePaths,
-  listAnswers,
+  listCalls,
 } from '../../../ticketbox/domain/captures/reproduction/answers.js';
 
 const API = 'https://api.shop.example';
+const listAnswers = (entries: object[]) => listCalls(entries).answered;
 
 /** A call as the HAR file of a capture has it. */
 function call(path: string, text: string | undefined, more: object = {}, method = 'GET', body = '') {
@@ -58,6 +59,9 @@ describe('recorded answers', () => {
     ['{"count":2}', '{"count":3}', true],
     ['{"count":2}', '{"count":-3}', false],
     ['{"gift":true}', '{"gift":false}', false],
+    ['{"sort":"undefined"}', '{"sort":"name"}', false],
+    ['{"sort":"name"}', '{"sort":"NaN"}', false],
+    ['{"sort":"undefined"}', '{"sort":"undefined"}', true],
     ['{"ids":[1,2]}', '{"ids":[4]}', true],
     ['{"ids":[1,2]}', '{"ids":[]}', false],
     ['[]', '{}', false],

@@ -15,41 +15,54 @@ const REDACTED = '[redacted]';
 /** The requests that are answered from the recording; the application's own files come from its server. */
 export const API_TYPES = new Set(['fetch', 'xhr']);
 const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|(?=\D*\d)[\w-]{16,})$/i;
+/** What scripts send by mistake in place of a value. */
+const MISTAKES = /^(?:undefined|null|NaN|Invalid Date|\[object \w+\])$/;
 const NOT_SERVED =
   /^(?:content-(?:length|encoding|security-policy)|transfer-encoding|set-cookie|access-control-)/;
 
 /**
- * The recorded calls that have an answer: a body, a status that needs none, or a failure.
- * @param {any[]} entries @returns {Recorded[]}
+ * The recorded calls that have an answer, and those whose answer the capture lacks.
+ * @param {any[]} entries @returns {{ answered: Recorded[], unanswered: Recorded[] }}
  */
-export function listAnswers(entries) {
-  return entries
-    .filter(({ _resourceType: type, request, response: { status, content }, _error: error }) => {
-      if (!API_TYPES.has(type) || !URL.canParse(request.url)) return false;
-      if (status === 0) return Boolean(error);
-      if (content._omittedReason === 'limit') return false;
-      return content.text !== undefined || content.size === 0 || status === 204 || status >= 400;
-    })
-    .map(({ startedDateTime, time, request, response, _error: error }) => ({
-      starts: Date.parse(startedDateTime),
-      ends: Date.parse(startedDateTime) + time,
-      method: request.method,
-      url: new URL(request.url),
-      body: request._omittedReason ? undefined : parseBody(request.postData?.text),
-      status: response.status,
-      headers: {
-        ...Object.fromEntries(
-          response.headers
-            .map(({ name = '', value = '' }) => [name.toLowerCase(), value])
-            .filter(([name = '', value = '']) => !NOT_SERVED.test(name) && value !== REDACTED),
-        ),
-        ...(response.content.mimeType && { 'content-type': response.content.mimeType }),
-      },
-      text: response.content.text ?? '',
-      error: response.status === 0 || Boolean(error),
-      taken: false,
-      answered: false,
-    }));
+export function listCalls(entries) {
+  const calls = entries.filter(
+    ({ _resourceType: type, request }) => API_TYPES.has(type) && URL.canParse(request.url),
+  );
+  return {
+    answered: parseCalls(calls.filter(hasAnswer)),
+    unanswered: parseCalls(calls.filter((each) => !hasAnswer(each))),
+  };
+}
+
+/** Whether a call has a body, a status that needs none, or a failure. @param {any} entry */
+function hasAnswer({ response: { status, content }, _error: error }) {
+  if (status === 0) return Boolean(error);
+  if (content._omittedReason === 'limit') return false;
+  return content.text !== undefined || content.size === 0 || status === 204 || status >= 400;
+}
+
+/** @param {any[]} entries @returns {Recorded[]} */
+function parseCalls(entries) {
+  return entries.map(({ startedDateTime, time, request, response, _error: error }) => ({
+    starts: Date.parse(startedDateTime),
+    ends: Date.parse(startedDateTime) + time,
+    method: request.method,
+    url: new URL(request.url),
+    body: request._omittedReason ? undefined : parseBody(request.postData?.text),
+    status: response.status,
+    headers: {
+      ...Object.fromEntries(
+        response.headers
+          .map(({ name = '', value = '' }) => [name.toLowerCase(), value])
+          .filter(([name = '', value = '']) => !NOT_SERVED.test(name) && value !== REDACTED),
+      ),
+      ...(response.content.mimeType && { 'content-type': response.content.mimeType }),
+    },
+    text: response.content.text ?? '',
+    error: response.status === 0 || Boolean(error),
+    taken: false,
+    answered: false,
+  }));
 }
 
 /**
@@ -99,7 +112,8 @@ function compareValues(recorded, sent) {
   if (typeof recorded === 'string' && recorded.includes(REDACTED)) return 0;
   if (typeof recorded !== typeof sent || recorded === null || sent === null) return null;
   if (typeof recorded === 'number') return Math.sign(recorded) === Math.sign(sent) ? 0 : null;
-  if (typeof recorded === 'string') return recorded && sent ? 0 : null;
+  if (typeof recorded === 'string')
+    return recorded && sent && MISTAKES.test(recorded) === MISTAKES.test(sent) ? 0 : null;
   if (typeof recorded !== 'object' || Array.isArray(recorded) !== Array.isArray(sent)) return null;
   if (Array.isArray(recorded) ? !recorded.length !== !sent.length : !haveSameKeys(recorded, sent))
     return null;

@@ -50,10 +50,14 @@ class ExpectedRequest(msgspec.Struct, frozen=True):
 
 
 class TimedStep(msgspec.Struct, frozen=True):
-    """A repeated step and its time, in epoch milliseconds."""
+    """A repeated step and its time, in epoch milliseconds.
+
+    `place` is a CSS selector that finds its element where its name comes from an answer with stand-ins.
+    """
 
     number: int
     at: float
+    place: str | None = None
 
 
 class Expectations(msgspec.Struct, frozen=True):

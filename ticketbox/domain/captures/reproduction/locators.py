@@ -10,6 +10,8 @@ from ticketbox.domain.captures.actions import ActionTarget
 REDACTED = "[redacted]"
 
 _QUOTED = re.compile(r'\[placeholder="((?:[^"\\]|\\["\\])*)"\]')
+# A path of elements, as the recorder writes it: `#cart > li:nth-of-type(2)`.
+_PLACE = re.compile(r"(?:#[\w-]+|[a-z][\w-]*(?::nth-of-type\(\d+\))?)(?: > [a-z][\w-]*(?::nth-of-type\(\d+\))?)*")
 # The roles that `getByRole` accepts (WAI-ARIA 1.2) and that people act on.
 _ROLES = frozenset({
     "alert", "alertdialog", "article", "banner", "button", "cell", "checkbox", "columnheader", "combobox", "dialog",
@@ -48,6 +50,14 @@ def write_locator(target: ActionTarget | None, frame: str | None = None) -> str 
     if target.text and REDACTED not in target.text:
         return f"{root}.getByText({quote(target.text)}, {{ exact: true }}).first()"
     return None
+
+
+def find_place(target: ActionTarget | None, frame: str | None) -> str | None:
+    """Find the CSS selector of an element's place in its document, if the page itself is that document."""
+    if target is None or frame is not None or not target.selectors:
+        return None
+    last = target.selectors[-1]
+    return None if REDACTED in last or not _PLACE.fullmatch(last) else last
 
 
 def _write_selector(target: ActionTarget, selector: str) -> str:

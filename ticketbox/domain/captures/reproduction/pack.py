@@ -95,7 +95,7 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], last_failur
         errors=expectations.list_errors(recording.errors),
         failed_requests=expectations.list_failed_requests(recording.network),
         console_errors=expectations.list_console_errors(recording.console),
-        steps=[TimedStep(line.step.number, line.step.ts) for line in lines if line.code is not None],
+        steps=[TimedStep(line.step.number, line.step.ts, line.place) for line in lines if line.code is not None],
         wait_ms=expectations.compute_wait(lines, last_failure),
         missing=[],
     )

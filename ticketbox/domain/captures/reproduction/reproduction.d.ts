@@ -1,4 +1,4 @@
-import type { Page } from '@playwright/test';
+import type { Locator, Page } from '@playwright/test';
 
 export function replayCapture(
   page: Page,
@@ -8,5 +8,6 @@ export function replayCapture(
   open(path: string): Promise<void>;
   arrive(path: string): Promise<void>;
   step(number: number, act: () => Promise<unknown>): Promise<void>;
+  step(number: number, element: Locator, act: (it: Locator) => Promise<unknown>): Promise<void>;
   finish(): Promise<void>;
 }>;

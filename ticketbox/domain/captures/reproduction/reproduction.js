@@ -5,7 +5,7 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { API_TYPES, buildAnswer, chooseAnswer, comparePaths, listAnswers } from './answers.js';
+import { API_TYPES, buildAnswer, chooseAnswer, comparePaths, listCalls } from './answers.js';
 
 /**
  * @typedef {{ name: string, message: string, stack: string }} PageError
@@ -17,6 +17,7 @@ const CHANGING = /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f
 const SLOWEST_MS = 1_000;
 const ACTION_MS = 5_000;
 const UNSENT_MS = 500;
+const NAMED_MS = 1_000;
 
 /**
  * Start replaying a capture in a page.
@@ -33,10 +34,12 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
     JSON.parse(readFileSync(join(dirname(testInfo.file), name), 'utf8'));
   const expected = read('expected.json');
   const entries = read('network.har').log.entries;
-  const recorded = listAnswers(entries);
+  const { answered: recorded, unanswered } = listCalls(entries);
   const slowest = Math.max(SLOWEST_MS, ...recorded.map(({ starts, ends }) => ends - starts));
-  const observed = observe(page);
-  /** @type {{ number: number, at: number }[]} */
+  /** The recorded status of each call whose answer the capture lacks. @type {Map<unknown, number>} */
+  const lacking = new Map();
+  const observed = observe(page, lacking);
+  /** @type {{ number: number, at: number, place: string | null }[]} */
   const steps = expected.steps;
   let done = 0;
   let pending = 0;
@@ -45,8 +48,12 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
   const serve = async (route) => {
     const request = route.request();
     if (!API_TYPES.has(request.resourceType())) return route.fallback();
-    const entry = chooseAnswer(recorded, request.method(), new URL(request.url()), request.postData());
+    /** @type {[string, URL, string | null]} */
+    const call = [request.method(), new URL(request.url()), request.postData()];
+    const entry = chooseAnswer(recorded, ...call);
     if (!entry) {
+      const known = chooseAnswer(unanswered, ...call);
+      if (known) lacking.set(request, known.status);
       const isForeign = new URL(request.url()).hostname !== new URL(base).hostname;
       return isForeign || unknown === 'fail' ? route.abort('blockedbyclient') : route.fallback();
     }
@@ -75,7 +82,8 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
       if (pending) activeAt = Date.now();
       return due.every(({ answered }) => answered) || Date.now() - activeAt > UNSENT_MS;
     }, ACTION_MS);
-    for (const each of due) each.answered = true; // what this page doesn't ask for isn't waited for again
+    // what this page doesn't ask for isn't waited for again, and a later call gets the answer that comes after it
+    for (const each of due) each.taken = each.answered = true;
   };
 
   /** @param {boolean} reached @param {number | null} stoppedAt */
@@ -103,11 +111,16 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
       const isThere = () => comparePaths(new URL(path, base).pathname, new URL(page.url()).pathname) !== null;
       await waitUntil(isThere, ACTION_MS / 5);
     },
-    /** Do a step of the capture. @param {number} number @param {() => Promise<unknown>} act */
-    async step(number, act) {
+    /**
+     * Do a step of the capture, with an element if it has one.
+     * @param {number} number @param {[any, (it: any) => Promise<unknown>] | [() => Promise<unknown>]} parts
+     */
+    async step(number, ...parts) {
+      const { at = 0, place = null } = steps.find((each) => each.number === number) ?? {};
       try {
-        await waitForAnswers(steps.find((each) => each.number === number)?.at ?? 0);
-        await act();
+        await waitForAnswers(at);
+        if (parts.length === 1) await parts[0]();
+        else await parts[1](await chooseElement(page, parts[0], place));
         done = number;
       } catch (error) {
         done = Infinity;
@@ -123,6 +136,10 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
       await saveObservation(true, null);
       const captured = findCaptured(expected, observed);
       if (captured) throw new Error(`Reproduced: ${captured}`);
+      if (observed.diverged)
+        throw new Error(
+          'The capture lacks answers that the API at BASE_URL gives differently, so this says nothing.',
+        );
       const [other] = observed.errors;
       if (other) throw new Error(`What was captured is gone, but there is another error: ${describe(other)}`);
     },
@@ -137,12 +154,34 @@ function wasRecorded(entries, { pathname }, status) {
   );
 }
 
-/** Collect what fails in a page. @param {import('@playwright/test').Page} page */
-function observe(page) {
+/**
+ * The element of a step: by the name that was recorded; where answers have stand-ins, names that come from them differ,
+ * and its place in the document finds it.
+ * @param {import('@playwright/test').Page} page @param {any} named @param {string | null} place
+ */
+async function chooseElement(page, named, place) {
+  if (place === null) return named;
+  for (const end = Date.now() + NAMED_MS; Date.now() < end; await sleep(20))
+    if (await named.count()) return named;
+  const placed = page.locator(place);
+  return (await placed.count()) === 1 ? placed : named;
+}
+
+/**
+ * Collect what fails in a page.
+ * @param {import('@playwright/test').Page} page
+ * @param {Map<unknown, number>} lacking The recorded status of calls that BASE_URL answers. Another status says that
+ *   the application isn't in the captured state.
+ */
+function observe(page, lacking) {
   const observed = {
     errors: /** @type {PageError[]} */ ([]),
     failed_requests: /** @type {FailedRequest[]} */ ([]),
     console_errors: /** @type {string[]} */ ([]),
+    diverged: false,
+  };
+  const compare = (/** @type {unknown} */ request, /** @type {number} */ status) => {
+    if (lacking.has(request) && lacking.get(request) !== status) observed.diverged = true;
   };
   page.on('pageerror', ({ name, message, stack = '' }) => observed.errors.push({ name, message, stack }));
   page.on('console', (message) => {
@@ -151,10 +190,12 @@ function observe(page) {
   });
   page.on('response', (response) => {
     const [method, url, status] = [response.request().method(), response.url(), response.status()];
+    compare(response.request(), status);
     if (status >= 400) observed.failed_requests.push({ method, url, status, error: null });
   });
   page.on('requestfailed', (request) => {
     const error = request.failure()?.errorText ?? 'failed';
+    compare(request, 0);
     observed.failed_requests.push({ method: request.method(), url: request.url(), status: null, error });
   });
   return observed;

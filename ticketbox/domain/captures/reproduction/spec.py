@@ -8,7 +8,7 @@ import msgspec
 
 from ticketbox.domain.captures.actions import ActionKind
 from ticketbox.domain.captures.capture import Size
-from ticketbox.domain.captures.reproduction.locators import quote, write_locator
+from ticketbox.domain.captures.reproduction.locators import find_place, quote, write_locator
 from ticketbox.domain.captures.steps import Step
 
 MAX_LINE = 110
@@ -31,11 +31,16 @@ _MODIFIERS = {"Ctrl": "Control"}
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A step of the test: its comment, and its code, or none if it isn't repeated."""
+    """A step of the test: its comment, and its code, or none if it isn't repeated.
+
+    `element` is the locator that the code begins with if the element also has a `place`, a CSS selector.
+    """
 
     step: Step
     note: str
     code: str | None
+    element: str | None = None
+    place: str | None = None
 
 
 def plan_steps(steps: Sequence[Step], page_url: str) -> list[Line]:
@@ -43,7 +48,7 @@ def plan_steps(steps: Sequence[Step], page_url: str) -> list[Line]:
     lines: list[Line] = []
     cause: Step | None = None
     for step in steps:
-        line = _plan_step(step, cause, page_url)
+        line = _add_place(_plan_step(step, cause, page_url))
         lines.append(line)
         if line.code is not None and step.kind in _CAUSES:
             cause = step
@@ -66,7 +71,7 @@ def write_spec(
     for line in lines:
         body += ["", f"  // {_comment(f'{line.step.number}. {line.step.words}{line.note}')}"]
         if line.code is not None:
-            body.append(_write_call(line.step.number, line.code))
+            body.append(_write_call(line.step.number, line.code, line.element))
     return "\n".join(
         [
             "import { test } from '@playwright/test';",
@@ -125,6 +130,18 @@ def _plan_step(step: Step, cause: Step | None, page_url: str) -> Line:
             return Line(step, note, f"{locator}.fill({quote(_choose_sample(step.value_kind))})")
 
 
+def _add_place(line: Line) -> Line:
+    """Add the place of the step's element, unless it is found by its place anyway."""
+    element, place = write_locator(line.step.target, line.step.frame), find_place(line.step.target, line.step.frame)
+    if element is None or place is None or line.code is None or not line.code.startswith(f"{element}."):
+        return line
+    return (
+        line
+        if element == f"page.locator({quote(place)})"
+        else msgspec.structs.replace(line, element=element, place=place)
+    )
+
+
 def _plan_navigation(step: Step, since: float, page_url: str) -> Line:
     url = _split(step.url or page_url)
     home = _split(page_url)
@@ -146,7 +163,11 @@ def _write_key(step: Step, locator: str | None) -> str:
     return f"async () => {{ for (let count = 0; count < {times}; count += 1) await {press}; }}"
 
 
-def _write_call(number: int, code: str) -> str:
+def _write_call(number: int, code: str, element: str | None = None) -> str:
+    if element is not None:
+        act = f"(it) => it{code.removeprefix(element)}"
+        line = f"  await step({number}, {element}, {act});"
+        return line if len(line) <= MAX_LINE else f"  await step(\n    {number},\n    {element},\n    {act},\n  );"
     action = code if code.startswith("async ") else f"() => {code}"
     line = f"  await step({number}, {action});"
     if len(line) <= MAX_LINE or code.startswith("async "):

@@ -22,7 +22,8 @@ class ObservedError(msgspec.Struct, frozen=True):
 class Observation(msgspec.Struct, frozen=True):
     """What a reproduction saw: the contents of the file in REPRODUCTION_RESULT.
 
-    `stopped_at` is the step that wasn't possible, `screenshot` the path of a picture of the end.
+    `stopped_at` is the step that wasn't possible, `screenshot` the path of a picture of the end. `diverged` says that
+    the application's API answered calls, whose recorded answers the capture lacks, with another status.
     """
 
     reached: bool
@@ -31,6 +32,7 @@ class Observation(msgspec.Struct, frozen=True):
     failed_requests: list[ExpectedRequest]
     console_errors: list[str]
     screenshot: str | None
+    diverged: bool = False
 
 
 def judge_round(expected: Expectations, observed: Observation) -> Verdict:
@@ -48,6 +50,8 @@ def judge_round(expected: Expectations, observed: Observation) -> Verdict:
         return Verdict.NOT_REACHED
     if not expected.errors and _has_weaker_failure(expected, observed):
         return Verdict.REPRODUCED
+    if observed.diverged:
+        return Verdict.NOT_REACHED
     return Verdict.DIFFERENT_ERROR if observed.errors else Verdict.GONE
 
 

@@ -1,0 +1,112 @@
+"""From red to green with the demo's sample shop: capture a bug, reproduce it, fix the shop, and close the ticket."""
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from click.testing import Result
+from playwright.async_api import Page, expect
+
+from tests.demo import Demo
+from tests.e2e.extension_browser import ExtensionBrowser
+from tests.support.cli import run
+from tests.support.server import expect_error, ok
+from ticketbox.demo.shop.api import Fault
+
+pytestmark = pytest.mark.long
+
+MESSAGE = "TypeError: Cannot read properties of undefined (reading 'amount')"
+STEPS = [
+    "Opened /",
+    "Clicked radio button “Gift card”",
+    "Opened /",
+    "Clicked button “Add Arc floor lamp to the cart”",
+    "Clicked link “Cart 1”",
+    "Opened /cart",
+    "Typed 1–10 characters into “Gift card”",
+    "Clicked button “Apply gift card”",
+    "Submitted form “Gift card Apply gift card”",
+]
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
+    """The demo with its shop."""
+    with Demo(tmp_path_factory.mktemp("demo") / "demo.db") as running:
+        yield running
+
+
+async def break_shop(page: Page, address: str) -> None:
+    """Break the gift cards of the shop, and run into it."""
+    await page.goto(address)
+    await page.locator("#faults").get_by_label("Gift card").check()
+    await expect(page.locator("#faults")).to_have_class("gift-card")
+    await page.get_by_role("button", name="Add Arc floor lamp").click()
+    await page.get_by_role("link", name="Cart 1").click()
+    await expect(page.get_by_role("heading", name="Arc floor lamp")).to_be_visible()
+    await page.get_by_role("textbox", name="Gift card").fill("SPRING50")
+    async with page.expect_event("pageerror"):
+        await page.get_by_role("button", name="Apply gift card").click()
+
+
+@pytest.fixture(scope="module")
+def ticket(demo: Demo, launch_extension: Callable[..., ExtensionBrowser]) -> dict[str, Any]:
+    """The ticket of the bug in the shop, captured with the extension."""
+    browser, agent, owner = launch_extension(), demo.client(demo.token), demo.client()
+    ok(owner.post("/session", json={"email": "demo@example.org", "password": demo.password}))
+    (project,) = (each for each in ok(agent.get("/projects"))["items"] if each["name"] == "Web shop")
+    given = {"url_patterns": [f"{demo.shop}/*"], "verification": True}
+    ok(owner.patch(f"/projects/{project['id']}", json=given))
+
+    async def work() -> str:
+        await browser.connect_with_token(demo.url, demo.token)
+        await browser.record_all_sites()
+        options = await browser.open_options()
+        await options.evaluate("() => chrome.runtime.sendMessage({kind: 'load-projects'})")
+        await options.close()
+        page = await browser.context.new_page()
+        await break_shop(page, demo.shop)
+        popup = await browser.open_popup(page)
+        await expect(popup.get_by_label("Title")).to_have_value("TypeError after clicking “Apply gift card”")
+        opened = await browser.create_ticket(popup)
+        return opened.url
+
+    address = browser.run(work())
+    found = re.search(r"t-\w+", address)
+    assert found
+    return ok(agent.get(f"/tickets/{found[0]}"))
+
+
+def verify(demo: Demo, ticket: dict[str, Any], shell: str, *options: str) -> Result:
+    """Run `ticketbox verify` against the shop as it is."""
+    given = ["verify", ticket["key"], "--base-url", demo.shop, "--rounds", "1", *options]
+    return run(*given, TICKETBOX_URL=demo.url, SERVICE_API_TOKEN=demo.token, TICKETBOX_BROWSER=shell)
+
+
+def test_bug_in_the_shop_is_captured_reproduced_fixed_and_closed(
+    demo: Demo, ticket: dict[str, Any], shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    agent = demo.client(demo.token)
+    capture = f"/captures/{ticket['capture']['id']}"
+    steps = ok(agent.get(f"{capture}/actions"))["items"]
+    assert [each["words"] for each in steps if each["kind"] != "scroll"] == STEPS
+    assert {each["document"] for each in steps} == {0, 1, 2}
+    (error,) = ok(agent.get(f"{capture}/errors"))["items"]
+    assert f"{error['name']}: {error['message']}" == MESSAGE
+
+    expect_error(agent.patch(f"/tickets/{ticket['id']}", json={"resolved": True}), 409, "approval_required")
+    before = verify(demo, ticket, shell, "--commit", "1" * 40, "--expect", "reproduced")
+    assert before.exit_code == 0, before.output
+    expect_error(agent.patch(f"/tickets/{ticket['id']}", json={"resolved": True}), 409, "approval_required")
+
+    ok(httpx.put(f"{demo.shop}/api/fault", json={"fault": Fault.NONE}))  # what a fix does
+    after = verify(demo, ticket, shell, "--commit", "2" * 40)
+    assert after.exit_code == 0, after.output
+    newest, oldest = ok(agent.get(f"/tickets/{ticket['id']}/verifications"))["items"]
+    assert (newest["verdict"], oldest["verdict"], oldest["console"]) == ("gone", "reproduced", [MESSAGE])
+    assert ok(agent.patch(f"/tickets/{ticket['id']}", json={"resolved": True}))["resolved"]
