@@ -239,6 +239,11 @@ def test_capture_is_shown_with_its_failures_first(world: World) -> None:
     only = as_json(world, "capture", "timeline", ticket, "--kind", "console", "--kind", "errors")
     assert [moment["kind"] for moment in only["items"]] == ["console", "errors"]
     expect_failure(call(world, "capture", "timeline", world.ticket()["id"]), 3, "no capture")
+    lines = read(world, "capture", "replay-transcript", ticket).splitlines()
+    assert [line.split()[2:] for line in lines if line.split()[2:3] == ["screen"]] == [
+        ["screen", "Cart"], ["screen", "heading", "“Cart”", "→", "“Cart", "(empty)”"]
+    ]  # fmt: skip
+    assert any(line.split()[2:3] == ["error"] for line in lines)
 
 
 def test_requests_and_picture_are_saved_next_to_each_other(

@@ -208,6 +208,7 @@ ARGUMENTS: dict[str, Callable[[Draw], Row]] = {
     "get_har": _capture,
     "get_reproduction": _capture,
     "get_replay": _capture,
+    "get_replay_transcript": _capture,
     "get_screenshot": _ticket,
     "get_asset": _asset,
     "get_asset_content": _asset,

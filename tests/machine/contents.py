@@ -83,7 +83,7 @@ class Model(Work, Office):
         self.read("captures", capture_id)
         return {}
 
-    get_console = get_network = get_errors = get_actions = get_timeline = get_har = stream
+    get_console = get_network = get_errors = get_actions = get_timeline = get_replay_transcript = get_har = stream
 
     def get_reproduction(self, capture_id: str) -> None:
         self.read("captures", capture_id)

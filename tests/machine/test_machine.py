@@ -67,7 +67,7 @@ ELSEWHERE = {
 # Tools shorten these (tests/agents/test_answer_sizes.py), so the model is compared with the answer of REST.
 SHORTENED = {
     "list_tickets", "search", "find_similar_tickets", "get_ticket", "get_console", "get_network", "get_errors",
-    "get_actions", "get_timeline", "get_network_request",
+    "get_actions", "get_timeline", "get_replay_transcript", "get_network_request",
 }  # fmt: skip
 SEEN_ALONE = {  # bytes, which other tests compare
     "get_asset_content", "get_screenshot", "get_har", "get_replay", "get_reproduction",

@@ -9,7 +9,7 @@ from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
 from tests.support.mcp_client import GENERATIONS, attach, create_capture, talk
-from tests.support.operation_cases import VERIFICATION, create_comment, create_spare_label, start_work
+from tests.support.operation_cases import VERIFICATION, create_comment, create_spare_label, make_capture, start_work
 from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.mcp import prompts, tools
@@ -70,6 +70,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_errors": {"capture_id": capture},
         "get_actions": {"capture_id": capture},
         "get_timeline": {"capture_id": capture},
+        "get_replay_transcript": {"capture_id": make_capture(world)["capture_id"]},
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_error": {"capture_id": capture, "entry": 1},
         "get_attachment": {"asset_id": file},

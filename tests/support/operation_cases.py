@@ -402,6 +402,7 @@ CASES: dict[str, Case] = {
     "get_har": Case(_capture),
     "get_reproduction": Case(_capture),
     "get_replay": Case(_capture),
+    "get_replay_transcript": Case(_capture),
     "get_screenshot": Case(lambda w: {**_shot(w), "max_side": 32}),
     "get_thumbnail": Case(_asset),
     "get_asset": Case(_asset),

@@ -13,11 +13,13 @@ import msgspec
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry
 from ticketbox.domain.captures.images import media_types
 from ticketbox.domain.captures.lines import FORMATS, format_line
+from ticketbox.domain.captures.replay.transcript_lines import TRANSCRIPT_FORMAT, format_transcript_line
 from ticketbox.domain.captures.timeline.selection import MOMENT_FORMAT, format_moment
 from ticketbox.domain.core.tokens import clip_text, estimate_tokens, fits
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
 from ticketbox.mcp.ticket_answers import LISTED_DESCRIPTION, shorten_text, shorten_ticket_detail, shorten_tickets
+from ticketbox.operations.captures.replays import ReplayTranscript
 from ticketbox.operations.captures.streams import StreamPage
 from ticketbox.operations.captures.timeline import Timeline
 from ticketbox.operations.core.content import Archive, Content
@@ -42,6 +44,8 @@ def build_structured_result(result: Any, *, full: bool = False, complete: bool =
         return _build_stream_page(typing.cast("StreamPage[Any]", result))
     if isinstance(result, Timeline) and not complete:
         return _build_timeline(result)
+    if isinstance(result, ReplayTranscript) and not complete:
+        return _build_transcript(result)
     structured = typing.cast(Json, msgspec.to_builtins(result))
     _drop_nulls(structured)
     if complete:
@@ -148,15 +152,28 @@ def _build_stream_page(page: StreamPage[Any]) -> Json:
 
 
 def _build_timeline(timeline: Timeline) -> Json:
-    lines: list[str] = []
-    for moment in timeline.items:
-        if moment.omitted_before:
-            lines.append(f"… {moment.omitted_before:,} omitted")
-        lines.append(format_moment(moment, timeline.start))
-    structured = typing.cast(Json, msgspec.to_builtins(timeline)) | {"format": MOMENT_FORMAT, "items": lines}
-    _drop_nulls(structured)
+    lines = [(moment.omitted_before, format_moment(moment, timeline.start)) for moment in timeline.items]
+    structured = _build_lines(timeline, MOMENT_FORMAT, lines)
     if timeline.omitted:
         structured["next"] = f'get_timeline(capture_id="{timeline.capture_id}", around=time of a line)'
+    return structured
+
+
+def _build_transcript(transcript: ReplayTranscript) -> Json:
+    lines = [(line.omitted_before, format_transcript_line(line)) for line in transcript.items]
+    structured = _build_lines(transcript, TRANSCRIPT_FORMAT, lines)
+    if transcript.omitted:
+        structured["next"] = f'get_replay_transcript(capture_id="{transcript.capture_id}", detail="full")'
+    return structured
+
+
+def _build_lines(result: Timeline | ReplayTranscript, line_format: str, lines: list[tuple[int, str]]) -> Json:
+    """Replace the items by lines, each with the number of items that are left out before it."""
+    items: list[str] = []
+    for omitted, line in lines:
+        items += [f"… {omitted:,} omitted", line] if omitted else [line]
+    structured = typing.cast(Json, msgspec.to_builtins(result)) | {"format": line_format, "items": items}
+    _drop_nulls(structured)
     return structured
 
 

@@ -35,6 +35,7 @@ def ticket() -> None:
     commands_in={
         "show": "ticketbox.cli.client.captures:show",
         "timeline": "ticketbox.cli.client.timelines:timeline",
+        "replay-transcript": "ticketbox.cli.client.transcripts:transcript",
         "har": "ticketbox.cli.client.captures:har",
         "import": "ticketbox.cli.client.imports.command:import_",
         "reproduce": "ticketbox.cli.client.reproductions:reproduce",

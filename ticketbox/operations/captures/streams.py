@@ -44,7 +44,7 @@ Contains = Annotated[
 ]
 Around = Annotated[
     float,
-    Meta(ge=0, le=4_102_444_800_000, description="Only entries within 5 s of this time, in epoch milliseconds."),
+    Meta(ge=0, le=4_102_444_800_000, description="Only entries within 5 s of this time (epoch ms)."),
 ]
 
 
@@ -193,7 +193,7 @@ class GetActions(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     rest="GET /captures/{capture_id}/actions",
     tool=Tool(
         "Read the steps",
-        "Use this to see what the person did before the capture, as numbered steps with locators in `detail: full`.",
+        "Use this for numbered steps; `detail: full` adds locators.",
         {"capture_id": "cap_1b4e7h0k3n6q", "contains": "Pay"},
     ),
 )

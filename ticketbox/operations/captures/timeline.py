@@ -58,7 +58,7 @@ class Timeline(msgspec.Struct, frozen=True):
     rest="GET /captures/{capture_id}/timeline",
     tool=Tool(
         "Read the timeline",
-        "Use this to see in one list what the person did and what the page logged, requested and threw.",
+        "Use this to see what led to an error.",
         {"capture_id": "cap_1b4e7h0k3n6q", "kinds": ["actions", "errors"]},
     ),
 )

@@ -104,7 +104,7 @@ class UpdateLabel(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(Conflict,),
     tool=Tool(
         "Update a label",
-        "Use this to rename a label on all tickets of the company.",
+        "Use this to correct a label.",
         {"label_id": "chekout", "name": "checkout"},
         idempotent=True,
     ),

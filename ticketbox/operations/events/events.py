@@ -163,8 +163,7 @@ class NewEvents(msgspec.Struct, frozen=True):
     rest="GET /events/wait",
     tool=Tool(
         "Wait for events",
-        "Use this to sleep until something changes, instead of asking again and again; then call it with `last` as "
-        "`after`.",
+        "Use this to sleep until something changes; then call it with `last` as `after`.",
         {"types": ["comment.created", "ticket.moved"], "wait_seconds": 50},
         core=True,
     ),

@@ -98,7 +98,7 @@ class UnlinkTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     refuses=(TicketArchived,),
     tool=Tool(
         "Unlink tickets",
-        "Use this to remove a link that link_tickets created. A former duplicate stays resolved.",
+        "Use this for a wrong link. A former duplicate stays resolved.",
         {"ticket_id": "t-4k7m2q9x", "kind": "blocks", "other": "t-8b3n5c1z"},
         idempotent=True,
     ),

@@ -36,11 +36,11 @@ def format_moment(moment: Moment, start: float) -> str:
 def select_moments(moments: Sequence[Moment], start: float, center: float, tokens: int) -> list[Moment]:
     """Select what fits, in the order of time. `omitted_before` counts what was left out before a moment."""
     near = sorted(range(len(moments)), key=lambda index: abs(moments[index].ts - center))
-    selection = _Selection(moments, start, tokens)
+    selection = BudgetSelection([estimate_tokens(format_moment(moment, start)) for moment in moments], tokens)
     selection.add(_list_first_failures(moments), FAILURES_SHARE)
     selection.add([i for i in near if moments[i].kind in {MomentKind.PAGES, MomentKind.ACTIONS}], STEPS_SHARE)
     selection.add(near)
-    return selection.build()
+    return [replace(moments[index], omitted_before=gap) for index, gap in selection.list_with_gaps()]
 
 
 def choose_center(moments: Sequence[Moment]) -> float:
@@ -62,27 +62,27 @@ def _list_first_failures(moments: Sequence[Moment]) -> list[int]:
     return found
 
 
-class _Selection:
-    def __init__(self, moments: Sequence[Moment], start: float, tokens: int) -> None:
-        self._moments = moments
-        self._start = start
+class BudgetSelection:
+    """Selects items by their costs in tokens, in an order of priority."""
+
+    def __init__(self, costs: Sequence[int], tokens: int) -> None:
+        self._costs = costs
         self._tokens = tokens
         self._spent = 0
         self._chosen: set[int] = set()
 
     def add(self, indexes: Iterable[int], up_to: float = 1.0) -> None:
-        """Select moments in this order until that share of the budget is spent."""
+        """Select items in this order until that share of the budget is spent."""
         for index in indexes:
             if index in self._chosen:
                 continue
-            cost = estimate_tokens(format_moment(self._moments[index], self._start)) + _GAP_TOKENS
+            cost = self._costs[index] + _GAP_TOKENS
             if self._spent + cost > self._tokens * up_to:
                 return
             self._spent += cost
             self._chosen.add(index)
 
-    def build(self) -> list[Moment]:
-        """Return the selected moments."""
+    def list_with_gaps(self) -> list[tuple[int, int]]:
+        """List the selected items in their order, each with the number of items left out before it."""
         chosen = sorted(self._chosen)
-        gaps = [index - before - 1 for before, index in zip([-1, *chosen], chosen, strict=False)]
-        return [replace(self._moments[index], omitted_before=gap) for index, gap in zip(chosen, gaps, strict=True)]
+        return [(index, index - before - 1) for before, index in zip([-1, *chosen], chosen, strict=False)]
