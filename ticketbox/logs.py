@@ -14,7 +14,8 @@ from ticketbox.domain.core.unsafe_characters import escape_unsafe, escape_unsafe
 
 # A lease is longer than the words `lease_expired` and `lease_minutes`.
 _PLAIN = re.compile(r"[!#-~]+")
-_SECRET = re.compile(r"(tok|mbx|lease(?=_[0-9A-Za-z]{10}))_[0-9A-Za-z]{6,}")
+_SECRET = re.compile(r"(tok|mbx|githook|gitkey|lease(?=_[0-9A-Za-z]{10}))_[0-9A-Za-z]{6,}")
+_MARKS = ("tok_", "mbx_", "lease_", "githook_", "gitkey_")
 
 
 def configure(form: str) -> None:
@@ -73,7 +74,7 @@ class _Lines(logging.Formatter):
         else:
             pairs = "".join([f" {name}={_quote(value)}" for name, value in fields.items() if value != ""])
             text = f"{moment} {level} {escape_unsafe(message)}{pairs}"
-        may_hold_secret = "tok_" in text or "mbx_" in text or "lease_" in text
+        may_hold_secret = any([mark in text for mark in _MARKS])  # noqa: C419 (faster than a generator)
         return _SECRET.sub(r"\1_…", text) if may_hold_secret else text
 
 

@@ -28,6 +28,7 @@ from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.edge import addresses, edge
 from ticketbox.edge.edge import _SECURITY_HEADERS
+from ticketbox.http import git_hooks as delivery_route
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
 from ticketbox.operations.accounts import confirmation, profile, provider_sign_in, sessions
@@ -38,6 +39,7 @@ from ticketbox.operations.core import listeners, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
 from ticketbox.store.file import readers
+from ticketbox.store.git import git_deliveries, git_hooks, git_links
 
 DOCS = ROOT / "docs"
 API, CAPTURES, COMPANIES, EVENTS, LIMITS, TOKENS = (
@@ -172,6 +174,10 @@ def test_limits_page_matches_the_code() -> None:
     ]
     assert others == {
         "columns of a board": f"{columns.MAX_COLUMNS}",
+        "git hooks of a project": f"{git_hooks.MAX_HOOKS}",
+        "links of a ticket to repositories": f"{git_links.MAX_LINKS}",
+        "git deliveries of a hook that wait": f"{git_deliveries.MAX_WAITING:,}; further ones get 503",
+        "a git delivery": f"{delivery_route.MAX_BODY // 1024**2} MiB",
         "companies that an account creates": f"{ceilings.DEFAULT_COMPANIES}",
         "a waiting call": f"{waiting.MAX_WAIT_SECONDS} s",
         **{

@@ -130,6 +130,14 @@ def create_webhook(world: World) -> str:
     return ok(world.owner.web.post(path, json=given))["webhook"]["id"]
 
 
+def create_git_hook(world: World) -> str:
+    """The id of a git hook; earlier ones are deleted to stay below the limit."""
+    path = f"/projects/{world.project}/git-hooks"
+    for each in ok(world.owner.web.get(path))["items"][10:]:
+        ok(world.owner.web.delete(f"/git-hooks/{each['id']}"))
+    return ok(world.owner.web.post(path, json={"name": "shop/web"}))["git_hook"]["id"]
+
+
 def insert_delivery(world: World) -> str:
     """The id of a delivery that was made."""
     hook = create_webhook(world)
@@ -214,6 +222,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "invitation": create_invitation(world)["id"],
         "notification": insert_notification(world),
         "webhook": create_webhook(world),
+        "git_hook": create_git_hook(world),
         "delivery": insert_delivery(world),
         "question": question["id"],
         "work_session": question["session_id"],
@@ -291,6 +300,7 @@ NEVER = {
     "invitation": "inv_000000000000",
     "notification": "ntf_zzzzzzzzzzzz",
     "webhook": "hook_000000000000",
+    "git_hook": "git_000000000000",
     "delivery": "dlv_zzzzzzzzzzzz",
     "question": "qst_000000000000",
     "work_session": "wrk_000000000000",
@@ -505,6 +515,11 @@ CASES: dict[str, Case] = {
     "delete_webhook": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
     "list_deliveries": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
     "rotate_webhook_secret": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
+    "list_git_hooks": Case(lambda w: {"project_id": w.project}, ADMIN),
+    "create_git_hook": Case(lambda w: {"project_id": w.project, "name": "shop/web"}, ADMIN),
+    "update_git_hook": Case(lambda w: {"git_hook_id": create_git_hook(w), "name": "Renamed"}, ADMIN),
+    "rotate_git_hook_secret": Case(lambda w: {"git_hook_id": create_git_hook(w)}, ADMIN),
+    "delete_git_hook": Case(lambda w: {"git_hook_id": create_git_hook(w)}, ADMIN),
     "list_attempts": Case(lambda w: {"delivery_id": insert_delivery(w)}, ADMIN),
     "replay_delivery": Case(lambda w: {"delivery_id": insert_delivery(w)}, ADMIN),
 }

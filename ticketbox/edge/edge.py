@@ -50,6 +50,8 @@ log = logging.getLogger("ticketbox.access")
 MAX_TARGET = 8_192
 MAX_HEADERS = 100
 ANONYMOUS_PER_MINUTE = 600
+# Deliveries of repositories come in bursts from one address, aren't repeated, and are signed.
+SIGNED_PATH = "/hooks/git/githook_"
 SAFE_METHODS = {"GET", "HEAD", "OPTIONS"}
 CLIENT_GONE = 499  # only in the log: the client has disconnected
 
@@ -115,7 +117,7 @@ class Edge:
 
         try:
             self._check_request(scope, context)
-            if context.secret_hash is None:
+            if context.secret_hash is None and not scope["path"].startswith(SIGNED_PATH):
                 self._limit_anonymous(context)
             await self._application(scope, receive if body_is_read else receive_and_track, send_with_headers)
         except Problem as problem:

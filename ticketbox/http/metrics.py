@@ -25,6 +25,7 @@ from ticketbox.operations.core.services import Services
 from ticketbox.store.captures import storage
 from ticketbox.store.events import email_outbox, webhook_outbox
 from ticketbox.store.file.database import Read
+from ticketbox.store.git import git_deliveries
 
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 SURFACES = ("rest", "mcp", "pages")
@@ -90,12 +91,16 @@ class _StoredFigures(typing.NamedTuple):
 
     webhooks: webhook_outbox.WebhookBacklog
     mail: email_outbox.EmailBacklog
+    git: git_deliveries.GitBacklog
     contents: storage.StoredBytes
 
 
 def _load_figures(tx: Read) -> _StoredFigures:
     return _StoredFigures(
-        webhook_outbox.load_backlog(tx), email_outbox.load_backlog(tx), storage.summarize_stored_bytes(tx)
+        webhook_outbox.load_backlog(tx),
+        email_outbox.load_backlog(tx),
+        git_deliveries.load_backlog(tx),
+        storage.summarize_stored_bytes(tx),
     )
 
 
@@ -125,7 +130,7 @@ class _ServerState(Collector):
             self._services.ceilings.refusals,
         )  # fmt: skip
         if self.stored is not None:
-            yield from self._collect_outboxes(self.stored.webhooks, self.stored.mail)
+            yield from self._collect_outboxes(self.stored)
             yield GaugeMetricFamily(
                 "ticketbox_stored_bytes", "Captures and attachments of all companies.", self.stored.contents.total
             )
@@ -166,9 +171,8 @@ class _ServerState(Collector):
                 "ticketbox_last_backup_timestamp_seconds", "When the server last created a backup.", last
             )
 
-    def _collect_outboxes(
-        self, webhooks: webhook_outbox.WebhookBacklog, mail: email_outbox.EmailBacklog
-    ) -> Iterator[Metric]:
+    def _collect_outboxes(self, stored: _StoredFigures) -> Iterator[Metric]:
+        webhooks, mail, git, _ = stored
         now = self._services.database.clock.now()
         yield GaugeMetricFamily("ticketbox_deliveries_waiting", "Webhook deliveries that wait.", webhooks.pending)
         yield GaugeMetricFamily(
@@ -180,6 +184,12 @@ class _ServerState(Collector):
         yield GaugeMetricFamily("ticketbox_mails_waiting", "Emails that wait.", mail.pending)
         yield GaugeMetricFamily(
             "ticketbox_mails_oldest_seconds", "Age of the oldest waiting email.", _get_age_seconds(mail.oldest, now)
+        )
+        yield GaugeMetricFamily("ticketbox_git_deliveries_waiting", "Git deliveries that wait.", git.waiting)
+        yield GaugeMetricFamily(
+            "ticketbox_git_deliveries_oldest_seconds",
+            "Age of the oldest waiting git delivery.",
+            _get_age_seconds(git.oldest, now),
         )
         yield _build_counter(
             "ticketbox_mails", "Attempts to send email, by outcome.", "outcome", self._services.email_outcomes

@@ -14,7 +14,7 @@ from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send
 from ticketbox.edge.compression import allow_compression
 from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
-from ticketbox.http import metrics, rest, webapp
+from ticketbox.http import git_hooks, metrics, rest, webapp
 from ticketbox.http.agents import routes as agents
 from ticketbox.http.framework import Framework
 from ticketbox.http.metrics import Metrics
@@ -49,6 +49,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
         *oauth.build_routes(registry, dispatcher, site),
         *agents.build_routes(site.public_url),
         *email.build_routes(registry, dispatcher, site),
+        git_hooks.build_route(registry, dispatcher),
         *address.build_routes(registry, dispatcher, site),
         _build_document_route(registry, site),
         _build_health_route(dispatcher),

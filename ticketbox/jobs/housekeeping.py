@@ -21,6 +21,7 @@ from ticketbox.store.captures import captures
 from ticketbox.store.core import blobs, idempotency
 from ticketbox.store.events import email_outbox, notifications, webhook_outbox, webhooks
 from ticketbox.store.file.database import Write
+from ticketbox.store.git import git_deliveries, git_hooks, git_links
 from ticketbox.store.work.sessions import end_stale_sessions
 
 log = logging.getLogger("ticketbox.jobs")
@@ -74,6 +75,9 @@ async def run_round(
         oauth_clients.delete_unused_clients(tx)
         webhook_outbox.delete_old_deliveries(tx)
         webhooks.delete_old_secrets(tx)
+        git_hooks.delete_old_secrets(tx)
+        git_deliveries.delete_old_deliveries(tx)
+        git_links.delete_old_checks(tx)
         notifications.delete_old_notifications(tx)
         email_outbox.expire_mail(tx)
         security_events.delete_old_security_events(tx)

@@ -32,6 +32,8 @@ from ticketbox.operations.captures import deletion as capture_deletion
 from ticketbox.operations.companies import columns, companies, invitations, labels, members, projects, setup
 from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, watchers, webhooks
+from ticketbox.operations.git import deliveries as git_deliveries
+from ticketbox.operations.git import hooks as git_hooks
 from ticketbox.operations.tickets import (
     archiving,
     assignments,
@@ -97,6 +99,8 @@ MODULES = (
     tokens,
     connected_apps,
     webhooks,
+    git_hooks,
+    git_deliveries,
     notifications,
     watchers,
     email,

@@ -245,6 +245,7 @@ NOUNS = {
     "invitation_id": "invitation",
     "notification_id": "notification",
     "webhook_id": "webhook",
+    "git_hook_id": "git_hook",
     "delivery_id": "delivery",
     "label_id": "label",
     "into": "label",

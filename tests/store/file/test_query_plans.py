@@ -235,6 +235,10 @@ WALKS = {
     "webhook_outbox.SELECT_NEXT_DUE": {"webhook"},
     "webhooks.DELETE_OLD_SECRETS": {"webhook"},
     "webhook_outbox.SELECT_BACKLOG": {"webhook", "(subquery)"},
+    "git_deliveries.HAS_WAITING": {"git_delivery"},  # an index of what waits: its first entry
+    "git_deliveries.SELECT_BACKLOG": {"git_delivery"},
+    "git_deliveries.SELECT_WAITING": {"git_hook"},  # a few for each project, and a step into an index for each
+    "git_hooks.DELETE_OLD_SECRETS": {"git_hook"},
     "email_outbox.SELECT_BACKLOG": {"mail"},  # an index of what waits
     "email_outbox.SELECT_NEXT_DUE": {"mail"},  # its first entry
     "storage.summarize_stored_bytes": {"company_storage"},  # for /metrics: one short row for each company

@@ -2,7 +2,7 @@
 
 A secret is `tok_`, 30 base-62 characters (178 random bits) and 6 that encode their CRC-32, so that typing
 errors and false positives of secret scanners are recognised without a query. Only a SHA-256 is stored: with
-178 random bits, a slow hash would add only latency.
+178 random bits, a slow hash would add only latency. Other secrets have the same form and another prefix.
 """
 
 import hashlib
@@ -15,6 +15,8 @@ from ticketbox.domain.core.ids import ALPHABET
 
 PREFIX = "tok_"
 MAIL_PREFIX = "mbx_"
+GIT_ADDRESS_PREFIX = "githook_"
+GIT_KEY_PREFIX = "gitkey_"
 VISIBLE_LENGTH = len(PREFIX) + 6
 
 _BASE62 = digits + ascii_uppercase + ascii_lowercase
@@ -23,10 +25,10 @@ _CHECK_LENGTH = 6
 _SECRET = re.compile(rf"(?=({PREFIX}[0-9A-Za-z]{{{_RANDOM_LENGTH + _CHECK_LENGTH}}}))")
 
 
-def generate_secret() -> str:
+def generate_secret(prefix: str = PREFIX) -> str:
     """Generate a secret from the operating system's random numbers."""
     body = "".join(secrets.choice(_BASE62) for _ in range(_RANDOM_LENGTH))
-    return PREFIX + body + _compute_checksum(body)
+    return prefix + body + _compute_checksum(body)
 
 
 def generate_mail_key() -> str:
@@ -34,12 +36,12 @@ def generate_mail_key() -> str:
     return MAIL_PREFIX + "".join(ALPHABET[byte & 31] for byte in secrets.token_bytes(26))
 
 
-def is_well_formed(secret: str) -> bool:
+def is_well_formed(secret: str, prefix: str = PREFIX) -> bool:
     """Whether the text has a secret's prefix, length and checksum."""
-    body, check = secret[len(PREFIX) : -_CHECK_LENGTH], secret[-_CHECK_LENGTH:]
+    body, check = secret[len(prefix) : -_CHECK_LENGTH], secret[-_CHECK_LENGTH:]
     return (
-        len(secret) == len(PREFIX) + _RANDOM_LENGTH + _CHECK_LENGTH
-        and secret.startswith(PREFIX)
+        len(secret) == len(prefix) + _RANDOM_LENGTH + _CHECK_LENGTH
+        and secret.startswith(prefix)
         and secret.isascii()
         and check == _compute_checksum(body)
     )

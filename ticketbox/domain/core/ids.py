@@ -11,7 +11,7 @@ LENGTH = 12
 
 _TICKET = re.compile(r"t-[0-9a-z]{6,12}")
 _TICKET_KEY = re.compile(r"([0-9a-z]{2,5})-([1-9][0-9]{0,8})")
-_IN_BRANCH = re.compile(r"(?<![0-9A-Za-z])(t-[0-9a-z]{8}|(?=[0-9]*[A-Z])[0-9A-Z]{2,5}-[1-9][0-9]{0,8})(?![0-9A-Za-z])")
+_IN_TEXT = re.compile(r"(?<![0-9A-Za-z])(t-[0-9a-z]{8}|(?=[0-9]*[A-Z])[0-9A-Z]{2,5}-[1-9][0-9]{0,8})(?![0-9A-Za-z])")
 _TICKET_URL = re.compile(
     r"https?://[^\s?#]*/(?:(t-[0-9a-z]{6,12})|(?:t|tickets)/([0-9a-z]{2,5}-[1-9][0-9]{0,8}))/?(?:[?#].*)?"
 )
@@ -42,6 +42,7 @@ class Prefix(StrEnum):
     VERIFICATION = "ver_"
     SECURITY_EVENT = "sec_"
     LABEL = "lbl_"
+    GIT_HOOK = "git_"
 
 
 def generate_id(prefix: Prefix) -> str:
@@ -87,5 +88,10 @@ def find_ticket_in_branch(branch: str) -> str | None:
 
     A key must be in capital letters, because `fix-2` is no ticket.
     """
-    found = _IN_BRANCH.search(branch)
+    found = _IN_TEXT.search(branch)
     return None if found is None else found[1]
+
+
+def find_tickets_in_text(text: str) -> list[str]:
+    """Find the ids and keys of tickets in a text, such as a commit message; keys in capital letters only."""
+    return _IN_TEXT.findall(text)

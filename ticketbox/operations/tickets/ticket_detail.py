@@ -30,6 +30,7 @@ from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.records import Person
 from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Event
+from ticketbox.domain.git.records import GitLink
 from ticketbox.domain.tickets.links import TicketLink
 from ticketbox.domain.tickets.records import CaptureSummary, Claim, Comment, Status, Ticket, WorkState
 from ticketbox.domain.work.records import WorkQuestion
@@ -41,6 +42,7 @@ from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs
 from ticketbox.store.events import events, watchers
 from ticketbox.store.file.database import Read
+from ticketbox.store.git import git_links
 from ticketbox.store.tickets import comments, links, records
 from ticketbox.store.work import questions
 
@@ -106,12 +108,14 @@ class CaptureDetail(CaptureSummary, frozen=True):
 class TicketDetail(Ticket, frozen=True, kw_only=True):
     """A ticket with its newest capture, links, attachments and watchers, and comments and history if included.
 
-    `captures` are the newest 50, newest first, `questions` those that wait for an answer.
+    `captures` are the newest 50, newest first, `questions` those that wait for an answer, `git_links` up to 50 pull
+    requests, branches and commits.
     """
 
     capture: CaptureDetail | None
     captures: list[CaptureSummary]
     links: list[TicketLink]
+    git_links: list[GitLink]
     attachments: list[Asset]
     watchers: list[Person]
     questions: list[WorkQuestion]
@@ -147,6 +151,7 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
         captures=[] if ticket.capture is None else captures.list_summaries(tx, key, MAX_LISTED),
         questions=_list_open_questions(tx, key, ticket.claim),
         links=links.list_links(tx, actor.viewer, key) if has.links else [],
+        git_links=git_links.list_links(tx, key) if has.git_links else [],
         attachments=assets.list_attachments(tx, key) if has.attachments else [],
         watchers=watchers.list_watchers(tx, key),
         comments=_list_comments(tx, key) if Part.COMMENTS in args.include else UNSET,

@@ -14,12 +14,12 @@ INSERT_BYLINE = "INSERT INTO byline (user_id, credential_id, token_id, token_lab
 
 
 def ensure_byline(tx: Write, actor: Actor) -> int:
-    """Return the key of the actor's byline; insert it at the first write. A web session has no token."""
+    """Return the key of the actor's byline; insert it at the first write. A web session has no token, a hook no row."""
     token_id = actor.token_id if actor.kind in {Kind.API, Kind.OAUTH} else None
     key = tx.fetch_value(SELECT_BYLINE, (actor.user, token_id or "", actor.via.value))
     if key is not None:
         return key
-    credential = actor.credential if token_id else None
+    credential = actor.credential or None if token_id else None
     return tx.insert(INSERT_BYLINE, (actor.user, credential, token_id, actor.token_label, actor.via.value))
 
 

@@ -46,6 +46,8 @@ TABLES: dict[str, str] = {
     "asset": f"ticket_id IN {_TICKETS}",
     "annotation": f"asset_id IN (SELECT id FROM asset WHERE ticket_id IN {_TICKETS})",
     "verification": f"ticket_id IN {_TICKETS}",
+    "git_link": f"ticket_id IN {_TICKETS}",
+    "git_check": f"project_id IN {_PROJECTS}",
     "fingerprint": f"ticket_id IN {_TICKETS}",
     "event": "company_id = :company",
 }
@@ -55,7 +57,7 @@ EXCLUDED_TABLES = {
     "oauth_request": "secret", "oauth_secret": "secret", "invitation": "secret", "invitation_project": "secret",
     "setup_key": "secret", "idempotency": "temporary", "migration": "belongs to the file", "preview": "rebuilt",
     "ticket_label": "rebuilt", "company_storage": "rebuilt", "webhook": "secret", "delivery": "temporary",
-    "attempt": "temporary",
+    "attempt": "temporary", "git_hook": "secret", "git_delivery": "temporary",
     "notification": "temporary", "mailbox": "personal", "mail": "temporary", "ticket_mute": "personal",
     "project_mute": "personal", "security_event": "personal", "device": "secret",
     "address_change": "secret", "identity": "personal", "provider_role": "personal", "provider_request": "secret",

@@ -139,16 +139,18 @@ def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Tick
 
 
 class RelatedRows(NamedTuple):
-    """Whether a ticket has links, and whether it has attachments: most tickets have neither."""
+    """Whether a ticket has links, attachments, and links to repositories: most tickets have none."""
 
     links: int
     attachments: int
+    git_links: int
 
 
 SELECT_RELATED_ROWS = """
 SELECT EXISTS (SELECT 1 FROM ticket_link WHERE ticket_id = :ticket)
     OR EXISTS (SELECT 1 FROM ticket_link WHERE other_id = :ticket),
-  EXISTS (SELECT 1 FROM asset WHERE ticket_id = :ticket AND kind = 'attachment')
+  EXISTS (SELECT 1 FROM asset WHERE ticket_id = :ticket AND kind = 'attachment'),
+  EXISTS (SELECT 1 FROM git_link WHERE ticket_id = :ticket)
 """
 
 

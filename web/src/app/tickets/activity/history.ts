@@ -1,6 +1,7 @@
 import type { Event, Verdict } from '../../../../generated/api';
 import { formatDay } from '../../ui/display/dates';
 import { joinWords } from '../../ui/display/format';
+import { describeGitEvent } from '../git/git-links';
 import { describeVerification } from '../work/verifications';
 import { PRIORITIES } from '../../../shared/ui/PriorityIcon.svelte';
 
@@ -35,6 +36,10 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
     case 'ticket.linked':
     case 'ticket.unlinked':
       return `${event.type === 'ticket.linked' ? 'linked' : 'unlinked'} ${String(details['other'])}`;
+    case 'ticket.git_linked':
+    case 'ticket.git_changed':
+    case 'ticket.git_held':
+      return describeGitEvent(event.type, details);
     case 'ticket.work_started':
       return `started work on ${String(details['branch'])}`;
     case 'ticket.work_stopped':

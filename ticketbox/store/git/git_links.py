@@ -1,0 +1,133 @@
+"""Links of tickets to branches, commits and pull requests, and the checks of their newest commits."""
+
+import msgspec
+
+from ticketbox.domain.core.clock import DAY, format_rfc3339
+from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
+from ticketbox.domain.git.news import CheckNews, LinkNews
+from ticketbox.domain.git.records import Checks, GitLink, GitLinkKind, GitState
+from ticketbox.store.file.database import Read, Write
+
+MAX_LINKS = 100
+LISTED = 50
+CHECK_RETENTION_MS = 30 * DAY
+
+SELECT_BY_ID = "SELECT id FROM ticket WHERE public_id = :id AND project_id = :project"
+SELECT_BY_KEY = """
+SELECT t.id FROM project_key k CROSS JOIN ticket t ON t.id IN (
+  SELECT now.id FROM ticket now WHERE now.project_id = k.project_id AND now.number = :number
+  UNION ALL SELECT a.ticket_id FROM ticket_number_alias a WHERE a.project_id = k.project_id AND a.number = :number)
+WHERE k.company_id = (SELECT company_id FROM project WHERE id = :project) AND k.key = :key AND t.project_id = :project
+"""
+
+
+def find_ticket_of_project(tx: Read, project: int, text: str) -> int | None:
+    """Find the ticket of a project that has an id or a key, an earlier one too."""
+    reference = parse_ticket_reference(text)
+    if isinstance(reference, TicketKey):
+        given = {"project": project, "key": reference.project, "number": reference.number}
+        return tx.fetch_value(SELECT_BY_KEY, given)
+    return None if reference is None else tx.fetch_value(SELECT_BY_ID, {"id": reference, "project": project})
+
+
+class LinkState(msgspec.Struct, frozen=True):
+    """The state of a link. Keys are internal."""
+
+    key: int
+    ticket: int
+    title: str
+    state: GitState | None
+    head: str | None
+    changed_at: int
+
+
+_SELECT_STATE = "SELECT id, ticket_id, title, state, head, changed_at FROM git_link"
+SELECT_BY_URL = f"{_SELECT_STATE} WHERE project_id = ? AND url = ?"
+
+
+def list_by_url(tx: Read, project: int, url: str) -> list[LinkState]:
+    """List the links to an address that a project's hooks made."""
+    return [
+        LinkState(key, ticket, title, None if state is None else GitState(state), head, at)
+        for key, ticket, title, state, head, at in tx.fetch_all(SELECT_BY_URL, (project, url))
+    ]
+
+
+COUNT_LINKS = "SELECT count(*) FROM git_link WHERE ticket_id = ?"
+INSERT_LINK = """
+INSERT OR IGNORE INTO git_link (ticket_id, project_id, kind, url, name, title, state, head, changed_at)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)
+"""
+
+
+def insert_link(tx: Write, ticket: int, project: int, news: LinkNews, at: int) -> bool:
+    """Link a ticket, unless it has as many links as it may; return whether it did."""
+    if tx.fetch_value(COUNT_LINKS, (ticket,)) >= MAX_LINKS:
+        return False
+    state = None if news.state is None else news.state.value
+    row = (ticket, project, news.kind.value, news.url, news.name, news.title, state, news.head, at)
+    return tx.execute(INSERT_LINK, row) > 0
+
+
+UPDATE_LINK = "UPDATE git_link SET title = ?, state = ?, head = ifnull(?, head), changed_at = ? WHERE id = ?"
+
+
+def update_link(tx: Write, key: int, news: LinkNews, at: int) -> None:
+    """Update what a link shows."""
+    tx.execute(UPDATE_LINK, (news.title, None if news.state is None else news.state.value, news.head, at, key))
+
+
+HAS_HEAD = "SELECT 1 FROM git_link WHERE project_id = ? AND head = ?"
+UPSERT_CHECK = """
+INSERT INTO git_check (project_id, head, name, state, changed_at) VALUES (?, ?, ?, ?, ?)
+ON CONFLICT (project_id, head, name) DO UPDATE SET state = excluded.state, changed_at = excluded.changed_at
+WHERE excluded.changed_at >= changed_at
+"""
+COUNT_CHECKS = "SELECT count(*) FROM git_check WHERE project_id = ? AND head = ?"
+MAX_CHECKS = 200
+
+
+def record_check(tx: Write, project: int, news: CheckNews, at: int) -> None:
+    """Record the state of a check, if the commit is the newest one of a link."""
+    if tx.fetch_one(HAS_HEAD, (project, news.head)) is None:
+        return
+    if tx.fetch_value(COUNT_CHECKS, (project, news.head)) < MAX_CHECKS:
+        tx.execute(UPSERT_CHECK, (project, news.head, news.name, news.state.value, at))
+
+
+# Old checks of commits that are no longer the newest of a link.
+DELETE_OLD_CHECKS = """
+DELETE FROM git_check WHERE changed_at < ? AND NOT EXISTS (
+  SELECT 1 FROM git_link l WHERE l.project_id = git_check.project_id AND l.head = git_check.head)
+"""
+
+
+def delete_old_checks(tx: Write) -> None:
+    """Delete checks that no link shows."""
+    tx.execute(DELETE_OLD_CHECKS, (tx.now - CHECK_RETENTION_MS,))
+
+
+# Pull requests first, then branches, then commits; the newest of each first.
+SELECT_LINKS = """
+SELECT l.kind, l.url, l.name, l.title, l.state, l.changed_at,
+  (SELECT iif(max(c.state = 'failing'), 'failing', iif(max(c.state = 'pending'), 'pending', max(c.state)))
+    FROM git_check c WHERE c.project_id = l.project_id AND c.head = l.head)
+FROM git_link l WHERE l.ticket_id = ?
+ORDER BY CASE l.kind WHEN 'pull_request' THEN 0 WHEN 'branch' THEN 1 ELSE 2 END, l.changed_at DESC, l.id DESC LIMIT ?
+"""
+
+
+def list_links(tx: Read, ticket: int) -> list[GitLink]:
+    """List a ticket's pull requests, branches and commits."""
+    return [
+        GitLink(
+            GitLinkKind(kind),
+            url,
+            name,
+            title,
+            None if state is None else GitState(state),
+            None if checks is None else Checks(checks),
+            format_rfc3339(at),
+        )
+        for kind, url, name, title, state, at, checks in tx.fetch_all(SELECT_LINKS, (ticket, LISTED))
+    ]

@@ -1,0 +1,29 @@
+import type { GitLink } from '../../../../generated/api';
+
+const KINDS: Record<GitLink['kind'], string> = {
+  pull_request: 'pull request',
+  branch: 'branch',
+  commit: 'commit',
+};
+const CHECKS = { passing: 'checks pass', failing: 'checks fail', pending: 'checks run' };
+
+/** Describe a branch, commit or pull request: "pull request, merged, checks pass". */
+export function describeGitLink({ kind, state, checks }: Pick<GitLink, 'kind' | 'state' | 'checks'>): string {
+  return [KINDS[kind], describeState(kind, state), checks && CHECKS[checks]].filter(Boolean).join(', ');
+}
+
+function describeState(kind: GitLink['kind'], state: GitLink['state']): string | null {
+  if (kind === 'branch') return state === 'closed' ? 'deleted' : null;
+  return kind === 'commit' && state ? 'in the default branch' : state;
+}
+
+/** Describe an event of a git hook as the rest of a sentence that begins with a name. */
+export function describeGitEvent(type: string, details: Record<string, unknown>): string {
+  const kind = KINDS[details['kind'] as GitLink['kind']];
+  const what = `${kind} ${String(details['name'])}`;
+  if (type === 'ticket.git_linked') return `linked ${what}`;
+  if (type === 'ticket.git_held')
+    return `landed ${what}, but this project asks for more before the ticket is done`;
+  const state = describeState(details['kind'] as GitLink['kind'], details['state'] as GitLink['state']);
+  return `reported ${what} as ${state ?? 'open'}`;
+}

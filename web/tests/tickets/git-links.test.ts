@@ -1,0 +1,29 @@
+import { expect, test } from 'vitest';
+import { describeGitEvent, describeGitLink } from '../../src/app/tickets/git/git-links';
+
+test('a link says what it is, its state and its checks', () => {
+  expect(describeGitLink({ kind: 'pull_request', state: 'open', checks: 'failing' })).toBe(
+    'pull request, open, checks fail',
+  );
+  expect(describeGitLink({ kind: 'pull_request', state: 'merged', checks: 'passing' })).toBe(
+    'pull request, merged, checks pass',
+  );
+  expect(describeGitLink({ kind: 'branch', state: 'open', checks: 'pending' })).toBe('branch, checks run');
+  expect(describeGitLink({ kind: 'branch', state: 'closed', checks: null })).toBe('branch, deleted');
+  expect(describeGitLink({ kind: 'commit', state: null, checks: null })).toBe('commit');
+  expect(describeGitLink({ kind: 'commit', state: 'merged', checks: null })).toBe(
+    'commit, in the default branch',
+  );
+});
+
+test('events of git hooks are sentences', () => {
+  const request = { kind: 'pull_request', name: '#7', state: 'merged' };
+  expect(describeGitEvent('ticket.git_linked', request)).toBe('linked pull request #7');
+  expect(describeGitEvent('ticket.git_changed', request)).toBe('reported pull request #7 as merged');
+  expect(describeGitEvent('ticket.git_held', request)).toBe(
+    'landed pull request #7, but this project asks for more before the ticket is done',
+  );
+  expect(describeGitEvent('ticket.git_changed', { kind: 'branch', name: 'WEB-7', state: 'open' })).toBe(
+    'reported branch WEB-7 as open',
+  );
+});
