@@ -74,6 +74,7 @@ describe('recorded answers', () => {
 
   it('match ids and what was redacted in a path', () => {
     expect(comparePaths('/orders/1729/', '/orders/4104')).toBe(2);
+    expect(comparePaths('/people/per_4f1a9c', '/people/per_8b20e1')).toBe(2);
     expect(comparePaths('/orders/%5Bredacted%5D', '/orders/abc')).toBe(2);
     expect(comparePaths('/orders/1729', '/orders/undefined')).toBeNull();
     expect(comparePaths('/orders/new', '/orders/old')).toBeNull();

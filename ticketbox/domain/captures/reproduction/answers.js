@@ -14,7 +14,7 @@
 const REDACTED = '[redacted]';
 /** The requests that are answered from the recording; the application's own files come from its server. */
 export const API_TYPES = new Set(['fetch', 'xhr']);
-const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|(?=\D*\d)[\w-]{16,})$/i;
+const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|[a-z]{1,5}[-_][0-9a-z]*\d[0-9a-z]*|(?=\D*\d)[\w-]{16,})$/i;
 /** What scripts send by mistake in place of a value. */
 const MISTAKES = /^(?:undefined|null|NaN|Invalid Date|\[object \w+\])$/;
 const NOT_SERVED =

@@ -1,0 +1,65 @@
+"""Records a bug with the extension's recorder, in a page of the buggy application."""
+
+import io
+import json
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Browser
+
+from bench.reproduce.api import Api
+from bench.reproduce.bugs import Bug
+from bench.reproduce.server import serve_app
+from ticketbox.http.webapp import EXTENSION
+
+Json = dict[str, Any]
+STREAMS = ("console", "network", "errors", "actions")
+SCRIPTS = ("enable-bodies.js", "recorder.js", "record-reader.js")
+SETTLED_MS = 1_300  # longer than the slowest answer
+
+
+def record_bug(browser: Browser, folder: Path, bug: Bug) -> Json:
+    """Run into a bug; return the parts of its capture, as the extension sends them."""
+    with zipfile.ZipFile(io.BytesIO((EXTENSION / "chromium.zip").read_bytes())) as archive:
+        recorder = "\n".join(archive.read(name).decode() for name in SCRIPTS)
+    with serve_app(folder, bug.name, Api()) as address:
+        page = browser.new_page(viewport={"width": 1000, "height": 700})
+        page.add_init_script(recorder)
+        page.goto(address, wait_until="networkidle")
+        for role, name, *text in bug.steps:
+            found = page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]
+            if text:
+                found.fill(text[0])
+            else:
+                found.click()
+        page.wait_for_timeout(SETTLED_MS)
+        picture = page.screenshot()
+        report = page.evaluate("readTicketboxFrame()")
+        page.close()
+    return _build_parts(report, picture)
+
+
+def _build_parts(report: Json, picture: bytes) -> Json:
+    record = report["record"]
+    numbered = sorted(
+        (entry for name in ("console", "errors", "actions") for entry in record[name]),
+        key=lambda entry: (entry["ts"], entry["seq"]),
+    )
+    for number, entry in enumerate(numbered, 1):
+        entry["seq"] = number
+    for number, entry in enumerate(record["network"], 1):
+        entry["id"] = f"r{number}"
+    streams = {name: sorted(record[name], key=lambda entry: entry["ts"]) for name in STREAMS}
+    health = {name: {"status": "ok", "captured": len(streams[name])} for name in STREAMS}
+    envelope = {
+        "page": report["page"],
+        "environment": report["environment"],
+        "captured_at": max([entry["ts"] for entries in streams.values() for entry in entries]) + SETTLED_MS,
+        "health": health,
+    }
+    return {
+        "capture": envelope,
+        "screenshot": picture,
+        **{name: json.dumps(entries).encode() for name, entries in streams.items()},
+    }
