@@ -94,6 +94,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             max_capture_seconds=settings.max_capture_seconds,
             max_queue_seconds=settings.max_queue_seconds,
             ceilings=settings.ceilings,
+            session_idle_seconds=settings.session_idle_seconds,
         )
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)

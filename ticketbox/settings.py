@@ -31,8 +31,8 @@ DEFAULT_QUEUE_SECONDS = 15
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """The settings of a server. `public_url` has no trailing slash.
 
-    `backup_every` and `drop_captures_after` are seconds; None is never. `min_upload_rate` is bytes per second; 0 is no
-    minimum. Without a `relay` no emails are sent.
+    `backup_every`, `drop_captures_after` and `session_idle_seconds` are seconds; None is never. `min_upload_rate` is
+    bytes per second; 0 is no minimum. Without a `relay` no emails are sent.
     """
 
     db: Path
@@ -57,6 +57,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     min_upload_rate: int = DEFAULT_UPLOAD_RATE
     max_capture_seconds: int = DEFAULT_CAPTURE_SECONDS
     max_queue_seconds: int = DEFAULT_QUEUE_SECONDS
+    session_idle_seconds: int | None = None
     ceilings: Ceilings = msgspec.field(default_factory=Ceilings)
     relay: "EmailServer | None" = None
     provider: ProviderSettings | None = None

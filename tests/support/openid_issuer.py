@@ -8,7 +8,7 @@ import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
 import jwt
 from cryptography.hazmat.primitives.asymmetric import rsa
@@ -41,6 +41,7 @@ class Issuer:
         self.forms: list[dict[str, str]] = []
         self.credentials: list[str] = []
         self.token: str | None = None  # instead of the signed claims
+        self.person: dict[str, Any] = {}  # who is signed in at the authorization endpoint
 
     def expect(self, start: str, **claims: Any) -> str:
         """Let the next ID token answer a sign-in's address; return its state."""
@@ -81,6 +82,13 @@ def run_issuer() -> Iterator[Issuer]:
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
+            if self.path.startswith("/auth?"):
+                query = {name: values[0] for name, values in parse_qs(urlsplit(self.path).query).items()}
+                answer = {"code": "a code", "state": issuer.expect(self.path, **issuer.person), "iss": issuer.url}
+                self.send_response(303)
+                self.send_header("location", f"{query['redirect_uri']}?{urlencode(answer)}")
+                self.end_headers()
+                return
             self._send()
 
         def do_POST(self) -> None:

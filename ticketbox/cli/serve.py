@@ -91,6 +91,7 @@ STOP_SECONDS = 7
     type=DURATION,
     help="Delete captures of tickets this long after they were archived, such as 180d.  [default: never]",
 )
+@click.option("--session-idle-timeout", type=DURATION, help="End unused sessions, such as after 8h.  [default: never]")
 @add_sharing_options
 @add_ceiling_options
 @add_email_options
@@ -119,6 +120,7 @@ def serve(
     backup_keep: int,
     backup_dir: Path | None,
     drop_captures_after: int | None,
+    session_idle_timeout: int | None,
     smtp_url: str | None,
     smtp_url_file: Path | None,
     smtp_from: str | None,
@@ -156,6 +158,7 @@ def serve(
             backup_keep=backup_keep,
             backup_dir=backup_dir,
             drop_captures_after=drop_captures_after,
+            session_idle_seconds=session_idle_timeout,
             relay=relay,
             provider=provider,
             log_format=log_format,

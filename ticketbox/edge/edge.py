@@ -198,6 +198,7 @@ class Edge:
             context.secret_hash = secrets.hash_secret(secret)
             context.via = Via.WEB
             context.cookie = True
+            context.background = get_header(scope, b"ticketbox-background") is not None
 
     def _refuse_cross_site(self, scope: Scope) -> None:
         """Refuse a write with a cookie from another site (Fetch Metadata, or Origin by RFC 6454)."""

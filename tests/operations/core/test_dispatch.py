@@ -26,6 +26,7 @@ from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.faults import describe_validation_error
+from ticketbox.operations.core.registry import Operation
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
 from ticketbox.store.file.migrate import prepare_file
@@ -100,6 +101,56 @@ async def test_token_is_valid_to_the_millisecond(here: House) -> None:
     here.now += 1
     with pytest.raises(Unauthorized):
         await here.ask(secret, "get_me")
+
+
+async def start_session(here: House) -> bytes:
+    """The hash of the secret of a new session."""
+    path = (await here.shell("create_sign_in_link", user="root@example.org")).path
+    given = {"secret": path.rpartition("/")[2]}
+    session = await here.dispatcher.dispatch(load_registry()["open_sign_in_link"], given, RequestContext())
+    return hash_secret(session.secret)
+
+
+@on_a_file
+async def test_session_ends_without_use(here: House) -> None:
+    session, token = await start_session(here), await here.token("read")
+
+    async def use(name: str, secret: bytes) -> Any:
+        return await here.dispatcher.dispatch(
+            load_registry()[name], {}, RequestContext(secret_hash=secret, cookie=True)
+        )
+
+    here.now += 9 * HOUR
+    await use("get_me", session)
+    here.dispatcher.services.session_idle_ms = 8 * HOUR
+    for _ in range(3):
+        here.now += 8 * HOUR
+        await use("get_me", session)
+    here.now += 8 * HOUR + 1
+    for _ in range(2):
+        with pytest.raises(Unauthorized, match="the session has ended"):
+            await use("get_me", session)
+    await here.ask(token, "get_me")
+    assert len((await use("list_sessions", await start_session(here))).items) == 1
+
+
+@on_a_file
+async def test_open_page_does_not_keep_a_session_alive(here: House) -> None:
+    here.dispatcher.services.session_idle_ms = 8 * HOUR
+    me, stream = load_registry()["get_me"], load_registry()["stream_events"]
+    for operation, background in ((me, True), (stream, False)):
+        session = await start_session(here)
+
+        async def use(operation: Operation, *, background: bool = False, session: bytes = session) -> None:
+            context = RequestContext(secret_hash=session, cookie=True, background=background)
+            await here.dispatcher.dispatch(operation, {}, context)
+
+        await use(me)
+        here.now += 7 * HOUR
+        await use(operation, background=background)
+        here.now += HOUR + 1
+        with pytest.raises(Unauthorized):
+            await use(me)
 
 
 @on_a_file

@@ -48,7 +48,7 @@ class Actor(msgspec.Struct, frozen=True):
 
     `user` and `credential` are internal keys (0: nobody, as for a public operation); `company` restricts the
     credential to one company, `restricted` to some of its projects as well. `confirmed` says that the password was
-    entered in this session a short time ago.
+    entered in this session a short time ago. `used_at` is when the credential was last used, as far as it is stored.
     """
 
     user: int
@@ -66,6 +66,7 @@ class Actor(msgspec.Struct, frozen=True):
     memberships: tuple[Membership, ...]
     via: Via
     confirmed: bool = False
+    used_at: int = 0
 
     @property
     def viewer(self) -> dict[str, int | None]:

@@ -212,10 +212,16 @@ def delete_session(tx: Write, actor: Actor, args: Nothing) -> WithSession[None]:
     return WithSession("", 0, None)
 
 
-@operation("list_sessions", scope=Access.SESSION, budget=Budget.READ, rest="GET /sessions")
-def list_sessions(tx: Read, actor: Actor, args: Nothing) -> Page[Session]:
+async def find_idle_limit(services: Services, actor: Actor, args: Nothing, context: RequestContext) -> int:
+    """Return since when a session must have been used, in epoch milliseconds."""
+    idle = services.session_idle_ms
+    return 0 if idle is None else services.database.clock.now() - idle
+
+
+@operation("list_sessions", scope=Access.SESSION, budget=Budget.READ, rest="GET /sessions", prepare=find_idle_limit)
+def list_sessions(tx: Read, actor: Actor, args: Nothing, used_since: int) -> Page[Session]:
     """List the caller's web sessions, newest first."""
-    return Page(credentials.list_sessions(tx, actor.user, actor.credential), None)
+    return Page(credentials.list_sessions(tx, actor.user, actor.credential, used_since), None)
 
 
 class RevokeSession(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

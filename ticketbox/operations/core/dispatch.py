@@ -175,8 +175,11 @@ class Dispatcher:
         if context.secret_hash is None:
             return ANONYMOUS
         actor = actors.resolve_actor(tx, context.secret_hash, context.via)
+        if actor is not None and self.services.is_idle(actor, tx.now):
+            actor = None
         if actor is not None and (actor.kind is Kind.SESSION) == context.cookie:
-            self.services.credential_last_used[actor.credential] = tx.now
+            if not (context.background or (operation.live and context.cookie)):
+                self.services.credential_last_used[actor.credential] = tx.now
             if len(self._shares) >= MAX_SHARES:
                 self._shares.clear()
             self._shares[context.secret_hash] = actor.share

@@ -13,6 +13,7 @@ from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.ceilings import Ceilings
 from ticketbox.domain.core.fair_queue import FairQueue, Share
 from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import Problem, RateLimited
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.listeners import Listeners
@@ -85,6 +86,7 @@ class Services:
         max_capture_seconds: float = DEFAULT_CAPTURE_SECONDS,
         max_queue_seconds: float = DEFAULT_QUEUE_SECONDS,
         ceilings: Ceilings | None = None,
+        session_idle_seconds: int | None = None,
     ) -> None:
         self.database = database
         self.limiter = limiter
@@ -108,9 +110,16 @@ class Services:
         self.captures = Workers("captures", 1, times, max_queue_seconds)
         self.rendering = Workers("rendering", 1, times, max_queue_seconds)
         self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
+        self.session_idle_ms = None if session_idle_seconds is None else session_idle_seconds * 1000
         self.last_backup: float | None = None
         self.email_outcomes: Counter[str] = Counter()
         self._later: set[asyncio.Task[None]] = set()
+
+    def is_idle(self, actor: Actor, now: int) -> bool:
+        """Whether a session has ended because nobody used it for as long as the operator allows."""
+        if self.session_idle_ms is None or actor.kind is not Kind.SESSION:
+            return False
+        return now - max(actor.used_at, self.credential_last_used.get(actor.credential, 0)) > self.session_idle_ms
 
     def list_queues(self) -> tuple[FairQueue, ...]:
         """List the queues in which calls wait for their turn."""

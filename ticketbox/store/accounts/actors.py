@@ -17,6 +17,7 @@ _SCOPES_BY_TEXT: dict[str, frozenset[Scope]] = {}
 
 _SELECT_ACTOR = """
 SELECT c.id, c.public_id, c.kind, c.label, {scopes}, c.company_id, c.restricted, {end}, {hash}, c.confirmed_at,
+  ifnull(c.last_used_at, c.created_at),
   u.id, u.public_id, u.name, u.email,
   (SELECT json_group_array(json_array(
      m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute,
@@ -41,6 +42,7 @@ class _ActorRow(NamedTuple):
     expires_at: int | None
     secret_hash: bytes
     confirmed_at: int | None
+    used_at: int
     user: int
     user_id: str
     name: str
@@ -88,6 +90,7 @@ def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
         memberships=_memberships.decode(row.memberships),
         via=Via.WEB if session else via,
         confirmed=row.confirmed_at is not None and abs(tx.now - row.confirmed_at) < CONFIRMED_MS,
+        used_at=row.used_at,
     )
 
 

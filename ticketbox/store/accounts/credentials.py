@@ -119,6 +119,7 @@ SELECT_SESSIONS = """
 SELECT id, public_id, address, user_agent, created_at, last_used_at, expires_at
 FROM credential
 WHERE user_id = ? AND kind = 'session' AND revoked_at IS NULL AND expires_at > ?
+  AND (ifnull(last_used_at, created_at) >= ? OR id = ?)
 ORDER BY id DESC LIMIT 200
 """
 
@@ -135,8 +136,8 @@ class _SessionRow(NamedTuple):
     expires_at: int
 
 
-def list_sessions(tx: Read, user: int, current: int) -> list[Session]:
-    """List a user's valid web sessions, newest first."""
+def list_sessions(tx: Read, user: int, current: int, used_since: int = 0) -> list[Session]:
+    """List a user's valid web sessions that were used since then, and the current one, newest first."""
     return [
         Session(
             id=row.id,
@@ -147,7 +148,7 @@ def list_sessions(tx: Read, user: int, current: int) -> list[Session]:
             last_used_at=None if row.last_used_at is None else format_rfc3339(row.last_used_at),
             expires_at=format_rfc3339(row.expires_at),
         )
-        for row in map(_SessionRow._make, tx.fetch_all(SELECT_SESSIONS, (user, tx.now)))
+        for row in map(_SessionRow._make, tx.fetch_all(SELECT_SESSIONS, (user, tx.now, used_since, current)))
     ]
 
 

@@ -1,5 +1,6 @@
 import createClient from 'openapi-fetch';
 import type { paths } from '../../../generated/api';
+import { Activity } from './activity';
 import { Problem } from './problem';
 
 /** A client for every call of the REST API, typed from its OpenAPI document. Raises Problem. */
@@ -8,7 +9,12 @@ export const api = createClient<paths>({
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
+const activity = new Activity(window);
+
 api.use({
+  onRequest({ request }) {
+    if (activity.isBackground()) request.headers.set('Ticketbox-Background', '1');
+  },
   async onResponse({ response, request }) {
     if (response.ok) return;
     const problem = await Problem.fromResponse(response);
