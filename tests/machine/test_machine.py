@@ -55,6 +55,7 @@ ELSEWHERE = {
     "wait_for_answer": "tests/http/work/test_questions.py",
     "answer_question": "tests/http/work/test_questions.py",
     "decide_approval": "tests/http/work/test_gates.py",
+    "add_occurrence": "tests/http/captures/test_occurrences.py",
     "add_verification": "tests/http/work/test_verifications.py",
     "list_verifications": "tests/http/work/test_verifications.py",
     "list_labels": "tests/http/companies/test_labels.py",

@@ -495,7 +495,7 @@ CREATE TABLE ticket (
   updated_by INTEGER NOT NULL REFERENCES byline (id),
   archived_at INTEGER,
   archived_by INTEGER REFERENCES byline (id)
-, number INTEGER, due_on TEXT CHECK (due_on GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]')) STRICT;
+, number INTEGER, due_on TEXT CHECK (due_on GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'), occurrences INTEGER NOT NULL DEFAULT 1 CHECK (occurrences >= 1)) STRICT;
 
 CREATE TABLE ticket_assignee (
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,

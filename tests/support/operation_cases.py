@@ -445,6 +445,7 @@ CASES: dict[str, Case] = {
     "decide_approval": Case(
         lambda w: {"session_id": request_approval(w)["session_id"], "approve": True, "note": "Well done"}, MEMBER
     ),
+    "add_occurrence": Case(_ticket, MEMBER),
     "add_verification": Case(lambda w: {**_ticket(w), **VERIFICATION}, MEMBER),
     "list_verifications": Case(_ticket),
     "add_attachment": Case(lambda w: {**_ticket(w), "file": ("note.txt", b"text")}, MEMBER),

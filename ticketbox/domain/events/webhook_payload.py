@@ -30,6 +30,7 @@ _PHRASES = {
     "ticket.approval_requested": "asks for approval of {ticket}",
     "ticket.approved": "approved the work on {ticket}",
     "ticket.declined": "declined the work on {ticket}",
+    "ticket.occurred": "saw the bug of {ticket} again",
     "ticket.work_stale": "didn't renew the claim of {ticket}",
     "comment.created": "commented on {ticket}",
     "comment.updated": "edited a comment on {ticket}",

@@ -54,6 +54,7 @@ class EventType(StrEnum):
     TICKET_APPROVAL_REQUESTED = "ticket.approval_requested"
     TICKET_APPROVED = "ticket.approved"
     TICKET_DECLINED = "ticket.declined"
+    TICKET_OCCURRED = "ticket.occurred"
     COMMENT_CREATED = "comment.created"
     COMMENT_UPDATED = "comment.updated"
     COMMENT_DELETED = "comment.deleted"

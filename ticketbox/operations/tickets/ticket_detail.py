@@ -109,9 +109,10 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
     """A ticket with its newest capture, links, attachments and watchers, and comments and history if included.
 
     `captures` are the newest 50, newest first, `questions` those that wait for an answer, `git_links` up to 50 pull
-    requests, branches and commits.
+    requests, branches and commits. `occurrences` is how often the bug was seen, as `add_occurrence` counts it.
     """
 
+    occurrences: int
     capture: CaptureDetail | None
     captures: list[CaptureSummary]
     links: list[TicketLink]
@@ -148,6 +149,7 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     fields["capture"] = None if ticket.capture is None else _load_capture(tx, actor, key, args)
     return TicketDetail(
         **fields,
+        occurrences=has.occurrences,
         captures=[] if ticket.capture is None else captures.list_summaries(tx, key, MAX_LISTED),
         questions=_list_open_questions(tx, key, ticket.claim),
         links=links.list_links(tx, actor.viewer, key) if has.links else [],

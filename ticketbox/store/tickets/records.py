@@ -139,23 +139,25 @@ def list_tickets_by_keys(tx: Read, viewer: Viewer, keys: list[int]) -> list[Tick
 
 
 class RelatedRows(NamedTuple):
-    """Whether a ticket has links, attachments, and links to repositories: most tickets have none."""
+    """Whether a ticket has attachments and links of both kinds, which most don't, and how often its bug was seen."""
 
     links: int
     attachments: int
     git_links: int
+    occurrences: int
 
 
 SELECT_RELATED_ROWS = """
 SELECT EXISTS (SELECT 1 FROM ticket_link WHERE ticket_id = :ticket)
     OR EXISTS (SELECT 1 FROM ticket_link WHERE other_id = :ticket),
   EXISTS (SELECT 1 FROM asset WHERE ticket_id = :ticket AND kind = 'attachment'),
-  EXISTS (SELECT 1 FROM git_link WHERE ticket_id = :ticket)
+  EXISTS (SELECT 1 FROM git_link WHERE ticket_id = :ticket),
+  (SELECT occurrences FROM ticket WHERE id = :ticket)
 """
 
 
 def find_related_rows(tx: Read, ticket: int) -> RelatedRows:
-    """Find out which lists of a ticket aren't empty, in one query."""
+    """Find out which lists of a ticket aren't empty, and its occurrences, in one query."""
     row = tx.fetch_one(SELECT_RELATED_ROWS, {"ticket": ticket})
     assert row is not None
     return RelatedRows._make(row)

@@ -146,6 +146,16 @@ def mark_updated(tx: Write, key: int, byline: int) -> None:
     tx.execute(INCREMENT_VERSION, (tx.now, byline, key))
 
 
+COUNT_OCCURRENCE = "UPDATE ticket SET occurrences = occurrences + 1 WHERE id = ? RETURNING occurrences"
+
+
+def count_occurrence(tx: Write, key: int) -> int:
+    """Count an occurrence of a ticket's bug; return how many there are."""
+    row = tx.fetch_one(COUNT_OCCURRENCE, (key,))
+    assert row is not None
+    return row[0]
+
+
 ARCHIVE_TICKET = """
 UPDATE ticket SET status = 'archived', archived_at = ?, archived_by = ? WHERE id = ?
 """

@@ -26,6 +26,7 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'ticket.git_changed': 'changed a branch or pull request',
   'ticket.git_held': 'landed a fix that waits for a gate',
   'ticket.work_stale': 'didn’t renew a claim',
+  'ticket.occurred': 'saw a bug again',
   'comment.created': 'commented',
   'comment.updated': 'edited a comment',
   'comment.deleted': 'deleted a comment',

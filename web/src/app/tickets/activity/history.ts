@@ -78,6 +78,8 @@ export function describeEvent(event: Event, columnName: (id: string) => string |
       return 'deleted an attached file';
     case 'annotations.saved':
       return details['redacted'] ? 'redacted an image' : 'annotated an image';
+    case 'ticket.occurred':
+      return `saw it again: ${String(details['occurrences'])} times`;
     case 'verification.added':
       return describeVerification(String(details['verdict']) as Verdict, String(details['commit']));
     default:
