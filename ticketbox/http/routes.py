@@ -31,6 +31,7 @@ from ticketbox.http.pages import (
     signin,
     static,
 )
+from ticketbox.http.reporters import routes as reporters
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 
@@ -48,6 +49,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
         *webapp.build_routes(registry, dispatcher, site.public_url),
         *oauth.build_routes(registry, dispatcher, site),
         *agents.build_routes(site.public_url),
+        *reporters.build_routes(),
         *email.build_routes(registry, dispatcher, site),
         git_hooks.build_route(registry, dispatcher),
         *address.build_routes(registry, dispatcher, site),

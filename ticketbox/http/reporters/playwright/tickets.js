@@ -1,0 +1,96 @@
+/** Tickets of failing tests: one for each fingerprint, counted, and noted when the test passes. */
+import { clip, finishStreams } from './entries.js';
+import { findCommit } from './failures.js';
+
+const MAX_REPLACED = 5; // archived tickets of one fingerprint
+const MAX_OPEN = 100;
+
+/** File a failure, or count it on the ticket that it already has; return a line that says so. */
+export async function fileFailure(client, options, failure) {
+  for (let number = 0; number < MAX_REPLACED; number += 1) {
+    const id = `test-${failure.fingerprint}${number ? `-${number}` : ''}`;
+    const { status, answer } = await client.call('POST', '/captures', buildForm(options, failure, id));
+    if (status === 201) return `${failure.name}: created ${answer.url}`;
+    try {
+      const count = await countFailure(client, options, answer.ticket_id);
+      return `${failure.name}: ${answer.url} (${count} times)`;
+    } catch (error) {
+      if (error.code !== 'ticket_archived') throw error; // an archived ticket is done with: this is a new bug
+    }
+  }
+  return `${failure.name}: its tickets are archived; restore one of them`;
+}
+
+async function countFailure(client, { label }, ticketId) {
+  const { answer } = await client.call('POST', `/tickets/${ticketId}/occurrences`);
+  const ticket = await loadTicket(client, ticketId);
+  if (ticket.resolved || !ticket.labels.includes(label)) {
+    const labels = [...new Set([...ticket.labels, label])];
+    await client.call('PATCH', `/tickets/${ticketId}`, {
+      labels,
+      ...(ticket.resolved ? { resolved: false } : {}),
+    });
+    await client.call('POST', `/tickets/${ticketId}/comments`, {
+      body: `The test fails again${onCommit()}.`,
+    });
+  }
+  return answer.occurrences;
+}
+
+/** Comment on the tickets whose tests passed, and remove their label; return lines that say so. */
+export async function notePasses(client, { project, label }, passed) {
+  if (passed.size === 0) return [];
+  const query = new URLSearchParams({
+    project_id: project,
+    label,
+    resolved: 'false',
+    limit: String(MAX_OPEN),
+  });
+  const { answer } = await client.call('GET', `/tickets?${query}`);
+  const lines = [];
+  for (const { id } of answer.items) {
+    const ticket = await loadTicket(client, id);
+    const name = /^- Test: `(.+)`$/m.exec(ticket.description)?.[1];
+    const isPassed = name !== undefined && [...passed].some((each) => each.replaceAll('`', "'") === name);
+    if (!isPassed) continue;
+    const times = ticket.occurrences === 1 ? 'one failure' : `${ticket.occurrences} failures`;
+    await client.call('POST', `/tickets/${id}/comments`, {
+      body: `The test passes${onCommit()}, after ${times}.`,
+    });
+    await client.call('PATCH', `/tickets/${id}`, { labels: ticket.labels.filter((each) => each !== label) });
+    lines.push(`${name}: passes; commented on ${ticket.url}`);
+  }
+  return lines;
+}
+
+async function loadTicket(client, id) {
+  return (await client.call('GET', `/tickets/${id}?include=`)).answer;
+}
+
+function onCommit() {
+  const commit = findCommit();
+  return commit && ` on ${commit.slice(0, 12)}`;
+}
+
+function buildForm({ project, label, attachTrace }, failure, id) {
+  const { streams, health } = finishStreams(failure);
+  const capture = {
+    id,
+    project_id: project,
+    page: { url: clip(failure.pageUrl, 65_536), title: '' },
+    captured_at: failure.capturedAt,
+    health,
+    environment: failure.environment,
+    title: failure.title,
+    description: failure.description,
+    labels: [label],
+  };
+  const form = new FormData();
+  form.set('capture', new Blob([JSON.stringify(capture)], { type: 'application/json' }));
+  for (const [name, entries] of Object.entries(streams))
+    form.set(name, new Blob([JSON.stringify(entries)]), name);
+  if (failure.screenshot) form.set('screenshot', new Blob([failure.screenshot.data]), 'screenshot');
+  if (failure.trace && attachTrace)
+    form.append('attachments', new Blob([failure.trace.data]), failure.trace.name);
+  return form;
+}
