@@ -211,3 +211,17 @@ test('the document of a frame is listed once, with the page that embeds it', () 
     ['empty', SHOP, null],
   ]);
 });
+
+test('a frame that was redirected is listed once, however late the page noticed it', () => {
+  const frame = entry(2_000, {
+    type: 'document',
+    frame: `${SHOP}frame`,
+    initiator: null,
+    url: `${SHOP}frame`,
+  });
+  const network = [entry(1_500, { type: 'document', url: `${SHOP}moved` }), frame];
+  removeFrameLoads(network);
+  const redirects = [{ status: 302, url: `${SHOP}frame` }];
+  addObserved(network, [createObserved(2_010, { url: `${SHOP}moved`, type: 'sub_frame', redirects })], 0);
+  expect(network.map(({ url, initiator }) => [url, initiator])).toEqual([[`${SHOP}moved`, SHOP]]);
+});

@@ -40,6 +40,12 @@ export function addObserved(network: NetworkEntry[], observed: ObservedRequest[]
     if (!entry) unseen.push(request);
     else {
       addFacts(entry, request);
+      // the page around a frame has it, too, with the address before redirects
+      const load = request.redirects.length > 0 && takeEntry(free, { ...request, redirects: [] });
+      if (load && load.initiator !== null && load.type === 'document') {
+        entry.initiator ??= load.initiator;
+        network.splice(network.indexOf(load), 1);
+      }
       if (request.document !== null && entry.type !== 'document') owners.set(request.document, entry);
     }
   }
