@@ -19,7 +19,17 @@ from ticketbox.edge.edge import Edge
 from ticketbox.edge.site import Site
 from ticketbox.http.metrics import Metrics
 from ticketbox.http.routes import build_routes
-from ticketbox.jobs import backups, client_metadata, command_log, git, housekeeping, search_merge, systemd, webhooks
+from ticketbox.jobs import (
+    backups,
+    client_metadata,
+    command_log,
+    git,
+    housekeeping,
+    search_merge,
+    source_maps,
+    systemd,
+    webhooks,
+)
 from ticketbox.jobs.backups import BackupPlan
 from ticketbox.jobs.email import delivery
 from ticketbox.mcp.endpoint import Endpoint
@@ -106,6 +116,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             asyncio.create_task(webhooks.run(services, stopping, settings.max_deliveries)),
             asyncio.create_task(git.run(services, stopping)),
             asyncio.create_task(delivery.run(services, settings.relay, stopping)),
+            asyncio.create_task(source_maps.run(services, stopping)),
             asyncio.create_task(systemd.run(services, stopping)),
             asyncio.create_task(client_metadata.run(services, stopping)),
             asyncio.create_task(appliance.mcp.run(stopping)),

@@ -21,6 +21,7 @@ from ticketbox.domain.captures.images import annotations, processing
 from ticketbox.domain.captures.images.formats import raster
 from ticketbox.domain.captures.redaction.rules import RULES
 from ticketbox.domain.captures.replay import replay
+from ticketbox.domain.captures.source_maps import source_map
 from ticketbox.domain.core import ceilings, limits
 from ticketbox.domain.core.clock import DAY, MINUTE
 from ticketbox.domain.core.ids import Prefix
@@ -32,7 +33,7 @@ from ticketbox.http import git_hooks as delivery_route
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
 from ticketbox.operations.accounts import confirmation, profile, provider_sign_in, sessions
-from ticketbox.operations.captures import assets, preparation
+from ticketbox.operations.captures import assets, preparation, source_maps
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
 from ticketbox.operations.core import listeners, waiting
@@ -160,6 +161,8 @@ def test_limits_page_matches_the_code() -> None:
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",
         "attachments in one capture": f"{preparation.MAX_ATTACHMENTS}",
         "attachments of a ticket": f"{assets.MAX_ATTACHMENTS_PER_TICKET}",
+        "source map": f"{source_map.MAX_BYTES // MIB} MB",
+        "source maps of a project": f"{source_maps.MAX_MAPS:,}",
         "annotations on an image": f"{annotations.MAX_ANNOTATIONS}",
         "points of all pen lines on an image": f"{annotations.MAX_POINTS:,}",
     }

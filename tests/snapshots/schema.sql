@@ -467,6 +467,19 @@ CREATE TABLE sign_in_link (
   expires_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE source_map (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  project_id INTEGER NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  release TEXT NOT NULL,
+  name TEXT NOT NULL,
+  file TEXT NOT NULL,
+  debug_id TEXT,
+  blob_id INTEGER NOT NULL REFERENCES blob (id),
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
+) STRICT;
+
 CREATE TABLE sqlite_sequence(name,seq);
 
 CREATE TABLE ticket (
@@ -535,6 +548,11 @@ CREATE TABLE ticket_watcher (
   user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
   PRIMARY KEY (ticket_id, user_id)
 ) STRICT, WITHOUT ROWID;
+
+CREATE TABLE unresolved_capture (
+  capture_id INTEGER PRIMARY KEY REFERENCES capture (id) ON DELETE CASCADE,
+  due_at INTEGER NOT NULL
+) STRICT;
 
 CREATE TABLE user (
   id INTEGER PRIMARY KEY,
@@ -682,6 +700,13 @@ CREATE TRIGGER capture_storage_added AFTER INSERT ON capture BEGIN
   WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
 END;
 
+CREATE TRIGGER capture_storage_changed AFTER UPDATE OF console, errors ON capture BEGIN
+  UPDATE company_storage SET bytes = bytes
+    + (SELECT sum(length(data)) FROM blob WHERE id IN (new.console, new.network, new.errors, new.actions, new.replay))
+    - (SELECT sum(length(data)) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions, old.replay))
+  WHERE company_id = (SELECT p.company_id FROM ticket t JOIN project p ON p.id = t.project_id WHERE t.id = new.ticket_id);
+END;
+
 CREATE TRIGGER capture_storage_removed AFTER DELETE ON capture BEGIN
   UPDATE company_storage SET bytes = bytes - (
     SELECT sum(length(data)) FROM blob WHERE id IN (old.console, old.network, old.errors, old.actions, old.replay))
@@ -812,6 +837,12 @@ CREATE INDEX preview_of_blob ON preview (blob_id);
 
 CREATE INDEX project_of_company ON project (company_id, id);
 
+CREATE TRIGGER project_source_maps_removed BEFORE DELETE ON project BEGIN
+  UPDATE company_storage SET bytes = bytes - (
+    SELECT ifnull(sum(length(b.data)), 0) FROM source_map s JOIN blob b ON b.id = s.blob_id WHERE s.project_id = old.id)
+  WHERE company_id = old.company_id;
+END;
+
 CREATE TRIGGER project_storage_removed BEFORE DELETE ON project BEGIN
   UPDATE company_storage SET bytes = bytes - (
     SELECT ifnull(sum(length(b.data)), 0)
@@ -934,6 +965,28 @@ CREATE INDEX security_event_of_user ON security_event (user_id, outcome, id);
 
 CREATE INDEX sign_in_link_of_user ON sign_in_link (user_id);
 
+CREATE INDEX source_map_by_debug_id ON source_map (project_id, debug_id, id) WHERE debug_id IS NOT NULL;
+
+CREATE INDEX source_map_by_file ON source_map (project_id, file, id);
+
+CREATE INDEX source_map_by_time ON source_map (project_id, id);
+
+CREATE INDEX source_map_of_blob ON source_map (blob_id);
+
+CREATE INDEX source_map_of_byline ON source_map (created_by);
+
+CREATE UNIQUE INDEX source_map_of_project ON source_map (project_id, release, name);
+
+CREATE TRIGGER source_map_storage_added AFTER INSERT ON source_map BEGIN
+  UPDATE company_storage SET bytes = bytes + (SELECT length(data) FROM blob WHERE id = new.blob_id)
+  WHERE company_id = (SELECT company_id FROM project WHERE id = new.project_id);
+END;
+
+CREATE TRIGGER source_map_storage_removed AFTER DELETE ON source_map BEGIN
+  UPDATE company_storage SET bytes = bytes - (SELECT length(data) FROM blob WHERE id = old.blob_id)
+  WHERE company_id = (SELECT company_id FROM project WHERE id = old.project_id);
+END;
+
 CREATE INDEX ticket_by_creation ON ticket (project_id, status, id);
 
 CREATE UNIQUE INDEX ticket_by_number ON ticket (project_id, number);
@@ -959,6 +1012,8 @@ CREATE INDEX ticket_link_of_other ON ticket_link (other_id, kind);
 CREATE INDEX ticket_of_capture ON ticket (capture_id) WHERE capture_id IS NOT NULL;
 
 CREATE INDEX ticket_ready ON ticket (column_id, priority DESC, position) WHERE status = 'active' AND resolved = 0;
+
+CREATE INDEX unresolved_capture_due ON unresolved_capture (due_at);
 
 CREATE INDEX verification_of_capture ON verification (capture_id) WHERE capture_id IS NOT NULL;
 

@@ -22,6 +22,7 @@ import httpx
 from tests.support.oauth_app import connect_app
 from tests.support.pictures import png
 from tests.support.server import PASSWORD, Box, Person, World, ok
+from tests.support.source_maps import build_source_map
 from ticketbox.domain.core.scopes import Role
 from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
@@ -97,6 +98,13 @@ def create_spare_label(world: World) -> str:
     """A label that nobody needs."""
     path = f"/companies/{world.company}/labels"
     return ok(world.owner.web.post(path, json={"name": f"spare {next(_numbers)}"}))["id"]
+
+
+def create_spare_source_map(world: World, project: str | None = None) -> str:
+    """A source map that nobody needs."""
+    path = f"/projects/{project or world.project}/source-maps"
+    name = f"spare-{next(_numbers)}.js.map"
+    return ok(world.api.post(path, files={"file": (name, build_source_map())}))["id"]
 
 
 def create_spare_session(world: World) -> str:
@@ -226,6 +234,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "delivery": insert_delivery(world),
         "question": question["id"],
         "work_session": question["session_id"],
+        "source_map": create_spare_source_map(world, project),
         "label": create_spare_label(world),
     }
 
@@ -305,6 +314,7 @@ NEVER = {
     "question": "qst_000000000000",
     "work_session": "wrk_000000000000",
     "label": "lbl_000000000000",
+    "source_map": "map_000000000000",
 }
 
 
@@ -407,6 +417,11 @@ CASES: dict[str, Case] = {
     "get_errors": Case(_capture),
     "get_actions": Case(_capture),
     "get_timeline": Case(_capture),
+    "upload_source_map": Case(
+        lambda w: {"project_id": w.project, "release": "1.0", "file": ("a.js.map", build_source_map())}, Role.MEMBER
+    ),
+    "list_source_maps": Case(lambda w: {"project_id": w.project}),
+    "delete_source_map": Case(lambda w: {"source_map_id": create_spare_source_map(w)}, Role.MEMBER),
     "get_network_request": Case(lambda w: {**_capture(w), "entry": "r1"}),
     "get_error": Case(lambda w: {**_capture(w), "entry": 2}),
     "get_har": Case(_capture),

@@ -17,6 +17,7 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "ticket": "ticketbox.cli.client.groups:ticket",
         "capture": "ticketbox.cli.client.groups:capture",
         "label": "ticketbox.cli.client.groups:label",
+        "sourcemaps": "ticketbox.cli.client.groups:sourcemaps",
         "verify": "ticketbox.cli.client.verify.command:verify",
         "login": "ticketbox.cli.client.login:login",
         "logout": "ticketbox.cli.client.login:logout",

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
-from typing import Any, cast
+from typing import Annotated, Any, cast, get_origin
 
 import msgspec
 from multipart import (  # pyright: ignore[reportMissingTypeStubs]
@@ -82,6 +82,9 @@ class _Reader:
 
     def __init__(self, operation: Operation) -> None:
         in_path = {name for route in operation.routes for name in route.parameters}
+        self._texts = {
+            field.encode_name for field in msgspec.structs.fields(operation.arguments) if _is_text(field.type)
+        }
         self._accepted = set(operation.arguments.__struct_fields__) - in_path - {"idempotency_key"}
         self._arguments: dict[str, Any] = {}
         self._segment: MultipartSegment | None = None
@@ -119,12 +122,25 @@ class _Reader:
             self._arguments.setdefault("attachments", []).append(_build_file(segment, data))
         elif self._name == "file":
             self._arguments["file"] = _build_file(segment, data)
+        elif self._name in self._texts:
+            self._arguments[self._name] = _decode_text(self._name, data)
         else:
             self._arguments[self._name] = data
 
     def get_arguments(self) -> dict[str, Any]:
         """Return the collected arguments."""
         return self._arguments
+
+
+def _is_text(kind: Any) -> bool:
+    return (kind.__origin__ if get_origin(kind) is Annotated else kind) is str
+
+
+def _decode_text(name: str, data: bytes) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise InvalidField(name, "not UTF-8") from None
 
 
 def _build_file(segment: MultipartSegment, data: bytes) -> dict[str, Any]:

@@ -26,6 +26,7 @@ from ticketbox.operations.captures import (
     replays,
     reproduction,
     screenshots,
+    source_maps,
     streams,
     timeline,
 )
@@ -96,6 +97,7 @@ MODULES = (
     assets,
     screenshots,
     annotations,
+    source_maps,
     capture_deletion,
     events,
     tokens,

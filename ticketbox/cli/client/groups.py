@@ -66,3 +66,19 @@ def label() -> None:
     Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. The exit
     statuses are those of `ticketbox ticket`.
     """
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "upload": "ticketbox.cli.client.source_maps:upload",
+        "list": "ticketbox.cli.client.source_maps:list_",
+        "delete": "ticketbox.cli.client.source_maps:delete",
+    },
+)
+def sourcemaps() -> None:
+    """Upload, list and delete the source maps of a project.
+
+    Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. The exit
+    statuses are those of `ticketbox ticket`.
+    """

@@ -24,6 +24,7 @@ from ticketbox.domain.captures.fields import (
     Text,
     Time,
 )
+from ticketbox.domain.captures.source_maps.frames import Frame
 
 
 class Stream(StrEnum):
@@ -105,6 +106,9 @@ class ConsoleEntry(Struct, forbid_unknown_fields=True):
         Meta(max_length=100, description="The arguments as text.", examples=[["cart total", "12.50"]]),
     ]
     stack: Annotated[Text | None, Meta(description="The call's stack, where one was taken.")] = None
+    frames: Annotated[
+        list[Frame], Meta(max_length=200, description="The stack taken apart, if it is in the author's files.")
+    ] = field(default_factory=list[Frame])
     source: Annotated[
         Address | None,
         Meta(description="File, line and column.", examples=["https://shop.example/app.js:10:4"]),
@@ -166,15 +170,6 @@ class NetworkEntry(Struct, forbid_unknown_fields=True):
     ] = field(default_factory=list[Redirect])
     frame: FrameAddress = None
     document: DocumentIndex = 0
-
-
-class Frame(Struct, forbid_unknown_fields=True):
-    """One line of a stack."""
-
-    url: Address
-    function: Line | None = None
-    line: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
-    column: Annotated[int, Meta(ge=0, le=2**53 - 1)] | None = None
 
 
 class ErrorEntry(Struct, forbid_unknown_fields=True):
@@ -261,6 +256,9 @@ class Environment(Struct, forbid_unknown_fields=True):
     dpr: Annotated[Annotated[float, Meta(gt=0, le=100)] | None, Meta(description="Device pixels per CSS pixel.")] = None
     language: Annotated[Line | None, Meta(examples=["en-GB"])] = None
     timezone: Annotated[Line | None, Meta(examples=["Europe/Berlin"])] = None
+    release: Annotated[
+        Line | None, Meta(description="The release that the page declares.", examples=["shop@1.4.2"])
+    ] = None
 
 
 class Redaction(Struct, forbid_unknown_fields=True):

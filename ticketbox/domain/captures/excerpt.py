@@ -16,6 +16,7 @@ from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, N
 from ticketbox.domain.captures.filters import AROUND_MS
 from ticketbox.domain.captures.lines import format_line
 from ticketbox.domain.captures.overview import ErrorGroup, FailedRequest, group_errors, group_failed_requests
+from ticketbox.domain.captures.source_maps.stacks import write_original_stack
 from ticketbox.domain.captures.steps import Step, build_steps
 from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.core.tokens import estimate_tokens
@@ -220,6 +221,8 @@ def _shorten_entry(entry: Any, longest: int, *, bare: bool) -> Any:
                 changes["redirects"] = [replace(each, url=_clip(each.url, longest)) for each in entry.redirects[-3:]]
             return replace(entry, **changes) if changes else entry
         case _:
+            if original := write_original_stack(entry.stack, entry.frames):
+                entry = replace(entry, stack=original)
             changes = _clip_fields(entry, longest, "message", "stack", "source", "name")
             frames = [
                 replace(frame, **_clip_fields(frame, longest, "url", "function"))

@@ -11,8 +11,10 @@ from collections.abc import Iterable
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import UNSET
 
 from ticketbox.domain.captures.capture import ErrorEntry
+from ticketbox.domain.captures.source_maps.frames import Frame
 from ticketbox.domain.tickets.records import FrequentError, Likeness
 
 MAX_ERRORS = 20
@@ -43,7 +45,7 @@ def fingerprint_errors(entries: Iterable[ErrorEntry]) -> list[Fingerprint]:
     fingerprints: dict[tuple[Likeness, int], Fingerprint] = {}
     for entry in entries:
         message = fingerprint_message(_format_error(entry))
-        frames = [_normalize_frame(frame.url, frame.function) for frame in entry.frames[:FRAMES]] or [
+        frames = [_identify_frame(frame) for frame in entry.frames[:FRAMES]] or [
             _normalize_frame(entry.source or "", None)
         ]
         if message is None:
@@ -100,6 +102,12 @@ def _normalize_text(text: str) -> str:
     text = text.removeprefix("Uncaught ").removeprefix("(in promise) ")
     text = _CHANGING.sub("#", _ADDRESS.sub("@", text[: 4 * _MAX_MESSAGE]))
     return " ".join(text.split())[:_MAX_MESSAGE]
+
+
+def _identify_frame(frame: Frame) -> str:
+    """Return a frame's file and function: the author's, so that a new bundle doesn't make a new bug."""
+    original = frame.original
+    return _normalize_frame(frame.url, frame.function) if original is UNSET else f"{original.function}@{original.file}"
 
 
 def _normalize_frame(url: str, function: str | None) -> str:

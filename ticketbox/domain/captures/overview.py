@@ -8,6 +8,7 @@ from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
 import msgspec
+from msgspec import UNSET
 
 from ticketbox.domain.captures.capture import ErrorEntry, ErrorKind, NetworkEntry
 from ticketbox.domain.captures.fingerprints import fingerprint_errors
@@ -108,6 +109,8 @@ def find_place(entry: ErrorEntry) -> str | None:
     if not entry.frames:
         return None if entry.source is None else shorten_file(entry.source)
     frame = entry.frames[0]
+    if (original := frame.original) is not UNSET:
+        return f"{original.place} in {original.function}" if original.function else original.place
     numbers = "".join(f":{number}" for number in (frame.line, frame.column) if number is not None)
     place = shorten_file(frame.url) + numbers
     return f"{place} in {frame.function}" if frame.function else place

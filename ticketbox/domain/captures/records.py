@@ -32,6 +32,19 @@ class Asset(msgspec.Struct, frozen=True):
     created: By
 
 
+class SourceMapRecord(msgspec.Struct, frozen=True):
+    """A source map of a project, without its content: `name` is the path of its script."""
+
+    id: str
+    project_id: str
+    release: str
+    name: str
+    debug_id: str | None
+    bytes: int
+    sha256: str
+    created: By
+
+
 class ListedCapture(CaptureSummary, frozen=True):
     """A capture as the captures of its ticket are listed."""
 

@@ -43,6 +43,7 @@ class Prefix(StrEnum):
     SECURITY_EVENT = "sec_"
     LABEL = "lbl_"
     GIT_HOOK = "git_"
+    SOURCE_MAP = "map_"
 
 
 def generate_id(prefix: Prefix) -> str:

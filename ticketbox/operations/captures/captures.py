@@ -21,7 +21,7 @@ from ticketbox.operations.core.registry import Body, Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_change, record_ticket_event
 from ticketbox.operations.tickets.tickets import insert_ticket, resolve_target
-from ticketbox.store.captures import assets, captures
+from ticketbox.store.captures import assets, captures, source_maps
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Read, Write
@@ -91,6 +91,8 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
         main_error=prepared.main_error,
     )
     captures.set_newest_capture(tx, row.key, key, summary)
+    if prepared.counts.errors or prepared.counts.console:
+        source_maps.queue_capture(tx, row.project, key)
     details = {"capture_id": prepared.capture.public_id, "attachments": len(prepared.attachments)}
     if args.capture.ticket_id is None:
         record_ticket_event(tx, actor, row, "capture.attached", **details)

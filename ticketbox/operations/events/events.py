@@ -88,6 +88,8 @@ class EventType(StrEnum):
     GIT_HOOK_CREATED = "git_hook.created"
     GIT_HOOK_CHANGED = "git_hook.changed"
     GIT_HOOK_REMOVED = "git_hook.removed"
+    SOURCE_MAP_ADDED = "source_map.added"
+    SOURCE_MAP_DELETED = "source_map.deleted"
     WEBHOOK_CREATED = "webhook.created"
     WEBHOOK_CHANGED = "webhook.changed"
     WEBHOOK_REMOVED = "webhook.removed"

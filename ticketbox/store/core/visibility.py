@@ -62,6 +62,9 @@ _SELECT_BY_NOUN = {
         SELECT w.id, v.id, v.company, v.role, v.within
         FROM work_session w JOIN ticket t ON t.id = w.ticket_id JOIN visible_project v ON v.id = t.project_id
         WHERE w.public_id = :id""",
+    "source map": """
+        SELECT s.id, v.id, v.company, v.role, v.within
+        FROM source_map s JOIN visible_project v ON v.id = s.project_id WHERE s.public_id = :id""",
     "asset": """
         SELECT a.id, v.id, v.company, v.role, v.within
         FROM asset a JOIN ticket t ON t.id = a.ticket_id JOIN visible_project v ON v.id = t.project_id

@@ -44,6 +44,7 @@ TABLES: dict[str, str] = {
     "comment": f"ticket_id IN {_TICKETS}",
     "capture": f"ticket_id IN {_TICKETS}",
     "asset": f"ticket_id IN {_TICKETS}",
+    "source_map": f"project_id IN {_PROJECTS}",
     "annotation": f"asset_id IN (SELECT id FROM asset WHERE ticket_id IN {_TICKETS})",
     "verification": f"ticket_id IN {_TICKETS}",
     "git_link": f"ticket_id IN {_TICKETS}",
@@ -62,6 +63,7 @@ EXCLUDED_TABLES = {
     "project_mute": "personal", "security_event": "personal", "device": "secret",
     "address_change": "secret", "identity": "personal", "provider_role": "personal", "provider_request": "secret",
     "sign_in_link": "secret",
+    "unresolved_capture": "temporary",
 }  # fmt: skip
 _REFERENCED_TABLES = ("byline", "user", "blob")
 _EXPORTED_COLUMNS = {

@@ -6,6 +6,8 @@ are counted; what is already `[redacted]` stays.
 
 from collections.abc import Callable, Sequence
 
+from msgspec import UNSET
+
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, Environment, ErrorEntry, NetworkEntry, Page, Redaction
 from ticketbox.domain.captures.fields import BODY, LINE, TEXT, URL
@@ -14,6 +16,7 @@ from ticketbox.domain.captures.redaction.rules import RULES
 from ticketbox.domain.captures.redaction.secret_names import is_harmless_header
 from ticketbox.domain.captures.redaction.secret_scanner import SecretScanner
 from ticketbox.domain.captures.redaction.secret_values import REDACTED
+from ticketbox.domain.captures.source_maps.frames import Frame, OriginalFrame
 
 HEADER_VALUE = 16_384
 
@@ -83,6 +86,7 @@ class Redactor:
         environment.os = self._redact_optional(environment.os, LINE)
         environment.language = self._redact_optional(environment.language, LINE)
         environment.timezone = self._redact_optional(environment.timezone, LINE)
+        environment.release = self._redact_optional(environment.release, LINE)
 
     def redact_console(self, entries: Sequence[ConsoleEntry]) -> None:
         """Redact console lines."""
@@ -91,6 +95,7 @@ class Redactor:
             entry.stack = self._redact_optional(entry.stack, TEXT)
             entry.source = self._redact_optional(entry.source, URL)
             entry.frame = self._redact_optional(entry.frame, URL)
+            self._redact_frames(entry.frames)
 
     def redact_network(self, entries: Sequence[NetworkEntry]) -> None:
         """Redact requests and responses."""
@@ -119,9 +124,7 @@ class Redactor:
             entry.source = self._redact_optional(entry.source, URL)
             entry.fingerprint = self.redact_text(entry.fingerprint, 128)
             entry.frame = self._redact_optional(entry.frame, URL)
-            for frame in entry.frames:
-                frame.url = self.redact_url(frame.url)
-                frame.function = self._redact_optional(frame.function, LINE)
+            self._redact_frames(entry.frames)
 
     def redact_actions(self, entries: Sequence[ActionEntry]) -> None:
         """Redact what a person did: the names and texts of elements, their locators, and addresses."""
@@ -134,6 +137,21 @@ class Redactor:
                 target.test_id = self._redact_optional(target.test_id, LINE)
                 target.text = self._redact_optional(target.text, LINE)
                 target.selectors = [self.redact_text(each, LINE) for each in target.selectors]
+
+    def _redact_frames(self, frames: Sequence[Frame]) -> None:
+        for frame in frames:
+            frame.url = self.redact_url(frame.url)
+            frame.function = self._redact_optional(frame.function, LINE)
+            if frame.debug_id is not UNSET:
+                frame.debug_id = self.redact_text(frame.debug_id, 64)
+            if (original := frame.original) is not UNSET:
+                frame.original = OriginalFrame(
+                    file=self.redact_text(original.file, LINE),
+                    line=original.line,
+                    column=original.column,
+                    function=self._redact_optional(original.function, LINE),
+                    context=[self.redact_text(line, LINE) for line in original.context],
+                )
 
     def _redact_arguments(self, arguments: list[str]) -> list[str]:
         """Redact what a console call printed: `console.log("token", value)` names its secret in another argument."""

@@ -60,6 +60,8 @@ export const EVENT_LABELS: Record<EventType, string> = {
   'git_hook.created': 'created a git hook',
   'git_hook.changed': 'updated a git hook',
   'git_hook.removed': 'deleted a git hook',
+  'source_map.added': 'added a source map',
+  'source_map.deleted': 'deleted a source map',
   'webhook.created': 'created a webhook',
   'webhook.changed': 'updated a webhook',
   'webhook.removed': 'deleted a webhook',

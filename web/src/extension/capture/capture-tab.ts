@@ -105,6 +105,7 @@ function describeUnreadableTab(tab: chrome.tabs.Tab): Pick<FrameReport, 'page' |
       dpr: null,
       language: navigator.language,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      release: null,
     },
   };
 }

@@ -54,6 +54,7 @@ globalThis.readTicketboxFrame = () => {
       dpr: devicePixelRatio > 0 ? devicePixelRatio : null,
       language,
       timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
+      release: document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content.slice(0, 200) || null,
     },
     childFrames: window.length,
   };

@@ -1,0 +1,105 @@
+"""Stacks of minified bundles, resolved with the maps that Vite, webpack and esbuild write.
+
+A small app throws in functions of all kinds (tests/support/bundled_app). Node runs it from its sources, which shows
+where each frame is, and from each bundle.
+"""
+
+import json
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.agents.packages import install_or_skip
+from tests.support import npm
+from ticketbox.domain.captures.source_maps.frames import Frame
+from ticketbox.domain.captures.source_maps.resolution import identify_script, resolve_frames
+from ticketbox.domain.captures.source_maps.source_map import SourceMap
+from ticketbox.domain.captures.source_maps.stacks import parse_stack
+
+APP = Path(__file__).parents[1] / "support" / "bundled_app" / "src"
+PACKAGES = ("esbuild@0.28.2", "vite@8.3.8", "webpack@5.112.2")
+SHARE = 0.99
+
+BUILDS = {
+    "esbuild": """
+import { build } from 'esbuild';
+await build({ entryPoints: ['src/main.js'], bundle: true, minify: true, sourcemap: true, format: 'esm',
+  outfile: 'out/main.mjs' });
+""",
+    "vite": """
+import { build } from 'vite';
+const lib = { entry: 'src/main.js', formats: ['es'], fileName: () => 'main.mjs' };
+await build({ configFile: false, logLevel: 'error',
+  build: { sourcemap: true, minify: true, outDir: 'out', target: 'es2022', lib } });
+""",
+    "webpack": """
+import webpack from 'webpack';
+const compiler = webpack({ mode: 'production', devtool: 'source-map', entry: './src/main.js', target: 'node20',
+  experiments: { outputModule: true },
+  output: { path: process.cwd() + '/out', filename: 'main.mjs', module: true } });
+await new Promise((resolve, reject) => compiler.run((error, stats) =>
+  error || stats.hasErrors() ? reject(error ?? new Error(stats.toString())) : compiler.close(resolve)));
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def modules() -> Path:
+    return install_or_skip("the bundlers", lambda: npm.install_once(*PACKAGES))
+
+
+def run(script: Path) -> str:
+    done = npm.node(script, home=script.parent)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def name(function: str | None) -> str | None:
+    """What a person calls a function: without its class, `async` and `get`."""
+    if function is None or "<anonymous>" in function or function.startswith("new "):
+        return None if function is None or "<anonymous>" in function else function
+    return function.removeprefix("async ").removeprefix("get ").rpartition(".")[2].lstrip("#")
+
+
+def read_stacks(output: str, part: str) -> dict[str, list[Frame]]:
+    return {
+        case: [frame for frame in parse_stack(stack) if part in frame.url] for case, stack in json.loads(output).items()
+    }
+
+
+def build_app(bundler: str, modules: Path, folder: Path) -> Path:
+    """Bundle the app; its folder."""
+    shutil.copytree(APP, folder / "src")
+    (folder / "package.json").write_text('{"name": "shop", "type": "module"}')
+    (folder / "node_modules").symlink_to(modules)
+    (folder / "build.mjs").write_text(BUILDS[bundler])
+    run(folder / "build.mjs")
+    return folder
+
+
+@pytest.mark.long
+def test_frames_of_minified_bundles_are_resolved(modules: Path, tmp_path: Path) -> None:
+    """Frames of the bundlers' runtimes aren't counted, and functions that a minifier inlined have none."""
+    total = 0
+    wrong: list[object] = []
+    for bundler in BUILDS:
+        folder = build_app(bundler, modules, tmp_path / bundler)
+        bundle = folder / "out" / "main.mjs"
+        found = SourceMap(bundle.with_name("main.mjs.map").read_bytes())
+        expected = read_stacks(run(folder / "src" / "main.js"), "/src/")
+        actual = read_stacks(run(bundle), "/out/main.mjs")
+        assert len(expected) == 12
+        for case, frames in expected.items():
+            resolve_frames(actual[case], {identify_script(frame): found for frame in actual[case]})
+            places = [(frame.url.rpartition("/src/")[2], frame.line, name(frame.function)) for frame in frames]
+            originals = [frame.original for frame in actual[case] if frame.original]
+            resolved = [
+                (each.file.rpartition("src/")[2], each.line, name(each.function))
+                for each in originals
+                if "src/" in each.file
+            ]
+            total += len(resolved)
+            wrong += [(bundler, case, place) for place in resolved if place not in places]
+    assert total >= 180
+    assert len(wrong) <= (1 - SHARE) * total, (total, wrong)

@@ -1,0 +1,146 @@
+"""Source maps of a project: uploaded, listed, deleted, and used to resolve the stacks of captures."""
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.mcp_client import call_tool
+from tests.support.operation_cases import NEVER, build_parts, capture_arguments
+from tests.support.server import World, eventually, expect_error, ok
+from tests.support.source_maps import SOURCE, build_source_map, encode_mappings
+
+APP = "https://shop.example/assets/app.js"
+NEXT = "https://shop.example/assets/next.js"
+STACK = f"TypeError: no cart 7\n    at p ({APP}:1:41)\n    at {APP}:1:21"
+DEBUG_ID = "5f0c1e3a-77c4-4a51-9a58-0f1f3f4f7c11"
+
+
+def upload(world: World, name: str = "assets/app.js.map", data: bytes | None = None, **given: str) -> Any:
+    files = {"file": (name, build_source_map() if data is None else data)}
+    return world.api.post(f"/projects/{world.project}/source-maps", files=files, data={"name": name[:-4], **given})
+
+
+def capture(world: World, stack: str = STACK, release: str | None = None, **error: Any) -> dict[str, Any]:
+    arguments = capture_arguments(world.project, environment={"release": release})
+    entry = {"ts": 1_795_253_399_000, "seq": 2, "stack": stack}
+    failure = {**entry, "kind": "error", "name": "TypeError", "message": "no cart 7", **error}
+    arguments["errors"] = json.dumps([failure]).encode()
+    arguments["console"] = json.dumps([{**entry, "level": "error", "args": ["no cart"]}]).encode()
+    return ok(world.api.post("/captures", files=build_parts(arguments)))
+
+
+def wait_for_frames(world: World, made: dict[str, Any], file: str = "src/cart.js") -> list[dict[str, Any]]:
+    def resolve() -> list[dict[str, Any]]:
+        frames = ok(world.api.get(f"/captures/{made['capture_id']}/errors/2"))["frames"]
+        return frames if frames and frames[0].get("original", {}).get("file") == file else []
+
+    return eventually(resolve)
+
+
+def test_new_capture_is_resolved_for_every_reader(world: World) -> None:
+    ok(upload(world, release="shop@1"))
+    made = capture(world)
+    first, second = wait_for_frames(world, made)
+    assert (first["function"], first["line"], first["column"]) == ("p", 1, 41)
+    assert first["original"] == {
+        "file": "src/cart.js", "line": 6, "column": 9, "function": "parse",
+        "context": [*SOURCE.split("\n")[3:7], ""],
+    }  # fmt: skip
+    assert second["original"]["function"] == "loadCart"
+    (line,) = ok(world.api.get(f"/captures/{made['capture_id']}/console"))["items"]
+    assert [frame["original"]["function"] for frame in line["frames"]] == ["parse", "loadCart"]
+    assert line["frames"][0]["original"]["context"] == []
+
+    token = world.owner.token("read")
+    ticket = call_tool(world, token, "get_ticket", {"ticket_id": made["ticket_id"]})
+    excerpt = json.loads(ticket["content"][0]["text"])["capture"]
+    assert excerpt["error_groups"]["items"] == ["2 TypeError: no cart 7 (src/cart.js:6:9 in parse)"]
+    assert "at parse (src/cart.js:6:9)" in excerpt["errors"]["items"][0]["stack"]
+    error = call_tool(world, token, "get_error", {"capture_id": made["capture_id"], "entry": 2})["structuredContent"]
+    assert error["frames"][0]["original"]["context"][2] == "  throw new TypeError(`no cart ${id}`);"
+
+
+def test_captures_that_are_there_already_are_resolved(world: World) -> None:
+    made = capture(world)
+    assert ok(world.api.get(f"/captures/{made['capture_id']}/errors/2"))["frames"] == []
+    ok(upload(world))
+    assert wait_for_frames(world, made)[0]["original"]["function"] == "parse"
+
+
+def test_another_bundle_of_the_same_source_is_a_similar_bug(world: World) -> None:
+    ok(upload(world))
+    first = capture(world)
+    wait_for_frames(world, first)
+    points = [(5, 5, 8), (9, 1, 9)]
+    ok(upload(world, "assets/next.js.map", build_source_map(mappings=encode_mappings(points))))
+    second = capture(world, f"TypeError: no cart 7\n    at z ({NEXT}:1:6)\n    at {NEXT}:1:10")
+    wait_for_frames(world, second)
+    found = ok(world.api.get(f"/tickets/{second['ticket_id']}/similar"))["items"]
+    assert [(each["id"], each["reasons"][0]["likeness"]) for each in found] == [(first["ticket_id"], "same_error")]
+
+
+@pytest.mark.parametrize(
+    ("uploads", "given", "file"),
+    [
+        ([{"release": "1", "file": "one"}, {"release": "2", "file": "two"}], {"release": "1"}, "one"),
+        ([{"release": "1", "file": "one"}, {"release": "2", "file": "two"}], {"release": "3"}, "two"),
+        ([{"release": "1", "file": "one"}, {"release": "1", "file": "again"}], {"release": "1"}, "again"),
+        (
+            [{"file": "one", "debugId": DEBUG_ID, "name": "other.js"}, {"file": "two"}],
+            {"frames": [{"url": APP, "line": 1, "column": 41, "debug_id": DEBUG_ID.upper()}]},
+            "one",
+        ),
+        ([{"file": "one"}, {"file": "two", "name": "b/app.js"}], {}, "one"),
+    ],
+)
+def test_map_is_chosen_by_debug_id_address_and_release(
+    world: World, uploads: list[dict[str, str]], given: dict[str, Any], file: str
+) -> None:
+    for each in uploads:
+        data = build_source_map(sources=[each["file"]], debugId=each.get("debugId"))
+        fields = {name: each[name] for name in ("release", "name") if name in each}
+        ok(upload(world, data=data, **fields))
+    assert wait_for_frames(world, capture(world, **given), file)[0]["original"]["file"] == file
+
+
+def test_maps_are_listed_without_their_contents_and_deleted(world: World) -> None:
+    path = f"/projects/{world.project}/source-maps"
+    first = ok(upload(world, release="1"))
+    assert first == {**first, "name": "assets/app.js", "release": "1", "debug_id": None}
+    assert "src/cart.js" not in json.dumps(first)
+    again = ok(upload(world, release="1"))
+    other = ok(upload(world, release="2"))
+    assert [each["id"] for each in ok(world.api.get(path))["items"]] == [other["id"], again["id"]]
+    assert ok(world.api.get(path, params={"release": "1"}))["items"] == [again]
+    page = ok(world.api.get(path, params={"limit": 1}))
+    assert ok(world.api.get(path, params={"limit": 1, "cursor": page["next_cursor"]}))["items"] == [again]
+    world.api.delete(f"/source-maps/{other['id']}").raise_for_status()
+    assert ok(world.api.get(path))["items"] == [again]
+    expect_error(world.api.delete(f"/source-maps/{NEVER['source_map']}"), 404, "not_found")
+    expect_error(world.api.get(f"/source-maps/{again['id']}"), 405, "method_not_allowed")
+    types = [each["type"] for each in ok(world.owner.web.get("/events", params={"limit": 100}))["items"]]
+    assert [each for each in types if "map" in each] == ["source_map.added"] * 3 + ["source_map.deleted"]
+
+
+@pytest.mark.parametrize("data", [b"", b"<html>", build_source_map(sections=[]), build_source_map(mappings="A<A")])
+def test_what_is_no_map_is_refused(world: World, data: bytes) -> None:
+    expect_error(upload(world, data=data), 400, "invalid_request")
+    assert ok(world.api.get(f"/projects/{world.project}/source-maps"))["items"] == []
+
+
+def test_damaged_map_leaves_the_stack_as_it_is(world: World) -> None:
+    """Its mappings are decoded when a stack needs them."""
+    ok(upload(world, data=build_source_map(mappings="AAA")))
+    ok(upload(world, "assets/b.js.map"))
+    bad = capture(world)
+    good = capture(world, STACK.replace("app.js", "b.js"))
+    wait_for_frames(world, good)
+    assert ok(world.api.get(f"/captures/{bad['capture_id']}/errors/2"))["frames"] == []
+
+
+def test_reading_needs_only_read_and_writing_needs_more(world: World) -> None:
+    reader = world.box.client(world.owner.token("read"))
+    path = f"/projects/{world.project}/source-maps"
+    ok(reader.get(path))
+    expect_error(reader.post(path, files={"file": ("a.js.map", build_source_map())}), 403, "insufficient_scope")

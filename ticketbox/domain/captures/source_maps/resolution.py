@@ -1,0 +1,127 @@
+"""Resolving the stacks of a capture: each frame in a bundle gets its place in the author's file."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import NamedTuple
+
+from msgspec import UNSET
+
+from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry
+from ticketbox.domain.captures.source_maps.frames import Frame, OriginalFrame
+from ticketbox.domain.captures.source_maps.source_map import SourceMap
+from ticketbox.domain.captures.source_maps.stacks import parse_stack
+
+MAX_CONTEXTS = 5  # frames of an error with context
+MAX_CONTEXT_LINE = 200
+
+_AROUND = 2
+
+
+class Script(NamedTuple):
+    """What a map is matched by: the script's debug id, else its address."""
+
+    debug_id: str | None
+    url: str
+
+
+def list_scripts(console: Iterable[ConsoleEntry], errors: Iterable[ErrorEntry]) -> list[Script]:
+    """List the scripts of the frames that aren't resolved, each once."""
+    found: dict[Script, None] = {}
+    for frames in _list_stacks(console, errors):
+        for frame in frames:
+            if frame.original is UNSET and frame.line is not None:
+                found.setdefault(identify_script(frame))
+    return list(found)
+
+
+def _list_stacks(console: Iterable[ConsoleEntry], errors: Iterable[ErrorEntry]) -> Iterator[list[Frame]]:
+    for entry in console:
+        yield entry.frames or parse_stack(entry.stack or "")
+    for error in errors:
+        yield error.frames or parse_stack(error.stack or "")
+
+
+def identify_script(frame: Frame) -> Script:
+    """Return what the map of a frame's script is matched by."""
+    return Script(frame.debug_id or None, frame.url.partition("?")[0].partition("#")[0])
+
+
+def resolve_entries(
+    console: Sequence[ConsoleEntry],
+    errors: Sequence[ErrorEntry],
+    maps: Mapping[Script, SourceMap],
+    redact: Callable[[str], str],
+) -> int:
+    """Resolve the frames of entries in place; return how many. Texts of the author's files are redacted."""
+    resolved = 0
+    for error in errors:
+        frames = error.frames or parse_stack(error.stack or "")
+        count = resolve_frames(frames, maps, redact, contexts=MAX_CONTEXTS)
+        if count:
+            error.frames = frames
+        resolved += count
+    for entry in console:
+        frames = entry.frames or parse_stack(entry.stack or "")
+        count = resolve_frames(frames, maps, redact, contexts=0)
+        if count:
+            entry.frames = frames
+        resolved += count
+    return resolved
+
+
+def resolve_frames(
+    frames: Sequence[Frame],
+    maps: Mapping[Script, SourceMap],
+    redact: Callable[[str], str] = lambda text: text,
+    *,
+    contexts: int = MAX_CONTEXTS,
+) -> int:
+    """Resolve frames in place; return how many. The first ones get the lines around them as context."""
+    resolved = 0
+    for index, frame in enumerate(frames):
+        found = maps.get(identify_script(frame))
+        if frame.original is not UNSET or found is None or frame.line is None:
+            continue
+        caller = frames[index + 1] if index + 1 < len(frames) else None
+        original = _resolve_frame(frame, caller, found, maps, redact, has_context=resolved < contexts)
+        if original is not None:
+            frame.original = original
+            resolved += 1
+    return resolved
+
+
+def _resolve_frame(
+    frame: Frame,
+    caller: Frame | None,
+    found: SourceMap,
+    maps: Mapping[Script, SourceMap],
+    redact: Callable[[str], str],
+    *,
+    has_context: bool,
+) -> OriginalFrame | None:
+    place = found.find(frame.line or 0, frame.column or 1)
+    if place is None:
+        return None
+    text = found.get_text(place.source)
+    if text is not None:
+        function = text.find_function(place.line, place.column)
+    else:
+        function = _find_called_name(caller, maps) or frame.function
+    context: list[str] = []
+    if text is not None and has_context:
+        context = text.list_context(place.line, _AROUND, MAX_CONTEXT_LINE)
+    return OriginalFrame(
+        file=redact(place.file),
+        line=place.line,
+        column=place.column,
+        function=None if function is None else redact(function)[:MAX_CONTEXT_LINE],
+        context=[redact(line)[:MAX_CONTEXT_LINE] for line in context],
+    )
+
+
+def _find_called_name(caller: Frame | None, maps: Mapping[Script, SourceMap]) -> str | None:
+    """Return the name that the caller called a function by, as its map has it."""
+    if caller is None or caller.line is None:
+        return None
+    found = maps.get(identify_script(caller))
+    place = found.find(caller.line, caller.column or 1) if found else None
+    return place.name if place else None
