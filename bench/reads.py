@@ -21,13 +21,13 @@ from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe_machin
 from bench.seed import SeededFile, seed
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.policy import Via
-from ticketbox.domain.tickets.records import Status
+from ticketbox.domain.tickets.records import Sort, Status
 from ticketbox.store.accounts import actors
 from ticketbox.store.core import bylines
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import assignments, lists, records
-from ticketbox.store.tickets.lists import Sort, TicketFilter
+from ticketbox.store.tickets.lists import TicketFilter
 
 QUERIES = ("get_ticket", "list of 50", "list of 50, all projects", "list of 50, label", "search")
 

@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.app import EVERY, Looks, assert_accessible, assert_fits, use
+from tests.e2e.app import EVERY, PHONE, Looks, assert_accessible, assert_fits, use
 from tests.e2e.browser import Chromium
 from tests.support.server import World, eventually, ok
 
@@ -66,13 +66,13 @@ def test_card_is_moved_by_keyboard_and_escape_cancels(chromium: Chromium, world:
 
     async def carry(page: Page) -> None:
         await page.locator("[data-ticket]", has_text="One").focus()
-        for key in (" ", "ArrowDown", "ArrowRight"):
+        for key in ("m", "ArrowDown", "ArrowRight"):
             await page.keyboard.press(key)
             await page.wait_for_timeout(60)
         await expect_titles(page, "In progress", ["One"])
         await page.keyboard.press("Escape")
         await expect_titles(page, "To do", ["One", "Two", "Three"])
-        for key in (" ", "ArrowDown", " "):
+        for key in ("m", "ArrowDown", " "):
             await page.wait_for_timeout(60)
             await page.keyboard.press(key)
         await expect(page.locator("[aria-live=assertive]")).to_have_text("Dropped in To do.")
@@ -92,7 +92,7 @@ def test_refused_move_is_undone_and_shows_the_error(chromium: Chromium, world: W
         await page.reload()
         await page.locator("[data-ticket]", has_text="One").focus()
         ok(world.owner.web.post(f"/tickets/{gone['id']}/archive"))
-        for key in (" ", "ArrowRight", " "):
+        for key in ("m", "ArrowRight", " "):
             await page.keyboard.press(key)
             await page.wait_for_timeout(60)
         await expect(page.get_by_text("archived", exact=False).first).to_be_visible()
@@ -303,7 +303,11 @@ def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, wo
         await assert_fits(page)
         await page.get_by_role("toolbar").get_by_role("button", name="Archive").click()
         await expect(page.get_by_text("Archived 1 ticket")).to_be_visible()
-        await page.get_by_role("group", name="View").get_by_role("link", name="Archive").click()
+        if looks.size == PHONE:
+            await page.get_by_role("button", name="View and display").click()
+            await page.get_by_role("menuitemcheckbox", name="Archive").click()
+        else:
+            await page.get_by_role("group", name="View").get_by_role("link", name="Archive").click()
         await page.get_by_label("Select Two").check()
         await page.get_by_role("button", name="Restore").click()
         await expect(page.get_by_text("No archived tickets")).to_be_visible()

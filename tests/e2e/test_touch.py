@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.app import LOOKS, use
+from tests.e2e.app import LOOKS, PHONE, use
 from tests.e2e.browser import Chromium
 from tests.e2e.test_board import expect_titles, seed, titles
 from tests.e2e.touch import Touch
@@ -23,11 +23,17 @@ def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
     world.ticket("There", column_id=world.columns[1])
 
     async def drag(page: Page) -> None:
-        box = await page.locator("[data-ticket]", has_text="There").bounding_box()
-        assert box
+        there = page.locator("[data-ticket]", has_text="There")
         async with Touch(page) as touch:
             await touch.long_press(page.locator("[data-ticket]", has_text="Two"))
-            await touch.move(box["x"] + 20, box["y"] + box["height"] - 3)
+            await touch.move(PHONE["width"] - 4, 300)  # the edge scrolls to the next column
+            await page.wait_for_function(
+                "card => card.getBoundingClientRect().x < 200", arg=await there.element_handle()
+            )
+            await touch.move(PHONE["width"] / 2, 300)
+            box = await there.bounding_box()
+            assert box
+            await touch.move(PHONE["width"] / 2, box["y"] + box["height"] - 3)
             await touch.up()
             await expect(page.get_by_role("region", name="In progress").locator("[data-ticket]")).to_have_count(2)
         await expect_titles(page, "In progress", ["There", "Two"])

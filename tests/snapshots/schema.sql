@@ -428,6 +428,18 @@ CREATE TABLE provider_role (
   PRIMARY KEY (user_id, company_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE saved_view (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  project_id INTEGER NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  user_id INTEGER NOT NULL REFERENCES user (id),
+  name TEXT NOT NULL,
+  shared INTEGER NOT NULL CHECK (shared IN (0, 1)),
+  definition TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
+) STRICT;
+
 CREATE VIRTUAL TABLE search USING fts5 (
   ticket, title, branch, description, comments, address, errors, console, scope,
   tokenize = 'unicode61 remove_diacritics 2', prefix = '2 3', columnsize = 0
@@ -508,17 +520,18 @@ CREATE TABLE ticket (
   updated_by INTEGER NOT NULL REFERENCES byline (id),
   archived_at INTEGER,
   archived_by INTEGER REFERENCES byline (id)
-, number INTEGER, due_on TEXT CHECK (due_on GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'), occurrences INTEGER NOT NULL DEFAULT 1 CHECK (occurrences >= 1)) STRICT;
+, number INTEGER, due_on TEXT CHECK (due_on GLOB '[0-9][0-9][0-9][0-9]-[0-9][0-9]-[0-9][0-9]'), occurrences INTEGER NOT NULL DEFAULT 1 CHECK (occurrences >= 1), due_day INTEGER
+  GENERATED ALWAYS AS (ifnull(CAST(replace(due_on, '-', '') AS INTEGER), 100000000)) VIRTUAL) STRICT;
 
 CREATE TABLE ticket_assignee (
   ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE,
-  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER, due_day INTEGER,
   PRIMARY KEY (ticket_id, user_id)
 ) STRICT, WITHOUT ROWID;
 
 CREATE TABLE ticket_label (
   label TEXT NOT NULL COLLATE NOCASE,
-  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER,
+  ticket_id INTEGER NOT NULL REFERENCES ticket (id) ON DELETE CASCADE, project_id INTEGER, status TEXT, updated_at INTEGER, priority INTEGER, due_day INTEGER,
   PRIMARY KEY (label, ticket_id)
 ) STRICT, WITHOUT ROWID;
 
@@ -658,12 +671,15 @@ CREATE TRIGGER asset_storage_removed AFTER DELETE ON asset BEGIN
 END;
 
 CREATE TRIGGER assignee_added AFTER INSERT ON ticket_assignee BEGIN
-  UPDATE ticket_assignee SET (project_id, status, updated_at, priority) =
-    (SELECT t.project_id, t.status, t.updated_at, t.priority FROM ticket t WHERE t.id = new.ticket_id)
+  UPDATE ticket_assignee SET (project_id, status, updated_at, priority, due_day) =
+    (SELECT t.project_id, t.status, t.updated_at, t.priority, t.due_day FROM ticket t WHERE t.id = new.ticket_id)
   WHERE ticket_id = new.ticket_id AND user_id = new.user_id;
 END;
 
 CREATE INDEX assignment_by_creation ON ticket_assignee (user_id, project_id, status, ticket_id)
+  WHERE project_id IS NOT NULL;
+
+CREATE INDEX assignment_by_due_date ON ticket_assignee (user_id, project_id, status, due_day, ticket_id)
   WHERE project_id IS NOT NULL;
 
 CREATE INDEX assignment_by_priority ON ticket_assignee (user_id, project_id, status, priority, ticket_id)
@@ -774,14 +790,17 @@ CREATE INDEX invitation_project_of_project ON invitation_project (project_id);
 CREATE INDEX key_of_project ON project_key (project_id);
 
 CREATE TRIGGER label_added AFTER INSERT ON ticket_label BEGIN
-  UPDATE ticket_label SET (project_id, status, updated_at, priority) =
-    (SELECT t.project_id, t.status, t.updated_at, t.priority FROM ticket t WHERE t.id = new.ticket_id)
+  UPDATE ticket_label SET (project_id, status, updated_at, priority, due_day) =
+    (SELECT t.project_id, t.status, t.updated_at, t.priority, t.due_day FROM ticket t WHERE t.id = new.ticket_id)
   WHERE label = new.label AND ticket_id = new.ticket_id;
 END;
 
 CREATE INDEX label_by_creation ON ticket_label (label, project_id, status, ticket_id) WHERE project_id IS NOT NULL;
 
 CREATE INDEX label_by_creation_in_company ON label (company_id, id);
+
+CREATE INDEX label_by_due_date ON ticket_label (label, project_id, status, due_day, ticket_id)
+  WHERE project_id IS NOT NULL;
 
 CREATE INDEX label_by_priority ON ticket_label (label, project_id, status, priority, ticket_id)
   WHERE project_id IS NOT NULL;
@@ -859,6 +878,8 @@ CREATE INDEX provider_request_by_end ON provider_request (expires_at);
 CREATE INDEX provider_request_of_user ON provider_request (user_id) WHERE user_id IS NOT NULL;
 
 CREATE INDEX provider_role_of_company ON provider_role (company_id);
+
+CREATE INDEX saved_view_by_project ON saved_view (project_id, id);
 
 CREATE TRIGGER search_assignee_added AFTER INSERT ON ticket_assignee BEGIN
   DELETE FROM search WHERE rowid = new.ticket_id;
@@ -989,6 +1010,8 @@ END;
 
 CREATE INDEX ticket_by_creation ON ticket (project_id, status, id);
 
+CREATE INDEX ticket_by_due_date ON ticket (project_id, status, due_day, id);
+
 CREATE UNIQUE INDEX ticket_by_number ON ticket (project_id, number);
 
 CREATE INDEX ticket_by_place ON ticket (column_id, status, position, id);
@@ -997,14 +1020,14 @@ CREATE INDEX ticket_by_priority ON ticket (project_id, status, priority, id);
 
 CREATE INDEX ticket_by_update ON ticket (project_id, status, updated_at, id);
 
-CREATE TRIGGER ticket_changed AFTER UPDATE OF project_id, status, updated_at, priority ON ticket
-WHEN (old.project_id, old.status, old.updated_at, old.priority)
-  IS NOT (new.project_id, new.status, new.updated_at, new.priority)
+CREATE TRIGGER ticket_changed AFTER UPDATE OF project_id, status, updated_at, priority, due_on ON ticket
+WHEN (old.project_id, old.status, old.updated_at, old.priority, old.due_day)
+  IS NOT (new.project_id, new.status, new.updated_at, new.priority, new.due_day)
 BEGIN
   UPDATE ticket_label SET project_id = new.project_id, status = new.status, updated_at = new.updated_at,
-    priority = new.priority WHERE ticket_id = new.id;
+    priority = new.priority, due_day = new.due_day WHERE ticket_id = new.id;
   UPDATE ticket_assignee SET project_id = new.project_id, status = new.status, updated_at = new.updated_at,
-    priority = new.priority WHERE ticket_id = new.id;
+    priority = new.priority, due_day = new.due_day WHERE ticket_id = new.id;
 END;
 
 CREATE INDEX ticket_link_of_other ON ticket_link (other_id, kind);

@@ -107,6 +107,15 @@ def create_spare_source_map(world: World, project: str | None = None) -> str:
     return ok(world.api.post(path, files={"file": (name, build_source_map())}))["id"]
 
 
+def create_spare_view(world: World, project: str | None = None) -> str:
+    """A shared view that nobody needs. Earlier ones are deleted to stay below the limit."""
+    path = f"/projects/{project or world.project}/views"
+    listed = ok(world.owner.web.get("/views", params={"project_id": project or world.project}))["items"]
+    for each in listed[10:]:
+        ok(world.owner.web.delete(f"/views/{each['id']}"))
+    return ok(world.owner.web.post(path, json={"name": "Spare", "shared": True}))["id"]
+
+
 def create_spare_session(world: World) -> str:
     """A second session of the owner's."""
     web = world.box.client()
@@ -236,6 +245,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "work_session": question["session_id"],
         "source_map": create_spare_source_map(world, project),
         "label": create_spare_label(world),
+        "view": create_spare_view(world, project),
     }
 
 
@@ -315,6 +325,7 @@ NEVER = {
     "work_session": "wrk_000000000000",
     "label": "lbl_000000000000",
     "source_map": "map_000000000000",
+    "view": "view_000000000000",
 }
 
 
@@ -501,6 +512,10 @@ CASES: dict[str, Case] = {
     "update_label": Case(lambda w: {"label_id": create_spare_label(w), "color": "red"}, ADMIN),
     "merge_labels": Case(lambda w: {"label_id": create_spare_label(w), "into": create_spare_label(w)}, ADMIN),
     "delete_label": Case(lambda w: {"label_id": create_spare_label(w)}, ADMIN),
+    "list_views": Case(lambda w: {"project_id": w.project}),
+    "create_view": Case(lambda w: {"project_id": w.new_project("For views"), "name": "View"}, MEMBER),
+    "update_view": Case(lambda w: {"view_id": create_spare_view(w), "name": "Renamed"}, ADMIN),
+    "delete_view": Case(lambda w: {"view_id": create_spare_view(w)}, ADMIN),
     "create_column": Case(lambda w: {"project_id": w.new_project("For columns"), "name": "Column"}, ADMIN),
     "update_column": Case(lambda w: {"column_id": w.columns[0], "name": "First"}, ADMIN),
     "delete_column": Case(_create_empty_column, ADMIN),

@@ -18,6 +18,7 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "capture": "ticketbox.cli.client.groups:capture",
         "label": "ticketbox.cli.client.groups:label",
         "sourcemaps": "ticketbox.cli.client.groups:sourcemaps",
+        "view": "ticketbox.cli.client.groups:view",
         "verify": "ticketbox.cli.client.verify.command:verify",
         "login": "ticketbox.cli.client.login:login",
         "logout": "ticketbox.cli.client.login:logout",

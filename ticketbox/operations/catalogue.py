@@ -31,7 +31,7 @@ from ticketbox.operations.captures import (
     timeline,
 )
 from ticketbox.operations.captures import deletion as capture_deletion
-from ticketbox.operations.companies import columns, companies, invitations, labels, members, projects, setup
+from ticketbox.operations.companies import columns, companies, invitations, labels, members, projects, setup, views
 from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, watchers, webhooks
 from ticketbox.operations.git import deliveries as git_deliveries
@@ -69,6 +69,7 @@ MODULES = (
     members,
     invitations,
     labels,
+    views,
     lists,
     tickets,
     archiving,

@@ -108,3 +108,24 @@ def test_filters_on_what_cannot_be_seen_find_nothing_and_say_so(shop: World) -> 
     assert page["items"] == []
     for hidden in (*there.columns[:2], there.owner.id):
         assert hidden in page["note"]
+
+
+@pytest.mark.parametrize("query", [{}, {"label": "shop"}, {"assignee": "me"}])
+def test_list_sorted_by_due_date_ends_with_tickets_without_one(world: World, query: dict[str, str]) -> None:
+    me = [world.owner.id]
+    for title, day in (("later", "2027-01-05"), ("never", None), ("first", "2026-12-24"), ("also later", "2027-01-05")):
+        ticket = world.ticket(title, labels=["shop"], **({"due_on": day} if day else {}))
+        ok(world.api.put(f"/tickets/{ticket['id']}/assignees/{me[0]}"))
+    found: dict[str, list[str]] = {}
+    for sort in ("due", "-due"):
+        given, titles = {**query, "sort": sort, "limit": "1"}, list[str]()
+        while True:
+            page = ok(world.api.get("/tickets", params=given))
+            titles += [each["title"] for each in page["items"]]
+            if page["next_cursor"] is None:
+                break
+            given["cursor"] = page["next_cursor"]
+        found[sort] = titles
+    assert found == {
+        "due": ["first", "later", "also later", "never"], "-due": ["never", "also later", "later", "first"],
+    }  # fmt: skip

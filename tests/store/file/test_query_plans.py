@@ -15,14 +15,14 @@ import msgspec
 import pytest
 
 import ticketbox.store
-from ticketbox.domain.tickets.records import Priority, Status
+from ticketbox.domain.tickets.records import Priority, Sort, Status
 from ticketbox.domain.tickets.search_filters import TextField, TimeField
 from ticketbox.domain.tickets.search_query import TextTerm, TimeTerm
 from ticketbox.store.events import events
 from ticketbox.store.file.connection import connect
 from ticketbox.store.file.migrate import prepare_file
 from ticketbox.store.tickets import lists, search
-from ticketbox.store.tickets.lists import Sort, TicketFilter
+from ticketbox.store.tickets.lists import TicketFilter
 from ticketbox.store.tickets.search import IndexQuery
 from ticketbox.store.work import ready
 
@@ -391,6 +391,7 @@ def test_list_costs_the_same_in_a_database_twenty_times_as_large(
         "created": (300,),
         "updated": (50_000, 0),
         "priority": (2, 300),
+        "due": (100_000_000, 300),
         "position": (300, 0),
     }
     place = None if after is None else places[wanted.sort.removeprefix("-")]

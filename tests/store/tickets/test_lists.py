@@ -12,7 +12,8 @@ from ticketbox.store.file import migrate
 
 COPIES = """
 SELECT l.{who}, t.id FROM {table} l JOIN ticket t ON t.id = l.ticket_id
-WHERE (l.project_id, l.status, l.updated_at, l.priority) IS NOT (t.project_id, t.status, t.updated_at, t.priority)
+WHERE (l.project_id, l.status, l.updated_at, l.priority, l.due_day)
+  IS NOT (t.project_id, t.status, t.updated_at, t.priority, t.due_day)
 """
 
 
@@ -38,6 +39,7 @@ def connection(tmp_path: Path) -> Iterator[sqlite3.Connection]:
         "UPDATE ticket SET project_id = 2 WHERE id < 20",
         "UPDATE ticket SET status = 'archived'",
         "UPDATE ticket SET updated_at = updated_at + id, priority = 4 - priority",
+        "UPDATE ticket SET due_on = '2026-12-24' WHERE id < 20",
         "INSERT INTO ticket_label (label, ticket_id) SELECT 'new', id FROM ticket",
         "INSERT OR REPLACE INTO ticket_assignee (ticket_id, user_id) SELECT id, 1 FROM ticket",
         "INSERT OR IGNORE INTO ticket_assignee (ticket_id, user_id) SELECT id, 1 FROM ticket",

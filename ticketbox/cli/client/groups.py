@@ -1,4 +1,4 @@
-"""`ticketbox ticket`, `label` and `capture`. Their commands load the registry, so each loads when it is called."""
+"""`ticketbox ticket`, `label`, `view` and `capture`. Commands load the registry, so each loads when it is called."""
 
 import click
 
@@ -78,6 +78,22 @@ def label() -> None:
 )
 def sourcemaps() -> None:
     """Upload, list and delete the source maps of a project.
+
+    Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. The exit
+    statuses are those of `ticketbox ticket`.
+    """
+
+
+@click.group(
+    cls=LazyGroup,
+    commands_in={
+        "list": "ticketbox.cli.client.views:list_",
+        "update": "ticketbox.cli.client.views:update",
+        "delete": "ticketbox.cli.client.views:delete",
+    },
+)
+def view() -> None:
+    """List, rename, share and delete saved views of projects.
 
     Uses the API token in SERVICE_API_TOKEN, or the sign-in of `ticketbox login`. The exit
     statuses are those of `ticketbox ticket`.

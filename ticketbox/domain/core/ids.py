@@ -44,6 +44,7 @@ class Prefix(StrEnum):
     LABEL = "lbl_"
     GIT_HOOK = "git_"
     SOURCE_MAP = "map_"
+    VIEW = "view_"
 
 
 def generate_id(prefix: Prefix) -> str:

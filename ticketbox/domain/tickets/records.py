@@ -20,6 +20,20 @@ class Priority(StrEnum):
 PRIORITIES: tuple[Priority, ...] = tuple(Priority)
 
 
+class Sort(StrEnum):
+    """The orders of a list; `-` is descending. `position` needs a column."""
+
+    CREATED = "created"
+    CREATED_DOWN = "-created"
+    UPDATED = "updated"
+    UPDATED_DOWN = "-updated"
+    PRIORITY = "priority"
+    PRIORITY_DOWN = "-priority"
+    DUE = "due"
+    DUE_DOWN = "-due"
+    POSITION = "position"
+
+
 class Status(StrEnum):
     """Whether a ticket is on its board."""
 

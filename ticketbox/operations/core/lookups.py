@@ -52,6 +52,7 @@ WorkSessionId = Annotated[Id, Meta(description="A work session's id.")]
 SessionId = Annotated[Id, Meta(description="A web session's id.")]
 TokenId = Annotated[Id, Meta(description="An API token's id.")]
 GitHookId = Annotated[Id, Meta(description="A git hook's id.")]
+ViewId = Annotated[Id, Meta(description="A saved view's id.")]
 WebhookId = Annotated[Id, Meta(description="A webhook's id.")]
 MemberId = Annotated[Id, Meta(description="A member's user id.")]
 Version = Annotated[

@@ -12,7 +12,7 @@ from ticketbox.domain.core.limits import Budget
 from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.core.scopes import Scope
-from ticketbox.domain.tickets.records import Priority, Status, Ticket
+from ticketbox.domain.tickets.records import Priority, Sort, Status, Ticket
 from ticketbox.operations.core.inputs import Label, normalize_labels
 from ticketbox.operations.core.lookups import ColumnId, CompanyId, ProjectId, Reference
 from ticketbox.operations.core.names import (
@@ -27,7 +27,7 @@ from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.store.core.visibility import find_visible_row
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets import lists
-from ticketbox.store.tickets.lists import Sort, TicketFilter
+from ticketbox.store.tickets.lists import TicketFilter
 
 
 class StatusFilter(StrEnum):

@@ -10,6 +10,7 @@ from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.companies.labels import Label, LabelColor, choose_color
 from ticketbox.domain.core.ids import Prefix, generate_id
+from ticketbox.store.companies import views
 from ticketbox.store.core.updates import update_columns
 from ticketbox.store.file.database import Read, Write
 
@@ -143,4 +144,5 @@ def _replace_name(tx: Write, row: LabelRow, name: str | None) -> int:
     else:
         tx.execute(UPDATE_INDEXED, given)
         tx.execute(UPDATE_AGENT_LABEL, given)
+        views.rename_label(tx, row.company, row.name, name)
     return count

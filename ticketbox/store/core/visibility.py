@@ -43,6 +43,10 @@ _SELECT_BY_NOUN = {
     "column": """
         SELECT c.id, v.id, v.company, v.role, v.within
         FROM board_column c JOIN visible_project v ON v.id = c.project_id WHERE c.public_id = :id""",
+    "view": """
+        SELECT s.id, v.id, v.company, v.role, v.within
+        FROM saved_view s JOIN visible_project v ON v.id = s.project_id
+        WHERE s.public_id = :id AND (s.shared OR s.user_id = :user)""",
     "ticket": """
         SELECT t.id, v.id, v.company, v.role, v.within
         FROM ticket t JOIN visible_project v ON v.id = t.project_id WHERE t.public_id = :id""",

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
+from ticketbox.domain.companies.views import ViewDefinition
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core import blobs
@@ -30,6 +31,7 @@ TABLES: dict[str, str] = {
     "label": "company_id = :company",
     "project": "company_id = :company",
     "board_column": f"project_id IN {_PROJECTS}",
+    "saved_view": f"project_id IN {_PROJECTS}",
     "project_key": "company_id = :company",
     "member": "company_id = :company",
     "member_project": "member_id IN (SELECT id FROM member WHERE company_id = :company)",
@@ -74,6 +76,7 @@ _SECRET_COLUMNS = {"user": {"password_hash"}, "byline": {"credential_id"}, "work
 _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("project", "url_patterns"): list[str],
     ("project", "extra_redactions"): list[str],
+    ("saved_view", "definition"): ViewDefinition,
     ("ticket", "labels"): list[str],
     ("capture", "page"): Page,
     ("capture", "environment"): Environment,

@@ -1,31 +1,17 @@
 """Lists of tickets: one query composed of constant parts, whose cost doesn't grow with the number of tickets."""
 
-from enum import StrEnum
-
 import msgspec
 
-from ticketbox.domain.tickets.records import PRIORITIES, Priority, Status, Ticket
+from ticketbox.domain.tickets.records import PRIORITIES, Priority, Sort, Status, Ticket
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
 from ticketbox.store.file.database import Read
 from ticketbox.store.tickets.records import TICKET_COLUMNS, TICKET_JOINS, build_tickets, get_fields
-
-
-class Sort(StrEnum):
-    """The orders of a list; `-` is descending. `position` needs a column."""
-
-    CREATED = "created"
-    CREATED_DOWN = "-created"
-    UPDATED = "updated"
-    UPDATED_DOWN = "-updated"
-    PRIORITY = "priority"
-    PRIORITY_DOWN = "-priority"
-    POSITION = "position"
-
 
 _SORT_COLUMNS = {
     "created": ("id",),
     "updated": ("updated_at", "id"),
     "priority": ("priority", "id"),
+    "due": ("due_day", "id"),
     "position": ("position", "id"),
 }
 

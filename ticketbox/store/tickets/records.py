@@ -32,7 +32,7 @@ _COLUMNS = {
     "source_url": "t.source_url", "capture_summary": "k.summary",
     "comment_count": "t.comment_count", "version": "t.version", "created_at": "t.created_at",
     "created_by": "t.created_by", "updated_at": "t.updated_at", "updated_by": "t.updated_by",
-    "archived_at": "t.archived_at", "archived_by": "t.archived_by",
+    "archived_at": "t.archived_at", "archived_by": "t.archived_by", "due_day": "t.due_day",
 }  # fmt: skip
 TICKET_COLUMNS = ", ".join(_COLUMNS.values())
 TICKET_JOINS = """
@@ -68,7 +68,7 @@ def _build_ticket(row: Row, bylines: Bylines, assigned: Mapping[int, list[Person
         column, column_name, position, title, description, status,
         resolved, priority, labels, due_on, branch, claimed_by, claimed_at, claimed_until,
         run, session_id, session_state, source_url, summary, comments, version, created_at, created_by,
-        updated_at, updated_by, archived_at, archived_by,
+        updated_at, updated_by, archived_at, archived_by, _,
     ) = row  # fmt: skip
     claim = None
     if claimed_until is not None and claimed_until > now:

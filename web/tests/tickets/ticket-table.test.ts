@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, test, vi } from 'vitest';
-import { MAX_SELECTED, TicketTable } from '../../src/app/tickets/list/ticket-table.svelte';
+import { MAX_SELECTED, reverseSort, TicketTable } from '../../src/app/tickets/list/ticket-table.svelte';
 import { ticket } from './tickets';
 
 const { GET } = vi.hoisted(() => ({ GET: vi.fn() }));
@@ -7,6 +7,9 @@ vi.mock('../../src/app/core/client', () => ({
   api: { GET },
   unwrap: async (call: Promise<{ data: unknown }>) => (await call).data,
 }));
+
+vi.mock('../../src/app/companies/labels/company-labels.svelte', () => ({ companyLabels: {} }));
+vi.mock('../../src/app/core/workspace.svelte', () => ({ workspace: { project: () => undefined } }));
 
 let table: TicketTable;
 
@@ -45,11 +48,11 @@ describe('loading', () => {
       assignee: ['me'],
       sort: '-updated',
     });
-    expect([ids(), table.hasMore]).toEqual([['a', 'b'], true]);
+    expect([ids(), table.groups![0]!.list.hasMore]).toEqual([['a', 'b'], true]);
     respond(['c']);
-    await table.loadMore();
+    await table.groups![0]!.list.load();
     expect(getSentQuery()).toMatchObject({ cursor: 'next' });
-    expect([ids(), table.hasMore]).toEqual([['a', 'b', 'c'], false]);
+    expect([ids(), table.groups![0]!.list.hasMore]).toEqual([['a', 'b', 'c'], false]);
   });
 
   test('an earlier request that finishes late is ignored', async () => {
@@ -67,16 +70,39 @@ describe('loading', () => {
     respond(['a'], 'next');
     await table.load();
     GET.mockRejectedValueOnce(new Error('offline'));
-    await table.loadMore();
-    expect([ids(), table.error]).toEqual([['a'], new Error('offline')]);
+    await table.groups![0]!.list.load();
+    expect([ids(), table.groups![0]!.list.error]).toEqual([['a'], new Error('offline')]);
   });
 
-  test('sorting starts in descending order, then reverses', async () => {
+  test('a sorted table asks for the order', async () => {
     GET.mockResolvedValue({ data: { items: [], next_cursor: null } });
-    table.sortBy('priority');
-    expect(getSentQuery()).toMatchObject({ sort: '-priority', cursor: undefined });
-    table.sortBy('priority');
-    expect(getSentQuery()).toMatchObject({ sort: 'priority' });
+    await table.show('-due', null);
+    expect(getSentQuery()).toMatchObject({ sort: '-due', cursor: undefined });
+  });
+
+  test('groups are loaded with their own filters, and their tickets are selected once', async () => {
+    GET.mockImplementation((_, { params }: { params: { query: { priority: string[] } } }) => {
+      const items = params.query.priority[0] === 'high' ? [ticket('a'), ticket('b')] : [ticket('a')];
+      return Promise.resolve({ data: { items, next_cursor: null } });
+    });
+    await table.show('-updated', 'priority');
+    expect(table.groups!.map(({ label }) => label)).toEqual([
+      'Urgent',
+      'High',
+      'Medium',
+      'Low',
+      'No priority',
+    ]);
+    table.selectAll();
+    expect([...table.selected]).toEqual(['a', 'b']);
+    expect(table.isAllSelected).toBe(true);
+  });
+
+  test('the head of a column sorts by the most important first, then reverses', () => {
+    expect(reverseSort('-updated', 'priority')).toBe('-priority');
+    expect(reverseSort('-priority', 'priority')).toBe('priority');
+    expect(reverseSort('-updated', 'due')).toBe('due');
+    expect(reverseSort('due', 'due')).toBe('-due');
   });
 });
 
@@ -105,7 +131,7 @@ describe('selection', () => {
     await table.load();
     table.selectAll();
     respond(['b']);
-    await table.loadMore();
+    await table.groups![0]!.list.load();
     expect([...table.selected]).toEqual(['a']);
     respond(['a']);
     await table.load();

@@ -2,7 +2,7 @@ import { untrack } from 'svelte';
 
 /** A keyboard shortcut of the components on the screen. The help dialog and the palette list it. */
 export interface Shortcut {
-  /** `c`, `?`, `mod+k` (Cmd on a Mac, Ctrl elsewhere), or a sequence: `g b`. */
+  /** `c`, `?`, `Space`, `mod+k` (Cmd on a Mac, Ctrl elsewhere), or a sequence: `g b`. */
   keys: string;
   label: string;
   run: () => void;
@@ -38,8 +38,10 @@ class ShortcutRegistry {
 
   #handleKey(event: KeyboardEvent): void {
     if (event.defaultPrevented || event.repeat || event.altKey) return;
+    if (event.key === ' ' && isControl(event.target)) return;
     const mod = isMac ? event.metaKey : event.ctrlKey;
-    const key = mod ? `mod+${event.key.toLowerCase()}` : event.key;
+    const name = event.key === ' ' ? 'Space' : event.key;
+    const key = mod ? `mod+${name.toLowerCase()}` : name;
     if (!mod && (event.ctrlKey || event.metaKey || isOverlayOpen())) return;
     if ((!mod || key === 'mod+z') && isTyping(event.target)) return; // a text field has its own undo
     const sequence = event.timeStamp - this.#lastKeyAt < SEQUENCE_MS ? `${this.#lastKey} ${key}` : key;
@@ -77,6 +79,11 @@ function isTyping(target: EventTarget | null): boolean {
     target instanceof HTMLElement &&
     (target.isContentEditable || target.matches('input:not([type=checkbox], [type=radio]), textarea, select'))
   );
+}
+
+/** Whether Space acts on an element. */
+function isControl(target: EventTarget | null): boolean {
+  return target instanceof HTMLElement && target.closest('button, summary, input, select, [role]') !== null;
 }
 
 /** Whether a dialog or a menu is open, which then gets the keys. */

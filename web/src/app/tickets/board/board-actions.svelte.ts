@@ -1,6 +1,6 @@
 import type { Ticket } from '../../../../generated/api';
 import type { Board } from './board.svelte';
-import type { CardAction } from './card-actions';
+import type { CardAction } from './card/card-actions';
 
 const MAX_SELECTED = 50;
 
@@ -11,6 +11,8 @@ export class BoardActions {
   hoveredId = $state<string | null>(null);
   /** The card that has the focus. */
   focusedId = $state<string | null>(null);
+  /** The ticket that the preview beside the board shows. */
+  peekedId = $state<string | null>(null);
   picker = $state.raw<{
     property: Exclude<CardAction, 'archive' | 'agent'>;
     tickets: Ticket[];

@@ -10,8 +10,8 @@ const STEPS: Record<string, [across: number, down: number]> = {
 };
 
 /**
- * The board by keyboard: the arrow keys move the focus between cards. Space picks a card up, the arrow keys move it,
- * Space or Enter drops it, Escape cancels. Each step is announced to screen readers.
+ * The board by keyboard: the arrow keys move the focus between cards, Space previews a card. `m` picks it up, the arrow
+ * keys move it, Space or Enter drops it, Escape cancels. Each step is announced to screen readers.
  */
 export class BoardKeyboard {
   heldId = $state<string | null>(null);
@@ -20,11 +20,9 @@ export class BoardKeyboard {
   wantedId = $state<string | null>(null);
   #from: Position | undefined;
   readonly #actions: () => BoardActions;
-  readonly #canWrite: () => boolean;
 
-  constructor(actions: () => BoardActions, canWrite: () => boolean) {
+  constructor(actions: () => BoardActions) {
     this.#actions = actions;
-    this.#canWrite = canWrite;
   }
 
   handleKey(event: KeyboardEvent): void {
@@ -35,16 +33,19 @@ export class BoardKeyboard {
     if (step) {
       if (this.heldId === id) this.#moveCard(board, id, step);
       else this.focusCard(board.ticketBeside(id, ...step));
-    } else if (event.key === ' ' && this.heldId === null && this.#canWrite()) this.#pickUp(board, id);
+    } else if (event.key === ' ' && this.heldId === null) this.peek(id);
     else if ((event.key === ' ' || event.key === 'Enter') && this.heldId === id) this.#drop(board, id);
     else if (event.key === 'Escape' && this.heldId === id) this.#cancel(board, id);
+    else if (event.key === 'Escape' && this.#actions().peekedId !== null) this.closePeek();
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
   handleFocusIn(event: FocusEvent): void {
-    this.#actions().focusedId = (event.target as HTMLElement).dataset.ticket ?? null;
+    const actions = this.#actions();
+    actions.focusedId = (event.target as HTMLElement).dataset.ticket ?? null;
+    if (actions.peekedId !== null && actions.focusedId !== null) actions.peekedId = actions.focusedId;
     this.wantedId = null;
   }
 
@@ -68,7 +69,29 @@ export class BoardKeyboard {
     if (this.heldId && id === this.heldId && event.relatedTarget) this.#drop(board, this.heldId);
   }
 
-  #pickUp(board: Board, id: string): void {
+  /** Preview a ticket beside the board, or close the preview of the same one. It follows the focus. */
+  peek(id: string | null): void {
+    const actions = this.#actions();
+    if (id === null || id === actions.peekedId) return this.closePeek();
+    actions.peekedId = id;
+    this.announcement = `Preview of ${actions.board.find(id)?.ticket.key}`;
+  }
+
+  /** Close the preview; the card keeps the focus, or gets it back. */
+  closePeek(): void {
+    const actions = this.#actions();
+    if (actions.peekedId === null) return;
+    const id = actions.peekedId;
+    actions.peekedId = null;
+    this.announcement = 'Preview closed';
+    if (actions.focusedId === null) this.focusCard(id);
+  }
+
+  /** Pick up the active card, to move it with the arrow keys. */
+  pickUp(): void {
+    const { board, activeId: id } = this.#actions();
+    if (id === null || this.heldId !== null || !board.find(id)) return;
+    this.focusCard(id);
     this.heldId = id;
     this.#from = board.positionOf(id);
     this.announcement = `Picked up ${board.find(id)!.ticket.title}. Use the arrow keys to move it, Space to drop it, Escape to cancel.`;

@@ -1,4 +1,3 @@
-import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
 import { attachClosestEdge, extractClosestEdge } from '@atlaskit/pragmatic-drag-and-drop-hitbox/closest-edge';
 import { combine } from '@atlaskit/pragmatic-drag-and-drop/combine';
 import {
@@ -10,6 +9,24 @@ import type { Attachment } from 'svelte/attachments';
 import type { Position } from './board-model.svelte';
 
 export type Edge = 'top' | 'bottom' | null;
+
+/** Scrolls at edges during a drag. It is loaded when a pointer is first pressed; without it, drags work as well. */
+const scrolling = new Promise((resolve) => addEventListener('pointerdown', resolve, { once: true }))
+  .then(() => import('@atlaskit/pragmatic-drag-and-drop-auto-scroll/element'))
+  .catch(() => null);
+
+/** Scroll an element when something is dragged to its edge. */
+function scrollAtEdges(element: HTMLElement, axis: 'vertical' | 'horizontal'): () => void {
+  let stop: (() => void) | undefined;
+  let isGone = false;
+  void scrolling.then((library) => {
+    if (!isGone) stop = library?.autoScrollForElements({ element, getAllowedAxis: () => axis });
+  });
+  return () => {
+    isGone = true;
+    stop?.();
+  };
+}
 
 /** Make a card draggable and a drop target. `next` returns the ticket below it; `onEdge` gets the hovered edge. */
 export function draggableCard(
@@ -40,7 +57,7 @@ export function draggableCard(
 export function laneDropTarget(column: string, onHover: (isOver: boolean) => void): Attachment<HTMLElement> {
   return (element) =>
     combine(
-      autoScrollForElements({ element, getAllowedAxis: () => 'vertical' }),
+      scrollAtEdges(element, 'vertical'),
       dropTargetForElements({
         element,
         canDrop: ({ source }) => 'id' in source.data,
@@ -59,7 +76,7 @@ export function boardDragMonitor(
 ): Attachment<HTMLElement> {
   return (element) =>
     combine(
-      autoScrollForElements({ element, getAllowedAxis: () => 'horizontal' }),
+      scrollAtEdges(element, 'horizontal'),
       monitorForElements({
         onDragStart: ({ source }) => onDrag(source.data.id as string),
         onDrop: ({ source, location }) => {

@@ -29,6 +29,12 @@ export function parseFilters(query: URLSearchParams): Filters {
   ) as unknown as Filters;
 }
 
+/** The filters of an address, for the same tickets in another layout. */
+export function keepFilters(query: URLSearchParams): string {
+  const kept = new URLSearchParams([...query].filter(([name]) => FILTER_NAMES.some((each) => each === name)));
+  return kept.size > 0 ? `?${kept}` : '';
+}
+
 /** Whether any filter is set. */
 export function isFiltered(filters: Filters): boolean {
   return FILTER_NAMES.some((name) => filters[name] !== null && filters[name].length > 0);

@@ -1,76 +1,77 @@
-import type { Sort, Status, Ticket } from '../../../../generated/api';
-import { api, unwrap } from '../../core/client';
+import type { Sort, Status, Ticket, ViewGroup } from '../../../../generated/api';
 import { toQuery, type Filters } from './filters';
-
-export type SortField = 'updated' | 'created' | 'priority';
+import { findGroups, type Group } from './table-groups';
+import { TicketList } from './ticket-list.svelte';
 
 const PAGE_SIZE = 50;
+const GROUP_SIZE = 20;
 export const MAX_SELECTED = 50; // the limit of a bulk call
+export const USUAL_SORT: Sort = '-updated';
 
-/** The tickets of a table, loaded page by page, with their order and the selection. */
+/** A group of the table with its tickets. */
+export interface TableGroup extends Group {
+  list: TicketList;
+}
+
+/** The tickets of a table, in groups, with their order and the selection. */
 export class TicketTable {
-  /** Null until the first page is loaded. */
-  tickets = $state.raw<Ticket[] | null>(null);
+  /** Null until they are loaded. A table without grouping has one. */
+  groups = $state.raw<TableGroup[] | null>(null);
   error = $state.raw<unknown>(null);
-  sort = $state<Sort>('-updated');
+  sort = $state<Sort>(USUAL_SORT);
+  group = $state<ViewGroup | null>(null);
   selected = $state.raw<ReadonlySet<string>>(new Set());
   /** Whether tickets have changed since they were loaded. */
   isStale = $state(false);
-  #cursor = $state<string | null>(null);
   #latest = 0;
-  readonly #scope: { project_id: string; status: Status; filters: Filters };
+  readonly #scope: { project_id: string; status: Status };
+  readonly #filters: Filters;
 
-  readonly hasMore = $derived(this.#cursor !== null);
+  /** The tickets as they are listed; null until they are loaded. */
+  readonly tickets = $derived(this.groups?.flatMap(({ list }) => list.tickets ?? []) ?? null);
   /** In the order of their selection, in which a bulk call changes them. */
   readonly selectedTickets = $derived(
     [...this.selected].flatMap((id) => this.tickets?.find((each) => each.id === id) ?? []),
   );
   /** Whether as many tickets are selected as can be. */
   readonly isAllSelected = $derived(
-    this.selected.size > 0 && this.selected.size === Math.min(this.tickets?.length ?? 0, MAX_SELECTED),
+    this.selected.size > 0 && this.selected.size === Math.min(this.#listIds().length, MAX_SELECTED),
   );
 
   constructor(project: string, status: Status, filters: Filters) {
-    this.#scope = { project_id: project, status, filters };
+    this.#scope = { project_id: project, status };
+    this.#filters = filters;
   }
 
-  /** Load the first page. */
-  load(): Promise<void> {
-    return this.#load(null);
+  /** Load the tickets in an order and in groups. */
+  show(sort: Sort, group: ViewGroup | null): Promise<void> {
+    this.sort = sort;
+    this.group = group;
+    return this.load();
   }
 
-  loadMore(): Promise<void> {
-    return this.#load(this.#cursor);
-  }
-
-  async #load(cursor: string | null): Promise<void> {
+  /** Load the first page of each group. */
+  async load(): Promise<void> {
     const run = ++this.#latest;
-    const { filters, ...scope } = this.#scope;
     this.error = null;
     try {
-      const query = {
-        ...scope,
-        sort: this.sort,
-        limit: PAGE_SIZE,
-        cursor: cursor ?? undefined,
-        ...toQuery(filters),
-      };
-      const page = await unwrap(api.GET('/tickets', { params: { query } }));
+      const found = await findGroups(this.group, this.#scope.project_id, this.#filters);
+      const limit = this.group ? GROUP_SIZE : PAGE_SIZE;
+      const common = { ...this.#scope, ...toQuery(this.#filters), sort: this.sort, limit };
+      const groups = found.map((each) => ({
+        ...each,
+        list: new TicketList({ ...common, ...each.query }),
+      }));
+      await Promise.all(groups.map(({ list }) => list.load()));
       if (run !== this.#latest) return;
-      this.tickets = cursor ? [...(this.tickets ?? []), ...page.items] : page.items;
-      this.#cursor = page.next_cursor;
-      if (cursor) return;
+      const failed = groups.find(({ list }) => list.error);
+      if (failed) throw failed.list.error;
+      this.groups = groups;
       this.isStale = false;
       this.clearSelection();
     } catch (problem) {
       if (run === this.#latest) this.error = problem;
     }
-  }
-
-  /** Sort by a field, first in descending order, and load again. */
-  sortBy(field: SortField): void {
-    this.sort = this.sort === `-${field}` ? field : `-${field}`;
-    void this.load();
   }
 
   select(id: string, isSelected: boolean): void {
@@ -82,10 +83,22 @@ export class TicketTable {
 
   /** Select as many tickets as a bulk call accepts. */
   selectAll(): void {
-    this.selected = new Set((this.tickets ?? []).slice(0, MAX_SELECTED).map(({ id }) => id));
+    this.selected = new Set(this.#listIds().slice(0, MAX_SELECTED));
   }
 
   clearSelection(): void {
     this.selected = new Set();
   }
+
+  /** A ticket can be in several groups. */
+  #listIds(): string[] {
+    return [...new Set(this.tickets?.map((each: Ticket) => each.id))];
+  }
+}
+
+/** The order after a click on the head of a column: the most important first, then reversed. */
+export function reverseSort(sort: Sort, field: 'created' | 'updated' | 'priority' | 'due'): Sort {
+  const first: Sort = field === 'due' ? 'due' : `-${field}`;
+  const second: Sort = field === 'due' ? '-due' : field;
+  return sort === first ? second : first;
 }

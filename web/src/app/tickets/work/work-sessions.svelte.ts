@@ -1,7 +1,7 @@
 import type { Event, WorkQuestion, WorkSession, WorkState } from '../../../../generated/api';
 import { api, unwrap } from '../../core/client';
 import { eventStream } from '../../core/event-stream.svelte';
-import { isAgent } from './work';
+import { isAgent } from './workers';
 
 const DEBOUNCE_MS = 300;
 const LIMIT = 100;

@@ -1,16 +1,7 @@
-import type {
-  By,
-  Claim,
-  PlanItem,
-  Ticket,
-  Usage,
-  WorkLink,
-  WorkQuestion,
-  WorkSession,
-} from '../../../../generated/api';
+import type { PlanItem, Usage, WorkLink, WorkQuestion } from '../../../../generated/api';
+import { isAgent, type Session } from './workers';
 
-/** A work session; of one that is only known from its ticket's claim, the last sign of life is unknown. */
-export type Session = Omit<WorkSession, 'last_seen' | 'ticket'> & { last_seen: string | null };
+export { findSession, isAgent, nameWorker, type Session } from './workers';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -19,16 +10,6 @@ const DAY = 24 * HOUR;
 
 /** After so long without a sign of life, an agent counts as not responding. */
 export const SILENT_AFTER_MS = 5 * MINUTE;
-
-/** Whether an agent or a script did it with a token, not a person in the web app or with the extension. */
-export function isAgent(by: By): boolean {
-  return by.token_label !== null && by.via !== 'extension';
-}
-
-/** Who did it, as people call them: an agent's token has a label, a person has a name. */
-export function nameWorker(by: By): string {
-  return isAgent(by) ? by.token_label! : by.user.name;
-}
 
 /** Format a length of time: "6 s", "14 min", "2 h 5 min", "3 d". */
 export function formatDuration(ms: number): string {
@@ -76,32 +57,6 @@ export function describeState(session: Signs, now: number): string {
   if (session.state === 'done') return `Finished ${seen}`;
   const doing = session.state === 'awaiting_input' ? describeWait(session) : 'Working';
   return seen ? `${doing} · last seen ${seen}` : doing;
-}
-
-/** What is known of a session from the claim that it holds. */
-function buildSession(claim: Claim): Session {
-  return {
-    id: claim.session_id,
-    by: claim.by,
-    run: claim.run,
-    state: claim.state,
-    note: null,
-    plan: [],
-    links: [],
-    usage: null,
-    question: null,
-    started: claim.by.at,
-    last_seen: null,
-    until: claim.until,
-    ended: null,
-  };
-}
-
-/** The agent's session that holds a ticket's claim: the loaded one, or what the claim says about it. */
-export function findSession(ticket: Pick<Ticket, 'claim'>, loaded?: Session | null): Session | null {
-  const claim = ticket.claim;
-  if (!claim || !isAgent(claim.by)) return null;
-  return loaded?.id === claim.session_id ? loaded : buildSession(claim);
 }
 
 /** The question of a session that waits for an answer. */

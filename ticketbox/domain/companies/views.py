@@ -1,0 +1,84 @@
+"""Saved views of a project: filters, an order and how tickets are shown, under a name."""
+
+from enum import StrEnum
+
+import msgspec
+
+from ticketbox.domain.core.records import By
+from ticketbox.domain.tickets.records import Priority, Sort
+
+MAX_VIEWS = 100  # of a project
+
+
+class ViewLayout(StrEnum):
+    """How a view shows its tickets."""
+
+    BOARD = "board"
+    TABLE = "table"
+
+
+class ViewGroup(StrEnum):
+    """What a table's groups have in common. A ticket with several labels or assignees is in several groups."""
+
+    COLUMN = "column"
+    PRIORITY = "priority"
+    ASSIGNEE = "assignee"
+    LABEL = "label"
+
+
+class ViewField(StrEnum):
+    """What cards and rows show besides the title."""
+
+    PICTURE = "picture"
+    KEY = "key"
+    PRIORITY = "priority"
+    ASSIGNEES = "assignees"
+    EVIDENCE = "evidence"
+    LABELS = "labels"
+    DUE = "due"
+    COMMENTS = "comments"
+    AGENT = "agent"
+    COLUMN = "column"
+    CREATED = "created"
+    UPDATED = "updated"
+
+
+class ViewDensity(StrEnum):
+    """How much space cards and rows take."""
+
+    COMFORTABLE = "comfortable"
+    COMPACT = "compact"
+
+
+class ViewFilters(msgspec.Struct, frozen=True):
+    """Filters of list_tickets. An empty list or null filters nothing."""
+
+    assignee: list[str]
+    label: list[str]
+    priority: list[Priority]
+    has_labels: bool | None
+    resolved: bool | None
+    has_due_date: bool | None
+    overdue: bool
+
+
+class ViewDefinition(msgspec.Struct, frozen=True):
+    """What a view shows, and how. Null is the usual order, no groups, and the usual fields."""
+
+    layout: ViewLayout
+    filters: ViewFilters
+    sort: Sort | None
+    group: ViewGroup | None
+    fields: list[ViewField] | None
+    density: ViewDensity
+
+
+class SavedView(ViewDefinition, frozen=True):
+    """A view of a project's tickets. One that isn't shared is visible only to the person who created it."""
+
+    id: str
+    company_id: str
+    project_id: str
+    name: str
+    shared: bool
+    created: By

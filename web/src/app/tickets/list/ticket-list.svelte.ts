@@ -1,0 +1,34 @@
+import type { Ticket } from '../../../../generated/api';
+import type { paths } from '../../../../generated/api';
+import { api, unwrap } from '../../core/client';
+
+export type ListQuery = NonNullable<paths['/tickets']['get']['parameters']['query']>;
+
+/** A list of tickets, loaded page by page. */
+export class TicketList {
+  /** Null until the first page is loaded. */
+  tickets = $state.raw<Ticket[] | null>(null);
+  error = $state.raw<unknown>(null);
+  #cursor = $state<string | null>(null);
+  readonly #query: ListQuery;
+  readonly hasMore = $derived(this.#cursor !== null);
+
+  constructor(query: ListQuery) {
+    this.#query = query;
+  }
+
+  /** Load the first page, or the next one. */
+  async load(): Promise<void> {
+    const cursor = this.#cursor;
+    this.error = null;
+    try {
+      const query = { ...this.#query, cursor: cursor ?? undefined };
+      const page = await unwrap(api.GET('/tickets', { params: { query } }));
+      if (cursor !== this.#cursor) return; // the same page was asked for twice
+      this.tickets = [...(this.tickets ?? []), ...page.items];
+      this.#cursor = page.next_cursor;
+    } catch (problem) {
+      this.error = problem;
+    }
+  }
+}

@@ -1,0 +1,111 @@
+import { createContext } from 'svelte';
+import type { Sort, ViewDensity, ViewField, ViewGroup, ViewLayout } from '../../../../generated/api';
+
+/** How tickets are shown. It is in the address, so that it can be shared and saved as a view. */
+export interface Display {
+  /** Of a table; a board has the order of its cards. */
+  sort: Sort | null;
+  /** Of a table; a board is grouped by its columns. */
+  group: ViewGroup | null;
+  fields: ViewField[];
+  density: ViewDensity;
+}
+
+export const DISPLAY_NAMES = ['sort', 'group', 'fields', 'density'] as const;
+
+export const GROUPS: { value: ViewGroup; label: string }[] = [
+  { value: 'column', label: 'Status' },
+  { value: 'priority', label: 'Priority' },
+  { value: 'assignee', label: 'Assignee' },
+  { value: 'label', label: 'Label' },
+];
+
+const FIELD_LABELS: Record<ViewField, string> = {
+  picture: 'Picture',
+  key: 'Key',
+  priority: 'Priority',
+  column: 'Status',
+  assignees: 'Assignees',
+  evidence: 'Evidence',
+  labels: 'Labels',
+  due: 'Due date',
+  comments: 'Comments',
+  agent: 'Agent',
+  created: 'Created',
+  updated: 'Updated',
+};
+
+/** What a layout can show, in the order in which the menu lists it. */
+export const LAYOUT_FIELDS: Record<ViewLayout, ViewField[]> = {
+  board: ['picture', 'key', 'priority', 'assignees', 'evidence', 'labels', 'due', 'comments', 'agent'],
+  table: [
+    'key',
+    'priority',
+    'column',
+    'assignees',
+    'due',
+    'updated',
+    'created',
+    'labels',
+    'evidence',
+    'comments',
+    'agent',
+  ],
+};
+
+const USUAL_FIELDS: Record<ViewLayout, ViewField[]> = {
+  board: LAYOUT_FIELDS.board,
+  table: ['key', 'priority', 'column', 'assignees', 'due', 'updated', 'labels', 'agent'],
+};
+
+export function nameField(field: ViewField): string {
+  return FIELD_LABELS[field];
+}
+
+/** Parse the display from the query of the address. Unknown values are those of a newer version, and are left out. */
+export function parseDisplay(query: URLSearchParams, layout: ViewLayout): Display {
+  const fields = query.get('fields')?.split(',') as ViewField[] | undefined;
+  const group = query.get('group');
+  return {
+    sort: layout === 'table' ? (query.get('sort') as Sort | null) : null,
+    group: layout === 'table' ? (GROUPS.find(({ value }) => value === group)?.value ?? null) : null,
+    fields: fields?.filter((each) => LAYOUT_FIELDS[layout].includes(each)) ?? USUAL_FIELDS[layout],
+    density: query.get('density') === 'compact' ? 'compact' : 'comfortable',
+  };
+}
+
+/** Whether fields are those that a layout usually shows, in any order. */
+function isUsual(fields: ViewField[], layout: ViewLayout): boolean {
+  const usual = USUAL_FIELDS[layout];
+  return fields.length === usual.length && fields.every((each) => usual.includes(each));
+}
+
+/** The query of the address that shows tickets like this; null is the usual. */
+export function toDisplayQuery(
+  display: Display,
+  layout: ViewLayout,
+): Record<(typeof DISPLAY_NAMES)[number], string | null> {
+  return {
+    sort: display.sort,
+    group: display.group,
+    fields: isUsual(display.fields, layout) ? null : display.fields.join(',') || 'none',
+    density: display.density === 'comfortable' ? null : display.density,
+  };
+}
+
+/** Whether a layout is shown in another way than usually. */
+export function isUnusual(display: Display, layout: ViewLayout): boolean {
+  return Object.values(toDisplayQuery(display, layout)).some((each) => each !== null);
+}
+
+/** Add a field to those that are shown, or remove it. */
+export function toggleField(display: Display, field: ViewField): Display {
+  const { fields } = display;
+  return {
+    ...display,
+    fields: fields.includes(field) ? fields.filter((each) => each !== field) : [...fields, field],
+  };
+}
+
+/** How the tickets of the page are shown, for each card and row. */
+export const [getDisplay, setDisplay] = createContext<() => Display>();
