@@ -82,10 +82,10 @@ class ReplayTranscript(msgspec.Struct, frozen=True):
     `start` and `end` are epoch milliseconds. `total` counts all lines, `omitted` those that are left out.
     """
 
+    items: list[TranscriptLine]
     capture_id: str
     start: float
     end: float
-    items: list[TranscriptLine]
     total: int
     omitted: int
     health_summary: str

@@ -40,11 +40,11 @@ class Timeline(msgspec.Struct, frozen=True):
     All times are epoch milliseconds: `start` of the first moment, `failure` of the first failure.
     """
 
+    items: list[Moment]
     capture_id: str
     start: float
     captured_at: int
     failure: float | None
-    items: list[Moment]
     total: int
     matched: int
     omitted: int
