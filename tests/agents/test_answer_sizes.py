@@ -32,6 +32,9 @@ class Scene(NamedTuple):
     token: str
 
 
+pytestmark = pytest.mark.long  # the scene takes seconds to build
+
+
 @pytest.fixture(scope="module")
 def scene(box: Box) -> Scene:
     world = World(box)
@@ -93,7 +96,6 @@ def ask(scene: Scene, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     return answer
 
 
-@pytest.mark.long
 def test_answers_of_the_largest_capture_fit_a_context(scene: Scene) -> None:
     """The table in the documentation has the same figures; TICKETBOX_SNAPSHOTS=write updates it."""
     sizes = {label: count_result_tokens(ask(scene, *call)) for label, call in list_calls(scene).items()}

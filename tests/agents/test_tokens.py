@@ -8,6 +8,8 @@ import pytest
 from tests.support.pictures import png
 from tests.support.tokens import count_result_tokens, count_tokens
 
+pytestmark = pytest.mark.long  # the vocabulary takes seconds to load
+
 
 @pytest.mark.parametrize(
     ("text", "tokens"),

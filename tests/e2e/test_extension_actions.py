@@ -76,6 +76,9 @@ async def open_shop(browser: ExtensionBrowser) -> Page:
     return page
 
 
+pytestmark = pytest.mark.long
+
+
 @pytest.fixture(scope="module")
 def walk(recording_browser: ExtensionBrowser, reporter: World) -> tuple[ReportedTicket, dict[str, Any]]:
     """A ticket about a walk through the shop, and what the popup and the locators said."""

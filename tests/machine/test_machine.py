@@ -356,10 +356,6 @@ def test_every_operation_is_in_the_model_or_listed_elsewhere() -> None:
     assert not set(ARGUMENTS) & set(ELSEWHERE)
 
 
-def test_model_and_server_agree_in_a_short_run(wire: Wire) -> None:
-    run(wire, 5, 20)
-
-
 @pytest.mark.long
 def test_model_and_server_agree_in_a_long_run(wire: Wire, record_property: Record) -> None:
     run(wire, 200 * TIMES, 50)
