@@ -66,7 +66,8 @@ def test_web_socket_is_recorded_with_its_handshake(
     assert sockets["open"]["status"] == 101
     assert sockets["open"]["response"]["headers"]["upgrade"] == "websocket"
     assert sockets["open"]["error"] is None
-    assert "418" in sockets["refused"]["error"]
+    # Chromium doesn't tell the debugger the status while an extension listens to requests.
+    assert sockets["refused"]["error"] == "The handshake failed"
 
 
 def test_status_reported_before_its_request_is_kept(

@@ -80,7 +80,7 @@ def test_late_start_reports_when_recording_started(chromium: Chromium, site: Fau
     )
     console = ok(world.api.get(f"/captures/{receipt['capture_id']}/console"))
     assert (console["items"], console["health"]) == (
-        [{**each, "document": 0} for each in late.console],
+        [{**each, "document": 0, "frames": []} for each in late.console],
         health["console"],
     )
     assert ok(world.api.get(f"/captures/{receipt['capture_id']}/errors"))["items"] == []

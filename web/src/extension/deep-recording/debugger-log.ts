@@ -142,7 +142,7 @@ export class DebuggerLog {
     const entry = this.#closeRequest(key, timestamp);
     if (!entry) return;
     const reasons = [errorText, blockedReason, corsErrorStatus?.corsError].filter(Boolean).join(' ');
-    entry.error = canceled ? 'aborted' : reasons.slice(0, 500);
+    entry.error = canceled ? 'aborted' : reasons.slice(0, 500) || 'failed';
     remember(this.#failedRequests, key, entry);
   }
 
@@ -163,10 +163,10 @@ export class DebuggerLog {
     this.#openRequests.get(key)!.entry.type = 'websocket';
   }
 
-  /** Set the error of a web socket; its end is another event. */
+  /** Set the error of a web socket; its end is another event. Without a reason it is the handshake's. */
   setWebSocketError(key: string, error: string): void {
     const entry = this.#openRequests.get(key)?.entry;
-    if (entry) entry.error ??= error.slice(0, 500);
+    if (entry) entry.error ??= error.slice(0, 500) || 'The handshake failed';
   }
 
   closeWebSocket(key: string, timestamp: number): void {
