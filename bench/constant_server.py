@@ -13,7 +13,7 @@ import uvloop
 from litestar import Litestar, Response, get
 
 from bench.granian_server import serve_granian
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.edge.asgi import Receive, Scope, Send
 from ticketbox.edge.edge import Edge
 from ticketbox.edge.site import Site

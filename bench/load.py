@@ -35,7 +35,7 @@ from bench.machine import (
 )
 from bench.noisy_neighbours import ABUSERS, KINDS, NoisyNeighbour, Task
 from bench.seed import SeededFile, seed
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher

@@ -31,7 +31,7 @@ from bench.machine import SERVER_CORE, pin_to_core
 from bench.mcp import NEWEST, message
 from bench.seed import SeededFile
 from bench.uploads import MB, envelope, screenshot, streams
-from ticketbox.domain.core.limits import DEFAULT_READS, DEFAULT_WRITES
+from ticketbox.domain.core.fairness.limits import DEFAULT_READS, DEFAULT_WRITES
 
 TIMES = 10
 CONNECTIONS = 4

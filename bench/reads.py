@@ -20,7 +20,7 @@ from bench.launch import ROOT, Server, launch_constant, launch_ticketbox
 from bench.machine import CLIENT_CORE, SERVER_CORE, cpu_seconds, describe_machine, format_table, pin_to_core
 from bench.seed import SeededFile, seed
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.tickets.records import Sort, Status
 from ticketbox.store.accounts import actors
 from ticketbox.store.core import bylines

@@ -8,8 +8,8 @@ import msgspec
 from bench.machine import describe_machine, format_table
 from bench.uploads import screenshot, streams
 from ticketbox.domain.captures.capture import Stream
+from ticketbox.domain.captures.intake.sent_streams import read_stream
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.captures.sent_streams import read_stream
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.operations.captures.preparation import CreateCapture, Envelope, process_capture
 

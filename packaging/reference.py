@@ -16,9 +16,9 @@ from typing import Any
 import click
 
 from ticketbox.cli import main as ticketbox
-from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import PROBLEMS, Problem
-from ticketbox.domain.core.scopes import Access
 from ticketbox.http.openapi import reference
 from ticketbox.http.openapi.document import build_document
 from ticketbox.mcp import prompts, tools

@@ -12,7 +12,7 @@ from filelock import FileLock, Timeout
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.memory import return_large_blocks
 from ticketbox.edge.asgi import ASGIApp
 from ticketbox.edge.edge import Edge

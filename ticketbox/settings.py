@@ -11,7 +11,7 @@ import msgspec
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.accounts.identity_provider import ProviderSettings
-from ticketbox.domain.core.ceilings import Ceilings
+from ticketbox.domain.core.fairness.ceilings import Ceilings
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 

@@ -28,7 +28,7 @@ from bench.seed import MOST_PER_MINUTE
 from ticketbox import __version__
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.jobs import search_merge
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext

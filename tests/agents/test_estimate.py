@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.large_capture import build_streams
 from tests.support.tokens import count_tokens
-from ticketbox.domain.core.tokens import clip_text, estimate_tokens, fits
+from ticketbox.domain.core.access.tokens import clip_text, estimate_tokens, fits
 
 pytestmark = pytest.mark.long
 CHANCE = random.Random(4)

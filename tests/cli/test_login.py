@@ -21,7 +21,7 @@ from tests.support.cli import run
 from tests.support.mcp_client import talk_over_stdio
 from tests.support.oauth_app import browser_of, handle_in
 from tests.support.server import Person, World, ok
-from ticketbox.cli.client.credentials import Grant, Resource, load_grant, save_grant
+from ticketbox.cli.client.sign_in.credentials import Grant, Resource, load_grant, save_grant
 
 
 class MemoryKeyring(ModuleType):

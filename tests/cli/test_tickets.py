@@ -22,7 +22,7 @@ from tests.support.cli import run
 from tests.support.operation_cases import make_capture
 from tests.support.server import World, ok
 from ticketbox.cli.client import terminal
-from ticketbox.cli.client.reproductions import unpack_files
+from ticketbox.cli.client.captures.reproductions import unpack_files
 
 HOSTILE = "Hello\x1b[31m \u202egnp.exe\u202c \x9b2J"
 

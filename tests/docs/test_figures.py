@@ -16,17 +16,18 @@ from tests.docs.pages import ROOT, blocks, headings, table, tables, words
 from ticketbox import settings
 from ticketbox.cli import main
 from ticketbox.domain.accounts import passwords, secrets
-from ticketbox.domain.captures import capture, filters, sent_streams, streams
+from ticketbox.domain.captures import capture, filters, streams
 from ticketbox.domain.captures.images import annotations, processing
 from ticketbox.domain.captures.images.formats import raster
+from ticketbox.domain.captures.intake import sent_streams
 from ticketbox.domain.captures.redaction.rules import RULES
 from ticketbox.domain.captures.replay import replay
 from ticketbox.domain.captures.source_maps import source_map
-from ticketbox.domain.core import ceilings, limits
+from ticketbox.domain.core.access.policy import Via
+from ticketbox.domain.core.access.scopes import Access, Role, Scope
 from ticketbox.domain.core.clock import DAY, MINUTE
+from ticketbox.domain.core.fairness import ceilings, limits
 from ticketbox.domain.core.ids import Prefix
-from ticketbox.domain.core.policy import Via
-from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.edge import addresses, edge
 from ticketbox.edge.edge import _SECURITY_HEADERS
 from ticketbox.http import git_hooks as delivery_route

@@ -7,8 +7,8 @@ import click
 
 from tests.docs.pages import ROOT, headings, table, tables, words
 from ticketbox.cli import main
+from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.problems import PROBLEMS
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.search_filters import FILTERS, ValueKind
 from ticketbox.operations.catalogue import load_registry
 

@@ -19,7 +19,7 @@ from tests.support.mcp_client import talk_over_stdio
 from tests.support.oauth_app import App
 from tests.support.operation_cases import update_row
 from tests.support.server import PASSWORD, World, expect_error, ok
-from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.core.access.scopes import Scope
 
 TOKENS = "/settings/tokens"
 WHOAMI = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": {"name": "whoami", "arguments": {}}}

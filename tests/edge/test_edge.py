@@ -21,7 +21,7 @@ from tests.support.long_runs import sample_cases
 from tests.support.operation_cases import WRITING, Stage, check_common_headers, operations, read_only
 from tests.support.server import Box, Person, World, eventually, expect_error, ok
 from ticketbox import logs
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.edge.asgi import Receive, Scope, Send
 from ticketbox.edge.edge import MAX_HEADERS, MAX_TARGET, Edge
 from ticketbox.edge.site import Site

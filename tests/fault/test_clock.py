@@ -9,7 +9,7 @@ import pytest
 from tests.support.seed import EMAIL, Seed
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.core.clock import DAY, Clock
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.problems import NotFound, RateLimited, Unauthorized
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext

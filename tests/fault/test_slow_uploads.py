@@ -13,7 +13,7 @@ from tests.fault.test_stop import connect, serialize, wait_until_body_is_read
 from tests.http.core.test_metrics import figures
 from tests.support.seed import PatchedServer, capture_parts
 from tests.support.server import Box, World, copy_initialized_file, eventually, expect_error, ok
-from ticketbox.domain.core import fair_queue
+from ticketbox.domain.core.fairness import fair_queue
 
 # A body may pause for 2 s instead of 10 s.
 QUICK = """

@@ -22,7 +22,7 @@ from ticketbox.domain.captures.capture import NetworkEntry, Page, Stream
 from ticketbox.domain.captures.har import encode_har
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.domain.core import ids
-from ticketbox.domain.core.outbound_addresses import is_public_address
+from ticketbox.domain.core.network.outbound_addresses import is_public_address
 from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
 from ticketbox.domain.tickets import search_query
 from ticketbox.domain.tickets.tracker_formats import Tracker, read_tickets

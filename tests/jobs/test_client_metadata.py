@@ -10,7 +10,7 @@ import pytest
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.accounts.client_metadata import KNOWN_CLIENTS, ClientMetadata, ClientMetadataMode
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.jobs import client_metadata
 from ticketbox.operations.core.services import FetchedResponse, FetchError, Services
 from ticketbox.store.file.database import Database

@@ -13,7 +13,7 @@ import pytest
 from tests.support.mail_server import MailServer, run_mail_server
 from ticketbox.domain.accounts.records import MailState
 from ticketbox.domain.core.clock import DAY, HOUR, MINUTE, Clock
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.events.email_server import parse_email_server
 from ticketbox.domain.events.records import Reason
 from ticketbox.jobs.email.delivery import EmailSender

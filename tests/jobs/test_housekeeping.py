@@ -3,8 +3,8 @@
 import pytest
 
 from tests.operations.core.test_dispatch import House, on_a_file
+from ticketbox.domain.core.access.policy import Kind
 from ticketbox.domain.core.clock import DAY, HOUR, MINUTE, Clock
-from ticketbox.domain.core.policy import Kind
 from ticketbox.jobs.clock_watch import ClockWatch
 from ticketbox.jobs.housekeeping import SweepProgress, run_round
 from ticketbox.store.accounts import credentials

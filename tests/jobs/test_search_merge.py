@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.tickets.test_search import HOUSE, TICKET, ask
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.jobs import search_merge
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database, Read, Write

@@ -12,7 +12,7 @@ import pytest
 from tests.support.server import eventually
 from tests.support.webhook_receiver import Receiver, run_receiver
 from ticketbox.domain.core.clock import DAY, HOUR, Clock
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.events.records import DeliveryState, WebhookFormat
 from ticketbox.domain.events.retry_schedule import compute_next_attempt
 from ticketbox.edge.outbound import Fetcher

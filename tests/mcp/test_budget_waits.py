@@ -9,7 +9,7 @@ import pytest
 
 from tests.support.mcp_client import ACCEPT, NEWEST
 from tests.support.server import World, expect_error, ok
-from ticketbox.domain.core.limits import MAX_WAITING
+from ticketbox.domain.core.fairness.limits import MAX_WAITING
 
 OLDER = "2025-11-25"
 

@@ -19,12 +19,12 @@ from ticketbox.domain.captures.capture import (
     OmittedReason,
     Stream,
 )
-from ticketbox.domain.captures.excerpt import build_excerpt, write_entry
 from ticketbox.domain.captures.fields import Redirect
-from ticketbox.domain.captures.sent_streams import EDGE_ENTRIES
+from ticketbox.domain.captures.intake.sent_streams import EDGE_ENTRIES
 from ticketbox.domain.captures.streams import is_failure
+from ticketbox.domain.captures.summaries.excerpt import build_excerpt, write_entry
+from ticketbox.domain.core.access.tokens import estimate_tokens
 from ticketbox.domain.core.problems import Problem
-from ticketbox.domain.core.tokens import estimate_tokens
 
 WHOLE = st.integers(0, 2**53 - 1)
 MAYBE_WHOLE = st.none() | WHOLE

@@ -23,7 +23,7 @@ from tests.support.oauth_app import connect_app
 from tests.support.pictures import png
 from tests.support.server import PASSWORD, Box, Person, World, ok
 from tests.support.source_maps import build_source_map
-from ticketbox.domain.core.scopes import Role
+from ticketbox.domain.core.access.scopes import Role
 from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation, Route

@@ -21,8 +21,8 @@ import msgspec
 
 from tests.support.openapi import check_error
 from ticketbox.domain.accounts import passwords
+from ticketbox.domain.core.access.policy import ANONYMOUS
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.policy import ANONYMOUS
 from ticketbox.operations.accounts.issued_tokens import IssueToken, issue_token
 from ticketbox.operations.accounts.sessions import start_session
 from ticketbox.store.accounts import users

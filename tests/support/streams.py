@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, NetworkEntry, Stream
-from ticketbox.domain.captures.sent_streams import read_stream
+from ticketbox.domain.captures.intake.sent_streams import read_stream
 
 E = TypeVar("E", bound=Entry)
 

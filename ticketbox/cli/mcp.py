@@ -27,8 +27,8 @@ def mcp(tools: str) -> None:
         import asyncio
         import functools
 
-        from ticketbox.cli.client.credentials import Resource, find_default_server, load_grant
-        from ticketbox.domain.core.server_url import parse_server_url
+        from ticketbox.cli.client.sign_in.credentials import Resource, find_default_server, load_grant
+        from ticketbox.domain.core.network.server_url import parse_server_url
         from ticketbox.mcp.hosted import DEFAULT_URL
         from ticketbox.mcp.stdio import serve
 
@@ -48,8 +48,8 @@ def mcp(tools: str) -> None:
 
 def _load_token(url: str) -> str | None:
     """Return the access token of the sign-in; None if it has ended, which is printed on standard error."""
-    from ticketbox.cli.client.credentials import Resource
-    from ticketbox.cli.client.oauth import get_access_token
+    from ticketbox.cli.client.sign_in.credentials import Resource
+    from ticketbox.cli.client.sign_in.oauth import get_access_token
 
     try:
         return get_access_token(url, Resource.MCP)

@@ -18,7 +18,7 @@ from ticketbox.cli.core.provider_options import add_provider_options
 from ticketbox.cli.core.sharing_options import add_sharing_options
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.domain.accounts.identity_provider import ProviderSettings
-from ticketbox.domain.core.ceilings import Ceilings
+from ticketbox.domain.core.fairness.ceilings import Ceilings
 from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.settings import (

@@ -11,9 +11,9 @@ import msgspec
 from ticketbox.demo.dataset import DemoAgent, DemoCompany, read_agents, read_company
 from ticketbox.demo.loader import SCOPES
 from ticketbox.domain.accounts import secrets
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.limits import RateLimiter
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.problems import Problem
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext

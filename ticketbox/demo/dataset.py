@@ -19,8 +19,8 @@ from ticketbox.domain.captures.capture import (
     Stream,
     StreamHealth,
 )
-from ticketbox.domain.core.policy import Via
-from ticketbox.domain.core.scopes import RoleName
+from ticketbox.domain.core.access.policy import Via
+from ticketbox.domain.core.access.scopes import RoleName
 from ticketbox.domain.tickets.records import Priority
 
 T = TypeVar("T")

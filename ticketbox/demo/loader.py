@@ -20,10 +20,10 @@ from ticketbox.demo.dataset import (
 )
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.captures.capture import HealthStatus, Stream, StreamHealth
+from ticketbox.domain.core.access.policy import Via
+from ticketbox.domain.core.access.scopes import RoleName
 from ticketbox.domain.core.clock import HOUR, MINUTE, Clock
-from ticketbox.domain.core.limits import RateLimiter
-from ticketbox.domain.core.policy import Via
-from ticketbox.domain.core.scopes import RoleName
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher

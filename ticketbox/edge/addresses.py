@@ -2,7 +2,7 @@
 
 from ipaddress import ip_address
 
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.problems import Problem, RateLimited, Unauthorized
 from ticketbox.edge.asgi import Scope, list_header_values
 from ticketbox.edge.site import Site

@@ -14,8 +14,8 @@ from ipaddress import ip_address
 
 from ticketbox import logs
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.limits import BucketState, RateLimiter
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
+from ticketbox.domain.core.fairness.limits import BucketState, RateLimiter
 from ticketbox.domain.core.problems import (
     Forbidden,
     InvalidRequest,

@@ -16,7 +16,7 @@ import httpcore2
 from httpcore2 import AsyncConnectionPool, AsyncNetworkBackend, AsyncNetworkStream
 
 from ticketbox import __version__
-from ticketbox.domain.core.outbound_addresses import is_public_address
+from ticketbox.domain.core.network.outbound_addresses import is_public_address
 from ticketbox.operations.core.services import FetchedResponse, FetchError
 
 _REFUSED = "its address isn't one of the public internet's"

@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.captures.images.media_types import format_content_disposition
-from ticketbox.domain.core import scopes
+from ticketbox.domain.core.access import scopes
 from ticketbox.domain.core.problems import InvalidField, InvalidRequest, MethodNotAllowed, Problem, UnsupportedMediaType
 from ticketbox.edge.asgi import (
     ASGIApp,

@@ -13,7 +13,7 @@ from multipart import (  # pyright: ignore[reportMissingTypeStubs]
     parse_options_header,  # pyright: ignore[reportUnknownVariableType]
 )
 
-from ticketbox.domain.captures.json_repair import repair_json
+from ticketbox.domain.captures.intake.json_repair import repair_json
 from ticketbox.domain.core.problems import (
     InvalidField,
     InvalidRequest,

@@ -4,7 +4,7 @@ import asyncio
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadataMode
 from ticketbox.jobs.periodic import wait_for_stop
-from ticketbox.operations.accounts.oauth_clients import can_fetch_documents
+from ticketbox.operations.accounts.oauth.clients import can_fetch_documents
 from ticketbox.operations.core.services import Services
 
 FIRST_SECONDS = 3.0  # the HTTP client is imported after the start

@@ -6,7 +6,7 @@ Commands change the file beside the server and have no log (docs/operate/monitor
 import asyncio
 import logging
 
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.accounts.security_events import log_security_event
 from ticketbox.operations.core.services import Services

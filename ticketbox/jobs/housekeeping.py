@@ -8,15 +8,10 @@ import msgspec
 from ticketbox.jobs.clock_watch import ClockWatch
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import (
-    credentials,
-    devices,
-    oauth_authorizations,
-    oauth_clients,
-    oauth_grants,
-    provider_requests,
-    security_events,
-)
+from ticketbox.store.accounts import credentials, devices, provider_requests, security_events
+from ticketbox.store.accounts.oauth import authorizations as oauth_authorizations
+from ticketbox.store.accounts.oauth import clients as oauth_clients
+from ticketbox.store.accounts.oauth import grants as oauth_grants
 from ticketbox.store.captures import captures
 from ticketbox.store.core import blobs, idempotency
 from ticketbox.store.events import email_outbox, notifications, webhook_outbox, webhooks

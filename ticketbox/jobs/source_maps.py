@@ -8,13 +8,13 @@ import msgspec
 
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry, Stream
-from ticketbox.domain.captures.excerpt import build_excerpt
 from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_errors
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap
 from ticketbox.domain.captures.source_maps.resolution import Script, list_scripts, resolve_entries
 from ticketbox.domain.captures.source_maps.source_map import SourceMap
 from ticketbox.domain.captures.streams import MAX_BYTES
+from ticketbox.domain.captures.summaries.excerpt import build_excerpt
 from ticketbox.jobs.periodic import Waker, get_seconds_until, run_rounds
 from ticketbox.operations.core.services import Services
 from ticketbox.store.captures import source_maps

@@ -12,10 +12,10 @@ import msgspec
 
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry
 from ticketbox.domain.captures.images import media_types
-from ticketbox.domain.captures.lines import FORMATS, format_line
 from ticketbox.domain.captures.replay.transcript_lines import TRANSCRIPT_FORMAT, format_transcript_line
+from ticketbox.domain.captures.summaries.lines import FORMATS, format_line
 from ticketbox.domain.captures.timeline.selection import MOMENT_FORMAT, format_moment
-from ticketbox.domain.core.tokens import clip_text, estimate_tokens, fits
+from ticketbox.domain.core.access.tokens import clip_text, estimate_tokens, fits
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
 from ticketbox.mcp.ticket_answers import LISTED_DESCRIPTION, shorten_text, shorten_ticket_detail, shorten_tickets

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.tokens import clip_text, fits
+from ticketbox.domain.core.access.tokens import clip_text, fits
 
 Json = dict[str, Any]
 

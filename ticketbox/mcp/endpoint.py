@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from ticketbox.domain.core.access.policy import Via
+from ticketbox.domain.core.access.scopes import Scope as Permission
+from ticketbox.domain.core.fairness.limits import MAX_WAIT_SECONDS
 from ticketbox.domain.core.imports import pause_garbage_collection
-from ticketbox.domain.core.limits import MAX_WAIT_SECONDS
-from ticketbox.domain.core.policy import Via
 from ticketbox.domain.core.problems import (
     Forbidden,
     InsufficientScope,
@@ -26,7 +27,6 @@ from ticketbox.domain.core.problems import (
     Unauthorized,
     Unavailable,
 )
-from ticketbox.domain.core.scopes import Scope as Permission
 from ticketbox.edge.addresses import limit_bad_credentials
 from ticketbox.edge.asgi import Message, Receive, Scope, Send, get_header, read_body
 from ticketbox.edge.responses import Answer, build_problem_answer

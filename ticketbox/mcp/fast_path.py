@@ -19,9 +19,9 @@ from mcp_types.methods import serialize_server_result, validate_client_request
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope as Granted
 from ticketbox.domain.core.problems import InsufficientScope, Problem, RateLimited, Unauthorized
-from ticketbox.domain.core.scopes import Scope as Granted
 from ticketbox.edge.asgi import Scope
 from ticketbox.edge.responses import Answer
 from ticketbox.mcp import tools

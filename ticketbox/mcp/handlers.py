@@ -10,7 +10,7 @@ import msgspec
 
 from ticketbox import __version__
 from ticketbox.domain.captures.images import processing
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import InvalidRequest, Problem
 from ticketbox.mcp import answers, prompts, tools
 from ticketbox.mcp.arguments import ToolCall, prepare_call

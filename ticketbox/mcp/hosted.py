@@ -17,8 +17,8 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.inbound import NAME_BEARING_METHODS, encode_header_value
 
 from ticketbox import __version__
+from ticketbox.domain.core.network.server_url import parse_server_url
 from ticketbox.domain.core.problems import Problem, Unavailable
-from ticketbox.domain.core.server_url import parse_server_url
 
 PROTOCOL = "2026-07-28"
 DEFAULT_URL = "http://localhost:8420"

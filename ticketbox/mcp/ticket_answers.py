@@ -2,8 +2,8 @@
 
 import msgspec
 
-from ticketbox.domain.captures.lines import FORMATS, format_line
-from ticketbox.domain.core.tokens import clip_text, estimate_tokens, fits
+from ticketbox.domain.captures.summaries.lines import FORMATS, format_line
+from ticketbox.domain.core.access.tokens import clip_text, estimate_tokens, fits
 from ticketbox.mcp.clipping import Json, clip_texts, encode_json
 from ticketbox.operations.tickets.ticket_detail import TicketDetail
 

@@ -11,8 +11,8 @@ from urllib.parse import parse_qs
 
 import msgspec
 
-from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.edge import asgi as edge
 from ticketbox.mcp import answers
 from ticketbox.operations.core.content import Content

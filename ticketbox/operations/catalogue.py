@@ -5,12 +5,8 @@ import functools
 from ticketbox.operations.accounts import (
     address_changes,
     confirmation,
-    connected_apps,
     identities,
     issued_tokens,
-    oauth_authorizations,
-    oauth_clients,
-    oauth_grants,
     profile,
     provider_sign_in,
     security_events,
@@ -18,38 +14,30 @@ from ticketbox.operations.accounts import (
     tokens,
     users,
 )
+from ticketbox.operations.accounts.oauth import authorizations as oauth_authorizations
+from ticketbox.operations.accounts.oauth import clients as oauth_clients
+from ticketbox.operations.accounts.oauth import connected_apps
+from ticketbox.operations.accounts.oauth import grants as oauth_grants
 from ticketbox.operations.captures import (
-    annotations,
     assets,
     captures,
     occurrences,
     replays,
     reproduction,
-    screenshots,
     source_maps,
     streams,
     timeline,
 )
 from ticketbox.operations.captures import deletion as capture_deletion
+from ticketbox.operations.captures.pictures import annotations, screenshots
 from ticketbox.operations.companies import columns, companies, invitations, labels, members, projects, setup, views
 from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, watchers, webhooks
 from ticketbox.operations.git import deliveries as git_deliveries
 from ticketbox.operations.git import hooks as git_hooks
-from ticketbox.operations.tickets import (
-    archiving,
-    assignments,
-    comments,
-    deletion,
-    links,
-    lists,
-    moves,
-    search,
-    similar,
-    ticket_detail,
-    tickets,
-    tracker_import,
-)
+from ticketbox.operations.tickets import assignments, comments, deletion, links, ticket_detail, tickets, tracker_import
+from ticketbox.operations.tickets.finding import lists, search, similar
+from ticketbox.operations.tickets.placement import archiving, moves
 from ticketbox.operations.work import (
     approvals,
     claims,

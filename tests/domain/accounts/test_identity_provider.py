@@ -14,8 +14,8 @@ from ticketbox.domain.accounts.identity_provider import (
     parse_issuer,
     read_identity,
 )
+from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.domain.core.scopes import Role
 
 ISSUER = "https://login.example.org"
 SETTINGS = ProviderSettings(issuer=ISSUER, client_id="ticketbox", client_secret="hush", name="Example")

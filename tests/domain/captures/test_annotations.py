@@ -17,7 +17,7 @@ from ticketbox.domain.captures.images.annotations import (
     check_annotations,
 )
 from ticketbox.domain.captures.images.geometry import ArrowGeometry, BoxGeometry, PenGeometry, TextGeometry
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.problems import InvalidRequest
 from ticketbox.domain.core.records import By, Person
 

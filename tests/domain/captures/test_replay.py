@@ -9,7 +9,7 @@ import pytest
 from msgspec import UNSET
 
 from ticketbox.domain.captures.capture import HealthReason, HealthStatus, StreamHealth
-from ticketbox.domain.captures.processor_time import ProcessorTime
+from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.replay import replay
 from ticketbox.domain.captures.replay.css import remove_loads

@@ -11,7 +11,7 @@ from ticketbox.domain.captures.replay.transcript_lines import (
     select_lines,
 )
 from ticketbox.domain.captures.timeline.moments import Moment, MomentKind
-from ticketbox.domain.core.tokens import estimate_tokens
+from ticketbox.domain.core.access.tokens import estimate_tokens
 
 Json = dict[str, Any]
 START = 1_760_000_000_000

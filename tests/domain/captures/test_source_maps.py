@@ -11,7 +11,6 @@ from msgspec import UNSET
 from tests.support.source_maps import SOURCE, build_source_map, encode_mappings, encode_number
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry
 from ticketbox.domain.captures.fingerprints import fingerprint_errors
-from ticketbox.domain.captures.overview import find_place
 from ticketbox.domain.captures.source_maps import mappings, source_map
 from ticketbox.domain.captures.source_maps.frames import Frame
 from ticketbox.domain.captures.source_maps.functions import FunctionScopes
@@ -19,6 +18,7 @@ from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap
 from ticketbox.domain.captures.source_maps.resolution import Script, list_scripts, resolve_entries, resolve_frames
 from ticketbox.domain.captures.source_maps.source_map import SourceMap, clean_file, decode_map_file, find_debug_id
 from ticketbox.domain.captures.source_maps.stacks import parse_stack, write_original_stack
+from ticketbox.domain.captures.summaries.overview import find_place
 
 APP = "https://shop.example/assets/app-5f0c1e3a.js"
 STACK = f"TypeError: no cart 7\n    at p ({APP}:1:41)\n    at {APP}:1:21"

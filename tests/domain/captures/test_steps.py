@@ -9,8 +9,8 @@ import pytest
 
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.filters import filter_steps
-from ticketbox.domain.captures.lines import format_line
 from ticketbox.domain.captures.steps import MAX_NAME, build_steps, describe_action
+from ticketbox.domain.captures.summaries.lines import format_line
 
 EXAMPLES = json.loads(Path(__file__).with_name("steps.json").read_text("utf-8"))
 

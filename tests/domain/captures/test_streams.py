@@ -8,7 +8,6 @@ from typing import Any
 import pytest
 
 from tests.support.streams import cut_stream, decode_stream, encode_stream
-from ticketbox.domain.captures import sent_streams
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
     ErrorEntry,
@@ -27,7 +26,8 @@ from ticketbox.domain.captures.capture import (
 )
 from ticketbox.domain.captures.filters import filter_console, filter_errors, filter_network
 from ticketbox.domain.captures.health import describe_health
-from ticketbox.domain.captures.sent_streams import read_stream
+from ticketbox.domain.captures.intake import sent_streams
+from ticketbox.domain.captures.intake.sent_streams import read_stream
 from ticketbox.domain.captures.streams import (
     MAX_BODY,
     MIB,

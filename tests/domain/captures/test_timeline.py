@@ -16,7 +16,7 @@ from ticketbox.domain.captures.timeline.selection import (
     format_moment,
     select_moments,
 )
-from ticketbox.domain.core.tokens import estimate_tokens
+from ticketbox.domain.core.access.tokens import estimate_tokens
 
 EXAMPLE = json.loads(Path(__file__).with_name("timeline.json").read_text("utf-8"))
 

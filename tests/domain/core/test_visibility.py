@@ -2,8 +2,8 @@
 
 from msgspec.structs import replace
 
-from ticketbox.domain.core.policy import ANONYMOUS, Membership
-from ticketbox.domain.core.scopes import Role
+from ticketbox.domain.core.access.policy import ANONYMOUS, Membership
+from ticketbox.domain.core.access.scopes import Role
 
 WHOLE = Membership(1, "c-1", "Example", Role.MEMBER, None, None, all_projects=True)
 PARTIAL = Membership(1, "c-1", "Example", Role.MEMBER, None, None, all_projects=False)

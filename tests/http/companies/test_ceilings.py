@@ -10,7 +10,7 @@ from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import build_parts, capture_arguments, make_capture
 from tests.support.seed import faults
 from tests.support.server import Box, World, expect_error, ok, run_beside, run_server
-from ticketbox.domain.core.ceilings import Ceilings
+from ticketbox.domain.core.fairness.ceilings import Ceilings
 from ticketbox.domain.core.problems import Forbidden
 
 STORAGE = 20_000

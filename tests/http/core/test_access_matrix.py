@@ -30,9 +30,9 @@ from tests.support.operation_cases import (
 from tests.support.server import PASSWORD, Box, Person, World, ok, run_server
 from ticketbox.cli.core.operations import run_operation
 from ticketbox.domain.accounts.secrets import generate_secret
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.scopes import Access, Role, Scope
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access, Role, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Operation, operation
 from ticketbox.store.file.database import Read

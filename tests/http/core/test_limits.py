@@ -12,7 +12,7 @@ import pytest
 from tests.support.operation_cases import WRITING, Stage, draw_address
 from tests.support.server import PASSWORD, Person, World, eventually, expect_error, ok, run_server
 from ticketbox.domain.accounts.secrets import generate_secret
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 
 
 def set_limits(world: World, reads: int | None = None, writes: int | None = None) -> None:

@@ -21,7 +21,7 @@ from tests.support.operation_cases import (
     operations,
 )
 from tests.support.server import Box, expect_error, ok
-from ticketbox.domain.core.scopes import Access
+from ticketbox.domain.core.access.scopes import Access
 from ticketbox.operations.core.registry import Body, Operation
 from ticketbox.operations.core.schemas import list_answer_types
 

@@ -18,7 +18,7 @@ from tests.http.core.test_access_matrix import NOUNS
 from tests.support.long_runs import TIMES
 from tests.support.operation_cases import Stage, create_rows, open_stage, operations
 from tests.support.server import PASSWORD, Box, ok
-from ticketbox.domain.core.scopes import Access
+from ticketbox.domain.core.access.scopes import Access
 
 # Two checks don't fit: a schema can't say that a cursor belongs to its question or that one of two fields is needed
 # (positive_data_acceptance), and a new company's id in a path answers 404 for an unknown project in the body too

@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.operation_cases import CASES, build_request, operations
 from tests.support.server import Box, World, expect_error, ok
-from ticketbox.domain.core.scopes import Access
+from ticketbox.domain.core.access.scopes import Access
 
 
 def set_key(world: World, key: str, project: str | None = None) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import pytest
 
 from tests.operations.core.test_workers import open_services
 from ticketbox.domain.captures.capture import Page
-from ticketbox.domain.core.policy import ANONYMOUS
+from ticketbox.domain.core.access.policy import ANONYMOUS
 from ticketbox.operations.captures import streams
 from ticketbox.operations.captures.streams import GetHar, StoredRequests, render_har
 from ticketbox.operations.core.content import Content

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from ticketbox.domain.captures.processor_time import ProcessorTime
+from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.domain.core.problems import PayloadTooLarge

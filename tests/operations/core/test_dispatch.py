@@ -11,8 +11,9 @@ import pytest
 
 from tests.support.server import PASSWORD
 from ticketbox.domain.accounts.secrets import hash_secret
+from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.clock import DAY, HOUR, Clock
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.problems import (
     InsufficientScope,
     InvalidRequest,
@@ -21,7 +22,6 @@ from ticketbox.domain.core.problems import (
     RateLimited,
     Unauthorized,
 )
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher

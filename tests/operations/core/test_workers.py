@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 
 from ticketbox.domain.accounts import passwords
-from ticketbox.domain.core.limits import RateLimiter
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database
 from ticketbox.store.file.migrate import prepare_file

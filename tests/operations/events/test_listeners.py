@@ -6,9 +6,9 @@ import contextlib
 import msgspec
 import pytest
 
-from ticketbox.domain.core.policy import ANONYMOUS, Actor, Membership
+from ticketbox.domain.core.access.policy import ANONYMOUS, Actor, Membership
+from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.problems import RateLimited, Unavailable
-from ticketbox.domain.core.scopes import Role
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.listeners import PAUSE_FOR_EACH, PAUSE_SECONDS, Interest, Listener, Listeners
 from ticketbox.operations.core.waiting import NothingYet, wait_for_result

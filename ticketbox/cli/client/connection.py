@@ -10,11 +10,11 @@ from urllib.parse import quote
 import httpx2
 import msgspec
 
-from ticketbox.cli.client.credentials import Resource, find_default_server
-from ticketbox.cli.client.oauth import get_access_token
+from ticketbox.cli.client.sign_in.credentials import Resource, find_default_server
+from ticketbox.cli.client.sign_in.oauth import get_access_token
 from ticketbox.cli.client.terminal import escape_line
 from ticketbox.cli.core.output import exit_with_error
-from ticketbox.domain.core.server_url import parse_server_url
+from ticketbox.domain.core.network.server_url import parse_server_url
 from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.registry import Body, Operation

@@ -33,13 +33,13 @@ def ticket() -> None:
 @click.group(
     cls=LazyGroup,
     commands_in={
-        "show": "ticketbox.cli.client.captures:show",
-        "timeline": "ticketbox.cli.client.timelines:timeline",
-        "replay-transcript": "ticketbox.cli.client.transcripts:transcript",
-        "har": "ticketbox.cli.client.captures:har",
+        "show": "ticketbox.cli.client.captures.captures:show",
+        "timeline": "ticketbox.cli.client.captures.timelines:timeline",
+        "replay-transcript": "ticketbox.cli.client.captures.transcripts:transcript",
+        "har": "ticketbox.cli.client.captures.captures:har",
         "import": "ticketbox.cli.client.imports.command:import_",
-        "reproduce": "ticketbox.cli.client.reproductions:reproduce",
-        "screenshot": "ticketbox.cli.client.captures:screenshot",
+        "reproduce": "ticketbox.cli.client.captures.reproductions:reproduce",
+        "screenshot": "ticketbox.cli.client.captures.captures:screenshot",
     },
 )
 def capture() -> None:
@@ -71,9 +71,9 @@ def label() -> None:
 @click.group(
     cls=LazyGroup,
     commands_in={
-        "upload": "ticketbox.cli.client.source_maps:upload",
-        "list": "ticketbox.cli.client.source_maps:list_",
-        "delete": "ticketbox.cli.client.source_maps:delete",
+        "upload": "ticketbox.cli.client.captures.source_maps:upload",
+        "list": "ticketbox.cli.client.captures.source_maps:list_",
+        "delete": "ticketbox.cli.client.captures.source_maps:delete",
     },
 )
 def sourcemaps() -> None:

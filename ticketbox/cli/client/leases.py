@@ -13,7 +13,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from ticketbox.cli.client.credentials import get_folder, write_private_file
+from ticketbox.cli.client.sign_in.credentials import get_folder, write_private_file
 
 
 class StoredLease(msgspec.Struct):

@@ -4,7 +4,7 @@ from typing import Any
 
 import httpx2
 
-from ticketbox.cli.client.captures import print_capture
+from ticketbox.cli.client.captures.captures import print_capture
 from ticketbox.cli.client.commands import build_command
 from ticketbox.cli.client.connection import Server, decode_body
 from ticketbox.cli.client.terminal import (

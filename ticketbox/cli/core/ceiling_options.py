@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 import click
 
 from ticketbox.cli.core.options import SIZE
-from ticketbox.domain.core.ceilings import DEFAULT_COMPANIES, MAX_PER_MINUTE
+from ticketbox.domain.core.fairness.ceilings import DEFAULT_COMPANIES, MAX_PER_MINUTE
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -22,7 +22,7 @@ def run_operation(db: Path, name: str, arguments: dict[str, Any], *, create: boo
 
 async def _run_operation(db: Path, name: str, arguments: dict[str, Any]) -> Any:
     from ticketbox.domain.core.clock import Clock
-    from ticketbox.domain.core.limits import RateLimiter
+    from ticketbox.domain.core.fairness.limits import RateLimiter
     from ticketbox.operations.catalogue import load_registry
     from ticketbox.operations.core.context import RequestContext
     from ticketbox.operations.core.dispatch import Dispatcher

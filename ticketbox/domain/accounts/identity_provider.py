@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 
 import msgspec
 
+from ticketbox.domain.core.access.scopes import Role, RoleName
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.domain.core.scopes import Role, RoleName
 from ticketbox.domain.core.unsafe_characters import REORDERING
 
 SCOPES = ("openid", "email", "profile")

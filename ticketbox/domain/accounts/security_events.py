@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.records import Time
 
 

@@ -4,8 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
+from ticketbox.domain.core.access.scopes import RoleName
 from ticketbox.domain.core.records import By, Time
-from ticketbox.domain.core.scopes import RoleName
 
 
 class Limits(msgspec.Struct, frozen=True):

@@ -5,7 +5,7 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 
 Time = Annotated[
     str,

@@ -13,7 +13,7 @@ from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
 from ticketbox.http.oauth.requests import build_runner, get_parts, select_known_fields
 from ticketbox.http.pages.rendering import read_form, refuse_cross_site_form, render_page, render_sign_in_page
-from ticketbox.operations.accounts.oauth_authorizations import Consent, ConsentAnswer, SignInFirst
+from ticketbox.operations.accounts.oauth.authorizations import Consent, ConsentAnswer, SignInFirst
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
 

@@ -7,7 +7,7 @@ from litestar.handlers import HTTPRouteHandler
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.accounts.oauth import Audience
-from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.edge.responses import Answer, build_json_answer
 from ticketbox.edge.site import METADATA, Site
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from litestar import Request
 
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.edge.asgi import Receive, Scope
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher

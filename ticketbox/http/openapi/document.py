@@ -7,9 +7,9 @@ from typing import Any
 import msgspec
 
 from ticketbox import __version__
-from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.access.scopes import Access, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import FieldError
-from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.domain.tickets.search_query import Span
 from ticketbox.http.header_arguments import HeaderArgument, list_header_arguments
 from ticketbox.http.openapi.links import build_links

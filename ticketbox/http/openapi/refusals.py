@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from itertools import groupby
 
+from ticketbox.domain.core.access.scopes import Access, Scope
 from ticketbox.domain.core.problems import (
     PROBLEMS,
     Conflict,
@@ -21,7 +22,6 @@ from ticketbox.domain.core.problems import (
     UnsupportedMediaType,
     VersionConflict,
 )
-from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.operations.core.registry import Body, Operation, Registry, Route
 from ticketbox.operations.core.schemas import Json
 

@@ -9,7 +9,7 @@ from typing import Any
 from litestar import Request, get, post
 from litestar.handlers import HTTPRouteHandler
 
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.problems import NotFound, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope
 from ticketbox.edge.responses import Answer

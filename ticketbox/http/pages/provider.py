@@ -7,7 +7,7 @@ from typing import Any
 from litestar import Request, get
 from litestar.handlers import HTTPRouteHandler
 
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.problems import Forbidden, Problem, Unavailable
 from ticketbox.edge.asgi import Scope, parse_query
 from ticketbox.edge.cookies import build_cookie, read_cookies

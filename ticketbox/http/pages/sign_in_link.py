@@ -6,7 +6,7 @@ from typing import Any
 from litestar import Request, get, post
 from litestar.handlers import HTTPRouteHandler
 
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.problems import Problem
 from ticketbox.edge.asgi import Scope
 from ticketbox.edge.responses import Answer, build_session_cookies

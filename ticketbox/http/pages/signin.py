@@ -6,7 +6,7 @@ from typing import Any
 from litestar import Request, get, post
 from litestar.handlers import HTTPRouteHandler
 
-from ticketbox.domain.core.policy import Via
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.problems import Problem
 from ticketbox.edge.addresses import limit_bad_credentials
 from ticketbox.edge.asgi import Receive, Scope, parse_query

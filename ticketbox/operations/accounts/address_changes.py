@@ -3,10 +3,10 @@
 import msgspec
 
 from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, NotFound, RateLimited
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.accounts.security_events import queue_notice, record_account_change, record_security_event
 from ticketbox.operations.core.inputs import Secret
 from ticketbox.operations.core.registry import operation

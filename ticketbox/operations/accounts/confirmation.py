@@ -7,12 +7,12 @@ from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords
 from ticketbox.domain.accounts.security_events import Outcome, SecurityAction
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Forbidden, RateLimited
 from ticketbox.domain.core.records import Time
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.accounts.security_events import log_security_event, record_security_event, report_refusal
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Secret

@@ -5,10 +5,10 @@ import msgspec
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.accounts.identity_provider import Identity, ProviderSettings
 from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Via, require_confirmation
+from ticketbox.domain.core.access.policy import Actor, Via, require_confirmation
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, NotFound, PasswordRequired
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.accounts.identity_provider import PreparedStart, StartedSignIn, prepare_start
 from ticketbox.operations.accounts.security_events import queue_notice, record_account_change
 from ticketbox.operations.core.context import RequestContext

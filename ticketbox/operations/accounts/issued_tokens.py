@@ -3,11 +3,11 @@
 import msgspec
 
 from ticketbox.domain.accounts.records import Token, User
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind, Via
+from ticketbox.domain.core.access.policy import Actor, Kind, Via
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import NotFound
-from ticketbox.domain.core.scopes import Access
-from ticketbox.operations.accounts.oauth_grants import revoke_app_grant
+from ticketbox.operations.accounts.oauth.grants import revoke_app_grant
 from ticketbox.operations.accounts.tokens import CreatedToken, TokenInput, create_api_token, revoke_api_token
 from ticketbox.operations.accounts.users import find_account
 from ticketbox.operations.core.paging import NEWEST

@@ -3,8 +3,8 @@
 import logging
 
 from ticketbox.domain.accounts.identity_provider import Identity, ProviderSettings
-from ticketbox.domain.core.policy import Actor, Via
-from ticketbox.domain.core.scopes import Role, RoleName
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.access.scopes import Role, RoleName
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.store.accounts import actors, credentials, identities
 from ticketbox.store.accounts.users import Account

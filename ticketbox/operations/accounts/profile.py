@@ -8,12 +8,12 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.accounts import passwords
 from ticketbox.domain.accounts.records import MailState, Profile, User
 from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
+from ticketbox.domain.core.access.policy import Actor, Kind, require_confirmation
+from ticketbox.domain.core.access.scopes import Access, RoleName
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind, require_confirmation
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, PasswordRequired, RateLimited
 from ticketbox.domain.core.records import Time
-from ticketbox.domain.core.scopes import Access, RoleName
 from ticketbox.operations.accounts.address_changes import change_address, request_address
 from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation, limit_password_attempts
 from ticketbox.operations.accounts.security_events import queue_notice, record_account_change, report_refusal

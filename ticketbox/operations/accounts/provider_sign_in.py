@@ -8,11 +8,11 @@ from msgspec import Meta
 
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.accounts.identity_provider import Identity, ProviderSettings
+from ticketbox.domain.core.access.policy import Actor, Kind
+from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.clock import MINUTE
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Forbidden, NotFound, Unauthorized
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.accounts.identities import link_identity
 from ticketbox.operations.accounts.identity_provider import (
     PreparedStart,

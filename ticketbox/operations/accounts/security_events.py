@@ -10,9 +10,9 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.accounts.security_events import Notice, NoticeKind, Outcome, SecurityAction, SecurityEvent
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Via
-from ticketbox.domain.core.scopes import Access
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.recording import record_company_event

@@ -8,12 +8,12 @@ from msgspec import Meta
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.accounts.records import Session, User
 from ticketbox.domain.accounts.security_events import NoticeKind, Outcome, SecurityAction
+from ticketbox.domain.core.access.policy import Actor, Kind, Via
+from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.clock import DAY, format_rfc3339
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind, Via
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Forbidden, NotFound, RateLimited, Unauthorized
 from ticketbox.domain.core.records import Time
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.accounts.security_events import (
     log_security_event,
     queue_notice,

@@ -8,11 +8,11 @@ from msgspec import Meta
 from ticketbox.domain.accounts import secrets
 from ticketbox.domain.accounts.records import Token
 from ticketbox.domain.accounts.security_events import SecurityAction
+from ticketbox.domain.core.access.policy import Actor, Kind, require_confirmation, require_role
+from ticketbox.domain.core.access.scopes import Access, Role, Scope
 from ticketbox.domain.core.clock import DAY
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind, require_confirmation, require_role
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound, PasswordRequired
-from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
 from ticketbox.operations.accounts.security_events import record_security_event
 from ticketbox.operations.core.inputs import Name

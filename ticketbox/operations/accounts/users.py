@@ -8,11 +8,11 @@ from msgspec import Meta
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.accounts.records import User
 from ticketbox.domain.accounts.security_events import SecurityAction, SecurityEvent
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.access.scopes import Access, RoleName
 from ticketbox.domain.core.clock import MINUTE
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, NotFound
-from ticketbox.domain.core.scopes import Access, RoleName
 from ticketbox.operations.accounts.security_events import record_account_change
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password

@@ -7,10 +7,10 @@ from msgspec import Meta
 
 from ticketbox.domain.captures.images import media_types
 from ticketbox.domain.captures.records import Asset
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.operations.captures.preparation import Upload, prepare_upload
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.context import RequestContext

@@ -6,11 +6,11 @@ import msgspec
 
 from ticketbox.domain.captures.health import describe_health
 from ticketbox.domain.captures.records import ListedCapture
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidRequest, NotFound, TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.operations.captures.assets import require_room_for_attachments, require_storage
 from ticketbox.operations.captures.preparation import CreateCapture, Envelope, PreparedCapture, prepare_capture

@@ -5,10 +5,10 @@ import msgspec
 from ticketbox.domain.captures.capture import ErrorEntry
 from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_errors, fingerprint_page
 from ticketbox.domain.captures.records import AssetKind
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access, Role
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidField, TicketArchived
-from ticketbox.domain.core.scopes import Access, Role
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.lookups import AssetId, CaptureId, find_writable
 from ticketbox.operations.core.registry import operation

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.operations.core.lookups import Key, TicketId
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket

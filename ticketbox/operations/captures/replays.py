@@ -7,8 +7,8 @@ from msgspec import Meta
 
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ErrorEntry, NetworkEntry, Stream
-from ticketbox.domain.captures.entry_sequence import EntrySequence
 from ticketbox.domain.captures.health import describe_health
+from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.records import Capture
 from ticketbox.domain.captures.replay.transcript import describe_replay
 from ticketbox.domain.captures.replay.transcript_lines import (
@@ -19,10 +19,10 @@ from ticketbox.domain.captures.replay.transcript_lines import (
     select_lines,
 )
 from ticketbox.domain.captures.timeline.moments import merge_streams
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import NotFound
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.operations.core.content import JsonList
 from ticketbox.operations.core.lookups import CaptureId, find_readable
 from ticketbox.operations.core.registry import Tool, operation

@@ -5,12 +5,12 @@ import msgspec
 from ticketbox import __version__
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry, Stream
-from ticketbox.domain.captures.entry_sequence import EntrySequence
+from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.records import Capture
 from ticketbox.domain.captures.reproduction.pack import Recording, build_files, compress_files
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.operations.core.content import Archive, Content
 from ticketbox.operations.core.lookups import CaptureId, find_readable
 from ticketbox.operations.core.registry import Tool, operation

@@ -9,10 +9,10 @@ from msgspec import Meta
 from ticketbox.domain.captures.records import SourceMapRecord
 from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap
 from ticketbox.domain.captures.source_maps.source_map import MAX_BYTES, clean_file, decode_map_file, find_debug_id
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidField, PayloadTooLarge
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.operations.captures.assets import require_storage
 from ticketbox.operations.captures.preparation import Upload
 from ticketbox.operations.core.context import RequestContext

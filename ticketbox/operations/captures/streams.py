@@ -19,14 +19,14 @@ from ticketbox.domain.captures.capture import (
     Stream,
     StreamHealth,
 )
-from ticketbox.domain.captures.entry_sequence import EntrySequence
 from ticketbox.domain.captures.health import describe_health, get_stream_health
+from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.steps import Step, build_steps
-from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import NotFound
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.lookups import CaptureId, find_readable
 from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor

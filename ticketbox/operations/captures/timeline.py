@@ -11,9 +11,9 @@ from ticketbox.domain.captures.filters import AROUND_MS
 from ticketbox.domain.captures.health import describe_health
 from ticketbox.domain.captures.timeline.moments import Moment, MomentKind, find_first_failure, merge_streams
 from ticketbox.domain.captures.timeline.selection import DEFAULT_TOKENS, FULL_TOKENS, choose_center, select_moments
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.operations.captures.streams import Around
 from ticketbox.operations.core.lookups import CaptureId, find_readable
 from ticketbox.operations.core.registry import Tool, operation

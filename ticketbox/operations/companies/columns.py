@@ -6,17 +6,17 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies.records import Column, ColumnKind, derive_column_kind
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access, Role, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest
-from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import ColumnId, Key, ProjectId, find_readable, find_writable
 from ticketbox.operations.core.names import resolve_column_id
 from ticketbox.operations.core.paging import Page
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.placing import place_ticket
+from ticketbox.operations.tickets.placement.placing import place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns
 from ticketbox.store.core import bylines

@@ -6,11 +6,11 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies.records import Company
-from ticketbox.domain.core.ceilings import MAX_PER_MINUTE
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Membership
+from ticketbox.domain.core.access.policy import Actor, Membership
+from ticketbox.domain.core.access.scopes import Access, Role, RoleName, Scope
+from ticketbox.domain.core.fairness.ceilings import MAX_PER_MINUTE
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidRequest
-from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import CompanyId, Key, find_membership
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor

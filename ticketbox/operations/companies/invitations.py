@@ -7,11 +7,11 @@ from msgspec import Meta
 
 from ticketbox.domain.accounts import passwords, secrets
 from ticketbox.domain.companies.records import Invitation
+from ticketbox.domain.core.access.policy import Actor, Kind
+from ticketbox.domain.core.access.scopes import Access, Role, RoleName
 from ticketbox.domain.core.clock import DAY
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, PasswordRequired, Unauthorized
-from ticketbox.domain.core.scopes import Access, Role, RoleName
 from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
 from ticketbox.operations.accounts.sessions import SignedIn, renew_session, require_password_sign_in, start_session
 from ticketbox.operations.companies.members import ProjectIds, find_project_keys, require_may_grant

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies.labels import Label, LabelColor
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, require_company_role
+from ticketbox.domain.core.access.policy import Actor, require_company_role
+from ticketbox.domain.core.access.scopes import Role, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidField, InvalidRequest, NotFound
-from ticketbox.domain.core.scopes import Role, Scope
 from ticketbox.operations.core.inputs import Label as LabelName
 from ticketbox.operations.core.inputs import LabelDescription
 from ticketbox.operations.core.lookups import CompanyId, Key, LabelId, find_membership, find_writable_company

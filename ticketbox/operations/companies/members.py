@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies.records import Member
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, require_company_role, require_confirmation
+from ticketbox.domain.core.access.policy import Actor, require_company_role, require_confirmation
+from ticketbox.domain.core.access.scopes import Access, Role, RoleName, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, NotFound, PasswordRequired
-from ticketbox.domain.core.scopes import Access, Role, RoleName, Scope
 from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
 from ticketbox.operations.accounts.memberships import end_membership
 from ticketbox.operations.core.lookups import CompanyId, Id, MemberId, ProjectId, find_membership, find_readable

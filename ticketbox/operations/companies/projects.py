@@ -7,11 +7,11 @@ from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies import project_keys
 from ticketbox.domain.companies.records import DEFAULT_REPLAY_SECONDS, Actions, Bodies, CapturePolicy, Project
-from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.access.policy import Actor, require_role
+from ticketbox.domain.core.access.scopes import Access, Role, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.policy import Actor, require_role
 from ticketbox.domain.core.problems import Conflict, InvalidRequest
-from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.operations.core.inputs import Label, Name
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, find_membership, find_writable
 from ticketbox.operations.core.names import explain_empty_list, resolve_company_id

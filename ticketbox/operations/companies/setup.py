@@ -12,10 +12,10 @@ from ticketbox.domain.companies.records import (
     Company,
     Project,
 )
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, NotFound
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.accounts.sessions import SignedIn, start_session
 from ticketbox.operations.companies.companies import insert_company
 from ticketbox.operations.companies.projects import insert_project

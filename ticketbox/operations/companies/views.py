@@ -15,10 +15,10 @@ from ticketbox.domain.companies.views import (
     ViewGroup,
     ViewLayout,
 )
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, require_role
+from ticketbox.domain.core.access.policy import Actor, require_role
+from ticketbox.domain.core.access.scopes import Role, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest
-from ticketbox.domain.core.scopes import Role, Scope
 from ticketbox.domain.tickets.records import Priority, Sort
 from ticketbox.operations.core.inputs import Label, Name, normalize_labels
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, Reference, ViewId, find_writable

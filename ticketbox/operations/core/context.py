@@ -4,9 +4,9 @@ from collections.abc import Callable, Coroutine
 
 import msgspec
 
-from ticketbox.domain.core.client_networks import get_client_network
-from ticketbox.domain.core.limits import BucketState
-from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.fairness.limits import BucketState
+from ticketbox.domain.core.network.client_networks import get_client_network
 
 
 class RequestContext(msgspec.Struct):

@@ -12,8 +12,9 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ticketbox.domain.core.fair_queue import Share
-from ticketbox.domain.core.policy import ANONYMOUS, Actor, Kind, require_access
+from ticketbox.domain.core.access.policy import ANONYMOUS, Actor, Kind, require_access
+from ticketbox.domain.core.access.scopes import Access, Scope
+from ticketbox.domain.core.fairness.fair_queue import Share
 from ticketbox.domain.core.problems import (
     Conflict,
     InvalidRequest,
@@ -22,7 +23,6 @@ from ticketbox.domain.core.problems import (
     Problem,
     Unauthorized,
 )
-from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.operations.core import listeners
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.faults import build_invalid_request, describe_fault, find_faults

@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Sequence
 
 import msgspec
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import RateLimited, Unavailable
 from ticketbox.domain.events.records import Event
 from ticketbox.settings import DEFAULT_EVENT_STREAMS

@@ -8,10 +8,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from ticketbox.domain.core.access.policy import Actor, Membership, require_company_role, require_role
+from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.ids import TicketKey, parse_ticket_reference
-from ticketbox.domain.core.policy import Actor, Membership, require_company_role, require_role
 from ticketbox.domain.core.problems import FieldError, Forbidden, InvalidField, InvalidRequest, NotFound
-from ticketbox.domain.core.scopes import Role
 from ticketbox.operations.core.names import resolve_column_id, resolve_company_id, resolve_project_id
 from ticketbox.store.core.visibility import VisibleRow, find_visible_row
 from ticketbox.store.file.database import Read

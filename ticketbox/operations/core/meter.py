@@ -2,9 +2,9 @@
 
 import msgspec
 
-from ticketbox.domain.core.ceilings import Ceilings
-from ticketbox.domain.core.limits import BucketState, Budget, RateLimiter
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.fairness.ceilings import Ceilings
+from ticketbox.domain.core.fairness.limits import BucketState, Budget, RateLimiter
 from ticketbox.domain.core.problems import RateLimited
 
 

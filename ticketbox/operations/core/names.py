@@ -8,8 +8,8 @@ import re
 
 from msgspec import UNSET, UnsetType
 
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.ids import Prefix
-from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.store.core import names
 from ticketbox.store.core.names import NamedRow

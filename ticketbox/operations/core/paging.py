@@ -14,7 +14,7 @@ from typing import Annotated, Generic, Protocol, TypeVar
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import InvalidField
 
 T = TypeVar("T")

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.store.core import bylines
 from ticketbox.store.events import events
 from ticketbox.store.file.database import Write

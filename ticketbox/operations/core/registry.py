@@ -13,9 +13,9 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.access.scopes import Access, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Problem
-from ticketbox.domain.core.scopes import Access, Scope
 from ticketbox.operations.core.meter import Meter
 from ticketbox.store.file.database import Write
 

@@ -10,14 +10,14 @@ import msgspec
 
 from ticketbox.domain.accounts.client_metadata import ClientMetadata
 from ticketbox.domain.accounts.identity_provider import Provider
-from ticketbox.domain.core.ceilings import Ceilings
-from ticketbox.domain.core.fair_queue import FairQueue, Share
-from ticketbox.domain.core.limits import RateLimiter
-from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.access.policy import Actor, Kind
+from ticketbox.domain.core.fairness.ceilings import Ceilings
+from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.limits import RateLimiter
 from ticketbox.domain.core.problems import Problem, RateLimited
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.listeners import Listeners
-from ticketbox.operations.core.workers import Workers
+from ticketbox.operations.core.workers.pool import Workers
 from ticketbox.settings import DEFAULT_CAPTURE_SECONDS, DEFAULT_QUEUE_SECONDS, DEFAULT_UPLOAD_RATE, DEFAULT_UPLOADS
 from ticketbox.store.file.database import Database, Origin, Read, Write
 

@@ -6,10 +6,10 @@ The key in the link is enough, so that it works without signing in and in every 
 import msgspec
 
 from ticketbox.domain.accounts.records import MailState
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import NotFound
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.core.inputs import Secret
 from ticketbox.operations.core.registry import operation
 from ticketbox.store.events import email_addresses

@@ -11,10 +11,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access, Role, Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.domain.core.scopes import Access, Role, Scope
 from ticketbox.domain.events.records import Event
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.listeners import EventBatch, Interest

@@ -6,11 +6,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.clock import to_epoch_ms
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField, NotFound
-from ticketbox.domain.core.scopes import Access
 from ticketbox.domain.events.records import Mutes, Notification
 from ticketbox.operations.core.inputs import Nothing
 from ticketbox.operations.core.lookups import (

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.events.mentions import find_mentions
 from ticketbox.domain.events.records import Reason
 from ticketbox.store.core.visibility import VisibleRow

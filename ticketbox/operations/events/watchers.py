@@ -2,10 +2,10 @@
 
 import msgspec
 
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.records import Person
-from ticketbox.domain.core.scopes import Access
 from ticketbox.operations.core.lookups import TicketId, find_readable_ticket
 from ticketbox.operations.core.registry import operation
 from ticketbox.store.events import notifications, watchers

@@ -7,12 +7,12 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.outbound_addresses import is_public_address
+from ticketbox.domain.core.access.policy import Actor, require_company_role
+from ticketbox.domain.core.access.scopes import Access, Role
+from ticketbox.domain.core.fairness.limits import Budget
+from ticketbox.domain.core.network.outbound_addresses import is_public_address
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.policy import Actor, require_company_role
 from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest, NotFound
-from ticketbox.domain.core.scopes import Access, Role
 from ticketbox.domain.events import webhook_signature
 from ticketbox.domain.events.records import Attempt, Delivery, DeliveryState, Webhook, WebhookFormat
 from ticketbox.operations.core.context import RequestContext

@@ -7,10 +7,10 @@ from urllib.parse import parse_qs
 import msgspec
 
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidRequest, Unauthorized, Unavailable
-from ticketbox.domain.core.scopes import Access
 from ticketbox.domain.git import github_payload, gitlab_payload
 from ticketbox.domain.git.news import GitNews
 from ticketbox.domain.git.signatures import Provider, Signature, is_signed

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.accounts import secrets
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access, Role
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound
-from ticketbox.domain.core.scopes import Access, Role
 from ticketbox.domain.git.records import GitHook
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import GitHookId, ProjectId, find_writable

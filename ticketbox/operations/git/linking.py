@@ -1,11 +1,11 @@
 """Apply what a delivery says: link tickets, update their links, and close what landed (docs/use/git.md)."""
 
-from ticketbox.domain.core.policy import Actor, Kind, Via
+from ticketbox.domain.core.access.policy import Actor, Kind, Via
+from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.problems import ApprovalRequired
-from ticketbox.domain.core.scopes import Role
 from ticketbox.domain.git.news import LinkNews
 from ticketbox.domain.git.records import GitState
-from ticketbox.operations.tickets.placing import resolve_ticket
+from ticketbox.operations.tickets.placement.placing import resolve_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write

@@ -6,10 +6,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.limits import MAX_BULK, Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import MAX_BULK, Budget
 from ticketbox.domain.core.problems import InvalidField, NotFound, TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.core.lookups import TicketId, UserId, Version
 from ticketbox.operations.core.meter import Meter
@@ -17,7 +17,7 @@ from ticketbox.operations.core.names import resolve_user_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_assigned
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
-from ticketbox.operations.tickets.moves import BulkResults, TicketIds, apply_to_each
+from ticketbox.operations.tickets.placement.moves import BulkResults, TicketIds, apply_to_each
 from ticketbox.operations.tickets.recording import record_change
 from ticketbox.store.companies import members
 from ticketbox.store.core.visibility import VisibleRow

@@ -2,10 +2,10 @@
 
 import msgspec
 
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Forbidden, TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Comment, Status
 from ticketbox.operations.core.inputs import CommentBody
 from ticketbox.operations.core.lookups import CommentId, Key, TicketId, find_readable_ticket, find_writable

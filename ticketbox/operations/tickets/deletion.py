@@ -2,10 +2,10 @@
 
 import msgspec
 
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, require_role
+from ticketbox.domain.core.access.policy import Actor, require_role
+from ticketbox.domain.core.access.scopes import Access, Role
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict
-from ticketbox.domain.core.scopes import Access, Role
 from ticketbox.operations.core.lookups import TicketId, Version
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation

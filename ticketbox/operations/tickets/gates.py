@@ -1,6 +1,6 @@
 """Gates: what an agent can't do to a ticket before a person approves it (docs/use/work-sessions.md, "Gates")."""
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import ApprovalRequired, VerificationRequired
 from ticketbox.domain.work.verifications import is_fix_proven
 from ticketbox.store.companies import projects

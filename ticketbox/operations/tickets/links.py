@@ -5,16 +5,16 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import ApprovalRequired, Conflict, Forbidden, InvalidField, TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.links import INVERSE, LinkKind, LinkRole, TicketLink, read_role
 from ticketbox.operations.core.lookups import TicketId, Version
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.assignments import change_assignees
 from ticketbox.operations.tickets.lookups import find_writable_ticket
-from ticketbox.operations.tickets.placing import resolve_ticket
+from ticketbox.operations.tickets.placement.placing import resolve_ticket
 from ticketbox.operations.tickets.recording import record_change
 from ticketbox.store.companies import members
 from ticketbox.store.core.visibility import VisibleRow

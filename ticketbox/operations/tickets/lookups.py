@@ -1,6 +1,6 @@
 """Finding a ticket to read or write (docs/use/tokens.md, "Restrictions")."""
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import NotFound, TicketArchived, VersionConflict
 from ticketbox.domain.tickets.records import Status, Ticket
 from ticketbox.operations.core.lookups import find_writable, resolve_ticket_id

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.tickets.records import Ticket
 from ticketbox.operations.tickets.lookups import load_ticket
 from ticketbox.store.core import bylines

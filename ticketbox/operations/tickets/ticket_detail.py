@@ -19,16 +19,16 @@ from ticketbox.domain.captures.capture import (
     Redaction,
     Stream,
 )
-from ticketbox.domain.captures.excerpt import CaptureExcerpt, build_excerpt, estimate_by_length
-from ticketbox.domain.captures.excerpt import Part as ExcerptPart
-from ticketbox.domain.captures.overview import ErrorGroup, FailedRequest
 from ticketbox.domain.captures.records import Asset, AssetKind
 from ticketbox.domain.captures.steps import Step
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.captures.summaries.excerpt import CaptureExcerpt, build_excerpt, estimate_by_length
+from ticketbox.domain.captures.summaries.excerpt import Part as ExcerptPart
+from ticketbox.domain.captures.summaries.overview import ErrorGroup, FailedRequest
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.records import Person
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Event
 from ticketbox.domain.git.records import GitLink
 from ticketbox.domain.tickets.links import TicketLink
@@ -36,7 +36,7 @@ from ticketbox.domain.tickets.records import CaptureSummary, Claim, Comment, Sta
 from ticketbox.domain.work.records import WorkQuestion
 from ticketbox.operations.core.lookups import TicketId, resolve_ticket_id
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.tickets.lists import StatusFilter, TicketStatus
+from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus
 from ticketbox.store.captures import assets, captures
 from ticketbox.store.captures.captures import StoredCapture
 from ticketbox.store.core import blobs

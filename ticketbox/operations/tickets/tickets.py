@@ -6,10 +6,10 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.captures.fingerprints import fingerprint_page
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import ApprovalRequired, InvalidField, InvalidRequest, NotFound, TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Priority, Ticket
 from ticketbox.operations.core.inputs import Branch, DueDate, Labels, Markdown, Title, Url, normalize_labels
 from ticketbox.operations.core.lookups import (
@@ -25,7 +25,7 @@ from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.events.notify import notify_mentioned
 from ticketbox.operations.tickets.gates import check_gates
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
-from ticketbox.operations.tickets.placing import choose_column, place_ticket
+from ticketbox.operations.tickets.placement.placing import choose_column, place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.companies import columns, labels
 from ticketbox.store.core import bylines

@@ -7,10 +7,10 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.companies.records import ColumnKind
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Via
+from ticketbox.domain.core.access.policy import Actor, Via
+from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import NotFound
-from ticketbox.domain.core.scopes import Access
 from ticketbox.domain.tickets.records import Priority
 from ticketbox.domain.tickets.tracker_formats import ImportedTicket, Tracker, read_tickets
 from ticketbox.operations.core.inputs import Email

@@ -5,11 +5,11 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.clock import MINUTE
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import QuestionClosed, TicketArchived
-from ticketbox.domain.core.scopes import Access
 from ticketbox.domain.events.records import Reason
 from ticketbox.domain.tickets.records import WorkState
 from ticketbox.domain.work.records import Decision, PlanItem, QuestionKind, WorkQuestion, WorkSession

@@ -7,10 +7,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import MINUTE, format_rfc3339
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
-from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.tickets.records import Ticket, WorkState
 from ticketbox.domain.work.leases import REPEAT_MS, generate_lease, hash_lease, hash_start_key
 from ticketbox.operations.core.inputs import Branch

@@ -5,10 +5,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import ApprovalRequired, VerificationRequired
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Ticket, WorkState
 from ticketbox.operations.core.inputs import CommentBody
 from ticketbox.operations.core.lookups import ColumnId, TicketId, Version, find_writable_column

@@ -4,10 +4,10 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from ticketbox.domain.core.access.policy import Actor, Kind
+from ticketbox.domain.core.access.scopes import Role
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.core.policy import Actor, Kind
 from ticketbox.domain.core.problems import AlreadyClaimed, LeaseExpired, Problem, TicketArchived
-from ticketbox.domain.core.scopes import Role
 from ticketbox.domain.tickets.records import WorkState
 from ticketbox.domain.work.leases import hash_lease
 from ticketbox.operations.core.inputs import Line

@@ -1,9 +1,9 @@
 """What happens to a ticket when work on it is done: it moves to a column, or is resolved."""
 
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.operations.tickets.gates import check_gates
-from ticketbox.operations.tickets.placing import choose_column, place_ticket
+from ticketbox.operations.tickets.placement.placing import choose_column, place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.store.core.visibility import VisibleRow
 from ticketbox.store.file.database import Write

@@ -5,11 +5,11 @@ from typing import Annotated
 import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import MINUTE
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import InvalidField
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.work.records import PlanItem, StepState, Usage, WorkLink, WorkLinkKind, WorkSession
 from ticketbox.operations.core.inputs import Line, Text
 from ticketbox.operations.core.lookups import TicketId

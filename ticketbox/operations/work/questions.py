@@ -5,9 +5,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
+from ticketbox.domain.core.access.policy import Actor, Kind
+from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import MINUTE
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor, Kind
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import (
     Conflict,
     Forbidden,
@@ -16,7 +17,6 @@ from ticketbox.domain.core.problems import (
     QuestionClosed,
     TicketArchived,
 )
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.events.records import Reason
 from ticketbox.domain.tickets.records import Status, WorkState
 from ticketbox.domain.work.records import QuestionKind, WorkQuestion

@@ -6,10 +6,10 @@ import msgspec
 from msgspec import Meta
 
 from ticketbox.domain.companies.records import ColumnKind
-from ticketbox.domain.core.limits import Budget
-from ticketbox.domain.core.policy import Actor
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import ApprovalRequired, TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.tickets.records import Priority, Ticket
 from ticketbox.operations.core.inputs import Labels, normalize_labels
 from ticketbox.operations.core.listeners import Interest
@@ -26,7 +26,7 @@ from ticketbox.operations.core.names import resolve_user_id
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.waiting import NothingYet, WaitSeconds
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
-from ticketbox.operations.tickets.placing import place_ticket
+from ticketbox.operations.tickets.placement.placing import place_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.tickets.ticket_detail import GetTicket, TicketDetail, get_ticket
 from ticketbox.operations.work.claims import StartWork, start_work

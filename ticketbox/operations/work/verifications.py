@@ -7,11 +7,11 @@ from msgspec import Meta
 
 from ticketbox.domain.captures.records import AssetKind
 from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.core.limits import Budget
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.policy import Actor
 from ticketbox.domain.core.problems import InvalidField, TicketArchived
-from ticketbox.domain.core.scopes import Scope
 from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict, Verification
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.lookups import AssetId, CaptureId, Key, TicketId, find_readable_ticket, find_writable

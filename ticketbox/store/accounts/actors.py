@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import msgspec
 
+from ticketbox.domain.core.access.policy import Actor, Kind, Membership, Via
+from ticketbox.domain.core.access.scopes import ALL_SCOPES, Scope, expand_scopes
 from ticketbox.domain.core.clock import MINUTE
-from ticketbox.domain.core.policy import Actor, Kind, Membership, Via
-from ticketbox.domain.core.scopes import ALL_SCOPES, Scope, expand_scopes
 from ticketbox.store.file.database import Read
 
 CONFIRMED_MS = 15 * MINUTE

@@ -6,11 +6,11 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.accounts.records import Session, Token, TokenKind
-from ticketbox.domain.core.client_networks import get_client_network
+from ticketbox.domain.core.access.policy import Kind
+from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.core.policy import Kind
-from ticketbox.domain.core.scopes import Scope
+from ticketbox.domain.core.network.client_networks import get_client_network
 from ticketbox.store.file.database import CommittedEvent, Read, Write
 
 # Not stored: it makes listeners check whether their own credential was revoked.

@@ -1,6 +1,6 @@
 """Identities at an OpenID Connect provider that are linked to accounts, and the roles that its groups decide."""
 
-from ticketbox.domain.core.scopes import Role
+from ticketbox.domain.core.access.scopes import Role
 from ticketbox.store.file.database import Read, Write
 
 SELECT_LINKED_USER = "SELECT user_id FROM identity WHERE issuer = ? AND subject = ?"

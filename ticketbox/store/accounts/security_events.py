@@ -5,9 +5,9 @@ from typing import Any, NamedTuple
 import msgspec
 
 from ticketbox.domain.accounts.security_events import Outcome, SecurityAction, SecurityEvent
+from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.clock import DAY, HOUR, format_rfc3339
 from ticketbox.domain.core.ids import Prefix, encode_key
-from ticketbox.domain.core.policy import Via
 from ticketbox.store.file.database import Read, Write
 
 RETENTION_MS = 365 * DAY

@@ -5,7 +5,7 @@ from typing import NamedTuple, TypeVar
 import msgspec
 
 from ticketbox.domain.captures.capture import Entry, Environment, Health, Page, Redaction, Stream
-from ticketbox.domain.captures.entry_sequence import EntrySequence
+from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.records import Capture, ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 from ticketbox.domain.companies.records import Company, Limits, Storage
+from ticketbox.domain.core.access.scopes import Role, RoleName
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.core.scopes import Role, RoleName
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import Viewer
 from ticketbox.store.file.database import Read, Row, Write

@@ -5,9 +5,9 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.companies.records import Invitation
+from ticketbox.domain.core.access.scopes import Role, RoleName
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.core.scopes import Role, RoleName
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Row, Write
 

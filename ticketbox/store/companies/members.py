@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.companies.records import Member
-from ticketbox.domain.core.scopes import Role, RoleName
+from ticketbox.domain.core.access.scopes import Role, RoleName
 from ticketbox.store.file.database import Read, Write
 
 _SELECT_MEMBER = """

@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 import msgspec
 
+from ticketbox.domain.core.access.policy import Actor, Kind, Via
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.core.policy import Actor, Kind, Via
 from ticketbox.domain.core.records import By, Person
 from ticketbox.store.file.database import Read, Write
 

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from ticketbox.domain.core.scopes import Role
+from ticketbox.domain.core.access.scopes import Role
 from ticketbox.store.file.database import Read
 
 Viewer = Mapping[str, int | None]

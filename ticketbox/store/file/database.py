@@ -18,9 +18,9 @@ from typing import Any, Self, TypeVar
 import msgspec
 
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.domain.core.problems import Problem, Unavailable
-from ticketbox.domain.core.queue_times import QueueTimes
 from ticketbox.settings import DEFAULT_QUEUE_SECONDS
 from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect
 from ticketbox.store.file.errors import is_passing, translate_error

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TypeVar
 
 from ticketbox.domain.core.clock import Clock
-from ticketbox.domain.core.fair_queue import FairQueue, Share
-from ticketbox.domain.core.queue_times import QueueTimes
+from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
+from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.store.file.connection import Connection, connect
 from ticketbox.store.file.errors import is_passing, translate_error
 from ticketbox.store.file.transactions import PROGRESS_STEPS, SHORT_PROGRESS_STEPS, NotBrief, Read, SharedResults

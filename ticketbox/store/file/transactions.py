@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from ticketbox.domain.core.ceilings import Ceilings
+from ticketbox.domain.core.fairness.ceilings import Ceilings
 
 T = TypeVar("T")
 Row = tuple[Any, ...]

@@ -11,11 +11,11 @@ import click
 import httpx2
 import msgspec
 
-from ticketbox.cli.client.captures import find_capture_id
+from ticketbox.cli.client.captures.captures import find_capture_id
+from ticketbox.cli.client.captures.reproductions import unpack_files
 from ticketbox.cli.client.connection import ExitStatus, Server, connect, decode_body, find_server_url, find_token
-from ticketbox.cli.client.reproductions import unpack_files
+from ticketbox.cli.client.repository.commit import find_commit
 from ticketbox.cli.client.terminal import escape_line, escape_text, format_count, print_line, style
-from ticketbox.cli.client.verify.git import find_commit
 from ticketbox.cli.client.verify.playwright import PlaywrightError, prepare_runner, run_round
 from ticketbox.cli.core.output import exit_with_error
 from ticketbox.domain.captures.reproduction.expectations import Expectations

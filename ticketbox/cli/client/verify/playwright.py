@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ticketbox.cli.client.verify.processes import capture_output
+from ticketbox.cli.core.processes import capture_output
 from ticketbox.domain.captures.reproduction.pack import SPEC
 from ticketbox.domain.captures.reproduction.verdict import Observation
 

@@ -12,7 +12,7 @@ from collections.abc import Callable
 import msgspec
 
 from ticketbox.domain.captures.capture import NetworkEntry
-from ticketbox.domain.captures.entry_sequence import EncodedEntry, EntrySequence
+from ticketbox.domain.captures.intake.entry_sequence import EncodedEntry, EntrySequence
 from ticketbox.domain.captures.redaction.secret_values import REDACTED
 from ticketbox.domain.captures.streams import MAX_BODY
 

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterator
 from typing import Any, cast
 
-from ticketbox.domain.captures.processor_time import ProcessorTime
+from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.redaction.secret_values import REDACTED
 from ticketbox.domain.captures.replay.css import remove_loads

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any, cast
 
-from ticketbox.domain.captures.overview import clip_line
+from ticketbox.domain.captures.summaries.overview import clip_line
 
 Json = dict[str, Any]
 

@@ -9,9 +9,9 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.captures.capture import HealthReason, HealthStatus, StreamHealth
-from ticketbox.domain.captures.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
-from ticketbox.domain.captures.json_repair import repair_json
-from ticketbox.domain.captures.processor_time import ProcessorTime
+from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
+from ticketbox.domain.captures.intake.json_repair import repair_json
+from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.captures.replay.events import FULL_SNAPSHOT, META, EventCopier
 from ticketbox.domain.captures.replay.nodes import NodeCopier

@@ -9,7 +9,7 @@ from msgspec.structs import replace
 from ticketbox.domain.captures.replay.transcript import ScreenChange
 from ticketbox.domain.captures.timeline.moments import Moment, MomentKind
 from ticketbox.domain.captures.timeline.selection import BudgetSelection
-from ticketbox.domain.core.tokens import estimate_tokens
+from ticketbox.domain.core.access.tokens import estimate_tokens
 
 DEFAULT_TOKENS, FULL_TOKENS = 1_550, 8_000  # by the estimate, which is too high
 FAILURES_SHARE = 0.35  # of the budget, with the page that the replay begins with

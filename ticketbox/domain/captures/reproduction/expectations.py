@@ -19,9 +19,9 @@ from ticketbox.domain.captures.capture import (
 )
 from ticketbox.domain.captures.fingerprints import fingerprint_message
 from ticketbox.domain.captures.health import get_stream_health
-from ticketbox.domain.captures.overview import format_error
 from ticketbox.domain.captures.reproduction.spec import Line
 from ticketbox.domain.captures.streams import is_failure
+from ticketbox.domain.captures.summaries.overview import format_error
 
 API_TYPES = ("fetch", "xhr")
 MAX_EACH = 50

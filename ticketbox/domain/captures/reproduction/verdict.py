@@ -6,8 +6,8 @@ from urllib.parse import urlsplit
 import msgspec
 
 from ticketbox.domain.captures.fingerprints import fingerprint_message, fingerprint_page
-from ticketbox.domain.captures.overview import format_error
 from ticketbox.domain.captures.reproduction.expectations import Expectations, ExpectedRequest
+from ticketbox.domain.captures.summaries.overview import format_error
 from ticketbox.domain.work.verifications import Verdict
 
 

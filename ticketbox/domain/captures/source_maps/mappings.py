@@ -9,7 +9,7 @@ from itertools import accumulate
 from operator import itemgetter
 from typing import NamedTuple
 
-from ticketbox.domain.captures.processor_time import ProcessorTime
+from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 
 MAX_SEGMENTS = 2_000_000
 MAX_SEGMENT = 60  # characters

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from ticketbox.domain.captures.processor_time import ProcessorTime
+from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.source_maps.functions import FunctionScopes
 from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap, Mappings
 from ticketbox.domain.core.unsafe_characters import remove_unsafe

@@ -11,9 +11,9 @@ import msgspec
 
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, Level, NetworkEntry, Stream
-from ticketbox.domain.captures.overview import clip_line, format_error, shorten_url
 from ticketbox.domain.captures.steps import Step, build_steps, shorten_address
 from ticketbox.domain.captures.streams import is_failure
+from ticketbox.domain.captures.summaries.overview import clip_line, format_error, shorten_url
 
 MAX_TEXT = 160  # characters
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from msgspec.structs import replace
 
 from ticketbox.domain.captures.timeline.moments import Moment, MomentKind, find_first_failure
-from ticketbox.domain.core.tokens import estimate_tokens
+from ticketbox.domain.core.access.tokens import estimate_tokens
 
 DEFAULT_TOKENS, FULL_TOKENS = 4_300, 14_000  # by the estimate, which is too high
 FAILURES_SHARE = 0.5  # of the budget, for the first of each kind of failure

@@ -1,0 +1,1 @@
+"""What the command line reads from the git repository in the current folder (docs/use/command-line.md)."""

@@ -1,0 +1,13 @@
+"""The commit in the current folder."""
+
+import click
+
+from ticketbox.cli.core.processes import capture_output
+
+
+def find_commit() -> str | None:
+    """Return the hash of HEAD; None outside of a repository. Warns if files differ from it."""
+    commit = capture_output("git", "rev-parse", "HEAD").strip()
+    if commit and capture_output("git", "status", "--porcelain", "--untracked-files=no").strip():
+        click.echo(f"The working tree has changes that aren't in {commit[:12]}.", err=True)
+    return commit or None

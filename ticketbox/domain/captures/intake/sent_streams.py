@@ -1,0 +1,236 @@
+"""Reading the streams that clients send: inflated, chosen, redacted and encoded one entry at a time.
+
+So memory holds a stream once and its stored part once, whatever its entries expand to, and other threads run between
+two entries. Accepts more than is stored: ordinary entries are dropped first, from the middle outwards, then failures in
+the same way; the 50 oldest and the 50 newest entries last. An entry that exceeds the limit alone is always dropped.
+"""
+
+import re
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from ticketbox.domain.captures.capture import Level, OmittedReason, Stream
+from ticketbox.domain.captures.intake.entry_sequence import DECODERS, KINDS, EncodedEntry, EntrySequence, split_array
+from ticketbox.domain.captures.intake.inflation import CHUNK, MAGIC, InflatedTooLarge, InvalidGzip, inflate
+from ticketbox.domain.captures.intake.json_repair import repair_json
+from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB
+from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
+
+MAX_INFLATED = 32 * MIB
+MAX_READ = 50_000
+MAX_QUOTES = 1_500_000
+EDGE_ENTRIES = 50
+# An entry has at most 100 arguments, 400 headers or 200 frames; without this limit its strings would be built first.
+MAX_ENTRY_QUOTES = 10_000
+
+_ERROR_PATH = re.compile(r"(?s)(.*) - at `\$(.*)`")
+_ENCODER = msgspec.json.Encoder()
+
+
+def read_stream(
+    stream: Stream,
+    body: bytes,
+    prepare: Callable[[Any], None],
+    check_time: Callable[[int], None] = lambda _: None,
+    *,
+    max_bytes: int = MAX_BYTES,
+    max_entries: int = MAX_ENTRIES,
+) -> tuple[EntrySequence[Any], int]:
+    """Read a JSON array, plain or gzip (recognised by its first bytes); return what is stored, and the dropped count.
+
+    `prepare` redacts and shortens an entry; only entries that may be stored are prepared, because that is slow.
+    `check_time` is called with the length of each, and raises when it has taken too long. NULs and lone surrogates
+    become U+FFFD. Raises PayloadTooLarge above 32 MiB inflated, 50,000 entries or 750,000 strings, and InvalidRequest
+    for anything else that isn't a valid stream.
+    """
+    raws, failures = _split_stream(stream, body)
+    entries: EntrySequence[Any] = EntrySequence(KINDS[stream])
+    kept: dict[int, EncodedEntry[Any]] = {}
+    size = 1
+    for index in _order_by_worth(failures):
+        if len(kept) == max_entries:
+            break
+        sent = bytes(raws[index])
+        check_time(len(sent))
+        if len(sent) > max(max_bytes, MAX_BYTES):
+            continue
+        entry = _decode_entry(stream, index, sent)
+        prepare(entry)
+        encoded = _ENCODER.encode(entry)
+        if len(encoded) + 1 > max_bytes:
+            continue
+        if size + len(encoded) + 1 > max_bytes:
+            break
+        size += len(encoded) + 1
+        kept[index] = entries.hold(encoded, entry)
+    entries.extend(kept[index] for index in sorted(kept))
+    return entries, len(raws) - len(kept)
+
+
+def _decode_entry(stream: Stream, index: int, sent: bytes) -> Any:
+    """Decode an entry. Raises InvalidRequest."""
+    if _count_quotes(sent) > MAX_ENTRY_QUOTES:
+        raise InvalidField(f"{stream}[{index}]", "too many strings in one entry")
+    try:
+        return DECODERS[KINDS[stream]].decode(sent)
+    except msgspec.ValidationError as error:
+        raise _build_shape_error(f"{stream}[{index}]", str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise _build_syntax_error(stream, error) from None
+
+
+def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw], list[bool]]:
+    """Split a stream into its entries, still encoded, and say which of them are failures."""
+    plain = _decompress(stream, body) if body.startswith(MAGIC) else body
+    chunks = range(0, len(plain), CHUNK)
+    # quotes that open a string are never escaped, so no spelling evades the count
+    quotes = sum(_count_quotes(plain[start : start + CHUNK]) for start in chunks)
+    if len(plain) > MAX_INFLATED or quotes > MAX_QUOTES:
+        raise _build_size_error(stream)
+    try:
+        plain = repair_json(plain)
+        failures = find_failures(stream, plain)
+        return split_array(plain), failures
+    except msgspec.ValidationError as error:
+        raise _build_shape_error(stream, str(error)) from None
+    except (ValueError, RecursionError) as error:
+        raise _build_syntax_error(stream, error) from None
+
+
+def _count_quotes(text: bytes | bytearray) -> int:
+    return text.count(b'"') - text.count(b'\\"')
+
+
+class _TooManyEntries(Exception):
+    """A stream has more entries than are read."""
+
+
+class _Counter(threading.local):
+    """How many entries the thread has found in its stream."""
+
+    count = 0
+
+
+_counter = _Counter()
+
+
+class _Mark(msgspec.Struct):
+    """What decides about the worth of an entry. The rest is skipped, so that nothing is built of it."""
+
+    ts: float
+
+    def __post_init__(self) -> None:
+        """Count the entry. Raises _TooManyEntries, before the others are found."""
+        _counter.count += 1
+        if _counter.count > MAX_READ:
+            raise _TooManyEntries
+
+    @property
+    def is_failure(self) -> bool:
+        """Whether the entry reports a failure, as `streams.is_failure` defines it."""
+        return True
+
+
+class _ActionMark(_Mark):
+    @property
+    def is_failure(self) -> bool:
+        return False
+
+
+class _ConsoleMark(_Mark):
+    level: Level
+
+    @property
+    def is_failure(self) -> bool:
+        return self.level in (Level.WARN, Level.ERROR)
+
+
+class _ResponseMark(msgspec.Struct):
+    omitted_reason: OmittedReason | None = None
+
+
+class _NetworkMark(_Mark):
+    status: int | None = None
+    error: msgspec.Raw = msgspec.Raw(b"null")
+    response: _ResponseMark = msgspec.field(default_factory=_ResponseMark)
+
+    @property
+    def is_failure(self) -> bool:
+        if bytes(self.error) != b"null":
+            return True
+        if self.status is None:
+            return self.response.omitted_reason is not OmittedReason.UNAVAILABLE
+        return self.status >= 400
+
+
+_MARK_DECODERS: dict[Stream, msgspec.json.Decoder[Any]] = {
+    Stream.CONSOLE: msgspec.json.Decoder(list[_ConsoleMark]),
+    Stream.NETWORK: msgspec.json.Decoder(list[_NetworkMark]),
+    Stream.ERRORS: msgspec.json.Decoder(list[_Mark]),
+    Stream.ACTIONS: msgspec.json.Decoder(list[_ActionMark]),
+}
+
+
+def find_failures(stream: Stream, plain: bytes | bytearray) -> list[bool]:
+    """Count a stream's entries, and say which of them report failures, without building them."""
+    _counter.count = 0
+    try:
+        return [mark.is_failure for mark in _MARK_DECODERS[stream].decode(plain)]
+    except _TooManyEntries:
+        raise _build_size_error(stream) from None
+
+
+def _order_by_worth(failures: Sequence[bool]) -> list[int]:
+    """Order the positions of entries: what is dropped last comes first."""
+    count = len(failures)
+    middle = range(EDGE_ENTRIES, max(EDGE_ENTRIES, count - EDGE_ENTRIES))
+    edges = [index for index in range(count) if index not in middle]
+    dropped_first = [
+        index
+        for part in (middle, edges)
+        for failed in (False, True)
+        for index in _iterate_from_middle([index for index in part if failures[index] is failed])
+    ]
+    return dropped_first[::-1]
+
+
+def _iterate_from_middle(indexes: Sequence[int]) -> Iterator[int]:
+    left = (len(indexes) - 1) // 2
+    right = left + 1
+    while left >= 0 or right < len(indexes):
+        if left >= 0:
+            yield indexes[left]
+        if right < len(indexes):
+            yield indexes[right]
+        left, right = left - 1, right + 1
+
+
+def _decompress(stream: Stream, body: bytes) -> bytearray:
+    try:
+        return inflate(body, MAX_INFLATED)
+    except InflatedTooLarge:
+        raise _build_size_error(stream) from None
+    except InvalidGzip as error:
+        raise InvalidField(stream, str(error)) from None
+
+
+def _build_size_error(stream: Stream) -> PayloadTooLarge:
+    return PayloadTooLarge(
+        f"{stream}: a stream may have {MAX_INFLATED // MIB} MiB uncompressed, {MAX_READ:,} entries "
+        f"and {MAX_QUOTES // 2:,} strings"
+    )
+
+
+def _build_syntax_error(stream: Stream, error: Exception) -> InvalidField:
+    reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+    return InvalidField(stream, f"not valid JSON in UTF-8: {reason}")
+
+
+def _build_shape_error(place: str, message: str) -> InvalidRequest:
+    match = _ERROR_PATH.fullmatch(message)
+    reason, path = (match[1], match[2]) if match else (message, "")
+    field = f"{place}{path}"
+    return InvalidRequest(f"{field}: {reason}", FieldError(field, reason))

@@ -1,0 +1,158 @@
+"""Listing tickets, with filters."""
+
+from datetime import date, datetime
+from enum import StrEnum
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.clock import format_rfc3339, to_epoch_ms
+from ticketbox.domain.core.fairness.limits import Budget
+from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.tickets.records import Priority, Sort, Status, Ticket
+from ticketbox.operations.core.inputs import Label, normalize_labels
+from ticketbox.operations.core.lookups import ColumnId, CompanyId, ProjectId, Reference
+from ticketbox.operations.core.names import (
+    explain_empty_list,
+    resolve_column_id,
+    resolve_company_id,
+    resolve_project_id,
+    resolve_user_id,
+)
+from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.store.core.visibility import find_visible_row
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import lists
+from ticketbox.store.tickets.lists import TicketFilter
+
+
+class StatusFilter(StrEnum):
+    """Which tickets a list or a look-up includes."""
+
+    ACTIVE = "active"
+    ARCHIVED = "archived"
+    ALL = "all"
+
+    @property
+    def statuses(self) -> tuple[Status, ...]:
+        """The statuses that the filter includes."""
+        return tuple(Status) if self is StatusFilter.ALL else (Status(self.value),)
+
+
+TicketStatus = Annotated[StatusFilter, Meta(description="`active` by default.")]
+
+_UNASSIGNED = "none"
+
+
+class ListTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Returns tickets that match all the given filters. Several values of a filter are alternatives."""
+
+    company_id: CompanyId | None = None
+    project_id: ProjectId | None = None
+    column_id: (
+        Annotated[list[ColumnId], Meta(min_length=1, max_length=20, description="Ids or names of columns.")] | None
+    ) = None
+    status: TicketStatus = StatusFilter.ACTIVE
+    assignee: (
+        Annotated[
+            list[Reference],
+            Meta(
+                min_length=1,
+                max_length=20,
+                description="Members' ids, email addresses or names, `me`, or `none`.",
+            ),
+        ]
+        | None
+    ) = None
+    label: Annotated[list[Label], Meta(min_length=1, max_length=20, description="Labels.")] | None = None
+    has_labels: Annotated[bool, Meta(description="With labels, or without.")] | None = None
+    priority: Annotated[list[Priority], Meta(min_length=1, description="Priorities.")] | None = None
+    resolved: Annotated[bool, Meta(description="Resolved, or unresolved.")] | None = None
+    ready: Annotated[bool, Meta(description="Only tickets that claim_next_ticket could claim.")] = False
+    updated_since: (
+        Annotated[datetime, Meta(tz=True, description="Only those updated since this time, in RFC 3339.")] | None
+    ) = None
+    due_before: Annotated[date, Meta(description="Only those due before this day.")] | None = None
+    has_due_date: Annotated[bool, Meta(description="With a due date, or without.")] | None = None
+    overdue: Annotated[bool, Meta(description="Only unresolved tickets past their due date, in UTC.")] = False
+    sort: Annotated[Sort, Meta(description="`-` means descending; `position` requires one column_id.")] = (
+        Sort.UPDATED_DOWN
+    )
+    limit: Limit = 50
+    cursor: Cursor | None = None
+
+
+@operation(
+    "list_tickets",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest="GET /tickets",
+    brief=True,
+    tool=Tool(
+        "List tickets",
+        "Use this to list the tickets on a board or assigned to a user. To search for words, use search_tickets.",
+        {"project_id": "Webshop", "assignee": ["me"], "status": "active"},
+        core=True,
+    ),
+)
+def list_tickets(tx: Read, actor: Actor, args: ListTickets) -> Page[Ticket]:
+    """List the tickets that the caller can see.
+
+    Archived tickets are listed only with status `archived` or `all`.
+    """
+    if args.sort is Sort.POSITION and len(args.column_id or ()) != 1:
+        raise InvalidField("sort", "sorting by position requires one column_id")
+    company, project, columns, assignees = _resolve_filters(tx, actor, args)
+    wanted = TicketFilter(
+        statuses=args.status.statuses,
+        sort=args.sort,
+        company=company,
+        project=project,
+        columns=columns,
+        assignees=assignees,
+        unassigned=_UNASSIGNED in (args.assignee or ()),
+        labels=tuple(normalize_labels(args.label or [])),
+        has_labels=args.has_labels,
+        priorities=tuple(dict.fromkeys(args.priority or ())),
+        resolved=False if args.overdue and args.resolved is None else args.resolved,
+        has_due_date=args.has_due_date,
+        due_before=_find_first_day_after(tx, args),
+        ready=args.ready,
+        updated_since=None if args.updated_since is None else to_epoch_ms(args.updated_since),
+    )
+    after = decode_cursor(actor, args, lists.count_sort_keys(wanted.sort))
+    page = build_page(actor, args, lists.list_tickets(tx, actor.viewer, wanted, after, args.limit + 1))
+    if page.items or after is not None:
+        return page
+    note = explain_empty_list(tx, actor, company=company, project=project, column=columns, user=assignees)
+    return msgspec.structs.replace(page, note=note)
+
+
+def _find_first_day_after(tx: Read, args: ListTickets) -> str | None:
+    """Return the first day on which tickets needn't be due to be listed."""
+    days = [] if args.due_before is None else [args.due_before.isoformat()]
+    if args.overdue:
+        days.append(format_rfc3339(tx.now)[:10])
+    return min(days, default=None)
+
+
+def _resolve_filters(
+    tx: Read, actor: Actor, args: ListTickets
+) -> tuple[str | None, str | None, tuple[str, ...], tuple[str, ...]]:
+    """Return the ids of the company, project, columns and assignees; a column's name is one of the project, if given.
+
+    Raises InvalidRequest for names.
+    """
+    company = None if args.company_id is None else resolve_company_id(actor, args.company_id)
+    project = None if args.project_id is None else resolve_project_id(tx, actor, args.project_id)
+    columns = args.column_id or []
+    home = None if project is None else find_visible_row(tx, actor.viewer, "project", project)
+    if project is None or home is not None:
+        columns = [resolve_column_id(tx, actor, each, None if home is None else home.project) for each in columns]
+    people = [each for each in args.assignee or () if each != _UNASSIGNED]
+    assignees = [resolve_user_id(tx, actor, each, field="assignee") for each in people]
+    return company, project, tuple(dict.fromkeys(columns)), tuple(dict.fromkeys(assignees))

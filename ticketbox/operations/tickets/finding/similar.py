@@ -1,0 +1,101 @@
+"""Finding tickets that are similar to a ticket, a page or an error (docs/use/search.md)."""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_message, fingerprint_page
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Scope
+from ticketbox.domain.core.fairness.limits import Budget
+from ticketbox.domain.core.problems import InvalidField
+from ticketbox.domain.tickets.records import Likeness, Resemblance, SimilarTicket
+from ticketbox.operations.core.inputs import Text, Url
+from ticketbox.operations.core.lookups import TicketId, find_readable_ticket
+from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.operations.tickets.finding.lists import StatusFilter, TicketStatus
+from ticketbox.store.file.database import Read
+from ticketbox.store.tickets import records, similar
+from ticketbox.store.tickets.similar import SimilarMatch
+
+
+class FindSimilarTickets(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """Send a ticket, or a URL, an error message, or both."""
+
+    ticket_id: TicketId | None = None
+    url: Annotated[Url, Meta(description="A page's URL; ids in its path are ignored.")] | None = None
+    error: (
+        Annotated[
+            Text,
+            Meta(description="An error message; only its first line is compared."),
+        ]
+        | None
+    ) = None
+    status: TicketStatus = StatusFilter.ACTIVE
+    limit: Annotated[int, Meta(ge=1, le=50, description="The maximum number of tickets.")] = 10
+
+
+class SimilarTickets(msgspec.Struct, frozen=True):
+    """Similar tickets, best match first. `bounded` says that the time limit was reached and some may be missing."""
+
+    items: list[SimilarTicket]
+    bounded: bool
+
+
+@operation(
+    "find_similar_tickets",
+    scope=Scope.READ,
+    budget=Budget.READ,
+    rest=("GET /tickets/{ticket_id}/similar", "GET /similar"),
+    tool=Tool(
+        "Find similar tickets",
+        "Use this before creating a ticket, or to find duplicates; link_tickets marks them. "
+        "Archived tickets can show earlier fixes.",
+        {"error": "TypeError: cart is undefined", "url": "https://shop.example/orders/1729", "status": "all"},
+    ),
+)
+def find_similar_tickets(tx: Read, actor: Actor, args: FindSimilarTickets) -> SimilarTickets:
+    """Find tickets with the same error, message or page, and the reasons for each match.
+
+    Numbers, ids and hashes are ignored in the comparison.
+    """
+    key, fingerprints = _collect_fingerprints(tx, actor, args)
+    matches, complete = similar.find_similar(tx, actor.viewer, fingerprints, args.status.statuses, key)
+    best = matches[: args.limit]
+    listed = records.list_tickets_by_keys(tx, actor.viewer, [each.key for each in best])
+    items = [
+        SimilarTicket(**msgspec.structs.asdict(ticket), reasons=_list_reasons(each))
+        for each, ticket in zip(best, listed, strict=True)
+    ]
+    return SimilarTickets(items, bounded=not complete)
+
+
+def _collect_fingerprints(tx: Read, actor: Actor, args: FindSimilarTickets) -> tuple[int, list[Fingerprint]]:
+    """Return the ticket's key (0 without a ticket) and the fingerprints to search for. Raises InvalidRequest."""
+    if args.ticket_id is not None:
+        if args.url is not None or args.error is not None:
+            raise InvalidField("ticket_id", "send ticket_id, or url and error, not both")
+        key = find_readable_ticket(tx, actor, args.ticket_id).key
+        return key, similar.list_fingerprints(tx, key)
+    if args.url is None and args.error is None:
+        raise InvalidField("url", "url or error is required")
+    fingerprints: list[Fingerprint] = []
+    for field, text, fingerprint in (("error", args.error, fingerprint_message), ("url", args.url, fingerprint_page)):
+        fingerprint_of_text = None if text is None else fingerprint(text)
+        if fingerprint_of_text is not None:
+            fingerprints.append(fingerprint_of_text)
+        elif text is not None:
+            raise InvalidField(field, "this has no words to compare")
+    return 0, fingerprints
+
+
+def _list_reasons(alike: SimilarMatch) -> list[Resemblance]:
+    """Return the reasons of a match, without the messages of equal errors."""
+    errors = {each.label for each in alike.prints if each.likeness is Likeness.ERROR}
+    order = list(Likeness)
+    return [
+        Resemblance(each.likeness, each.label)
+        for each in sorted(alike.prints, key=lambda each: order.index(each.likeness))
+        if each.likeness is not Likeness.MESSAGE or each.label not in errors
+    ]
