@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { SecurityEvent } from '../../generated/api';
-import { describeSecurityEvent, describeSource } from '../../src/app/accounts/security-events';
+import { describeSecurityEvent, describeSource } from '../../src/app/accounts/security/security-events';
 
 const EVENT: SecurityEvent = {
   id: 'sec_000000000001',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { Activity } from '../../src/app/core/activity';
+import { Activity } from '../../src/app/core/server/activity';
 
 test.each(['pointerdown', 'pointermove', 'keydown', 'wheel', 'touchstart'])(
   'calls belong to the person for a minute after %s',

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { describeError, Problem } from '../../src/app/core/problem';
+import { describeError, Problem } from '../../src/app/core/server/problem';
 
 describe('Problem', () => {
   test('has the details of a problem document', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { parsePath } from '../../src/app/core/routes';
+import { parsePath } from '../../src/app/core/navigation/routes';
 
 describe('parsePath', () => {
   test.each([

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { suggestReport } from '../../src/extension/pages/popup/suggest-report';
+import { suggestReport } from '../../src/extension/pages/popup/draft/suggest-report';
 import type { Draft } from '../../src/extension/storage';
 
 const step = (ts: number, kind: string, fields: object = {}) => ({

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { Filter } from '../../src/app/core/boot';
+import type { Filter } from '../../src/app/core/server/boot';
 import { complete, filterAt, toCodeUnits, type Value } from '../../src/app/search/completion';
 
 const FILTERS: Filter[] = [

@@ -4,7 +4,7 @@ import { overlay } from '../../src/app/core/overlay.svelte';
 import { toCreateItem, toTicketItems, type PaletteItem } from '../../src/app/search/palette-items';
 
 const { go } = vi.hoisted(() => ({ go: vi.fn() }));
-vi.mock('../../src/app/core/router.svelte', () => ({ router: { go } }));
+vi.mock('../../src/app/core/navigation/router.svelte', () => ({ router: { go } }));
 vi.mock('../../src/app/core/shortcuts.svelte', () => ({ nameKeys: () => [] }));
 vi.mock('../../src/app/core/workspace.svelte', () => ({
   workspace: { project: (id: string) => ({ id, name: `Project ${id}` }) },

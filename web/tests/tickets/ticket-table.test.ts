@@ -3,7 +3,7 @@ import { MAX_SELECTED, reverseSort, TicketTable } from '../../src/app/tickets/li
 import { ticket } from './tickets';
 
 const { GET } = vi.hoisted(() => ({ GET: vi.fn() }));
-vi.mock('../../src/app/core/client', () => ({
+vi.mock('../../src/app/core/server/client', () => ({
   api: { GET },
   unwrap: async (call: Promise<{ data: unknown }>) => (await call).data,
 }));

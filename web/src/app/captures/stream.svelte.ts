@@ -1,4 +1,4 @@
-import { unwrap } from '../core/client';
+import { unwrap } from '../core/server/client';
 
 const PAGE_SIZE = 100;
 

@@ -1,5 +1,5 @@
 import type { ConsoleEntry, ErrorEntry, NetworkEntry, Step } from '../../../generated/api';
-import { api } from '../core/client';
+import { api } from '../core/server/client';
 import { CaptureStream } from './stream.svelte';
 
 /**

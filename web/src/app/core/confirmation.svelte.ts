@@ -1,4 +1,4 @@
-import { Problem } from './problem';
+import { Problem } from './server/problem';
 
 interface Question {
   answer: () => void;

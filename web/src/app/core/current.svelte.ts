@@ -1,5 +1,5 @@
 import type { Company, Project } from '../../../generated/api';
-import { router } from './router.svelte';
+import { router } from './navigation/router.svelte';
 import { workspace } from './workspace.svelte';
 
 const KEY = 'last-project';

@@ -1,4 +1,4 @@
-import { describeError } from './problem';
+import { describeError } from './server/problem';
 
 interface ToastAction {
   label: string;

@@ -1,6 +1,6 @@
 import type { Company, Column, Me, Member, Project } from '../../../generated/api';
-import { api, unwrap, fetchAll } from './client';
-import { boot } from './boot';
+import { api, unwrap, fetchAll } from './server/client';
+import { boot } from './server/boot';
 
 /** The signed-in user and their companies, projects, members and columns. Loaded once, then shared. */
 class Workspace {

@@ -1,5 +1,5 @@
 import type { Event, EventType } from '../../../generated/api';
-import { api, unwrap } from '../core/client';
+import { api, unwrap } from '../core/server/client';
 
 /** The text of every event type. */
 export const EVENT_LABELS: Record<EventType, string> = {

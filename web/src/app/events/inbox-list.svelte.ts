@@ -1,5 +1,5 @@
 import type { Mutes, Notification, WorkQuestion } from '../../../generated/api';
-import { api, unwrap } from '../core/client';
+import { api, unwrap } from '../core/server/client';
 import { toasts } from '../core/toasts.svelte';
 import { findOpenQuestion } from '../tickets/work/work';
 import { answerQuestion, runningSessions } from '../tickets/work/work-sessions.svelte';

@@ -1,5 +1,5 @@
-import { api, unwrap } from '../core/client';
-import { eventStream } from '../core/event-stream.svelte';
+import { api, unwrap } from '../core/server/client';
+import { eventStream } from '../core/server/event-stream.svelte';
 import { workspace } from '../core/workspace.svelte';
 
 const DEBOUNCE_MS = 400;

@@ -1,4 +1,4 @@
-import type { Filter } from '../core/boot';
+import type { Filter } from '../core/server/boot';
 
 /** A completion of a query: replaces the text from `start` to `end` by `insert`. */
 export interface Completion {

@@ -1,4 +1,4 @@
-import type { Filter } from '../core/boot';
+import type { Filter } from '../core/server/boot';
 import { companyLabels } from '../companies/labels/company-labels.svelte';
 import { workspace } from '../core/workspace.svelte';
 import type { Value } from './completion';

@@ -8,7 +8,7 @@ import Terminal from '@lucide/svelte/icons/square-terminal';
 import type { Component } from 'svelte';
 import type { Hit, Piece, Project } from '../../../generated/api';
 import { overlay } from '../core/overlay.svelte';
-import { router } from '../core/router.svelte';
+import { router } from '../core/navigation/router.svelte';
 import { nameKeys, type Shortcut } from '../core/shortcuts.svelte';
 import { workspace } from '../core/workspace.svelte';
 import type { Completion } from './completion';

@@ -1,6 +1,6 @@
 import type { Hit } from '../../../generated/api';
-import { api, unwrap } from '../core/client';
-import { describeError, Problem, type Span } from '../core/problem';
+import { api, unwrap } from '../core/server/client';
+import { describeError, Problem, type Span } from '../core/server/problem';
 
 const DEBOUNCE_MS = 120;
 const MIN_LENGTH = 2;

@@ -1,7 +1,7 @@
 /** Which pages have a replay, and how long it is: by the person's setting and the projects' policies. */
 import type { Project } from '../../recorder/capture-types';
 import type { ReplayOptions } from '../../recorder/replay/channel';
-import { chooseProject } from '../pages/popup/choose-project';
+import { chooseProject } from '../pages/popup/draft/choose-project';
 import { appState } from '../storage';
 
 export type ReplaySeconds = 0 | 30 | 60 | 120;

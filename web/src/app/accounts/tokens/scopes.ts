@@ -1,6 +1,6 @@
 import type { Scope } from '../../../../generated/api';
 
-/** The scope matrix of docs/use/tokens.md, in the words that `ticketbox/domain/core/scopes.py` has; a test compares them. */
+/** The scope matrix of docs/use/tokens.md, in the words that `ticketbox/domain/core/access/scopes.py` has; a test compares them. */
 export const SCOPES: { value: Scope; label: string; grants: string; not: string; includes: Scope[] }[] = [
   {
     value: 'read',

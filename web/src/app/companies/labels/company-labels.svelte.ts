@@ -1,6 +1,6 @@
 import type { Event, Label, LabelColor } from '../../../../generated/api';
-import { api, fetchAll } from '../../core/client';
-import { eventStream } from '../../core/event-stream.svelte';
+import { api, fetchAll } from '../../core/server/client';
+import { eventStream } from '../../core/server/event-stream.svelte';
 import type { Choice } from '../../ui/overlays/Picker.svelte';
 
 const REFRESH_MS = 200;

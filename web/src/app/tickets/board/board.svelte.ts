@@ -1,7 +1,7 @@
 import type { Event, Ticket } from '../../../../generated/api';
 import { changesTickets } from '../../companies/labels/company-labels.svelte';
-import { api, unwrap } from '../../core/client';
-import { Problem } from '../../core/problem';
+import { api, unwrap } from '../../core/server/client';
+import { Problem } from '../../core/server/problem';
 import { toasts } from '../../core/toasts.svelte';
 import { workspace } from '../../core/workspace.svelte';
 import { afterPaint } from '../../ui/feedback/after-paint';

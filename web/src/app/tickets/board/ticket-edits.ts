@@ -1,6 +1,6 @@
 import type { Column, Priority, Ticket } from '../../../../generated/api';
-import { api, unwrap } from '../../core/client';
-import { describeError } from '../../core/problem';
+import { api, unwrap } from '../../core/server/client';
+import { describeError } from '../../core/server/problem';
 import { toasts } from '../../core/toasts.svelte';
 import { formatDay } from '../../ui/display/dates';
 import { formatCount } from '../../ui/display/format';

@@ -1,5 +1,5 @@
 import type { Priority, Ticket } from '../../../../generated/api';
-import { api, unwrap } from '../../core/client';
+import { api, unwrap } from '../../core/server/client';
 import { workspace } from '../../core/workspace.svelte';
 import { Uploads } from '../detail/uploads.svelte';
 import { loadDraft, saveDraft } from '../text/drafts';

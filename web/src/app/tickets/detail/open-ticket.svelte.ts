@@ -10,8 +10,8 @@ import type {
   WorkSession,
 } from '../../../../generated/api';
 import { changesTickets } from '../../companies/labels/company-labels.svelte';
-import { api, unwrap, fetchAll } from '../../core/client';
-import { Problem } from '../../core/problem';
+import { api, unwrap, fetchAll } from '../../core/server/client';
+import { Problem } from '../../core/server/problem';
 import { workspace } from '../../core/workspace.svelte';
 import { findSession, hasOutcome, isAgent, type Session } from '../work/work';
 import { loadNewestSession } from '../work/work-sessions.svelte';

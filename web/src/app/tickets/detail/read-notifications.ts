@@ -1,4 +1,4 @@
-import { api, fetchAll, unwrap } from '../../core/client';
+import { api, fetchAll, unwrap } from '../../core/server/client';
 import { inbox } from '../../events/inbox.svelte';
 
 /** Mark the notifications about a ticket as read: the person has it on the screen. */

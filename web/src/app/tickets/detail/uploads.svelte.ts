@@ -1,5 +1,5 @@
 import type { Asset } from '../../../../generated/api';
-import { describeError, Problem } from '../../core/problem';
+import { describeError, Problem } from '../../core/server/problem';
 
 const MAX_BYTES = 32 * 1024 * 1024;
 

@@ -1,4 +1,4 @@
-import { api, unwrap } from '../../core/client';
+import { api, unwrap } from '../../core/server/client';
 import { toasts } from '../../core/toasts.svelte';
 
 /** Whether the signed-in user has muted a ticket. Loaded once, when the page opens. */

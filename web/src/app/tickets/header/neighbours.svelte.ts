@@ -1,4 +1,4 @@
-import { api, unwrap } from '../../core/client';
+import { api, unwrap } from '../../core/server/client';
 
 const LIMIT = 100;
 

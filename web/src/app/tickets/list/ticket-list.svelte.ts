@@ -1,6 +1,6 @@
 import type { Ticket } from '../../../../generated/api';
 import type { paths } from '../../../../generated/api';
-import { api, unwrap } from '../../core/client';
+import { api, unwrap } from '../../core/server/client';
 
 export type ListQuery = NonNullable<paths['/tickets']['get']['parameters']['query']>;
 

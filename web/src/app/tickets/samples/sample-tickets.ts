@@ -1,4 +1,4 @@
-import { api, unwrap } from '../../core/client';
+import { api, unwrap } from '../../core/server/client';
 import TICKETS from '../../../../../ticketbox/demo/data/tickets.json';
 import cart from '../../../../../ticketbox/demo/data/captures/cart.json?url';
 import checkout from '../../../../../ticketbox/demo/data/captures/checkout.json?url';

@@ -1,6 +1,6 @@
 import type { SavedView } from '../../../../generated/api';
-import { api, fetchAll } from '../../core/client';
-import { eventStream } from '../../core/event-stream.svelte';
+import { api, fetchAll } from '../../core/server/client';
+import { eventStream } from '../../core/server/event-stream.svelte';
 
 /** The saved views that the person sees, oldest first. Changes of shared ones arrive as events. */
 class ViewList {

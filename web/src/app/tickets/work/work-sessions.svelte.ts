@@ -1,6 +1,6 @@
 import type { Event, WorkQuestion, WorkSession, WorkState } from '../../../../generated/api';
-import { api, unwrap } from '../../core/client';
-import { eventStream } from '../../core/event-stream.svelte';
+import { api, unwrap } from '../../core/server/client';
+import { eventStream } from '../../core/server/event-stream.svelte';
 import { isAgent } from './workers';
 
 const DEBOUNCE_MS = 300;

@@ -1,5 +1,5 @@
 import createClient from 'openapi-fetch';
-import type { paths } from '../../../generated/api';
+import type { paths } from '../../../../generated/api';
 import { Activity } from './activity';
 import { Problem } from './problem';
 

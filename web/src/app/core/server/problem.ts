@@ -1,4 +1,4 @@
-import type { FieldError } from '../../../generated/api';
+import type { FieldError } from '../../../../generated/api';
 
 interface Document {
   status: number;

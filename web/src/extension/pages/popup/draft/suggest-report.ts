@@ -1,7 +1,7 @@
 /** The first draft of a report: its title and its description, from what the person did and what went wrong. */
-import { describeAction, nameElement } from '../../../recorder/actions/describe-action';
-import type { ActionEntry, ErrorEntry } from '../../../recorder/capture-types';
-import type { Draft, ReportFields } from '../../storage';
+import { describeAction, nameElement } from '../../../../recorder/actions/describe-action';
+import type { ActionEntry, ErrorEntry } from '../../../../recorder/capture-types';
+import type { Draft, ReportFields } from '../../../storage';
 
 type Suggestion = Pick<ReportFields, 'title' | 'description'>;
 

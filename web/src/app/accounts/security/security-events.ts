@@ -1,4 +1,4 @@
-import type { SecurityAction, SecurityEvent } from '../../../generated/api';
+import type { SecurityAction, SecurityEvent } from '../../../../generated/api';
 
 const LABELS: Record<SecurityAction, string> = {
   sign_in: 'Signed in',

@@ -1,4 +1,4 @@
-import type { Me } from '../../../generated/api';
+import type { Me } from '../../../../generated/api';
 
 /** A filter of the search language, as the server defines it. */
 export interface Filter {

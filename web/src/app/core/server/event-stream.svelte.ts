@@ -1,5 +1,5 @@
-import type { Event } from '../../../generated/api';
-import { lazyParts } from './lazy-parts.svelte';
+import type { Event } from '../../../../generated/api';
+import { lazyParts } from '../lazy-parts.svelte';
 
 type Listener = (event: Event) => void;
 
