@@ -10,6 +10,11 @@ from tests.support.operation_cases import Stage, open_stage
 from tests.support.seed import Seed, create_seed
 from tests.support.server import Box, World, run_server
 
+SLOWEST = (
+    "tests/http/core/test_schemathesis.py", "tests/machine/", "tests/binary/", "tests/fault/",
+    "tests/http/work/test_claim_races.py", "tests/upgrade/test_migrations.py",
+)  # fmt: skip
+
 
 def pytest_configure(config: pytest.Config) -> None:
     """Keep compiled modules in pytest's cache if they must not be left behind; compiling is half of a start."""
@@ -29,8 +34,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """
     if config.getoption("trace") or config.getoption("lf"):
         return 0
-    cores = os.cpu_count() or 1
-    return cores + 1 if config.getoption("markexpr") == "not long" else cores
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Start with the tests that take minutes, so that no worker has one left when the others are done."""
+    items.sort(key=lambda item: not item.nodeid.startswith(SLOWEST))
 
 
 @pytest.fixture(scope="session")

@@ -174,7 +174,7 @@ def test_printed_password_and_token_work(demo: Demo) -> None:
         ok(web.post("/session", json={"email": "demo@example.org", "password": demo.password}))
         me = ok(web.get("/me"))
         assert [each["role"] for each in me["companies"]] == ["owner"]
-        assert httpx.get(demo.shop).status_code == 200
+        assert httpx.get(demo.shop, timeout=60).status_code == 200
     assert demo.token not in demo.log.read_text()
     assert demo.password not in demo.log.read_text()
 
@@ -249,6 +249,7 @@ def seed(tmp_path_factory: pytest.TempPathFactory) -> Seed:
     return create_seed(tmp_path_factory.mktemp("seed"))
 
 
+@pytest.mark.long
 def test_other_file_is_refused_and_not_changed(seed: Seed, tmp_path: Path) -> None:
     db = seed.copy(tmp_path)
     before = db.read_bytes()

@@ -76,7 +76,7 @@ async def _exchange(sent: bytes) -> bytes:
     try:
         reader, writer = await asyncio.open_connection(*listener.getsockname())
         writer.write(sent)
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(60):
             received = await reader.read()
         writer.close()
         return received

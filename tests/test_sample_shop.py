@@ -23,7 +23,7 @@ def address() -> Iterator[str]:
 @pytest.fixture
 def visitor(address: str) -> Iterator[httpx.Client]:
     """A visitor with an empty cart."""
-    with httpx.Client(base_url=address) as client:
+    with httpx.Client(base_url=address, timeout=60) as client:
         yield client
 
 
@@ -80,7 +80,7 @@ def test_visitor_orders_what_is_in_the_cart(visitor: httpx.Client, address: str)
     applied = visitor.post("/api/cart/gift-card", json={"code": "SPRING50"}).json()
     assert applied["card"] == applied["cart"]["gift_card"] == {"code": "SPRING50", "amount": 5_000}
     assert visitor.post("/api/cart/gift-card", json={"code": "50"}).status_code == 404
-    assert httpx.get(f"{address}/api/cart").json()["lines"] == []  # another visitor
+    assert httpx.get(f"{address}/api/cart", timeout=60).json()["lines"] == []  # another visitor
     assert visitor.post("/api/orders", json={"email": "ann", "postcode": "11120"}).status_code == 422
     ordered = visitor.post("/api/orders", json={"email": "ann@example.org", "postcode": "11120"})
     assert ordered.status_code == 201

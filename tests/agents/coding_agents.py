@@ -19,7 +19,7 @@ from tests.agents.packages import install_or_skip, load_packages
 from tests.support.npm import install_once
 
 PROMPT = "Work on the next ticket."
-SECONDS = 240
+SECONDS = 600
 MACHINE = "arm64" if platform.machine() in {"aarch64", "arm64"} else "x64"
 
 Environment = dict[str, str]

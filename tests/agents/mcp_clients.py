@@ -15,7 +15,7 @@ from tests.support import npm, pypi
 
 SCRIPTS = Path(__file__).parent / "clients"
 NODE = Path(ROOT_DIR, "bin", "node")
-SECONDS = 90
+SECONDS = 300
 
 
 class Answer(NamedTuple):
@@ -70,7 +70,7 @@ class Session:
         assert process.stdout is not None
         process.stdin.close()
         try:
-            process.wait(10)
+            process.wait(60)
         except subprocess.TimeoutExpired:  # some clients wait for their connection
             process.kill()
             process.wait()

@@ -10,7 +10,7 @@ from PIL import Image
 from tests.agents.coding_agents import Connection
 from tests.agents.mcp_clients import BRIDGES, CLIENTS, Answer, McpClient
 from tests.support.mcp_client import ALL, create_capture
-from tests.support.server import Box, World, ok, run_server
+from tests.support.server import Box, World, find_free_port, ok, run_server
 
 pytestmark = pytest.mark.long
 
@@ -27,7 +27,7 @@ CASES = [
 @pytest.fixture(scope="module")
 def restarting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
     """A server that these tests restart."""
-    with run_server(tmp_path_factory.mktemp("restarting")) as running:
+    with run_server(tmp_path_factory.mktemp("restarting"), "--port", str(find_free_port())) as running:
         yield running
 
 
@@ -58,7 +58,7 @@ def test_client_lists_reads_writes_and_survives_a_restart(
         assert "not_found" in lost.text
         assert "list_tickets or search_tickets" in lost.text
         restarting.stop()
-        restarting.resume()
+        restarting.start()
         assert session.call("add_comment", ticket_id=ticket, body="After").json()["body"] == "After"
         assert session.call("get_ticket", ticket_id=ticket).json()["id"] == ticket
     (comment,) = ok(world.api.get(f"/tickets/{ticket}/comments"))["items"]

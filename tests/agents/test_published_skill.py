@@ -68,6 +68,7 @@ def fill(value: Any, ids: dict[str, Any]) -> Any:
     return value.format(**ids) if isinstance(value, str) else value
 
 
+@pytest.mark.long
 def test_skill_runs_without_a_refused_argument(run: Run) -> None:
     for tool, arguments in RESOLVE + READ + FIX:
         answer = call_tool(run.world, run.token, TOOLS.get(tool, tool), fill(arguments, run.ids))

@@ -47,6 +47,7 @@ def test_backup_into_a_directory_is_named_by_time(db: Path, tmp_path: Path) -> N
     assert name.endswith("Z.db")
 
 
+@pytest.mark.long
 def test_backup_beside_a_busy_server_is_consistent_and_does_not_touch_its_files(seed: Seed, tmp_path: Path) -> None:
     result: list[str] = []
     stop = threading.Event()

@@ -53,6 +53,7 @@ def test_proxy_headers_are_trusted_on_a_unix_socket(seed: Seed, tmp_path: Path) 
     assert not (tmp_path / "other.db").exists()
 
 
+@pytest.mark.long
 def test_stale_socket_is_replaced_but_other_files_are_not(seed: Seed, tmp_path: Path) -> None:
     left = socket.socket(socket.AF_UNIX)
     left.bind(str(tmp_path / "http.sock"))
@@ -152,7 +153,7 @@ def run_proxy(kind: str, folder: Path, box: SocketServer, certificate: tuple[Pat
             yield client
     finally:
         process.send_signal(signal.SIGQUIT)
-        process.wait(20)
+        process.wait(60)
 
 
 @pytest.mark.long

@@ -65,6 +65,7 @@ def test_wal_of_a_killed_server_is_moved_with_its_database(seed: Seed, saved: Pa
     assert ticket in rows(find_replaced_file(box.db))["ticket"]
 
 
+@pytest.mark.long
 def test_wal_without_a_database_is_moved_aside(seed: Seed, saved: Path, tmp_path: Path) -> None:
     folder = tmp_path / "served"
     folder.mkdir()
@@ -86,6 +87,7 @@ def test_corrupt_database_is_kept_unchanged(db: Path, saved: Path) -> None:
     assert digest(find_replaced_file(db)) == before
 
 
+@pytest.mark.long
 def test_restore_leaves_a_database_in_use_alone(seed: Seed, saved: Path, tmp_path: Path) -> None:
     folder = tmp_path / "served"
     folder.mkdir()
@@ -130,6 +132,7 @@ def test_corrupt_backup_changes_nothing(db: Path, saved: Path, tmp_path: Path, s
     assert [name for name in names(tmp_path) if not name.startswith("saved")] in (there, [*there, f"{db.name}.lock"])
 
 
+@pytest.mark.long
 def test_copy_made_by_an_upgrade_can_be_served_again(db: Path, tmp_path: Path, seed: Seed) -> None:
     """VACUUM INTO leaves WAL; a server without it would keep readers waiting."""
     with contextlib.closing(sqlite3.connect(db)) as connection:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.long_runs import mark_long
 from tests.support.seed import Seed
 from tests.support.server import Box
 
@@ -20,7 +21,7 @@ class Supervisor:
         self._way = way
         self.address = address
 
-    def hear(self, seconds: float = 10.0) -> str:
+    def hear(self, seconds: float = 60.0) -> str:
         """The next message; empty when none comes in time."""
         self._way.settimeout(seconds)
         try:
@@ -45,7 +46,7 @@ def supervisor(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pyte
         yield Supervisor(way, address)
 
 
-@pytest.mark.parametrize("supervisor", ["file", "abstract"], indirect=True)
+@pytest.mark.parametrize("supervisor", ["file", mark_long("abstract")], indirect=True)
 def test_systemd_is_notified_of_ready_and_stopping(seed: Seed, tmp_path: Path, supervisor: Supervisor) -> None:
     with seed.box(tmp_path) as box:
         assert supervisor.hear() == f"READY=1\nSTATUS=serving {box.db} at {box.url}"

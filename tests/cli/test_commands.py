@@ -362,7 +362,7 @@ def test_server_reads_flags_from_the_environment(original: Path, tmp_path: Path)
         assert process.stdout.readline() == f"ticketbox serves {db} at https://tickets.example.org\n"
         assert httpx.get(f"http://127.0.0.1:{port}/api/v1/me").status_code == 401
         process.terminate()
-        assert process.wait(10) == 0
+        assert process.wait(60) == 0
 
 
 def list_loaded_modules(*arguments: str) -> set[str]:

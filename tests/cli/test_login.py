@@ -94,7 +94,7 @@ def log_in(world: World, *arguments: str, scopes: tuple[str, ...] = ("read", "ti
     with start_login(world, *arguments) as (process, address):
         page = httpx.get(answer(world.owner, address, *scopes))
         assert (page.status_code, "Signed in" in page.text) == (200, True)
-        printed, errors = process.communicate(timeout=30)
+        printed, errors = process.communicate(timeout=120)
     assert (process.returncode, errors.strip()) == (0, "")
     assert printed.startswith(f"Signed in to {world.box.url}")
 
@@ -144,6 +144,7 @@ def test_expired_token_is_refreshed_once_and_kept(world: World, home: Path) -> N
     assert path.stat().st_mode & 0o777 == 0o600
 
 
+@pytest.mark.long
 def test_ended_sign_in_says_what_to_do(world: World, home: Path) -> None:
     log_in(world)
     (app,) = ok(world.owner.web.get("/connected-apps"))["items"]
@@ -156,6 +157,7 @@ def test_ended_sign_in_says_what_to_do(world: World, home: Path) -> None:
     assert (refused.exit_code, refused.stderr) == (4, "ticketbox: the sign-in has ended; run `ticketbox login`\n")
 
 
+@pytest.mark.long
 def test_logout_revokes_the_sign_in_and_removes_it(world: World, home: Path) -> None:
     log_in(world)
     log_in(world, "--mcp")
@@ -166,16 +168,18 @@ def test_logout_revokes_the_sign_in_and_removes_it(world: World, home: Path) -> 
     assert call(world, "logout").exit_code == 1
 
 
+@pytest.mark.long
 def test_refused_sign_in_keeps_nothing(world: World, home: Path) -> None:
     with start_login(world) as (process, address):
         page = httpx.get(answer(world.owner, address, decision="deny"))
         assert "Not signed in" in page.text
-        _, errors = process.communicate(timeout=30)
+        _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
     assert "the sign-in was refused" in errors
     assert not (home / "ticketbox" / "credentials.json").exists()
 
 
+@pytest.mark.long
 def test_answer_with_another_state_or_path_is_ignored(world: World, home: Path) -> None:
     with start_login(world, "--scope", "read") as (process, address):
         asked = dict(parse_qsl(urlsplit(address).query))
@@ -208,6 +212,7 @@ def test_server_with_another_address_is_refused(world: World, home: Path) -> Non
     assert run("login", "--no-open", "--url", "http://localhost:1").exit_code == 5
 
 
+@pytest.mark.long
 def test_keyring_holds_the_tokens_if_there_is_one(world: World, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     log_in(world)
     grant = Grant(**credentials(home)["servers"][world.box.url]["api"]["grant"])

@@ -47,7 +47,7 @@ def test_heavy_modules_are_loaded_on_first_use(seed: Seed, tmp_path: Path) -> No
 
 def post_to_mcp(box: Box, **headers: str) -> httpx.Response:
     """The MCP endpoint's answer to a plain request."""
-    return httpx.post(f"{box.url}/mcp", json=MESSAGE, headers={**ACCEPT, **headers}, timeout=20)
+    return httpx.post(f"{box.url}/mcp", json=MESSAGE, headers={**ACCEPT, **headers}, timeout=60)
 
 
 @pytest.mark.long

@@ -5,10 +5,13 @@ import os
 import shutil
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import suppress
 from typing import Any, Literal, Self, TypeVar
 from urllib.parse import urlsplit
+from weakref import WeakKeyDictionary
 
-from playwright.async_api import Browser, BrowserContext, Frame, Page, ViewportSize, async_playwright
+from playwright.async_api import Browser, BrowserContext, Frame, Page, Request, ViewportSize, async_playwright
+from playwright.async_api import Error as PlaywrightError
 
 T = TypeVar("T")
 
@@ -22,7 +25,10 @@ ARGUMENTS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-SECONDS = 180  # only so that nothing hangs for ever
+SECONDS = 600  # only so that nothing hangs for ever
+LATENCY = int(os.environ.get("TICKETBOX_LATENCY", "0"))  # ms for each request; shows what a test doesn't wait for
+CPU_RATE = float(os.environ.get("TICKETBOX_CPU_RATE", "1"))  # how many times slower a page's scripts run
+_writes: WeakKeyDictionary[Page, set[Request]] = WeakKeyDictionary()
 
 
 def find_chromium() -> str | None:
@@ -42,8 +48,8 @@ class Chromium:
     in the main thread, which Playwright's synchronous interface doesn't allow.
     """
 
-    def __init__(self, executable: str) -> None:
-        self._executable = executable
+    def __init__(self, executable: str, *arguments: str) -> None:
+        self._executable, self._arguments = executable, arguments
         self._shared: BrowserContext | None = None
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="chromium", daemon=True)
@@ -89,7 +95,8 @@ class Chromium:
         given = {name: value for name, value in context.items() if value is not None}
         profile = await self._browser.new_context(**given)
         try:
-            return await visitor(await profile.new_page())
+            page = await profile.new_page()
+            return await _visit(page, visitor)
         finally:
             await profile.close()
 
@@ -108,7 +115,7 @@ class Chromium:
                 await page.set_viewport_size(viewport)
             if color_scheme:
                 await page.emulate_media(color_scheme=color_scheme)
-            result = await visitor(page)
+            result = await _visit(page, visitor)
             await _empty(profile, visited)
         except BaseException:
             await profile.close()  # who knows in what state it is
@@ -126,7 +133,7 @@ class Chromium:
         try:
             return await self._playwright.chromium.launch(
                 executable_path=self._executable,
-                args=[*ARGUMENTS, *(["--no-sandbox"] if _is_root() else [])],
+                args=[*ARGUMENTS, *self._arguments, *(["--no-sandbox"] if _is_root() else [])],
             )
         except BaseException:
             await self._playwright.stop()
@@ -140,6 +147,53 @@ class Chromium:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
         self._loop.close()
+
+
+async def _visit(page: Page, visitor: Callable[[Page], Awaitable[T]]) -> T:
+    """Let a function use a page, and wait for what it sent: closing a page ends its requests."""
+    writes = _writes[page] = set[Request]()
+
+    def begin(request: Request) -> None:
+        if request.method not in {"GET", "HEAD", "OPTIONS"} and request.resource_type != "ping":
+            writes.add(request)
+
+    def end(request: Request) -> None:
+        writes.discard(request)
+
+    page.on("request", begin)
+    page.on("requestfinished", end)
+    page.on("requestfailed", end)
+    await _slow_down(page)
+    result = await visitor(page)
+    await wait_for_writes(page)
+    return result
+
+
+async def _slow_down(page: Page) -> None:
+    if not LATENCY and CPU_RATE == 1:
+        return
+    devtools = await page.context.new_cdp_session(page)
+    await devtools.send("Emulation.setCPUThrottlingRate", {"rate": CPU_RATE})
+    await devtools.send(
+        "Network.emulateNetworkConditions",
+        {"offline": False, "latency": LATENCY, "downloadThroughput": -1, "uploadThroughput": -1},
+    )
+
+
+async def wait_for_writes(page: Page) -> None:
+    """Wait until the page's requests that change something have ended, so that the server has what the page shows.
+
+    A click returns before its request is known, and one request may lead to the next. So the page is asked for a value,
+    which it returns after what it does now.
+    """
+    async with asyncio.timeout(30):
+        while not page.is_closed():
+            with suppress(PlaywrightError):  # it leaves for another address, or closes
+                await page.evaluate("0")
+                await page.evaluate("0")
+            if not _writes[page]:
+                return
+            await asyncio.sleep(0.02)
 
 
 async def _empty(profile: BrowserContext, origins: set[str]) -> None:

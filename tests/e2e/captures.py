@@ -47,11 +47,11 @@ def action(seq: int, kind: str, **more: Any) -> Json:
 
 
 def capture_on(world: World, **given: Any) -> dict[str, str]:
-    """A new ticket with a capture; `console`, `network`, `errors` and `actions` are its streams, the rest its facts.
+    """A capture on a new ticket, or on that of `ticket_id`.
 
     `replay` are the events of its replay.
     """
-    replay = given.pop("replay", None)
+    replay, frames = given.pop("replay", None), given.pop("frames", [])
     streams = {name: given.pop(name, []) for name in ("console", "network", "errors", "actions")}
     health = {
         **{name: {**EMPTY, "captured": len(entries)} for name, entries in streams.items()},
@@ -59,12 +59,14 @@ def capture_on(world: World, **given: Any) -> dict[str, str]:
         "history_started_at": START,
         **given.pop("health", {}),
     }
-    facts = build_envelope(health=health, captured_at=START + 60_000, project_id=world.project, **given)
+    place = {} if "ticket_id" in given else {"project_id": world.project}
+    facts = build_envelope(health=health, captured_at=START + 60_000, **place, **given)
     parts = [
         build_part("capture", encode_json(facts), "application/json"),
         build_part("screenshot", picture(), "image/png", "shot.png"),
         *(build_part(name, encode_json(entries), "application/json") for name, entries in streams.items()),
         *([] if replay is None else [build_part("replay", gzip.compress(encode_json(replay)))]),
+        *(build_part("frame", picture(), "image/png", f"{at}.png") for at in frames),
     ]
     answer = send_capture(world.api, parts)
     return {"id": ok(answer)["ticket_id"], "capture_id": answer.json()["capture_id"]}

@@ -16,7 +16,7 @@ from tests.e2e.varied_site import VariedSite
 from tests.support.server import Box, World
 from ticketbox.http.webapp import EXTENSION
 
-expect.set_options(timeout=15_000)  # the default of 5 s is too short on a busy machine
+expect.set_options(timeout=30_000)  # the default of 5 s is too short on a busy machine
 
 
 @pytest.fixture(scope="session")

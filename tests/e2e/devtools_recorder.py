@@ -17,7 +17,7 @@ Json = dict[str, Any]
 
 _LEVELS = {"debug": "debug", "log": "log", "info": "info", "warning": "warn", "error": "error"}
 _QUIET_SECONDS = 0.15
-_PATIENCE_SECONDS = 15
+_PATIENCE_SECONDS = 60
 _PAGE_FACTS = """() => ({
   page: {url: location.href, title: document.title, referrer: document.referrer || null},
   environment: {

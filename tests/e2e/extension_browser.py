@@ -219,7 +219,7 @@ class ExtensionBrowser:
     async def find_popup(self) -> Page:
         """The open popup. Only a new connection to the browser lists it."""
         address = f"chrome-extension://{self.id}/popup.html"
-        for _ in range(200):
+        for _ in range(600):
             if any(each["url"] == address and each["type"] == "page" for each in await self._targets()):
                 again = await self._playwright.chromium.connect_over_cdp(self._address)
                 for page in again.contexts[0].pages:

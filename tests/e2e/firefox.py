@@ -16,7 +16,7 @@ from tests.e2e.extension_browser import EVERYWHERE, unpack
 
 ID = "extension@ticketbox.app"
 UUID = "6f3c0f0e-5b8e-4c8b-9b0e-0d5d1a2b3c4d"
-SECONDS = 30
+SECONDS = 60
 OPEN_POPUP = f"""(() => {{
   const {{ ExtensionParent }} = ChromeUtils.importESModule("resource://gre/modules/ExtensionParent.sys.mjs");
   const extension = ExtensionParent.GlobalManager.getExtension("{ID}");
@@ -75,7 +75,7 @@ class Firefox:
     def __exit__(self, *_: object) -> None:
         self._connection.__exit__(None, None, None)
         self._process.terminate()
-        self._process.wait(15)
+        self._process.wait(60)
         self._drain.join(10)
         self._process.stderr.close()  # type: ignore[union-attr]
 

@@ -15,6 +15,7 @@ from tests.support.server import PASSWORD, Person, World, expect_error, ok
 NEW = "another battery staple"
 
 
+@pytest.mark.long
 def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: Chromium, world: World) -> None:
     taken = world.join("Bob").email
 
@@ -43,6 +44,7 @@ def test_name_and_address_are_changed_and_a_taken_address_is_refused(chromium: C
     assert ok(world.owner.web.get("/profile"))["email"] == f"x{taken}"
 
 
+@pytest.mark.long
 def test_password_change_requires_the_current_password(chromium: Chromium, world: World) -> None:
     elsewhere = world.box.client()
     ok(elsewhere.post("/session", json={"email": world.owner.email, "password": PASSWORD}))
@@ -73,6 +75,7 @@ def test_password_change_requires_the_current_password(chromium: Chromium, world
     ok(world.box.client().post("/session", json={"email": world.owner.email, "password": NEW}))
 
 
+@pytest.mark.long
 def test_other_sessions_are_signed_out_from_the_list(chromium: Chromium, world: World) -> None:
     others = [world.box.client(**{"User-Agent": agent}) for agent in ("Firefox/140.0 (Windows)", "curl", "Safari/1")]
     for other in others:
@@ -103,6 +106,7 @@ def test_other_sessions_are_signed_out_from_the_list(chromium: Chromium, world: 
         expect_error(client.get("/me"), 401, "unauthorized")
 
 
+@pytest.mark.long
 @SIZES
 def test_sign_out_ends_the_session_and_sign_in_returns_to_the_page(
     chromium: Chromium, world: World, size: ViewportSize
@@ -206,6 +210,7 @@ def test_a_new_company_starts_with_its_first_project(chromium: Chromium, world: 
     assert project["url_patterns"] == ["https://shop.example/*", "https://www.shop.example/*"]
 
 
+@pytest.mark.long
 def test_menu_closed_before_its_content_loads_stays_closed(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         closed = asyncio.Event()

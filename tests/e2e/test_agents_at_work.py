@@ -41,6 +41,7 @@ def test_ticket_page_shows_the_agent_at_work(chromium: Chromium, world: World, l
     use(chromium, world.owner, f"/tickets/{ticket['id']}", watch, looks)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("role", ["owner", "admin"])
 def test_person_behind_the_token_and_admins_release_the_ticket(chromium: Chromium, world: World, role: str) -> None:
     ticket, bob = world.ticket(), world.join("Bob")
@@ -58,6 +59,7 @@ def test_person_behind_the_token_and_admins_release_the_ticket(chromium: Chromiu
     assert ok(world.api.get(f"/tickets/{ticket['id']}"))["claim"] is None
 
 
+@pytest.mark.long
 def test_other_members_cannot_release_the_ticket(chromium: Chromium, world: World) -> None:
     ticket, mia = world.ticket(), world.join("Mia")
     start_work(world.owner.client("tickets:write", label="Codex"), ticket, None)
@@ -141,6 +143,7 @@ class Agent:
         ok(self.client.post(f"{self.page}/work/finish", json={"lease": self.lease, **given}))
 
 
+@pytest.mark.long
 @EVERY
 def test_plan_note_links_and_usage_appear_as_the_agent_reports(chromium: Chromium, world: World, looks: Looks) -> None:
     agent = Agent(world)
@@ -251,6 +254,7 @@ def test_plan_is_declined_and_approved_and_work_is_accepted(chromium: Chromium, 
     assert "Test first" in notes
 
 
+@pytest.mark.long
 def test_question_is_answered_with_keys(chromium: Chromium, world: World) -> None:
     agent = Agent(world)
     agent.ask(*CHOICES)
@@ -323,6 +327,7 @@ def test_board_shows_steps_and_a_waiting_question(chromium: Chromium, world: Wor
     use(chromium, world.owner, f"/projects/{world.project}", watch, looks)
 
 
+@pytest.mark.long
 @EVERY
 def test_question_is_answered_in_the_inbox(chromium: Chromium, world: World, looks: Looks) -> None:
     agent = Agent(world)

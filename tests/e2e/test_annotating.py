@@ -58,6 +58,7 @@ async def save(page: Page) -> None:
     await page.get_by_role("button", name="Save annotations").click()
 
 
+@pytest.mark.long
 def test_every_annotation_tool_draws_and_saves(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
@@ -124,6 +125,7 @@ def test_annotations_are_moved_coloured_deleted_and_undone(chromium: Chromium, w
     assert saved["geometry"]["x"] == pytest.approx(0.4 * WIDTH, abs=4)
 
 
+@pytest.mark.long
 def test_annotations_are_created_by_keyboard(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
@@ -161,6 +163,7 @@ def test_annotations_are_created_by_keyboard(chromium: Chromium, world: World) -
     }
 
 
+@pytest.mark.long
 def test_redaction_asks_for_confirmation_and_removes_the_pixels(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world)
 
@@ -279,6 +282,7 @@ def test_image_is_zoomed_and_panned(chromium: Chromium, world: World) -> None:
     use(chromium, world.owner, f"/tickets/{ticket['id']}", zoom)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("touch", [mark_long(False), True], ids=["narrow", "touched"])
 def test_key_hints_are_hidden_on_touch_screens(chromium: Chromium, world: World, touch: bool) -> None:
     ticket = capture_on(world)

@@ -28,7 +28,7 @@ from tests.support.server import Box, World, expect_error, ok
 MIB = 1 << 20
 SVG = b'<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script>alert(1)</script></svg>'
 HTML = b"<!doctype html><script>alert(1)</script>"
-PATIENCE_SECONDS = 10
+PATIENCE_SECONDS = 60
 
 CONSOLE = {"seq": 0, "ts": 1.0, "level": "log", "args": []}
 REQUEST = {"id": "r1", "ts": 1.0, "method": "GET", "url": "http://x/", "status": 200, "type": "fetch", "duration_ms": 1}

@@ -83,6 +83,7 @@ def test_card_is_moved_by_keyboard_and_escape_cancels(chromium: Chromium, world:
     assert titles(world, 0) == ["Two", "One", "Three"]
 
 
+@pytest.mark.long
 def test_refused_move_is_undone_and_shows_the_error(chromium: Chromium, world: World) -> None:
     seed(world)
     gone = next(each for each in ok(world.api.get("/tickets"))["items"] if each["title"] == "One")
@@ -173,6 +174,7 @@ def test_dialog_creates_a_ticket_with_all_fields(chromium: Chromium, world: Worl
     assert [each["name"] for each in attached] == ["note.txt"]
 
 
+@pytest.mark.long
 def test_filters_apply_and_are_in_the_address(chromium: Chromium, world: World) -> None:
     world.ticket("Mine", priority="high")
     world.ticket("Other", labels=["ui"])
@@ -214,6 +216,7 @@ def test_filters_apply_and_are_in_the_address(chromium: Chromium, world: World) 
     use(chromium, world.owner, f"/projects/{world.project}", narrow)
 
 
+@pytest.mark.long
 def test_selected_cards_are_edited_by_key_and_undone(chromium: Chromium, world: World) -> None:
     seed(world)
 
@@ -268,6 +271,7 @@ def test_selected_cards_are_edited_by_key_and_undone(chromium: Chromium, world: 
     assert (titles(world, 0), titles(world, 2)) == (["Three"], ["One", "Two"])
 
 
+@pytest.mark.long
 def test_back_restores_scroll_focus_and_filters(chromium: Chromium, world: World) -> None:
     for number in reversed(range(40)):
         world.ticket(f"Number {number}", priority="high")
@@ -288,6 +292,7 @@ def test_back_restores_scroll_focus_and_filters(chromium: Chromium, world: World
     use(chromium, world.owner, f"/projects/{world.project}?priority=high", leave_and_return)
 
 
+@pytest.mark.long
 @EVERY
 def test_table_moves_several_tickets_and_archive_restores(chromium: Chromium, world: World, looks: Looks) -> None:
     seed(world)
@@ -384,6 +389,7 @@ def test_viewer_sees_the_board_without_controls(chromium: Chromium, world: World
     use(chromium, viewer, f"/projects/{world.project}", look)
 
 
+@pytest.mark.long
 def test_empty_board_links_to_ways_to_create_tickets(chromium: Chromium, world: World) -> None:
     async def look(page: Page) -> None:
         for name, path in (("Invite people", "invitations?new"), ("Connect agent", "/settings/tokens?new")):
@@ -437,6 +443,7 @@ def test_board_of_another_company_is_not_found(chromium: Chromium, world: World,
     use(chromium, other.owner, f"/projects/{world.project}", look)
 
 
+@pytest.mark.long
 def test_sign_in_returns_to_the_board(chromium: Chromium, world: World) -> None:
     path = f"/projects/{world.project}?priority=high"
 

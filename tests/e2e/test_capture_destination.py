@@ -76,7 +76,7 @@ def test_eight_concurrent_repeats_create_one_ticket(world: World) -> None:
     start = Barrier(THREADS)
 
     def post(number: int) -> tuple[int, Json]:
-        start.wait(10)
+        start.wait(60)
         answer = send_capture(clients[number], parts)
         return answer.status_code, answer.json()
 

@@ -52,6 +52,7 @@ def full(world: World, **given: object) -> dict[str, str]:
     return capture_on(world, console=CONSOLE, network=NETWORK, errors=ERRORS, actions=ACTIONS, **given)
 
 
+@pytest.mark.long
 @EVERY
 def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = full(world)
@@ -86,6 +87,7 @@ def test_every_tab_shows_its_stream(chromium: Chromium, world: World, looks: Loo
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look, looks)
 
 
+@pytest.mark.long
 def test_tabs_are_selected_by_keyboard(chromium: Chromium, world: World) -> None:
     ticket = full(world)
 
@@ -99,6 +101,7 @@ def test_tabs_are_selected_by_keyboard(chromium: Chromium, world: World) -> None
     use(chromium, world.owner, f"/tickets/{ticket['id']}", press)
 
 
+@pytest.mark.long
 def test_console_is_filtered_by_level_and_text(chromium: Chromium, world: World) -> None:
     ticket = full(world)
 
@@ -136,6 +139,7 @@ def test_times_count_back_from_a_capture_without_a_page_load(chromium: Chromium,
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
 
+@pytest.mark.long
 def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: World) -> None:
     ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": {"bodies": "off"}}))
     ticket = full(world)
@@ -227,6 +231,7 @@ def test_copied_curl_command_sends_only_the_request(chromium: Chromium, world: W
     assert not (tmp_path / "hit").exists()
 
 
+@pytest.mark.long
 def test_errors_are_grouped_by_fingerprint(chromium: Chromium, world: World) -> None:
     ticket = full(world)
 
@@ -241,6 +246,7 @@ def test_errors_are_grouped_by_fingerprint(chromium: Chromium, world: World) -> 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/errors", look)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("health", "words"),
     [
@@ -276,6 +282,7 @@ def test_missing_entries_are_reported_with_the_reason(
     use(chromium, world.owner, f"/tickets/{ticket['id']}/console", look)
 
 
+@pytest.mark.long
 def test_redactions_are_counted(chromium: Chromium, world: World) -> None:
     secret = request(
         1, "https://shop.example/?token=tk_9f8Qz2LmX7wR4sVb", request={"headers": {"authorization": "Bearer x"}}
@@ -361,7 +368,7 @@ def test_thousands_of_lines_and_requests_render_few_rows(chromium: Chromium, wor
 
     async def scroll(page: Page) -> None:
         loaded = page.get_by_role("tabpanel").first.get_by_role("status")
-        await expect(loaded).to_have_text("5,000", timeout=40_000)
+        await expect(loaded).to_have_text("5,000", timeout=120_000)
         region = page.get_by_role("region", name="Console lines")
         await region.evaluate("node => node.scrollTo(0, 1e9)")
         await expect(region.get_by_text("line 4999", exact=True)).to_be_visible()

@@ -40,6 +40,7 @@ def test_a_members_role_and_projects_are_changed(chromium: Chromium, world: Worl
     assert ok(bob.web.get("/me"))["companies"][0]["role"] == "viewer"
 
 
+@pytest.mark.long
 def test_a_member_is_removed_after_a_question(chromium: Chromium, world: World) -> None:
     bob = world.join("Bob")
 
@@ -89,6 +90,7 @@ def test_a_member_leaves(chromium: Chromium, world: World) -> None:
     chromium.visit(visit)
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("role", ["viewer", mark_long("member")])
 def test_forbidden_actions_are_not_shown(chromium: Chromium, world: World, role: str) -> None:
     person = world.join("Bob", role)
@@ -143,6 +145,7 @@ def test_company_of_another_owner_is_not_found(chromium: Chromium, world: World,
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/general")
@@ -163,6 +166,7 @@ def test_a_company_is_renamed_and_deleted_by_its_name(chromium: Chromium, world:
     assert ok(world.owner.web.get("/companies"))["items"] == []
 
 
+@pytest.mark.long
 def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/companies/{world.company}/projects")
@@ -192,6 +196,7 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
     assert project["capture_policy"] == {"bodies": "on", "extra_redactions": rules, "actions": "on", "replay": 60}
 
 
+@pytest.mark.long
 def test_a_project_is_deleted_by_its_name(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"/companies/{world.company}/projects?project={world.project}")
@@ -324,6 +329,7 @@ def test_script_in_names_stays_text(chromium: Chromium, world: World) -> None:
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_labels_are_created_renamed_merged_and_deleted(chromium: Chromium, world: World) -> None:
     ticket = world.ticket(labels=["shop", "buy"])
 

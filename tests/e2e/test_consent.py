@@ -172,6 +172,7 @@ def test_the_sdks_client_connects_works_refreshes_and_is_let_go(chromium: Chromi
         assert len(agent.opened) == 2
 
 
+@pytest.mark.long
 def test_who_is_denied_gets_nothing(chromium: Chromium, world: World) -> None:
     async def deny(page: Page) -> None:
         await sign_in(page, world)
@@ -192,6 +193,7 @@ def _report(error: BaseException) -> str:
     return f"{error} {inner} {error.__cause__ or ''}"
 
 
+@pytest.mark.long
 def test_projects_are_chosen_by_keyboard_and_only_the_chosen_companys_show(chromium: Chromium, world: World) -> None:
     second = world.new_project("Second project")
     beside = ok(world.owner.web.post("/companies", json={"name": "Beside"}))["id"]

@@ -24,6 +24,7 @@ from tests.support.mcp_client import talk
 from tests.support.server import World, ok
 
 
+@pytest.mark.long
 def test_user_signs_in_by_oauth_and_creates_a_ticket(
     launch_extension: Callable[..., ExtensionBrowser], world: World, varied_site: VariedSite
 ) -> None:
@@ -172,6 +173,7 @@ def test_no_planted_secret_reaches_the_server(
         assert not any(secret.encode() in haystack for haystack in haystacks), secret
 
 
+@pytest.mark.long
 def test_capture_is_redacted_before_it_leaves_the_browser(
     recording_browser: ExtensionBrowser, reporter: World, site: FaultySite
 ) -> None:

@@ -61,6 +61,7 @@ def test_context_menu_item_captures_the_page(connected: ExtensionBrowser, report
         assert ReportedTicket(reporter, address).capture["page"]["url"] == f"{tall.url}/inner"
 
 
+@pytest.mark.long
 def test_shortcut_triggers_the_extension_button(connected: ExtensionBrowser) -> None:
     async def work() -> list[dict[str, str]]:
         options = await connected.open_options()

@@ -73,6 +73,7 @@ def test_palette_reports_the_error_in_a_query(chromium: Chromium, world: World) 
     use(chromium, world.owner, f"/projects/{world.project}", err)
 
 
+@pytest.mark.long
 @EVERY
 def test_search_page_highlights_matches(chromium: Chromium, world: World, looks: Looks) -> None:
     world.ticket("Payment fails", description="The *bank* asks back, and nothing happens.")
@@ -101,6 +102,7 @@ def test_search_page_highlights_matches(chromium: Chromium, world: World, looks:
     use(chromium, world.owner, "/search", search, looks)
 
 
+@pytest.mark.long
 def test_excerpts_show_no_markdown_markup(chromium: Chromium, world: World) -> None:
     filler = "nothing to see here " * 12
     shown = {
@@ -174,6 +176,7 @@ def test_the_search_page_completes_filters_and_their_values(chromium: Chromium, 
     use(chromium, world.owner, "/search", search, looks)
 
 
+@pytest.mark.long
 def test_word_that_starts_a_filter_can_be_searched(chromium: Chromium, world: World) -> None:
     world.ticket("Has a label")
 
@@ -211,6 +214,7 @@ def test_search_page_selects_the_wrong_part_of_a_query(chromium: Chromium, world
     use(chromium, world.owner, "/search", search)
 
 
+@pytest.mark.long
 @EVERY
 def test_the_palette_completes_filters_and_their_values(chromium: Chromium, world: World, looks: Looks) -> None:
     world.ticket("The cart stays empty", labels=["checkout"])
@@ -256,6 +260,7 @@ def keys_in_docs(place: str) -> set[str]:
     return {keys.lower().replace("mod", "ctrl") for keys in words([row[0] for row in rows])}
 
 
+@pytest.mark.long
 def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("Look at this")
 
@@ -283,6 +288,7 @@ def test_shortcut_help_matches_the_documentation(chromium: Chromium, world: Worl
     use(chromium, world.owner, f"/tickets/{ticket['id']}", ask_for_help)
 
 
+@pytest.mark.long
 @EVERY
 def test_mention_appears_in_the_inbox_on_another_page(chromium: Chromium, world: World, looks: Looks) -> None:
     bob = world.join("Bob")

@@ -102,6 +102,7 @@ def test_board_requests_columns_while_its_code_loads(world: World) -> None:
         assert "<b>" not in text
 
 
+@pytest.mark.long
 def test_ticket_shows_its_text_before_it_requests_the_capture(chromium: Chromium, world: World) -> None:
     ticket = capture_on(world, console=[line(1, "log", "started")])
     path = f"/tickets/{ticket['id']}"
@@ -144,6 +145,7 @@ def test_menu_is_opened_and_closed_by_keyboard(chromium: Chromium, world: World)
     use(chromium, world.owner, f"/projects/{world.project}", press)
 
 
+@pytest.mark.long
 def test_part_that_cannot_be_loaded_is_loaded_when_the_connection_is_back(chromium: Chromium, world: World) -> None:
     world.ticket("One")
 

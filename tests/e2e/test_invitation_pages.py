@@ -11,6 +11,7 @@ from tests.support.operation_cases import create_invitation
 from tests.support.server import PASSWORD, Person, World, ok
 
 
+@pytest.mark.long
 @SIZES
 def test_invitation_is_created_and_used_once(chromium: Chromium, world: World, size: ViewportSize) -> None:
     email = f"new-{world.company}@example.org"

@@ -25,7 +25,7 @@ def card(page: Page, number: int) -> Locator:
 async def to_the_end(page: Page) -> None:
     """Scroll the column down with the wheel, until its last card is there."""
     await card(page, 0).hover()
-    for _ in range(30):
+    for _ in range(100):
         await page.mouse.wheel(0, 400)
         await page.wait_for_timeout(30)
         if await card(page, MANY - 1).count():
@@ -66,6 +66,7 @@ def test_focus_stays_on_a_card_that_is_scrolled_away(chromium: Chromium, long_bo
     use(chromium, long_board.owner, f"/projects/{long_board.project}", walk)
 
 
+@pytest.mark.long
 def test_card_far_down_is_moved_by_mouse_and_keyboard(chromium: Chromium, long_board: World) -> None:
     async def move(page: Page) -> None:
         await expect(card(page, 0)).to_be_visible()

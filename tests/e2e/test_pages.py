@@ -114,6 +114,7 @@ def test_a_file_is_set_up_in_the_browser_once(chromium: Chromium, fresh: Box, si
         assert signed_in.status_code == 201
 
 
+@pytest.mark.long
 def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, fresh: Box) -> None:
     address = fresh.setup_address()
 

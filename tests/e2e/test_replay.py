@@ -87,7 +87,7 @@ def test_replay_follows_the_timeline_and_plays(chromium: Chromium, world: World)
         await expect(replay.get_by_role("button", name="Pause replay")).to_be_visible()
         await expect(heading).to_have_text("Total: NaN")
         await expect(replay.get_by_role("button", name="Play replay")).to_be_visible()  # it stops at the end
-        await expect(place).to_have_attribute("aria-valuetext", "0:08.0")
+        await expect(place).to_have_attribute("aria-valuetext", "0:30.0")
         watch.assert_clean(world.box)
 
     chromium.visit(visit)

@@ -93,6 +93,7 @@ async def public(page: Page, world: World) -> dict[str, Any]:
 OTHERS = [programs, people, projects, open_dialog, public]
 
 
+@pytest.mark.long
 @SCHEMES
 @pytest.mark.parametrize("look", [person, *(pytest.param(look, marks=pytest.mark.long) for look in OTHERS)])
 def test_settings_pages_are_accessible(

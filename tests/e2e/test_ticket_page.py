@@ -160,6 +160,7 @@ def test_fields_are_edited_in_place(chromium: Chromium, world: World) -> None:
     assert stored["column_id"] == world.columns[2]
 
 
+@pytest.mark.long
 def test_shortcuts_open_their_pickers(chromium: Chromium, world: World) -> None:
     world.join("Bob")
     ticket = world.ticket("A ticket", labels=["old"])
@@ -193,6 +194,7 @@ def test_shortcuts_open_their_pickers(chromium: Chromium, world: World) -> None:
     assert stored["priority"] == "urgent"
 
 
+@pytest.mark.long
 def test_edit_conflict_keeps_both_texts(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="first")
 
@@ -215,6 +217,7 @@ def test_edit_conflict_keeps_both_texts(chromium: Chromium, world: World) -> Non
     assert now(world, ticket)["description"] == "mine and theirs"
 
 
+@pytest.mark.long
 def test_change_of_another_field_is_no_conflict(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="first")
 
@@ -229,6 +232,7 @@ def test_change_of_another_field_is_no_conflict(chromium: Chromium, world: World
     assert (now(world, ticket)["description"], now(world, ticket)["priority"]) == ("second", "low")
 
 
+@pytest.mark.long
 def test_ticking_a_task_changes_the_description(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="Do:\n\n1. [ ] one\n2. [x] two\n\n```\n- [ ] three\n```")
 
@@ -299,6 +303,7 @@ def test_unsent_comment_is_kept_when_the_page_is_left(chromium: Chromium, world:
     use(chromium, world.owner, page_of(ticket), leave)
 
 
+@pytest.mark.long
 def test_agent_comment_appears_while_a_person_types(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
     agent = world.owner.client("comments", label="Claude")
@@ -329,6 +334,7 @@ def call_tool(world: World, secret: str, name: str, **arguments: object) -> None
     assert not ok(answer)["result"].get("isError"), answer.text
 
 
+@pytest.mark.long
 @EVERY
 def test_changes_of_agents_show_surface_and_token(chromium: Chromium, world: World, looks: Looks) -> None:
     secret = world.owner.token("tickets:write", label="Claude")
@@ -359,6 +365,7 @@ def test_changes_of_agents_show_surface_and_token(chromium: Chromium, world: Wor
     use(chromium, world.owner, page_of(ticket), look, looks)
 
 
+@pytest.mark.long
 @EVERY
 def test_new_comment_out_of_view_shows_a_notice(chromium: Chromium, world: World, looks: Looks) -> None:
     ticket = world.ticket(description="A long story.\n\n" * 60)
@@ -382,6 +389,7 @@ def test_new_comment_out_of_view_shows_a_notice(chromium: Chromium, world: World
     use(chromium, world.owner, page_of(ticket), watch, looks)
 
 
+@pytest.mark.long
 def test_archived_ticket_shows_a_banner_and_is_restored(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
 
@@ -436,6 +444,7 @@ def test_claim_shows_person_and_end(chromium: Chromium, world: World) -> None:
     use(chromium, world.owner, page_of(ticket), work, permissions=["clipboard-read", "clipboard-write"])
 
 
+@pytest.mark.long
 def test_files_are_attached_by_selection_and_paste(chromium: Chromium, world: World) -> None:
     ticket = world.ticket()
     text = {"name": f"{SCRIPT[:40]}.txt", "mimeType": "text/plain", "buffer": b"hello"}
@@ -528,6 +537,7 @@ def test_script_in_ticket_text_is_inert(chromium: Chromium, world: World) -> Non
     use(chromium, world.owner, page_of(ticket), look)
 
 
+@pytest.mark.long
 def test_viewer_cannot_edit(chromium: Chromium, world: World) -> None:
     vera = world.join("Vera", role="viewer")
     ticket = world.ticket("A ticket", description="- [ ] open", labels=["ui"])
@@ -563,6 +573,7 @@ def test_ticket_without_access_is_not_found(chromium: Chromium, world: World, ot
     use(chromium, world.owner, page_of(ticket), look)
 
 
+@pytest.mark.long
 def test_text_is_shown_before_the_capture_loads(chromium: Chromium, world: World) -> None:
     from tests.e2e.captures import capture_on
 
@@ -591,6 +602,7 @@ def test_text_is_shown_before_the_capture_loads(chromium: Chromium, world: World
     use(chromium, world.owner, page_of(ticket), look, service_workers="block")
 
 
+@pytest.mark.long
 def test_links_are_added_and_removed_and_a_ticket_is_sent_to_an_agent(chromium: Chromium, world: World) -> None:
     ticket, other = world.ticket("The cart stays empty"), world.ticket("The price service is down")
 

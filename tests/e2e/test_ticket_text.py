@@ -10,6 +10,7 @@ from tests.e2e.browser import Chromium
 from tests.support.server import World, ok
 
 
+@pytest.mark.long
 def test_escape_keeps_the_changes_of_a_description_as_a_draft(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="first")
 
@@ -96,7 +97,7 @@ def test_opening_a_ticket_reads_its_notifications(chromium: Chromium, world: Wor
         await expect(inbox).to_have_text(re.compile(r"Inbox\s*1\s*unread"))
         ok(world.owner.web.post(f"/tickets/{ticket['id']}/comments", json={"body": "Bob reads this now."}))
         await page.get_by_text("Bob reads this now.").wait_for()
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(30):
             while [each["ticket_id"] for each in unread()] != [other["id"]]:
                 await asyncio.sleep(0.1)
 
@@ -106,6 +107,7 @@ def test_opening_a_ticket_reads_its_notifications(chromium: Chromium, world: Wor
     use(chromium, bob, f"/tickets/{ticket['id']}", look)
 
 
+@pytest.mark.long
 def test_markdown_is_never_shown_raw(chromium: Chromium, world: World) -> None:
     ticket = world.ticket("A ticket", description="It **stays** empty.")
     may_load = asyncio.Event()
@@ -133,6 +135,7 @@ def test_markdown_is_never_shown_raw(chromium: Chromium, world: World) -> None:
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look, service_workers="block", locale="de-DE")
 
 
+@pytest.mark.long
 def test_keys_go_to_the_neighbours_in_the_column(chromium: Chromium, world: World) -> None:
     third, second, first = (
         world.ticket(title, priority="none" if title == "Second" else "high") for title in ("Third", "Second", "First")

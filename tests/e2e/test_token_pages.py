@@ -94,6 +94,7 @@ def test_created_token_works_within_its_scope(chromium: Chromium, world: World, 
     expect_error(world.box.client(secret).get(f"/tickets/{ticket['id']}"), 404, "not_found")
 
 
+@pytest.mark.long
 @SIZES
 def test_agents_are_connected_without_a_token(chromium: Chromium, world: World, size: ViewportSize) -> None:
     App(world.box, name="Claude Code (ticketbox)").connect(world.owner, "read")
@@ -244,6 +245,7 @@ def test_slow_response_creates_one_token(chromium: Chromium, world: World) -> No
     assert labels.count("once") == 1
 
 
+@pytest.mark.long
 def test_form_stays_when_the_server_is_unreachable(chromium: Chromium, world: World) -> None:
     async def visit(page: Page) -> None:
         await open_as(page, world.owner, f"{TOKENS}?new")
@@ -258,6 +260,7 @@ def test_form_stays_when_the_server_is_unreachable(chromium: Chromium, world: Wo
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_viewer_sees_why_the_form_is_missing(chromium: Chromium, world: World) -> None:
     viewer = world.join("Cleo", "viewer")
 
@@ -270,6 +273,7 @@ def test_viewer_sees_why_the_form_is_missing(chromium: Chromium, world: World) -
     chromium.visit(visit)
 
 
+@pytest.mark.long
 def test_script_in_a_label_stays_text(chromium: Chromium, world: World) -> None:
     label = PLANTED[:100]
     world.owner.token("read", label=label)

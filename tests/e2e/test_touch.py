@@ -18,6 +18,7 @@ def on_a_phone(chromium: Chromium, world: World, path: str, visit: Callable[[Pag
     use(chromium, world.owner, path, visit, LOOKS["phone"], has_touch=True, is_mobile=True)
 
 
+@pytest.mark.long
 def test_long_press_drags_a_card(windowed: Chromium, world: World) -> None:
     seed(world)
     world.ticket("There", column_id=world.columns[1])

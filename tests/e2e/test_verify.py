@@ -113,6 +113,7 @@ def test_run_that_stops_before_the_failure_is_not_reached(shop: Shop) -> None:
     assert posted["verdict"] == "not_reached"
 
 
+@pytest.mark.long
 def test_application_that_does_not_answer_posts_nothing(shop: Shop) -> None:
     with serve_shop(fixed=True) as base:
         pass  # its port is free again
@@ -122,6 +123,7 @@ def test_application_that_does_not_answer_posts_nothing(shop: Shop) -> None:
     assert shop.list_posted() == []
 
 
+@pytest.mark.long
 def test_capture_without_a_failure_proves_nothing(shop: Shop) -> None:
     parts = {**build_capture(shop.world.project), "errors": b"[]"}
     shop.ticket = ok(shop.agent.post("/captures", files=build_parts(parts)))["ticket_id"]

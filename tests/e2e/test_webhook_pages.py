@@ -47,6 +47,7 @@ def receiver() -> Iterator[Receiver]:
         running.shutdown()
 
 
+@pytest.mark.long
 def test_webhook_is_created_redelivered_and_disabled(chromium: Chromium, receiver: Receiver, tmp_path: Path) -> None:
     with run_server(tmp_path, "--allow-private-addresses") as box:
         world = World(box)

@@ -6,6 +6,8 @@ from typing import Any, Self
 
 from playwright.async_api import Locator, Page
 
+from tests.e2e.app import find_still_box
+
 STEPS = 8
 
 
@@ -35,15 +37,14 @@ class Touch:
 
     async def down(self, on: Locator) -> None:
         """Touch the centre of an element."""
-        box = await on.bounding_box()
-        assert box
+        box = await find_still_box(on)
         self._at = (box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
         self._touch("mousePressed", *self._at)
 
     async def long_press(self, on: Locator) -> None:
         """Touch an element until the browser starts dragging it. Raises TimeoutError if it doesn't."""
         await self.down(on)
-        await asyncio.wait_for(asyncio.shield(self._dragged), 5)
+        await asyncio.wait_for(asyncio.shield(self._dragged), 30)
 
     async def move(self, x: float, y: float) -> None:
         """Move to a position in the window, in steps."""

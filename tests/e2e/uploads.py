@@ -88,7 +88,7 @@ def read_all_entries(client: httpx.Client, path: str, limit: int = 3) -> list[Js
 
 def query_rows(db: Path, sql: str, *values: object) -> list[tuple[Any, ...]]:
     """Query the server's database while it runs."""
-    with closing(sqlite3.connect(f"{db.absolute().as_uri()}?mode=ro", uri=True, timeout=10)) as connection:
+    with closing(sqlite3.connect(f"{db.absolute().as_uri()}?mode=ro", uri=True, timeout=60)) as connection:
         return connection.execute(sql, values).fetchall()
 
 

@@ -48,7 +48,7 @@ def count(world: World) -> int:
 def raw(box: Box, request: bytes) -> tuple[int, bytes]:
     """Send bytes as they are; the status and the whole answer."""
     parts = urlsplit(box.url)
-    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=10) as connection:
+    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=60) as connection:
         connection.sendall(request)
         answer = b""
         while chunk := connection.recv(65_536):
@@ -131,14 +131,21 @@ def test_token_in_the_query_is_unauthorized_before_routing(world: World, path: s
     assert secret not in whole_log(world)
 
 
-@pytest.mark.parametrize("path", ["/nowhere", "/projects", "/%E0%A4%A", "/tickets/../../nowhere"])
-def test_unknown_address_is_the_app_for_a_signed_in_browser_only(world: World, path: str) -> None:
+@pytest.mark.parametrize(
+    "path", ["/nowhere", "/projects", "/%E0%A4%A", "/tickets/../../nowhere", "/extension/nothing.zip"]
+)
+def test_unknown_address_is_a_page_for_browsers_only(world: World, path: str) -> None:
     url, web = world.box.url + path, {"Accept": "text/html,application/xhtml+xml"}
     answer = world.owner.web.get(url, headers=web)
     assert (answer.status_code, answer.headers["content-type"]) == (404, "text/html; charset=utf-8")
     assert 'id="boot"' in answer.text
     check_common_headers(answer)
-    expect_error(httpx.get(url, headers=web), 404, "not_found")
+    stranger = httpx.get(url, headers=web)
+    assert (stranger.status_code, stranger.headers["content-type"]) == (404, "text/html; charset=utf-8")
+    assert "Page not found" in stranger.text
+    assert 'id="boot"' not in stranger.text
+    check_common_headers(stranger)
+    expect_error(httpx.get(url), 404, "not_found")
     expect_error(world.owner.web.get(url, headers={"Accept": "*/*"}), 404, "not_found")
     expect_error(world.box.client(world.owner.token("read")).get(url, headers=web), 404, "not_found")
     expect_error(world.owner.web.get(f"/nowhere{path}", headers=web), 404, "not_found")
@@ -183,7 +190,7 @@ def test_headers_are_bounded(world: World) -> None:
 )
 def test_malformed_requests_are_rejected_and_the_server_keeps_running(world: World, request_: bytes) -> None:
     parts = urlsplit(world.box.url)
-    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=3) as connection:
+    with socket.create_connection((parts.hostname or "", parts.port or 80), timeout=60) as connection:
         connection.sendall(request_)
         connection.shutdown(socket.SHUT_WR)
         answer = connection.recv(65_536)
@@ -207,7 +214,7 @@ def test_get_with_a_body_is_rejected(world: World) -> None:
         ("limit[]=1", "limit[]"), ("ticket_id=t-1", "ticket_id"), ("expected_version=1", "expected_version"),
         ("idempotency_key=x", "idempotency_key"), ("=x", ""), ("status=%00", "status"), ("label=%ff", None),
         ("label=%ed%a0%80", None), ("status=Active", "status"), ("resolved=yes", "resolved"), ("resolved=", "resolved"),
-        ("sort=position", "sort"), ("sort=title", "sort"), ("priority=0", "priority[0]"), ("assignee=", "assignee"),
+        ("sort=position", "sort"), ("sort=name", "sort"), ("priority=0", "priority[0]"), ("assignee=", "assignee"),
         ("updated_since=99999999999999999999", "updated_since"),
         ("updated_since=0.5", "updated_since"), ("updated_since=null", "updated_since"), ("resolved=NULL", "resolved"),
         ("company_id=" + "x" * 65, "company_id"),
@@ -288,7 +295,7 @@ def fields(declared: Operation) -> list[str]:
     return [name for name in names if name not in {*in_path, "idempotency_key", "expected_version"}]
 
 
-@pytest.mark.parametrize("declared", sample_cases(JSON, 2), ids=[each.name for each in JSON])
+@pytest.mark.parametrize("declared", sample_cases(JSON, 4), ids=[each.name for each in JSON])
 def test_any_value_in_any_field_is_handled_without_a_server_error(world: Stage, declared: Operation) -> None:
     """In bodies that are otherwise valid, so that the value gets as far as it can."""
     client = world.owner.web if declared.scope not in {"tickets:write", "tickets:assign", "comments"} else world.api
@@ -313,7 +320,7 @@ IDS = [
 PATHS = sorted({(route.method, route.path) for each in operations() for route in each.routes if route.parameters})
 
 
-@pytest.mark.parametrize(("method", "path"), sample_cases(PATHS, 3), ids=[" ".join(line) for line in PATHS])
+@pytest.mark.parametrize(("method", "path"), sample_cases(PATHS, 6), ids=[" ".join(line) for line in PATHS])
 def test_any_text_in_a_path_is_handled_without_a_server_error(world: Stage, method: str, path: str) -> None:
     for text in IDS:
         address = re.sub(r"{\w+}", lambda _: text, path)  # noqa: B023 (called immediately)
@@ -476,7 +483,7 @@ def test_longest_names_of_files_are_not_found(world: World) -> None:
 def test_endless_request_head_is_cut_off(world: World, part: bytes) -> None:
     """In one piece or in many: no client fills the memory before its request has begun."""
     host, _, port = world.box.url.removeprefix("http://").partition(":")
-    with socket.create_connection((host, int(port)), timeout=10) as connection:
+    with socket.create_connection((host, int(port)), timeout=60) as connection:
         connection.sendall(b"GET /api/v1/me HTTP/1.1\r\nHost: localhost\r\nX-Long: ")
         try:
             for _ in range(3_000):

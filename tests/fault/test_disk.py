@@ -145,6 +145,7 @@ def test_database_on_a_read_only_disk_is_not_served_but_can_be_checked(
         assert "Read-only file system" in done.stderr
 
 
+@pytest.mark.long
 def test_file_size_limit_acts_like_a_full_disk(seed: Seed, tmp_path: Path) -> None:
     import resource
 

@@ -55,7 +55,7 @@ def test_documents_are_offered_while_they_can_be_fetched(
         )
         if mode is not ClientMetadataMode.AUTO:
             stopping.set()
-        await asyncio.wait_for(client_metadata.run(services, stopping), 10)
+        await asyncio.wait_for(client_metadata.run(services, stopping), 60)
         offered.append(services.client_metadata.is_offered)
         services.close()
         await database.close()

@@ -123,7 +123,7 @@ def test_writes_continue_between_steps(tmp_path: Path, monkeypatch: pytest.Monke
 
             async def write_during_pause(stopping: asyncio.Event, seconds: float) -> bool:
                 pauses.append(seconds)
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(60):
                     await add(services, 1)
                 return stopping.is_set()
 
@@ -151,11 +151,11 @@ def test_stop_ends_a_merge_between_steps_and_the_next_completes_it(
             await add(services, 6, tickets=100, words=100)
             before, stopping = run_searches(tmp_path / "a.db"), asyncio.Event()
             running = asyncio.create_task(search_merge.merge_segments(services, stopping, full=True))
-            async with asyncio.timeout(10):
+            async with asyncio.timeout(60):
                 while services.database.commits < 6 + 3:
                     await asyncio.sleep(0)
             stopping.set()
-            await asyncio.wait_for(running, 10)
+            await asyncio.wait_for(running, 60)
             assert await services.database.read(search_segments.count_segments) > 1
             assert run_searches(tmp_path / "a.db") == before
             await search_merge.merge_segments(services, asyncio.Event(), full=True)
@@ -165,6 +165,7 @@ def test_stop_ends_a_merge_between_steps_and_the_next_completes_it(
     asyncio.run(work())
 
 
+@pytest.mark.long
 def test_server_merges_pauses_and_stops(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(search_merge, "INTERVAL_SECONDS", 0.01)
 
@@ -174,7 +175,7 @@ def test_server_merges_pauses_and_stops(tmp_path: Path, monkeypatch: pytest.Monk
             stopping = asyncio.Event()
             running = asyncio.create_task(search_merge.run(services, stopping))
             try:
-                async with asyncio.timeout(10):
+                async with asyncio.timeout(60):
                     while await services.database.read(search_segments.count_segments) > 1:
                         await asyncio.sleep(0.01)
                 whole = await services.database.read(largest)
@@ -183,6 +184,6 @@ def test_server_merges_pauses_and_stops(tmp_path: Path, monkeypatch: pytest.Monk
                 assert await services.database.read(largest) == whole
             finally:
                 stopping.set()
-                await asyncio.wait_for(running, 5)
+                await asyncio.wait_for(running, 60)
 
     asyncio.run(work())

@@ -76,7 +76,7 @@ def test_number_of_waiting_calls_is_bounded_and_the_long_run_rate_stays(world: W
     use_up_reads(client)
     started = time.monotonic()
     with ThreadPoolExecutor(40) as pool:
-        answers = list(pool.map(lambda _: call_tool(client, "whoami"), range(40)))
+        answers = list(pool.map(lambda _: call_tool(client, "whoami"), range(100)))
     seconds = time.monotonic() - started
     served = sum(each.status_code == 200 for each in answers)
     assert MAX_WAITING <= served <= 5 * seconds + 1
@@ -112,6 +112,6 @@ def test_token_revoked_while_its_call_waits_is_refused(world: World) -> None:
     use_up_reads(client)
     with ThreadPoolExecutor(1) as pool:
         waiting = pool.submit(call_tool, client, "whoami")
-        time.sleep(0.5)  # the call waits for up to 4 s, and no answer tells that it has begun
+        time.sleep(0.5)  # the call waits for up to 4.6 s, and no answer tells that it has begun
         ok(world.owner.web.delete(f"/tokens/{token['id']}"))
         assert waiting.result().status_code == 401

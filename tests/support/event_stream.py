@@ -29,7 +29,7 @@ class EventStream:
         """Connect; returns when the server has answered and said where it begins."""
         self._thread = threading.Thread(target=self._run, args=(query,), daemon=True)
         self._thread.start()
-        assert self._started.wait(10)
+        assert self._started.wait(30)
         assert self._response is not None
         return self
 
@@ -72,12 +72,12 @@ class EventStream:
         """The types of what was heard."""
         return [event["type"] for event in self.heard]
 
-    def hears(self, *types: str, seconds: float = 10.0) -> None:
+    def hears(self, *types: str, seconds: float = 30.0) -> None:
         """Wait until just these were heard, in this order."""
         eventually(lambda: len(self.heard) >= len(types), seconds)
         assert self.types() == list(types)
 
-    def ends(self, seconds: float = 5.0) -> None:
+    def ends(self, seconds: float = 15.0) -> None:
         """Wait until the server ended it."""
         assert self.ended.wait(seconds), "the stream is still open"
 

@@ -1,4 +1,4 @@
-"""How much the long tests do. `TICKETBOX_TIMES=10 uv run --group dev pytest -m long` does ten times as much."""
+"""How much the long tests do. `TICKETBOX_TIMES=10 uv run --group dev pytest -m long` does at least 10 times as much."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -11,6 +11,11 @@ TIMES = int(os.environ.get("TICKETBOX_TIMES", "1"))
 
 # `--junit-xml` has what record_property was given; packaging/reliability.py writes it to docs/develop/promises.md.
 Record = Callable[[str, object], None]
+
+
+def choose_rounds(few: int, full: int) -> int:
+    """The number of rounds of a second or more each: `few` in `.ci/run`, else `full` times `TICKETBOX_TIMES`."""
+    return few if TIMES == 1 else full * TIMES
 
 
 def hypothesis_settings(examples: int) -> settings:

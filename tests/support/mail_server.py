@@ -65,7 +65,7 @@ class MailServer:
 def run_mail_server(port: int = 0, **options: Any) -> Iterator[MailServer]:
     """Run a mail server; `options` are aiosmtpd's."""
     box = MailServer()
-    controller = _Controller(box, hostname="127.0.0.1", port=port, ready_timeout=10, **options)
+    controller = _Controller(box, hostname="127.0.0.1", port=port, ready_timeout=60, **options)
     controller.start()
     assert controller.server is not None
     box.port = controller.server.sockets[0].getsockname()[1]  # type: ignore[attr-defined]

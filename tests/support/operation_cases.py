@@ -612,7 +612,7 @@ def read_only(db: Path) -> sqlite3.Connection:
 
 def update_row(db: Path, statement: str, *parameters: object) -> None:
     """Change a row beside the running server, as time alone would: an expiry, a lease."""
-    connection = sqlite3.connect(db, timeout=10)
+    connection = sqlite3.connect(db, timeout=60)
     try:
         connection.execute("PRAGMA wal_autocheckpoint = 0")
         with connection:

@@ -11,10 +11,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import httpx
 import msgspec
 from PIL import Image
 
-from tests.support.server import PASSWORD, Box, ticketbox
+from tests.support.server import PASSWORD, Box, ok, ticketbox
 from ticketbox.cli.core.operations import run_operation
 
 EMAIL = "root@example.org"
@@ -34,6 +35,12 @@ class Seed(msgspec.Struct, frozen=True):
     def copy(self, folder: Path, name: str = "ticketbox.db") -> Path:
         """A copy to break."""
         return Path(shutil.copy(self.db, folder / name))
+
+    def sign_in(self, box: Box) -> httpx.Client:
+        """A client of the owner with a web session."""
+        client = box.client()
+        ok(client.post("/session", json={"email": EMAIL, "password": PASSWORD}))
+        return client
 
     def box(self, folder: Path, *arguments: str) -> Box:
         """A server on a copy; `with` stops it."""
@@ -131,7 +138,8 @@ HALVES = {
     "companies whose stored bytes are wrong": """
         SELECT co.public_id FROM company co LEFT JOIN company_storage s ON s.company_id = co.id
         WHERE s.bytes IS NOT (
-          SELECT ifnull(sum(length(b.data)), 0) FROM project p JOIN ticket t ON t.project_id = p.id JOIN (
+          SELECT ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM project p
+          JOIN ticket t ON t.project_id = p.id JOIN (
             SELECT ticket_id, blob_id FROM asset
             UNION ALL SELECT c.ticket_id, b.id FROM capture c
             JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions, c.replay)
@@ -162,6 +170,6 @@ def can_mount() -> bool:
     """Whether a process can mount a small file system here."""
     try:
         mount = [*NAMESPACE, "mount", "-t", "tmpfs", "-o", "size=1m", "tmpfs", "/tmp"]
-        return subprocess.run(mount, capture_output=True, timeout=10, check=False).returncode == 0
+        return subprocess.run(mount, capture_output=True, timeout=60, check=False).returncode == 0
     except OSError:
         return False

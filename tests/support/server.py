@@ -3,11 +3,13 @@
 import atexit
 import contextlib
 import functools
+import itertools
 import os
 import re
 import secrets
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -23,6 +25,7 @@ from tests.support.openapi import check_error
 from ticketbox.domain.accounts import passwords
 from ticketbox.domain.core.access.policy import ANONYMOUS
 from ticketbox.domain.core.clock import Clock
+from ticketbox.edge.site import name_session_cookie
 from ticketbox.operations.accounts.issued_tokens import IssueToken, issue_token
 from ticketbox.operations.accounts.sessions import start_session
 from ticketbox.store.accounts import users
@@ -32,6 +35,7 @@ from ticketbox.store.file.database import Origin, Write
 T = TypeVar("T")
 
 PASSWORD = "correct horse battery"
+FIRST_PORT, PORTS_OF_WORKER = 20_000, 1_000
 
 
 def ticketbox(*arguments: str, db: Path, stdin: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
@@ -101,11 +105,6 @@ class Box:
         self._stderr.close()
         return status
 
-    def resume(self) -> None:
-        """Start the process again at the same address."""
-        self.arguments = (*self.arguments, "--port", self.url.rpartition(":")[2])
-        self.start()
-
     def log_size(self) -> int:
         """How many bytes the log has, as a mark for `log_after`."""
         return self.log.stat().st_size
@@ -121,7 +120,7 @@ class Box:
             sent["Authorization"] = f"Bearer {token}"
         hooks = {"response": [check_error]}
         client = httpx.Client(
-            base_url=self.api, headers=sent, timeout=30, verify=False, event_hooks=hooks
+            base_url=self.api, headers=sent, timeout=60, verify=False, event_hooks=hooks
         )  # plain http
         self._clients.append(client)
         return client
@@ -137,6 +136,25 @@ class Box:
     def __exit__(self, *_: object) -> None:
         self.close_clients()
         self.stop()
+
+
+_ports = itertools.count(secrets.randbelow(PORTS_OF_WORKER))
+
+
+def find_free_port() -> int:
+    """A port that nobody listens on, for a server that starts later, or again at the same address.
+
+    The system takes the ports of connections, and those of servers that ask for any, from 32,768 on (Linux). So nobody
+    else takes this one meanwhile. Each worker has separate ports.
+    """
+    first = FIRST_PORT + PORTS_OF_WORKER * int(os.environ.get("PYTEST_XDIST_WORKER", "gw0")[2:])
+    for _ in range(PORTS_OF_WORKER):
+        port = first + next(_ports) % PORTS_OF_WORKER
+        with socket.socket() as tried, contextlib.suppress(OSError):
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(("127.0.0.1", port))
+            return port
+    raise AssertionError("no port is free")
 
 
 def _address() -> str:
@@ -186,7 +204,7 @@ class Person:
         return start_session(tx, account)
 
     def _sign_in(self, session: Any) -> None:
-        name = "__Host-ticketbox" if self.box.url.startswith("https:") else "ticketbox"
+        name = name_session_cookie(self.box.url)
         host = self.web.base_url.host
         self.web.cookies.set(name, session.secret, host if "." in host else f"{host}.local")
 
@@ -287,11 +305,11 @@ def _create_initialized_file() -> Path:
     return db
 
 
-def eventually(check: Any, seconds: float = 10.0) -> Any:
-    """Call until the result is true, and return it; fail after some seconds."""
+def eventually(check: Any, seconds: float = 30.0, describe: Any = None) -> Any:
+    """Call until the result is true, and return it; after some seconds, fail with what `describe` returns."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         if result := check():
             return result
         time.sleep(0.02)
-    raise AssertionError("the condition wasn't true in time")
+    raise AssertionError(f"the condition wasn't true in time{'' if describe is None else f': {describe()}'}")

@@ -72,7 +72,7 @@ def run_token_proxy(upstream: str, token: str) -> Iterator[str]:
     relay = TokenProxy(upstream, token)
     thread = threading.Thread(target=lambda: asyncio.run(relay._serve()))
     thread.start()
-    relay._ready.wait(10)
+    relay._ready.wait(60)
     try:
         yield relay.url
     finally:

@@ -199,6 +199,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit - before)
 """
 
 
+@pytest.mark.long
 @pytest.mark.skipif(sys.platform == "win32", reason="needs the resource module")
 def test_hostile_images_use_little_memory() -> None:
     done = subprocess.run([sys.executable, "-c", HOSTILE], capture_output=True, text=True, check=False)

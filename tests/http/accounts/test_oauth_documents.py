@@ -210,10 +210,10 @@ def test_document_cannot_describe_another_app(world: World, publisher: Publisher
 
 @pytest.mark.long
 def test_slow_document_server_does_not_block_others(world: World, publisher: Publisher) -> None:
-    publisher.publish("/slow.json", {}, wait=8)
+    publisher.publish("/slow.json", {}, wait=40)
     started = time.monotonic()
     page = DescribedApp(world, publisher.url + "/slow.json").ask(browser_of(world.owner))
-    assert (page.status_code, time.monotonic() - started < 7) == (400, True)
+    assert (page.status_code, time.monotonic() - started < 30) == (400, True)
 
 
 def test_fetching_is_throttled_per_person(world: World, publisher: Publisher) -> None:

@@ -90,6 +90,7 @@ def test_operator_reads_security_events_and_leaves_them(world: World) -> None:
         run_operation(world.box.db, "list_account_events", {"user": "nobody@example.org"})
 
 
+@pytest.mark.long
 def test_documented_filter_finds_refused_sign_ins_only(world: World, tmp_path: Path) -> None:
     filter_, mark = tmp_path / "ticketbox.conf", world.box.log_size()
     filter_.write_text(blocks(MONITORING, "ini")[0])
@@ -152,6 +153,7 @@ def test_known_device_signs_in_whatever_others_guess(world: World) -> None:
     ok(sign_in(elsewhere, email))
 
 
+@pytest.mark.long
 def test_device_helps_only_its_own_account_with_its_newest_secret(world: World) -> None:
     eve, browser, email = Person(world.box, "Eve"), world.box.client(), world.owner.email
     ok(sign_in(browser, email))

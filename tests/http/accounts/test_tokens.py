@@ -122,6 +122,7 @@ def test_command_line_creates_lists_and_revokes_beside_the_server(world: World) 
     assert (again.returncode, "not found" in again.stderr) == (1, True)
 
 
+@pytest.mark.long
 def test_command_line_creates_only_what_the_owner_could(world: World, other: World) -> None:
     viewer = world.join("Vic", "viewer")
     for user, more in ((viewer.email, []), (world.owner.email, ["--company", other.company])):

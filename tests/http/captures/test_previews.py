@@ -68,6 +68,7 @@ def test_new_annotations_create_a_new_preview(world: World) -> None:
     assert world.api.get(f"/tickets/{ticket}/screenshot").content == png(2000, 1000)
 
 
+@pytest.mark.long
 def test_burning_in_a_redaction_deletes_the_preview(world: World) -> None:
     ticket = create_capture(world, screenshot=png(2000, 1000, (7, 8, 9)))["ticket_id"]
     asset = shot(world, ticket)
@@ -106,6 +107,7 @@ def get_thumbnail(world: World, ticket: str) -> httpx.Response:
     return world.api.get(f"/assets/{capture['screenshot']['id']}/thumbnail", params={"version": version})
 
 
+@pytest.mark.long
 def test_thumbnail_shows_what_is_marked_and_is_kept_until_the_marks_change(world: World) -> None:
     ticket = create_capture(world)["ticket_id"]
     asset = shot(world, ticket)

@@ -61,6 +61,7 @@ def test_new_capture_is_resolved_for_every_reader(world: World) -> None:
     assert error["frames"][0]["original"]["context"][2] == "  throw new TypeError(`no cart ${id}`);"
 
 
+@pytest.mark.long
 def test_captures_that_are_there_already_are_resolved(world: World) -> None:
     made = capture(world)
     assert ok(world.api.get(f"/captures/{made['capture_id']}/errors/2"))["frames"] == []

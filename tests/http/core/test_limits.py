@@ -197,6 +197,7 @@ def test_guessing_one_account_from_one_address_is_throttled(world: World) -> Non
     ok(sign_in(world.box.client(), world.owner.email, PASSWORD))
 
 
+@pytest.mark.long
 def test_guessing_from_many_addresses_is_throttled_and_never_locks_the_owner_out(world: World) -> None:
     home = world.owner.web.headers["x-forwarded-for"]
     until_slowed(lambda _: sign_in(world.box.client(), world.owner.email, "wrong password"), 401, after=20)
@@ -245,6 +246,7 @@ def test_guessing_invitation_links_is_throttled(world: World) -> None:
     until_slowed(lambda _: client.get(f"/invitations/accept/{generate_secret()}"), 404, after=60)
 
 
+@pytest.mark.long
 def test_guessing_the_current_password_is_throttled_per_account(world: World) -> None:
     given = {"current_password": "wrong password", "new_password": "a better one"}
     mark, address = world.box.log_size(), world.owner.web.headers["x-forwarded-for"]

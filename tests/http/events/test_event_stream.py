@@ -3,6 +3,7 @@
 import time
 from typing import Any
 
+import httpx
 import pytest
 
 from tests.support.event_stream import expect_stream_error, insert_event, open_stream
@@ -19,7 +20,7 @@ def test_token_and_session_receive_a_change_immediately(world: World) -> None:
         ticket = world.ticket()["id"]
         token.hears("ticket.created")
         session.hears("ticket.created")
-        assert time.monotonic() - started < 5  # a heartbeat would come after 20 s
+        assert time.monotonic() - started < 15  # a heartbeat would come after 20 s
         ok(world.api.post(f"/tickets/{ticket}/comments", json={"body": "Look"}))
         ok(world.api.post(f"/tickets/{ticket}/archive"))
         token.hears("ticket.created", "comment.created", "ticket.archived")
@@ -173,7 +174,7 @@ def test_token_revoked_on_the_command_line_ends_its_stream_at_the_next_heartbeat
     with open_stream(doomed) as listening:
         done = ticketbox("token", "revoke", token, db=company.box.db)
         assert done.returncode == 0, done.stderr
-        listening.ends(3)
+        listening.ends()
 
 
 @pytest.mark.parametrize("carrier", ["token", "session"])
@@ -183,31 +184,30 @@ def test_expired_credential_ends_its_stream(company: World, carrier: str) -> Non
     with open_stream(client) as listening:
         newest = "(SELECT max(id) FROM credential)"
         update_row(company.box.db, f"UPDATE credential SET expires_at = created_at WHERE id = {newest}")
-        listening.ends(3)
+        listening.ends()
 
 
 def test_disabled_account_receives_nothing_more(company: World) -> None:
     guest = company.join("Guest")
     with open_stream(guest.web) as listening:
         assert ticketbox("user", "disable", guest.email, db=company.box.db).returncode == 0
-        listening.ends(3)
+        listening.ends()
 
 
 def test_event_written_by_another_process_is_delivered_at_the_next_heartbeat(company: World) -> None:
     with open_stream(company.owner.web, types="member.joined,member.changed,project.created") as listening:
         insert_event(company)
-        listening.hears("project.created", seconds=3)
+        listening.hears("project.created")
 
 
 def test_heartbeat_moves_the_position_forward(company: World) -> None:
     stranger = World(company.box, "Zoe")
+    started = time.monotonic()
     with open_stream(company.api) as listening:
         begun = listening.marks[0]
-        started = time.monotonic()
         stranger.ticket()
-        eventually(lambda: len(listening.marks) >= 4)
+        eventually(lambda: len(listening.marks) >= 4 and listening.marks[-1] > begun)
         assert time.monotonic() - started > 1  # the first mark is the opening's, and between two beats is half a second
-        assert listening.marks[-1] > begun
         assert listening.heard == []
     raw = b""
     with company.api.stream("GET", "/events/stream") as answer:
@@ -275,6 +275,8 @@ def test_too_many_streams_of_one_credential_are_rejected_until_one_closes(world:
 
 
 def test_too_many_streams_in_total_are_rejected(company: World) -> None:
+    no_streams = "ticketbox_event_streams 0.0"
+    eventually(lambda: no_streams in httpx.get(f"{company.box.url}/metrics").text)  # those of earlier tests ended
     clients = [company.owner.client("read") for _ in range(2)]
     opened = [open_stream(client) for client in clients for _ in range(15)]
     try:
@@ -295,5 +297,5 @@ def test_openapi_describes_the_stream(world: World) -> None:
     described = ok(world.api.get("/openapi.json"))["paths"]["/events/stream"]["get"]
     assert list(described["responses"]["200"]["content"]) == ["text/event-stream"]
     assert [(each["name"], each["in"]) for each in described["parameters"]] == [
-        ("after", "query"), ("types", "query"), ("Last-Event-ID", "header"),
+        ("after", "query"), ("types", "query"), ("stream", "query"), ("Last-Event-ID", "header"),
     ]  # fmt: skip

@@ -84,7 +84,7 @@ def test_empty_answer_comes_after_the_wait_with_a_position(world: World) -> None
 def test_zero_seconds_answer_immediately(world: World) -> None:
     started = time.monotonic()
     assert ok(world.api.get("/events/wait", params={"wait_seconds": 0}))["items"] == []
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 20
 
 
 def test_events_before_the_call_are_new_after_a_known_event(world: World) -> None:
@@ -125,13 +125,13 @@ def test_revoked_token_ends_its_wait_with_unauthorized(company: World, wait: Any
         ok(company.owner.web.delete(f"/tokens/{token}"))
     else:
         assert ticketbox("token", "revoke", token, db=company.box.db).returncode == 0
-    expect_error(waiting.result(10), 401, "unauthorized")
+    expect_error(waiting.result(30), 401, "unauthorized")
 
 
 @pytest.mark.long
 def test_removed_member_sees_nothing_more(company: World, wait: Any) -> None:
     guest = company.join("Guest")
-    waiting = wait(guest.client("read"), company.box, wait_seconds=3)
+    waiting = wait(guest.client("read"), company.box, wait_seconds=10)
     ok(company.owner.web.delete(f"/companies/{company.company}/members/{guest.id}"))
     company.ticket()
     assert types_of(waiting.result(30)) == []
@@ -140,7 +140,7 @@ def test_removed_member_sees_nothing_more(company: World, wait: Any) -> None:
 def test_event_written_by_another_process_ends_the_wait(company: World, wait: Any) -> None:
     waiting = wait(company.owner.client("read"), company.box)
     insert_event(company)
-    assert types_of(waiting.result(10)) == ["project.created"]
+    assert types_of(waiting.result(30)) == ["project.created"]
 
 
 def test_wait_costs_one_read_however_often_it_wakes(company: World, wait: Any) -> None:
@@ -199,7 +199,7 @@ def test_too_many_waiting_calls_are_rejected_until_one_ends(company: World, wait
 def test_invalid_arguments_are_rejected_without_a_wait(world: World, query: dict[str, str]) -> None:
     started = time.monotonic()
     expect_error(world.api.get("/events/wait", params={"wait_seconds": "50", **query}), 400, "invalid_request")
-    assert time.monotonic() - started < 10
+    assert time.monotonic() - started < 40
 
 
 def test_stop_ends_waits_with_an_empty_answer(tmp_path: Path) -> None:

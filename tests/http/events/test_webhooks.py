@@ -20,7 +20,7 @@ QUICK = """
 from ticketbox.domain.events import retry_schedule as retries
 from ticketbox.jobs import webhooks
 retries.FIRST_MS = 100
-webhooks.ANSWER_SECONDS = 1.5
+webhooks.ANSWER_SECONDS = 8.0
 from ticketbox.cli import main
 main()
 """
@@ -28,7 +28,7 @@ main()
 
 @pytest.fixture(scope="module")
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
-    """A server that may tell this machine, tries again after 0.1 s, and waits 1.5 s for an answer."""
+    """A server that may tell this machine, tries again after 0.1 s, and waits 8 s for an answer."""
     db = copy_initialized_file(tmp_path_factory.mktemp("quick"))
     flags = ["--allow-private-addresses", "--trusted-proxy", "127.0.0.1/32"]
     with PatchedServer(QUICK, db, *flags) as running:
@@ -68,7 +68,7 @@ def list_deliveries(world: World, webhook: str) -> list[dict[str, Any]]:
     return ok(world.owner.web.get(f"/webhooks/{webhook}/deliveries"))["items"][::-1]
 
 
-def wait_for_requests(receiver: Receiver, count: int, seconds: float = 10.0) -> None:
+def wait_for_requests(receiver: Receiver, count: int, seconds: float = 30.0) -> None:
     """Wait until so many requests came."""
     eventually(lambda: len(receiver.got) >= count, seconds)
 
@@ -151,7 +151,7 @@ def test_failing_ticket_keeps_its_order_while_others_continue(inside: World, rec
     eventually(lambda: receiver.of(free) == order)
     eventually(lambda: len(receiver.of(stuck)) >= 3)
     assert set(receiver.of(stuck)) == {"comment.created"}
-    assert get_webhook(inside, webhook)["pending"] == 3
+    eventually(lambda: get_webhook(inside, webhook)["pending"] == 3)
     failing = False
     eventually(lambda: receiver.of(stuck)[-3:] == order)
     eventually(lambda: get_webhook(inside, webhook)["pending"] == 0)
@@ -174,7 +174,7 @@ def test_unsuccessful_status_is_retried_and_redirects_are_not_followed(
 
 def test_slow_or_unreachable_receiver_blocks_nobody(inside: World, receiver: Receiver) -> None:
     released = threading.Event()
-    receiver.answer = lambda _: 200 if released.wait(20) else 500
+    receiver.answer = lambda _: 200 if released.wait(60) else 500
     slow, _ = create_webhook(inside, receiver.url, types=["ticket.created"])
     nobody, _ = create_webhook(inside, "http://127.0.0.1:9/", types=["ticket.created"])
     with run_receiver() as other:
@@ -183,12 +183,11 @@ def test_slow_or_unreachable_receiver_blocks_nobody(inside: World, receiver: Rec
         for _ in range(8):
             inside.ticket()
         wait_for_requests(other, 8)
-        assert time.monotonic() - started < 3
-    eventually(lambda: any(each["error"] for each in list_deliveries(inside, slow)))
+        assert time.monotonic() - started < 40  # eight times 8 s, if it waited for the slow one
+    eventually(lambda: "didn't answer within 8 s" in str(list_deliveries(inside, slow)))
     released.set()
-    assert "didn't answer within 1.5 s" in str(list_deliveries(inside, slow))
-    assert "can't be connected to" in str(list_deliveries(inside, nobody))
-    assert get_webhook(inside, nobody)["failing_since"]
+    eventually(lambda: "can't be connected to" in str(list_deliveries(inside, nobody)))
+    eventually(lambda: get_webhook(inside, nobody)["failing_since"])
 
 
 def test_receiver_that_answers_410_is_disabled_with_the_reason(inside: World, receiver: Receiver) -> None:
@@ -352,7 +351,7 @@ def test_replay_is_sent_immediately(inside: World, receiver: Receiver) -> None:
     started = time.monotonic()
     ok(inside.owner.web.post(f"/deliveries/{list_deliveries(inside, webhook)[0]['id']}/replay"))
     wait_for_requests(receiver, 2)
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 18
 
 
 def test_every_attempt_is_in_the_log(inside: World, receiver: Receiver) -> None:
@@ -386,7 +385,9 @@ def test_log_is_paged(inside: World, receiver: Receiver) -> None:
         page = ok(inside.owner.web.get(f"/webhooks/{webhook}/deliveries", params=query))
         result += [each["event_id"] for each in page["items"]]
         query["cursor"] = page["next_cursor"]
-    assert result == [got.headers["webhook-id"] for got in sorted(receiver.got, key=lambda got: got.event["id"])][::-1]
+    # A delivery that wasn't answered in time is repeated, but listed once.
+    sent = {got.event["id"]: got.headers["webhook-id"] for got in receiver.got}
+    assert result == [sent[event] for event in sorted(sent, reverse=True)]
 
 
 @pytest.mark.long

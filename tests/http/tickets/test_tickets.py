@@ -143,7 +143,7 @@ def test_restore_uses_the_first_column_when_its_column_is_gone(world: World) -> 
     assert ok(world.api.post(f"/tickets/{ticket['id']}/restore"))["column_id"] == world.columns[0]
 
 
-@pytest.mark.parametrize("character", ["\x1b", "\x85", "\u2028", "\u202e", "\u2066"])
+@pytest.mark.parametrize("character", ["\x1b", "\x85", "\u2028", "\u202e", "\u2066", "\u206a", "\ufff9"])
 def test_characters_that_reorder_or_control_are_refused_in_lines(world: World, character: str) -> None:
     text = f"safe{character}txt"
     for field, value in (("title", text), ("labels", [text])):

@@ -10,13 +10,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.support.long_runs import TIMES, Record
+from tests.support.long_runs import Record, choose_rounds
 from tests.support.operation_cases import Stage, read_only
 from tests.support.server import Box, ok, run_server
 
 CALLERS = 64
 ROUNDS = 10
-LONG_ROUNDS = 200 * TIMES  # docs/develop/promises.md has the result of 1,000
+LONG_ROUNDS = choose_rounds(80, 200)  # docs/develop/promises.md has the result of 1,000
 KILL_EVERY = 10
 
 
@@ -89,6 +89,7 @@ def count_sessions(box: Box, ticket: str) -> int:
         return counted.fetchone()[0]
 
 
+@pytest.mark.long
 def test_one_of_many_callers_with_one_token_gets_the_claim(stage: Stage) -> None:
     async def race() -> Race:
         found = Race(stage.box, stage.token)

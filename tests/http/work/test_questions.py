@@ -79,7 +79,7 @@ def test_waiting_run_gets_the_answer_as_it_is_given(asking: Asking) -> None:
     teller = threading.Thread(target=tell)
     teller.start()
     assert ok(asking.wait(50))["answer"] == "As you like"
-    assert time.monotonic() - answered_at[0] < 5
+    assert time.monotonic() - answered_at[0] < 20
     teller.join()
 
 

@@ -157,6 +157,7 @@ def test_database_that_is_not_set_up_is_valid(tmp_path: Path) -> None:
     assert report(tmp_path / "new.db", 0)["rows"]["words"] == "the file is empty: it isn't set up yet"
 
 
+@pytest.mark.long
 def test_check_runs_beside_a_busy_server_without_touching_its_files(seed: Seed, tmp_path: Path) -> None:
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
         for number in range(3):
@@ -209,6 +210,7 @@ def test_clock_that_is_behind_is_a_warning(db: Path) -> None:
     assert (output["level"], "timedatectl" in output["advice"]) == ("warning", True)
 
 
+@pytest.mark.long
 def test_public_url_is_requested_and_problems_are_reported(seed: Seed, tmp_path: Path) -> None:
     def check_url(url: str) -> dict[str, Any]:
         done = run("check", "--db", db, "--json", "--public-url", url)
