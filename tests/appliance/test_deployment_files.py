@@ -1,15 +1,18 @@
 """The unit and the container file ask for what there is, and systemd understands the unit."""
 
+import io
+import json
 import os
 import re
 import shutil
 import subprocess
+import tarfile
 from pathlib import Path
 
 import click
 import pytest
 
-from tests.docs.pages import ROOT
+from tests.docs.pages import ROOT, blocks
 from ticketbox.cli import main
 
 PACKAGING = ROOT / "packaging"
@@ -80,3 +83,33 @@ def test_container_uses_variables_of_serve() -> None:
     variables = set(re.findall(r"\b(TICKETBOX_\w+)=", text))
     assert variables
     assert variables <= read_flags_and_variables()[1]
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("podman") is None, reason="needs podman")
+def test_archives_of_both_architectures_are_joined_as_documented(tmp_path: Path) -> None:
+    (commands,) = [each for each in blocks(ROOT / "docs/develop/releasing.md", "sh") if "manifest create" in each]
+    created, *added, pushed = commands.strip().splitlines()
+    assert pushed.startswith("podman manifest push --all ")  # there is no registry here
+    name = f"localhost/joined-{os.getpid()}:1"
+    images = [f"{name}-{architecture}" for architecture in ("amd64", "arm64")]
+
+    def run(*command: str | Path) -> str:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False, cwd=tmp_path)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    with tarfile.open(tmp_path / "root.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("empty"), io.BytesIO())
+    try:
+        for image in images:
+            architecture = image.rpartition("-")[2]
+            run("podman", "import", "--arch", architecture, "root.tar", image)
+            run("podman", "save", "--format", "oci-archive", "--output", f"ticketbox-1-image-{architecture}.tar", image)
+        for command in (created, *added):
+            run(*command.replace("tickets.example.org/ticketbox:VERSION", name).replace("VERSION", "1").split())
+        listed = json.loads(run("podman", "manifest", "inspect", name))["manifests"]
+        assert {each["platform"]["architecture"] for each in listed} == {"amd64", "arm64"}
+    finally:
+        subprocess.run(["podman", "manifest", "rm", name], capture_output=True, check=False)
+        subprocess.run(["podman", "rmi", "--force", *images], capture_output=True, check=False)

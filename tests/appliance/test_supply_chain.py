@@ -1,7 +1,9 @@
 """What a release is built from: hashed packages, checked advisories, signed files."""
 
 import json
+import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -117,3 +119,19 @@ def test_signature_covers_every_file_of_a_release(tmp_path: Path) -> None:
     (dist / "ticketbox").write_text("the executable")
     (dist / "SHA256SUMS").write_text(sums + "\n")
     assert sign(*asked).returncode != 0
+
+
+@pytest.mark.long
+@pytest.mark.skipif(shutil.which("uv") is None, reason="needs uv")
+@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+def test_pinned_packages_have_wheels_for_both_architectures(tmp_path: Path, machine: str) -> None:
+    """The executable of either architecture is built without a compiler, from contents with the recorded hashes."""
+    command = ["uv", "pip", "install", "--no-deps", "--target", str(tmp_path), "--require-hashes"]
+    platform = ["--python-platform", f"{machine}-manylinux_2_28", "--python-version", "3.11", "--only-binary", ":all:"]
+    listed = ROOT / "packaging" / "requirements.txt"
+    done = subprocess.run([*command, *platform, "-r", listed], capture_output=True, text=True, check=False)
+    if "Failed to fetch" in done.stderr and "CI" not in os.environ:
+        pytest.skip("needs a package index")
+    assert done.returncode == 0, done.stderr
+    names = {line.removeprefix(" + ").split("==")[0] for line in done.stderr.splitlines() if line.startswith(" + ")}
+    assert {each.split("==")[0] for each in read_requirements(listed.name)} >= names >= {"msgspec", "uvloop", "pillow"}
