@@ -3,6 +3,7 @@
 from ipaddress import ip_address
 
 from ticketbox.domain.core.fairness.limits import RateLimiter
+from ticketbox.domain.core.network.client_networks import find_ipv4
 from ticketbox.domain.core.problems import Problem, RateLimited, Unauthorized
 from ticketbox.edge.asgi import Scope, list_header_values
 from ticketbox.edge.site import Site
@@ -15,7 +16,7 @@ ENDED_CREDENTIALS_PER_MINUTE = 600
 def find_client_address(site: Site, scope: Scope) -> str:
     """Return the client's address: the peer's, or the one that a trusted proxy forwards."""
     client = scope.get("client")
-    address = client[0] if client else "local"
+    address = find_ipv4(client[0]) if client else "local"
     known = site.by_socket if client is None else site.proxies
     if not known or not _is_proxy(site, address):
         return address
@@ -25,8 +26,8 @@ def find_client_address(site: Site, scope: Scope) -> str:
             ip_address(candidate)
         except ValueError:
             return address
-        address = candidate
-        if not _is_proxy(site, candidate):
+        address = find_ipv4(candidate)
+        if not _is_proxy(site, address):
             break
     return address
 

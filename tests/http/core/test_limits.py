@@ -4,7 +4,6 @@ import math
 import secrets
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from statistics import median
 
 import httpx
 import pytest
@@ -101,8 +100,9 @@ def test_me_shows_budgets(world: World) -> None:
 
 
 def test_bulk_call_costs_one_write_per_ticket(world: World) -> None:
-    client = world.owner.client(*WRITING)
     tickets = [world.ticket(str(number))["id"] for number in range(5)]
+    set_limits(world, writes=12)  # one comes back in 5 s
+    client = world.owner.client(*WRITING)
     for path, given in (
         ("/tickets/bulk-move", {"column_id": world.columns[1]}),
         ("/tickets/bulk-assign", {"user_ids": ["me"]}),
@@ -188,6 +188,18 @@ def until_slowed(attempt: Callable[[int], httpx.Response], status: int, after: i
     raise AssertionError(f"{after * 10} attempts weren't slowed down")
 
 
+def expect_slowed(attempt: Callable[[], httpx.Response], status: int) -> None:
+    """Expect that an empty bucket slows an attempt down; one in each second may still be answered."""
+    for _ in range(20):
+        answer = attempt()
+        if answer.status_code == 429:
+            read_retry_after(answer)
+            return
+        assert answer.status_code == status, answer.text
+    raise AssertionError("20 attempts weren't slowed down")
+
+
+@pytest.mark.long
 def test_guessing_one_account_from_one_address_is_throttled(world: World) -> None:
     client = world.box.client()
     until_slowed(lambda _: sign_in(client, world.owner.email, "wrong password"), 401, after=10)
@@ -225,14 +237,14 @@ def test_unknown_account_takes_as_long_as_a_wrong_password(world: World) -> None
         return sign_in(world.box.client(), email, "wrong password").elapsed.total_seconds()
 
     taken = [(seconds(f"nobody{turn}@example.org"), seconds(world.owner.email)) for turn in range(5)]
-    unknown, known = (median(each) for each in zip(*taken, strict=True))
+    unknown, known = (min(each) for each in zip(*taken, strict=True))  # others have the machine as well
     assert unknown > known / 2
 
 
 def test_guessing_tokens_is_throttled_but_valid_tokens_are_not(world: World) -> None:
     guesser = world.box.client()
     until_slowed(lambda _: guesser.get("/me", headers=bearer(generate_secret())), 401, after=60)
-    read_retry_after(guesser.get("/me", headers=bearer("tok_nonsense")))
+    expect_slowed(lambda: guesser.get("/me", headers=bearer("tok_nonsense")), 401)
     ok(guesser.get("/me", headers=bearer(world.owner.token("read"))))
     expect_error(world.box.client().get("/me", headers=bearer(generate_secret())), 401, "unauthorized")
 
@@ -320,6 +332,20 @@ def test_trusted_proxy_is_believed_but_not_what_its_client_sent(world: World) ->
         return client.get("/me", headers={**bearer(generate_secret()), "X-Forwarded-For": f"{draw_address()}, {real}"})
 
     until_slowed(guess, 401, after=60)
+
+
+def test_mapped_addresses_count_as_the_ipv4_address(world: World) -> None:
+    """A socket for both versions reports every IPv4 client with one; in one /64, they would share each limit."""
+    client, real = world.box.client(), draw_address()
+    spellings = [f"::ffff:{real}", f"0:0:0:0:0:FFFF:{real}", real, f"64:ff9b::{real}"]
+
+    def guess(number: int) -> httpx.Response:
+        return client.get("/me", headers={**bearer(generate_secret()), "X-Forwarded-For": spellings[number % 4]})
+
+    until_slowed(guess, 401, after=60)
+    for other in (f"::ffff:{draw_address()}", f"64:ff9b::{draw_address()}"):
+        headers = {**bearer(generate_secret()), "X-Forwarded-For": other}
+        expect_error(client.get("/me", headers=headers), 401, "unauthorized")
 
 
 @pytest.mark.parametrize("text", ["nonsense", "", "1.2.3", "' OR 1=1", "1.2.3.4:80", "::1%eth0"])
