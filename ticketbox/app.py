@@ -109,7 +109,9 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         stopping = asyncio.Event()
         appliance = Appliance(settings, services)
         running = [
-            asyncio.create_task(housekeeping.run(services, stopping, settings.drop_captures_after)),
+            asyncio.create_task(
+                housekeeping.run(services, stopping, settings.drop_captures_after, trust_clock=settings.trust_clock)
+            ),
             asyncio.create_task(command_log.run(services, stopping)),
             asyncio.create_task(search_merge.run(services, stopping)),
             asyncio.create_task(backups.run(_plan_backups(settings), services, stopping)),

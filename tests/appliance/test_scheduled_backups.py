@@ -117,3 +117,26 @@ def test_captures_of_old_archived_tickets_are_deleted_and_their_space_is_freed(s
         read = ok(client.get(f"/tickets/{tickets[0]}?status=archived"))
         assert read.get("capture") is None
         ok(client.post("/captures", files=capture_parts(seed.project, 77)))
+
+
+@pytest.mark.long
+def test_clock_far_ahead_of_the_newest_change_deletes_nothing_at_a_start(seed: Seed, tmp_path: Path) -> None:
+    db = seed.copy(tmp_path)
+    with Box(db) as box, box.client(seed.token) as client:
+        for ticket in ok(client.get("/tickets"))["items"]:
+            ok(client.post(f"/tickets/{ticket['id']}/archive", json={}))
+    change(db, f"UPDATE ticket SET archived_at = archived_at - {200 * DAY}")  # as if the clock were ahead by as much
+    change(db, f"UPDATE event SET at = at - {200 * DAY}")
+    captures = len(rows(db)["capture"])
+    for _ in range(2):  # after the first, the newest change is recent by the wrong clock
+        with Box(db, "--drop-captures-after", "30d") as box, box.client(seed.token) as client:
+            eventually(lambda url=box.url: "the clock may be wrong" in httpx.get(f"{url}/healthz").text)
+            assert "\nticketbox_deletion_by_age 0.0\n" in httpx.get(f"{box.url}/metrics").text
+            ok(client.post("/tickets", json={"project_id": seed.project, "title": "Another ticket"}))
+            assert box.stop() == 0
+    assert len(rows(db)["capture"]) == captures
+    assert box.log.read_text().count("--trust-clock") == 2
+    with Box(db, "--drop-captures-after", "30d", "--trust-clock") as box:
+        assert httpx.get(f"{box.url}/healthz").text == "ok\n"
+        assert box.stop() == 0
+    assert rows(db)["capture"] == set()

@@ -9,6 +9,7 @@ from ticketbox.jobs.clock_watch import ClockWatch
 from ticketbox.jobs.housekeeping import SweepProgress, run_round
 from ticketbox.store.accounts import credentials
 from ticketbox.store.accounts.credentials import NewCredential
+from ticketbox.store.events.events import find_newest_time
 from ticketbox.store.file.database import Read, Write
 
 
@@ -111,3 +112,31 @@ def test_clock_that_returns_or_is_corrected_slowly_is_trusted(caplog: pytest.Log
     assert watch.is_trusted()
     wall -= 2 * HOUR
     assert not watch.is_trusted()
+
+
+@pytest.mark.parametrize(
+    ("newest", "trusted"),
+    [(None, True), (25 * HOUR, True), (47 * HOUR, True), (49 * HOUR, False), (200 * DAY, False)],
+)
+def test_start_long_after_the_newest_change_deletes_nothing_for_a_day(newest: int | None, trusted: bool) -> None:
+    wall, steady = 400 * DAY, 1000.0
+    watch = ClockWatch(Clock(now=lambda: wall, monotonic=lambda: steady), None if newest is None else wall - newest)
+    assert watch.is_trusted() is trusted
+    for hours, then in ((23, trusted), (1, True), (1, True)):
+        wall, steady = wall + hours * HOUR, steady + hours * 3600
+        assert watch.is_trusted() is then
+
+
+@on_a_file
+async def test_changes_of_the_last_day_do_not_count_as_the_newest(here: House) -> None:
+    secret = await here.token("tickets:write")
+    times: list[int] = []
+    for days in (0, 200, 0):
+        here.now += days * DAY
+        times.append(here.now)
+        await here.ask(secret, "create_ticket", project_id=here.project, title="A ticket")
+
+    async def find(age: int) -> int | None:
+        return await here.dispatcher.services.database.read(lambda tx: find_newest_time(tx, here.now - age))
+
+    assert (await find(DAY), await find(0), await find(300 * DAY)) == (times[0], times[2], None)

@@ -166,6 +166,11 @@ class _ServerState(Collector):
         yield GaugeMetricFamily("ticketbox_database_bytes", "Size of the database file.", sizes.file)
         yield GaugeMetricFamily("ticketbox_wal_bytes", "Size of its write-ahead log.", sizes.log)
         yield GaugeMetricFamily("ticketbox_disk_free_bytes", "Free space on the file's disk.", sizes.free)
+        yield GaugeMetricFamily(
+            "ticketbox_deletion_by_age",
+            "1, or 0 while nothing is deleted by its age, because the clock may be wrong.",
+            self._services.deletes_by_age,
+        )
         if (last := self._services.last_backup) is not None:
             yield GaugeMetricFamily(
                 "ticketbox_last_backup_timestamp_seconds", "When the server last created a backup.", last

@@ -108,7 +108,9 @@ def _build_document_route(registry: Registry, site: Site) -> HTTPRouteHandler:
 def _build_health_route(dispatcher: Dispatcher) -> HTTPRouteHandler:
     @get("/healthz")
     async def check_health() -> Answer:
-        await dispatcher.services.database.check_reads()
-        return Answer(200, b"ok\n", "text/plain; charset=utf-8")
+        services = dispatcher.services
+        await services.database.check_reads()
+        note = b"" if services.deletes_by_age else b"nothing is deleted by its age: the clock may be wrong\n"
+        return Answer(200, b"ok\n" + note, "text/plain; charset=utf-8")
 
     return check_health

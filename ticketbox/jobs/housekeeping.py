@@ -5,7 +5,7 @@ import logging
 
 import msgspec
 
-from ticketbox.jobs.clock_watch import ClockWatch
+from ticketbox.jobs.clock_watch import TRUSTED_AFTER, ClockWatch
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
 from ticketbox.store.accounts import credentials, devices, provider_requests, security_events
@@ -14,7 +14,7 @@ from ticketbox.store.accounts.oauth import clients as oauth_clients
 from ticketbox.store.accounts.oauth import grants as oauth_grants
 from ticketbox.store.captures import captures
 from ticketbox.store.core import blobs, idempotency
-from ticketbox.store.events import email_outbox, notifications, webhook_outbox, webhooks
+from ticketbox.store.events import email_outbox, events, notifications, webhook_outbox, webhooks
 from ticketbox.store.file.database import Write
 from ticketbox.store.git import git_deliveries, git_hooks, git_links
 from ticketbox.store.work.sessions import end_stale_sessions
@@ -32,19 +32,42 @@ class SweepProgress(msgspec.Struct, frozen=True):
     sessions: int = 0
 
 
-async def run(services: Services, stopping: asyncio.Event, drop_captures_after: int | None = None) -> None:
+async def run(
+    services: Services,
+    stopping: asyncio.Event,
+    drop_captures_after: int | None = None,
+    *,
+    trust_clock: bool = False,
+) -> None:
     """Run housekeeping every minute and once more when the server stops.
 
-    Captures of tickets that were archived `drop_captures_after` seconds ago are deleted; None keeps them.
+    Captures of tickets that were archived `drop_captures_after` seconds ago are deleted; None keeps them. With
+    `trust_clock` the clock may be far ahead of the newest change in the file.
     """
-    progress, watch = SweepProgress(), ClockWatch(services.database.clock)
-    while not stopping.is_set():
-        await wait_for_stop(stopping, INTERVAL_SECONDS)
+    clock = services.database.clock
+    progress, watch = SweepProgress(), ClockWatch(clock, None if trust_clock else await _find_newest_time(services))
+    services.deletes_by_age = watch.is_trusted()
+    while True:
+        ends = await wait_for_stop(stopping, INTERVAL_SECONDS)
+        services.deletes_by_age = watch.is_trusted()
         try:
-            progress = await run_round(services, progress, drop_captures_after, deletes_by_age=watch.is_trusted())
+            progress = await run_round(services, progress, drop_captures_after, deletes_by_age=services.deletes_by_age)
+            await services.database.sweep_folder()
             await services.database.shrink_log()
         except Exception:
             log.exception("housekeeping failed; it will be retried in a minute")
+        if ends:
+            return
+
+
+async def _find_newest_time(services: Services) -> int | None:
+    """Find the newest change that is old enough to compare the clock with; 0, which no clock fits, if reading fails."""
+    most = services.database.clock.now() - TRUSTED_AFTER
+    try:
+        return await services.database.read(lambda tx: events.find_newest_time(tx, most))
+    except Exception:
+        log.exception("the clock couldn't be compared with the newest change in the file")
+        return 0
 
 
 async def run_round(

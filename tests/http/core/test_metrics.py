@@ -88,7 +88,8 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
             "ticketbox_deliveries_oldest_seconds", "ticketbox_webhooks_disabled", "ticketbox_mails_waiting",
             "ticketbox_mails_oldest_seconds", "ticketbox_waiting_calls", "ticketbox_queue_waiting",
             "ticketbox_event_streams", "ticketbox_stored_bytes", "ticketbox_largest_company_bytes",
-            "ticketbox_git_deliveries_waiting", "ticketbox_git_deliveries_oldest_seconds",
+            "ticketbox_git_deliveries_waiting", "ticketbox_git_deliveries_oldest_seconds", "ticketbox_workers",
+            "ticketbox_deletion_by_age",
         },
     }  # fmt: skip
     labels = {

@@ -112,6 +112,7 @@ class Services:
         self.credential_last_used: dict[int, int] = {}  # by key, in epoch milliseconds
         self.session_idle_ms = None if session_idle_seconds is None else session_idle_seconds * 1000
         self.last_backup: float | None = None
+        self.deletes_by_age = True  # not while the clock may be wrong
         self.email_outcomes: Counter[str] = Counter()
         self._later: set[asyncio.Task[None]] = set()
 

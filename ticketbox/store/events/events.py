@@ -132,6 +132,21 @@ def find_newest_key(tx: Read) -> int:
     return tx.fetch_value(SELECT_NEWEST_KEY) or 0
 
 
+MOST_RECENT_EVENTS = 1_000_000
+
+SELECT_NEWEST_TIME = """
+SELECT at FROM (SELECT at FROM event ORDER BY id DESC LIMIT ?) WHERE at <= ? LIMIT 1
+"""
+
+
+def find_newest_time(tx: Read, most: int) -> int | None:
+    """Find when the newest event up to a time happened, both in epoch milliseconds.
+
+    None if there is no such event among the last million.
+    """
+    return tx.fetch_value(SELECT_NEWEST_TIME, (MOST_RECENT_EVENTS, most))
+
+
 SELECT_EVENTS_BY_KEYS = f"SELECT {_EVENT_COLUMNS} WHERE e.id IN (SELECT value FROM json_each(?))"
 
 
