@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import random
+import secrets
 import sqlite3
 import time
 from collections.abc import AsyncIterator
@@ -17,7 +18,7 @@ from ticketbox.jobs import search_merge
 from ticketbox.operations.core.services import Services
 from ticketbox.store.file.database import Database, Read, Write
 from ticketbox.store.file.migrate import prepare_file
-from ticketbox.store.tickets import search, search_segments
+from ticketbox.store.tickets import search, search_segments, tickets
 
 WORDS = [f"word{number}" for number in range(5_000)]
 
@@ -187,3 +188,34 @@ def test_server_merges_pauses_and_stops(tmp_path: Path, monkeypatch: pytest.Monk
                 await asyncio.wait_for(running, 60)
 
     asyncio.run(work())
+
+
+@pytest.mark.long
+def test_words_of_a_deleted_ticket_leave_the_file(tmp_path: Path) -> None:
+    """The index keeps the words of deleted rows until its segments are merged, few as they are."""
+    path, word = tmp_path / "a.db", "qz" + secrets.token_hex(8)
+
+    def has_word() -> bool:
+        # the first letters of a word may be shared with the word before it in the index
+        return any(word[3:].encode() in each.read_bytes() for each in tmp_path.iterdir())
+
+    async def work() -> None:
+        async with open_services(path) as services:
+            await add(services, 1, tickets=50)
+            await search_merge.merge_segments(services, asyncio.Event(), full=True, most=1)
+            await services.database.write(lambda tx: tx.execute(TICKET, (99, "t-doomed", 99, "Doomed", word)))
+            await services.database.write(lambda tx: tickets.delete_ticket(tx, 99, "t-doomed"))
+            assert await services.database.read(search_segments.count_segments) <= search_merge.MAX_SEGMENTS
+            assert has_word()
+            monkeypatch_interval.setattr(search_merge, "INTERVAL_SECONDS", 0.01)
+            stopping = asyncio.Event()
+            job = asyncio.create_task(search_merge.run(services, stopping))
+            async with asyncio.timeout(30):
+                while has_word():
+                    await asyncio.sleep(0.05)
+            assert len(run_searches(path)) == 5
+            stopping.set()
+            await job
+
+    with pytest.MonkeyPatch.context() as monkeypatch_interval:
+        asyncio.run(work())

@@ -10,12 +10,13 @@ import httpx
 import pytest
 
 from tests.support.cli import run
+from tests.support.long_runs import mark_long
 from tests.support.seed import Seed
-from tests.support.server import expect_error, ok
+from tests.support.server import eventually, expect_error, ok
 from ticketbox.app import lock_file
 from ticketbox.store.core import blobs
 from ticketbox.store.file.backup import back_up
-from ticketbox.store.file.connection import connect
+from ticketbox.store.file.connection import LEFT_LOG, connect
 from ticketbox.store.file.database import LONG_LOG, Database, Write
 from ticketbox.store.file.guard import FileGuard
 from ticketbox.store.file.migrate import PAGE_SIZE, prepare_file
@@ -50,7 +51,7 @@ def test_second_server_is_refused_by_any_path(seed: Seed, tmp_path: Path, way: s
         ok(again.client(seed.token).get("/me"))
 
 
-@pytest.mark.parametrize("damage", ["deleted", "replaced", "truncated", "overwritten"])
+@pytest.mark.parametrize("damage", ["deleted", mark_long("replaced"), "truncated", mark_long("overwritten")])
 def test_health_and_writes_report_a_file_that_is_gone(seed: Seed, tmp_path: Path, damage: str) -> None:
     with seed.box(tmp_path) as box, box.client(seed.token) as client:
         given = {"project_id": seed.project, "title": "Before"}
@@ -127,6 +128,31 @@ def test_destroyed_bytes_are_in_no_file(tmp_path: Path) -> None:
     asyncio.run(write())
 
 
+@pytest.mark.long
+def test_log_of_a_server_shrinks_to_8_mb_with_the_next_writes(seed: Seed, tmp_path: Path) -> None:
+    with seed.box(tmp_path) as box, box.client(seed.token) as client:
+        client.timeout = 120
+        log = box.db.with_name(box.db.name + "-wal")
+        given = {"project_id": seed.project, "title": "A ticket"}
+        ticket = ok(client.post("/tickets", json=given))["id"]
+        with contextlib.closing(connect(box.db, writes=False)) as reader:
+            reader.execute("BEGIN")
+            reader.execute("SELECT count(*) FROM ticket").fetchone()
+            for _ in range(4):
+                files = {"file": ("a.bin", secrets.token_bytes(8_000_000))}
+                ok(client.post(f"/tickets/{ticket}/attachments", files=files))
+            assert log.stat().st_size > 32_000_000
+            reader.execute("COMMIT")
+
+        def write() -> bool:
+            ok(client.post("/tickets", json=given))
+            return log.stat().st_size <= LEFT_LOG
+
+        # one write copies the log into the file, and the next begins a new log, unless somebody reads meanwhile
+        eventually(write)
+
+
+@pytest.mark.long
 def test_log_shrinks_after_a_long_reader(tmp_path: Path) -> None:
     db = tmp_path / "ticketbox.db"
     prepare_file(db)

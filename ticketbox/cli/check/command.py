@@ -19,7 +19,7 @@ from ticketbox.cli.core.progress import Progress
 
 if TYPE_CHECKING:
     from ticketbox.domain.events.email_server import EmailServer
-    from ticketbox.store.file.check import Inspection
+    from ticketbox.store.file.check import BlobCheck, Inspection
 
 LISTED_FAULTS = 5
 MIN_FREE_BYTES = 10_000_000
@@ -162,6 +162,7 @@ def _check_contents(inspection: "Inspection", db: Path, report: Report, restore:
     yield Finding(Severity.OK, "rows", format_counts(report.rows))
     yield _check_hashes(inspection, restore)
     if report.schema == report.newest_schema:
+        yield _check_storage(inspection)
         yield from _check_email(inspection)
     orphans = inspection.measure_orphans()
     if orphans.count:
@@ -171,6 +172,15 @@ def _check_contents(inspection: "Inspection", db: Path, report: Report, restore:
     if empty > MIN_FREE_BYTES and empty > report.bytes // 4:
         words = f"{format_bytes(empty)} of the file are free; new rows will use this space"
         yield Finding(Severity.NOTE, "empty", words, f"to shrink the file: ticketbox check --db {db} --compact")
+
+
+def _check_storage(inspection: "Inspection") -> Finding:
+    faults = inspection.list_storage_faults()
+    if not faults:
+        return Finding(Severity.OK, "storage", "the storage of companies is counted correctly")
+    lines = [f"{each.company}: {each.counted or 0:,} bytes counted, {each.stored:,} stored" for each in faults]
+    advice = "ticketbox export and import count again (docs/operate/export-import.md); report this fault"
+    return Finding(Severity.PROBLEM, "storage", f"wrong storage of companies: {_list_first(lines)}", advice)
 
 
 def _check_email(inspection: "Inspection") -> Iterator[Finding]:
@@ -198,6 +208,12 @@ def _check_hashes(inspection: "Inspection", restore: str) -> Finding:
         words = f"{len(wrong):,} of {count:,} blobs don't match their hashes: {_list_first(wrong)}"
         return Finding(Severity.PROBLEM, "contents", words, restore)
     return Finding(Severity.OK, "contents", f"{count:,} blobs ({format_bytes(total)}) match their hashes")
+
+
+def _describe_blob(blob: "BlobCheck") -> str:
+    if blob.file is None:
+        return f"blob {blob.key}"
+    return f"{blob.file}" if blob.file.exists() else f"{blob.file} (missing)"
 
 
 def _print_step(step: str) -> None:

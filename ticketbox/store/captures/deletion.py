@@ -76,7 +76,7 @@ def delete_capture(tx: Write, ticket: int, key: int) -> None:
     tx.execute(SET_NEWEST_CAPTURE, (ticket,))
     for blob in {*contents} - {None}:
         blobs.delete_if_unused(tx, blob)
-    tx.destroys = True
+    tx.destroys = tx.deletes_words = True
 
 
 SELECT_CAPTURES_OF_TICKET = "SELECT id FROM capture WHERE ticket_id = ?"

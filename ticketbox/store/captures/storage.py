@@ -16,8 +16,8 @@ SELECT_STORED_BYTES = "SELECT bytes FROM company_storage WHERE company_id = ?"
 
 
 def load_stored_bytes(tx: Read, company: int) -> int:
-    """Load how many bytes a company stores."""
-    return tx.fetch_value(SELECT_STORED_BYTES, (company,))
+    """Load how many bytes a company stores; 0 if they aren't counted, which `ticketbox check` reports."""
+    return tx.fetch_value(SELECT_STORED_BYTES, (company,)) or 0
 
 
 def summarize_stored_bytes(tx: Read) -> StoredBytes:

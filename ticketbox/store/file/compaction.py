@@ -10,6 +10,7 @@ from ticketbox.store.file.connection import MOST_LOG, connect
 from ticketbox.store.file.migrate import UnusableFile
 
 STEP_PAGES = 64
+_STEP_PAGES_ALONE = 4096
 _REST_SECONDS = 0.005
 _MAX_WAIT_SECONDS = 180
 
@@ -27,14 +28,14 @@ def compact_file(db: Path, *, checkpoints: bool, report: ReportProgress = lambda
             while left:
                 report("freeing empty pages", 1 - left / before if left <= before else None)
                 connection.execute("BEGIN IMMEDIATE")
-                connection.execute(f"PRAGMA incremental_vacuum({STEP_PAGES})").fetchall()
+                connection.execute(f"PRAGMA incremental_vacuum({pages})").fetchall()
                 connection.execute("COMMIT")
                 now = _read_value(connection, "PRAGMA freelist_count")
                 if now == left:
                     break
                 left = now
-                time.sleep(_REST_SECONDS)
                 if not checkpoints:
+                    time.sleep(_REST_SECONDS)
                     _wait_for_server(db, report)
             if checkpoints:
                 connection.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()

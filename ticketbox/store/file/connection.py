@@ -15,6 +15,7 @@ T = TypeVar("T")
 
 BUSY_SECONDS = 5.0
 MOST_LOG = 64 * 1024 * 1024
+LEFT_LOG = 8 * 1024 * 1024  # what the log shrinks to after a reader or a backup has let it grow
 
 
 class Connection(aiosqlite.Connection):
@@ -50,5 +51,5 @@ def connect(path: Path, *, writes: bool, checkpoints: bool = False, wait: float 
     if not writes:
         connection.execute("PRAGMA query_only = ON")
     connection.execute(f"PRAGMA wal_autocheckpoint = {1000 if checkpoints else 0}")
-    connection.execute(f"PRAGMA journal_size_limit = {MOST_LOG}")  # a long backup lets the log grow
+    connection.execute(f"PRAGMA journal_size_limit = {LEFT_LOG}")  # a long backup lets the log grow
     return connection

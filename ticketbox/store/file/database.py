@@ -6,6 +6,7 @@ SAVEPOINT, commits them together, and only then returns their results (docs/deve
 """
 
 import asyncio
+import contextlib
 import logging
 import shutil
 import sqlite3
@@ -20,7 +21,7 @@ import msgspec
 from ticketbox.domain.core.clock import Clock
 from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
-from ticketbox.domain.core.problems import Problem, Unavailable
+from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
 from ticketbox.settings import DEFAULT_QUEUE_SECONDS
 from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect
 from ticketbox.store.file.errors import is_passing, translate_error
@@ -33,6 +34,7 @@ __all__ = ["CommittedEvent", "Database", "FileSizes", "Origin", "Read", "Row", "
 T = TypeVar("T")
 
 MAX_UNITS = 128
+TRUNCATION_RETRY_SECONDS = 0.5
 LONG_LOG = 16 * 1024 * 1024
 
 log = logging.getLogger("ticketbox.store")
@@ -54,6 +56,7 @@ class UnitResult(msgspec.Struct):
     events: list[CommittedEvent] = []
     destroys: bool = False
     after_commit: list[Callable[[], None]] = []
+    deletes_words: bool = False
 
 
 class FileSizes(msgspec.Struct, frozen=True):
@@ -85,6 +88,9 @@ class Database:
         self._waiting: deque[UnitOfWork] = deque()
         self._guard: FileGuard | None = None
         self._must_truncate = False
+        self._truncation: asyncio.Task[None] | None = None
+        self.word_deletions = 0  # units that deleted text, whose words stay in the search index until it is merged
+        self._is_full = False
         self.written = self.commits = 0
         self._drain_task: asyncio.Task[None] | None = None
 
@@ -115,6 +121,10 @@ class Database:
         """Run the waiting units, then close every connection."""
         while self._drain_task is not None:
             await self._drain_task
+        if self._truncation is not None:
+            self._truncation.cancel()
+            with contextlib.suppress(asyncio.CancelledError):
+                await self._truncation
         await self._readers.close()
         if self._writer is not None:
             await self._writer.close()
@@ -133,7 +143,11 @@ class Database:
         """Measure the file on its disk."""
         log = self.path.with_name(f"{self.path.name}-wal")
         taken = log.stat().st_size if log.exists() else 0
-        return FileSizes(self.path.stat().st_size, taken, shutil.disk_usage(self.path.absolute().parent).free)
+        free = shutil.disk_usage(self.path.absolute().parent).free
+        if self._folder is not None:
+            with contextlib.suppress(OSError):
+                free = min(free, shutil.disk_usage(self._folder.path).free)
+        return FileSizes(self.path.stat().st_size, taken, free)
 
     async def read(self, work: Callable[[Read], T], *, brief: bool = False, share: Share | None = None) -> T:
         """Run a unit that only reads. Raises Unavailable if it takes too long, or waits too long for its turn."""
@@ -190,9 +204,11 @@ class Database:
                 self._deliver_results(units, results)
         finally:
             self._drain_task = None
+            if self._must_clean_up() and self._truncation is None:
+                self._truncation = asyncio.create_task(self._retry_truncation())
 
     def _commit(self, units: list[UnitOfWork], connection: sqlite3.Connection) -> list[UnitResult]:
-        self._refuse_damage()
+        self.refuse_damage()
         connection.execute("BEGIN IMMEDIATE")
         try:
             results = [self._run_unit(unit, connection) for unit in units]
@@ -202,7 +218,8 @@ class Database:
                 connection.execute("ROLLBACK")
             raise
         self._must_truncate = self._must_truncate or any(result.destroys for result in results)
-        if self._must_truncate:
+        self.word_deletions += sum(result.deletes_words for result in results)
+        if self._must_truncate and self._checkpoints:
             self._truncate_log(connection)
         return results
 
@@ -218,17 +235,33 @@ class Database:
         finally:
             connection.execute(f"PRAGMA busy_timeout = {int(BUSY_SECONDS * 1000)}")
 
+    async def _retry_truncation(self) -> None:
+        """Truncate the log, and erase files, as soon as nobody reads them: they hold what was destroyed."""
+        try:
+            while self._must_clean_up():
+                await asyncio.sleep(TRUNCATION_RETRY_SECONDS)
+                await self.shrink_log()
+        except Exception:
+            log.exception("emptying the write-ahead log failed; the next write tries it again")
+        finally:
+            self._truncation = None
+
+    async def truncate_log(self) -> None:
+        """Empty the write-ahead log, which holds what was destroyed. Only for the server."""
+        self._must_truncate = True
+        await self.shrink_log()
+
     async def shrink_log(self) -> None:
         """Empty the write-ahead log if it is long, or has content that was destroyed. Only for the server."""
         assert self._writer is not None
-        if self._must_truncate or self.measure_sizes().log > LONG_LOG:
-            await self._writer.run(self._truncate_log)
+        if self._must_clean_up() or (self._checkpoints and self.measure_sizes().log > LONG_LOG):
+            await self._writer.run(self._clean_up)
 
     def _run_unit(self, unit: UnitOfWork, connection: sqlite3.Connection) -> UnitResult:
-        tx = Write(connection, self.clock.now(), self.public_url)
+        tx = Write(connection, self.clock.now(), self.public_url, self._folder)
         connection.execute("SAVEPOINT unit")
         try:
-            result = UnitResult(unit.work(tx), None, tx.events, tx.destroys, tx.after_commit)
+            result = UnitResult(unit.work(tx), None, tx.events, tx.destroys, tx.after_commit, tx.deletes_words)
         except Exception as error:
             if not connection.in_transaction:  # SQLite rolled the whole group back, as on a full disk
                 raise

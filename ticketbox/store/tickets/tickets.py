@@ -211,4 +211,4 @@ def delete_ticket(tx: Write, key: int, public_id: str) -> None:
     tx.execute(DELETE_ANSWERS, {"key": key, "id": public_id})
     tx.execute("DELETE FROM event WHERE ticket_id = ?", (key,))
     tx.execute("DELETE FROM ticket WHERE id = ?", (key,))
-    tx.destroys = True
+    tx.destroys = tx.deletes_words = True
