@@ -1,5 +1,6 @@
 """Web sessions: signing in and out, cookies, and who may write with one."""
 
+import re
 from collections.abc import Iterator
 from http.cookies import SimpleCookie
 from pathlib import Path
@@ -8,7 +9,7 @@ import httpx
 import pytest
 
 from tests.support.operation_cases import Stage, update_row
-from tests.support.server import PASSWORD, Person, World, expect_error, ok, run_server
+from tests.support.server import PASSWORD, Person, World, eventually, expect_error, ok, run_server
 from ticketbox.cli.core.operations import run_operation
 
 
@@ -224,6 +225,30 @@ def test_token_takes_precedence_over_a_cookie(world: World) -> None:
 @pytest.mark.parametrize("text", ["ticketbox=", "ticketbox", "ticketbox=x; ticketbox=y", 'ticketbox="', ";;;", "=x"])
 def test_malformed_cookie_is_not_a_credential(stage: Stage, text: str) -> None:
     expect_error(stage.box.client(Cookie=text).get("/me"), 401, "unauthorized")
+
+
+def test_taken_addresses_are_reported_and_few_a_day(world: World) -> None:
+    bob = Person(world.box, "Bob")
+    mark = world.box.log_size()
+
+    def count_refusals() -> int:
+        events = ok(bob.web.get("/security-events"))["items"]
+        refused = [each for each in events if (each["action"], each["outcome"]) == ("address_change", "failed")]
+        return sum(each["count"] for each in refused)
+
+    for number in range(1, 4):
+        expect_error(bob.web.patch("/profile", json={"email": world.owner.email}), 409, "conflict")
+        eventually(lambda number=number: count_refusals() == number)
+    for address in (world.owner.email, "nobody-has@example.org"):  # whether it is taken isn't said any more
+        limited = expect_error(bob.web.patch("/profile", json={"email": address}), 429, "rate_limited")
+        assert limited["retry_after"] == 86_400
+
+    def list_outcomes() -> list[str]:
+        lines = [line for line in world.box.log_after(mark).splitlines() if f"user={bob.id}" in line]
+        return re.findall(r"security action=address_change outcome=(\w+)", "\n".join(lines))
+
+    eventually(lambda: list_outcomes() == ["failed"] * 3 + ["limited"] * 2)
+    assert ok(bob.web.patch("/profile", json={"name": "Robert"}))["email"] == bob.email
 
 
 def test_profile_can_be_changed_but_not_to_a_taken_address(world: World) -> None:

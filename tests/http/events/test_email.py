@@ -36,6 +36,12 @@ mails.DELAY_MS = 300
 from ticketbox.cli import main
 main()
 """
+PATIENT = """
+from ticketbox.jobs.email import smtp
+smtp.ANSWER_SECONDS = 60.0
+from ticketbox.cli import main
+main()
+"""
 FROM = ["--smtp-from", "The box <box@tickets.example>"]
 
 
@@ -129,19 +135,20 @@ def test_email_is_confirmed_at_the_address_and_then_contains_the_inbox(inside: W
     ticket = made["id"]
     ok(inside.api.put(f"/tickets/{ticket}/assignees/{bob.id}"))
     ok(inside.owner.web.post(f"/tickets/{ticket}/comments", json={"body": "Any **news**?"}))
-    (mail,) = wait_for_emails(bob, mail_server, ticket)
+    wait_for_emails(bob, mail_server, ticket)
+    eventually(lambda: all_mail_left(inside.box, bob))
+    _, mail, *later = mail_server.to(bob.email)  # a slow machine sends the rest in another one
     assert mail["Subject"] == f"[First project] Cart ({made['key']})"
     assert mail["From"] == "The box <box@tickets.example>"
     assert mail["To"] == f"Bob <{bob.email}>"
     assert mail["X-Envelope-To"] == bob.email
     assert mail["Auto-Submitted"] == "auto-generated"
-    said = read_text(mail)
+    said = "\n".join(read_text(each) for each in (mail, *later))
     assert "Ann (a token, via rest) mentioned you in the description:\n\n@Bob, now" in said
     assert "Ann (a token, via rest) assigned you." in said
     assert "Ann commented:\n\nAny **news**?" in said
     assert f"{inside.box.url}/tickets/{ticket}" in said
-    eventually(lambda: all_mail_left(inside.box, bob))
-    assert len(mail_server.to(bob.email)) == 2  # what came before the yes isn't mailed
+    assert "not yet" not in said  # what came before the yes isn't mailed
 
 
 def test_emails_of_a_ticket_form_one_thread(inside: World, mail_server: MailServer) -> None:
@@ -386,14 +393,15 @@ def test_stop_during_a_silent_mail_server_is_quick_and_loses_nothing(tmp_path: P
 
     with socket.create_server(("127.0.0.1", 0)) as silent:
         port = silent.getsockname()[1]
-        with run_server(tmp_path, "--smtp-url", f"smtp://localhost:{port}", *FROM) as box:
+        db = copy_initialized_file(tmp_path)
+        with PatchedServer(PATIENT, db, "--smtp-url", f"smtp://localhost:{port}", *FROM) as box:
             person = Person(box, "Ann")
             ok(person.web.patch("/profile", json={"mail": True}))
             silent.settimeout(60)
             connected, _ = silent.accept()
             begun = time.monotonic()
             assert box.stop() == 0
-            assert time.monotonic() - begun < 6
+            assert time.monotonic() - begun < 40  # it would wait a minute for the mail server
             assert "Traceback" not in box.log.read_text()
         connected.close()
     make_retries_due(box)

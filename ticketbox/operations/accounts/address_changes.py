@@ -2,18 +2,30 @@
 
 import msgspec
 
-from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
+from ticketbox.domain.accounts.security_events import NoticeKind, Outcome, SecurityAction
 from ticketbox.domain.core.access.policy import Actor, Via
 from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, NotFound, RateLimited
-from ticketbox.operations.accounts.security_events import queue_notice, record_account_change, record_security_event
+from ticketbox.operations.accounts.security_events import (
+    log_security_event,
+    queue_notice,
+    record_account_change,
+    record_security_event,
+    report_refusal,
+)
+from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Secret
 from ticketbox.operations.core.registry import operation
-from ticketbox.store.accounts import actors, address_changes, users
+from ticketbox.operations.core.services import Services
+from ticketbox.store.accounts import actors, address_changes, security_events, users
 from ticketbox.store.accounts.address_changes import AddressChange
+from ticketbox.store.accounts.users import Account
 from ticketbox.store.events import email_addresses
 from ticketbox.store.file.database import Read, Write
+
+MAX_TAKEN_A_DAY = 3
 
 
 def request_address(tx: Write, actor: Actor, address: str) -> None:
@@ -23,6 +35,27 @@ def request_address(tx: Write, actor: Actor, address: str) -> None:
     key = address_changes.request_address_change(tx, actor.user, address)
     record_security_event(tx, actor, SecurityAction.ADDRESS_REQUEST, to=address)
     queue_notice(tx, actor.user, NoticeKind.CONFIRM_ADDRESS, address, new_address=address, key=key)
+
+
+async def check_unconfirmed_address(services: Services, actor: Actor, address: str, context: RequestContext) -> None:
+    """Refuse an address that another account has, where no link can be sent. Raises Conflict and RateLimited.
+
+    The refusal says that the account exists, so it is reported, and an account gets only a few of them a day.
+    """
+
+    def look_up(tx: Read) -> tuple[bool, Account | None, int]:
+        holder = users.find_account_by_email(tx, address)
+        taken = holder is not None and holder.key != actor.user
+        refusals = security_events.count_refusals(tx, actor.user, SecurityAction.ADDRESS_CHANGE, DAY)
+        return taken, users.find_account_by_key(tx, actor.user), refusals
+
+    taken, account, refusals = await services.read(look_up, actor.share)
+    if refusals >= MAX_TAKEN_A_DAY:
+        log_security_event(SecurityAction.ADDRESS_CHANGE, Outcome.LIMITED, context.address, actor.user_id, Via.WEB, {})
+        raise RateLimited(DAY // 1000, "too many email addresses of other accounts")
+    if taken:
+        report_refusal(services, context, SecurityAction.ADDRESS_CHANGE, account)
+        raise Conflict("this email address can't be used")
 
 
 def change_address(tx: Write, actor: Actor, address: str) -> None:

@@ -43,6 +43,16 @@ def insert_security_event(
         tx.execute(DELETE_OLDEST_REFUSALS, (user, MAX_REFUSALS))
 
 
+COUNT_REFUSALS = """
+SELECT ifnull(sum(count), 0) FROM security_event WHERE user_id = ? AND outcome = 'failed' AND action = ? AND at > ?
+"""
+
+
+def count_refusals(tx: Read, user: int, action: SecurityAction, milliseconds: int) -> int:
+    """Count what was refused to an account in this time."""
+    return tx.fetch_value(COUNT_REFUSALS, (user, action.value, tx.now - milliseconds))
+
+
 # Each outcome contributes one page by its index.
 SELECT_SECURITY_EVENTS = """
 SELECT id, action, outcome, via, address, user_agent, data, count, at FROM security_event WHERE id IN (
