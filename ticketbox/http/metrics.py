@@ -17,6 +17,7 @@ from prometheus_client.registry import Collector
 from ticketbox import __version__
 from ticketbox.domain.core.problems import Forbidden, Unauthorized
 from ticketbox.edge.asgi import Scope, get_header
+from ticketbox.edge.edge import CLIENT_GONE
 from ticketbox.edge.responses import Answer
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -30,7 +31,7 @@ from ticketbox.store.git import git_deliveries
 BUCKETS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)  # seconds
 SURFACES = ("rest", "mcp", "pages")
 METHODS = {"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
-FORWARDED = (b"x-forwarded-for", b"forwarded", b"x-real-ip", b"via")
+FORWARDED = (b"forwarded", b"x-real-ip", b"via")
 
 disable_created_metrics()  # a `_created` sample for each label set doubles the answer
 
@@ -75,8 +76,11 @@ class Metrics:
             child = self._children[key] = self._requests.labels(*key)
         child.inc()
         self._seconds[surface].observe(seconds)
-        if refusal := scope["context"].refusal:
-            self._refusals.labels(refusal).inc()
+        refusal = scope["context"].refusal
+        if status < 400 and surface != "mcp":  # a page that calls an operation, and shows something without it
+            return
+        if refusal or 400 <= status < CLIENT_GONE:
+            self._refusals.labels(refusal or "other").inc()
 
     async def render(self, accept: str) -> tuple[bytes, str]:
         """Render all metrics in the newest format that `accept` allows. Returns the text and its media type."""
@@ -220,7 +224,7 @@ def build_route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) ->
     async def show_metrics(request: Request[Any, Any, Any]) -> Answer:
         scope = typing.cast(Scope, request.scope)
         context: RequestContext = scope["context"]
-        if context.secret_hash is not None:
+        if context.secret_hash is not None and not context.cookie:  # a session may be that of a viewer of one project
             me = await dispatcher.dispatch(registry["get_me"], {}, context)
             if me.token is not None and me.token.company_id is not None:
                 raise Forbidden("metrics describe the whole server; use a token without a restriction")
@@ -234,7 +238,7 @@ def build_route(registry: Registry, dispatcher: Dispatcher, metrics: Metrics) ->
 
 def is_local(scope: Scope, context: RequestContext) -> bool:
     """Whether the request comes from this machine, and not from a proxy on it."""
-    if any(get_header(scope, name) is not None for name in FORWARDED):
+    if any(name in FORWARDED or name.startswith(b"x-forwarded-") for name, _ in scope["headers"]):
         return False
     try:
         return ip_address(context.address).is_loopback

@@ -13,6 +13,7 @@ from prometheus_client.openmetrics.parser import text_string_to_metric_families 
 from prometheus_client.parser import text_string_to_metric_families as parse
 
 from tests.docs.pages import ROOT, table
+from tests.support.seed import capture_parts
 from tests.support.server import PASSWORD, Box, World, eventually, expect_error, ok, run_server
 from ticketbox import __version__
 from ticketbox.http.metrics import BUCKETS
@@ -29,7 +30,7 @@ def box(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Box]:
 
 def figures(box: Box) -> Figures:
     """Every sample, by its name and labels."""
-    answer = httpx.get(f"{box.url}/metrics")
+    answer = httpx.get(f"{box.url}/metrics", timeout=30)
     assert answer.status_code == 200, answer.text
     assert answer.headers["content-type"].startswith("text/plain; version=")
     return {
@@ -118,10 +119,12 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
 
 
 def test_short_buckets_are_counted_by_name(box: Box, world: World) -> None:
+    limits = {"reads_per_minute": None, "writes_per_minute": 5}
+    ok(world.owner.web.patch(f"/companies/{world.company}", json={"limits": limits}))
+    ticket = world.ticket()["id"]
     before = figures(box)
     client = world.owner.client("comments")
-    ticket = world.ticket()["id"]
-    statuses = [client.post(f"/tickets/{ticket}/comments", json={"body": "x"}).status_code for _ in range(65)]
+    statuses = [client.post(f"/tickets/{ticket}/comments", json={"body": "x"}).status_code for _ in range(20)]
     after = figures(box)
     short = statuses.count(429)
     assert short > 0
@@ -173,7 +176,9 @@ def test_openmetrics_is_served_when_accepted(box: Box) -> None:
     assert "ticketbox_http_requests" in {family.name for family in parse_open(answer.text)}
 
 
-@pytest.mark.parametrize("header", ["X-Forwarded-For", "Forwarded", "X-Real-IP", "Via"])
+@pytest.mark.parametrize(
+    "header", ["X-Forwarded-For", "X-Forwarded-Host", "X-Forwarded-Proto", "Forwarded", "X-Real-IP", "Via"]
+)
 def test_remote_requests_need_a_token(box: Box, world: World, header: str) -> None:
     forwarded = {header: "203.0.113.9"}
     expect_error(httpx.get(f"{box.url}/metrics", headers=forwarded), 401, "unauthorized")
@@ -181,6 +186,39 @@ def test_remote_requests_need_a_token(box: Box, world: World, header: str) -> No
     assert httpx.get(f"{box.url}/metrics", headers={**forwarded, "Authorization": f"Bearer {token}"}).is_success
     wrong = {"Authorization": "Bearer tok_" + "y" * 36}
     expect_error(httpx.get(f"{box.url}/metrics", headers=wrong), 401, "unauthorized")
+
+
+def test_session_of_a_browser_cannot_read_metrics(box: Box, world: World) -> None:
+    viewer = world.join("Vic", "viewer", [world.project])
+    for person in (viewer, world.owner):
+        expect_error(person.web.get(f"{box.url}/metrics"), 401, "unauthorized")
+        cookies = "; ".join(f"{cookie.name}={cookie.value}" for cookie in person.web.cookies.jar)
+        assert httpx.get(f"{box.url}/metrics", headers={"Cookie": cookies}).is_success  # this machine
+
+
+def test_refusals_of_pages_oauth_and_mcp_are_counted(box: Box, world: World) -> None:
+    headers = {
+        "Authorization": f"Bearer {world.owner.token('read')}", "Content-Type": "application/json",
+        "Accept": "application/json, text/event-stream", "MCP-Protocol-Version": "2025-11-25",
+    }  # fmt: skip
+    read = {"jsonrpc": "2.0", "id": 1, "method": "resources/read", "params": {"uri": "ticket://t-00000000"}}
+    sign_in = {"email": world.owner.email, "password": "wrong"}
+    before = figures(box)
+    with httpx.Client(base_url=box.url, timeout=30) as client:
+        resource = client.post("/mcp", headers=headers, json=read)
+        assert resource.json()["error"]["data"]["code"] == "not_found"
+        assert client.post("/mcp", headers=headers, content=b"{").status_code == 400
+        assert client.post("/signin", data=sign_in, headers={"Origin": box.url}).status_code == 401
+        assert client.post("/oauth/register", json={}).status_code == 400
+        assert client.get("/r/unknown").status_code == 404
+        assert client.get("/signin").status_code == 200
+    wanted = {"not_found": 2, "unauthorized": 1, "invalid_request": 1, "other": 1}
+
+    def count() -> dict[str, float]:
+        after = figures(box)
+        return {code: compute_growth(before, after, "ticketbox_refusals_total", code=code) for code in wanted}
+
+    eventually(lambda: count() == wanted, describe=count)  # the SDK's answers are counted when its tasks have ended
 
 
 def test_restricted_or_revoked_token_cannot_read_metrics(box: Box, world: World) -> None:

@@ -73,8 +73,23 @@ class Dispatcher:
         """Run an operation and return its result.
 
         `arguments` is a mapping as received, or the operation's Struct if the caller has built it.
-        `lax` converts numbers and booleans from text, for query parameters. Raises Problem for every error.
+        `lax` converts numbers and booleans from text, for query parameters. Raises Problem for every error, and notes
+        its code in the context, because pages, OAuth and MCP answer some problems in another form.
         """
+        try:
+            return await self._run(operation, arguments, context, lax=lax)
+        except Problem as problem:
+            context.refusal = problem.code
+            raise
+
+    async def _run(
+        self,
+        operation: Operation,
+        arguments: Mapping[str, Any] | msgspec.Struct,
+        context: RequestContext,
+        *,
+        lax: bool,
+    ) -> Any:
         database = self.services.database
         try:
             args = (
@@ -122,7 +137,7 @@ class Dispatcher:
         """
         actor = await self.admit(operation, context)
         args = decode_arguments(operation, arguments, lax=lax)
-        with self.services.listeners.listen(actor) as listener:
+        with self.services.listeners.listen(actor, getattr(args, "stream", None)) as listener:
             batch: EventBatch = await self.dispatch(operation, args, context)
             yield batch
             while True:
