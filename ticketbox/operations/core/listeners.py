@@ -50,11 +50,14 @@ class Interest(msgspec.Struct, frozen=True):
 
     types: frozenset[str] | None = None
     project: int | None = None
+    ticket: int | None = None
 
     def includes(self, event: database.CommittedEvent) -> bool:
         """Whether an event is of interest. One that isn't about a ticket always is: it can change the access."""
         return event.ticket is None or (
-            (self.types is None or event.type in self.types) and self.project in {None, event.project}
+            (self.types is None or event.type in self.types)
+            and self.project in {None, event.project}
+            and self.ticket in {None, event.ticket}
         )
 
 

@@ -138,7 +138,7 @@ def wait_for_answer(tx: Read, actor: Actor, args: WaitForAnswer) -> WorkQuestion
     if question is None:
         raise NotFound("question", "you have asked no question; call ask_human first")
     if question.answer is None:
-        raise NothingYet(question, Interest(_WAKING, row.project))
+        raise NothingYet(question, Interest(_WAKING, ticket=row.key))
     return question
 
 
