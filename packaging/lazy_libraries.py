@@ -8,6 +8,7 @@ them each package or module needs. This file runs in the executable before the p
 
 def install() -> None:
     """Add the import hook. The program runs in this same module, so no other name may be left in it."""
+    import os
     import sys
     from pathlib import Path
 
@@ -25,9 +26,9 @@ def install() -> None:
                 library = folder / member
                 if not library.exists():
                     library.parent.mkdir(parents=True, exist_ok=True)
-                    part = library.with_name(f"{library.name}.part")
+                    part = library.with_name(f"{library.name}.{os.getpid()}.part")
                     part.write_bytes(zstd.decompress(archive.read(member)))
-                    part.replace(library)  # another thread may unpack the same one
+                    part.replace(library)  # another thread or process may unpack the same one
 
     class Unpacker:
         """A meta path finder that finds nothing: it only unpacks what the next finder will load."""

@@ -1,5 +1,14 @@
-"""`python -m ticketbox`."""
+"""`python -m ticketbox`, and the executable, which is also its own worker process."""
 
-from ticketbox.cli import main
+import sys
 
-main()
+from ticketbox.operations.core.workers.argument import ARGUMENT
+
+if sys.argv[1:] == [ARGUMENT]:
+    from ticketbox.operations.core.workers.worker_loop import run_calls
+
+    run_calls()
+else:
+    from ticketbox.cli import main
+
+    main()

@@ -27,7 +27,7 @@ from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, Unsu
 from ticketbox.domain.tickets import search_query
 from ticketbox.domain.tickets.tracker_formats import Tracker, read_tickets
 from ticketbox.http.uploads import _decode_capture
-from ticketbox.operations.captures.preparation import CreateCapture, process_capture
+from ticketbox.operations.captures.processing.intake import CreateCapture, process_capture
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.core.dispatch import decode_arguments
 from ticketbox.operations.tickets.comments import AddComment

@@ -128,6 +128,7 @@ class _ServerState(Collector):
         )
         yield GaugeMetricFamily("ticketbox_event_streams", "Open event streams.", self._services.listeners.streams)
         yield from self._collect_queues()
+        yield from self._collect_worker()
         yield from self._collect_database()
         yield _build_counter(
             "ticketbox_ceiling_refusals", "Calls refused by a ceiling, by its name.", "ceiling",
@@ -160,6 +161,17 @@ class _ServerState(Collector):
         for labels, count in sorted((times.refusals + self._services.listeners.refusals).items()):
             refusals.add_metric(labels, count)
         yield refusals
+
+    def _collect_worker(self) -> Iterator[Metric]:
+        workers = self._services.captures.process, self._services.rendering.process
+        running = sum(each.is_running for each in workers)
+        yield GaugeMetricFamily("ticketbox_workers", "Running worker processes.", running)
+        calls = sum(each.calls for each in workers)
+        yield CounterMetricFamily("ticketbox_worker_calls", "Calls of worker processes.", calls)
+        seconds = sum(each.seconds for each in workers)
+        yield CounterMetricFamily("ticketbox_worker_call_seconds", "Time that these calls took.", seconds)
+        ends = sum((each.ends for each in workers), Tally[str]())
+        yield _build_counter("ticketbox_worker_ends", "Worker processes that ended, by reason.", "reason", ends)
 
     def _collect_database(self) -> Iterator[Metric]:
         database = self._services.database

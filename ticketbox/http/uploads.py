@@ -22,7 +22,7 @@ from ticketbox.domain.core.problems import (
     UnsupportedMediaType,
 )
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_chunks
-from ticketbox.operations.captures.preparation import MAX_ATTACHMENTS, MAX_UPLOAD
+from ticketbox.operations.captures.processing.intake import MAX_ATTACHMENTS, MAX_UPLOAD
 from ticketbox.operations.core.registry import Operation
 from ticketbox.operations.core.services import Services
 

@@ -9,7 +9,7 @@ from tests.fault.test_secrets import texts_of
 from tests.support.operation_cases import build_parts, capture_arguments
 from tests.support.server import World, ok
 from ticketbox.domain.accounts.secrets import generate_secret
-from ticketbox.operations.captures.preparation import Envelope
+from ticketbox.operations.captures.processing.intake import Envelope
 
 
 def test_no_field_of_an_upload_stores_a_secret(world: World) -> None:

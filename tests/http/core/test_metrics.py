@@ -80,7 +80,8 @@ def test_names_types_labels_and_buckets(box: Box) -> None:
         "counter": {
             "ticketbox_http_requests", "ticketbox_refusals", "ticketbox_bucket_refusals", "ticketbox_writes",
             "ticketbox_commits", "ticketbox_mails", "ticketbox_queue_refusals",
-            "ticketbox_ceiling_refusals",
+            "ticketbox_ceiling_refusals", "ticketbox_worker_calls", "ticketbox_worker_call_seconds",
+            "ticketbox_worker_ends",
         },
         "histogram": {"ticketbox_http_request_seconds", "ticketbox_queue_wait_seconds"},
         "gauge": {
@@ -231,6 +232,17 @@ def test_restricted_or_revoked_token_cannot_read_metrics(box: Box, world: World)
     expect_error(httpx.get(f"{box.url}/metrics", headers=sent), 401, "unauthorized")
 
 
+def test_worker_process_is_counted(box: Box, world: World) -> None:
+    before = figures(box)
+    line = {"seq": 1, "ts": 1, "level": "log", "args": ["x" * 1000]}
+    parts = [*capture_parts(world.project, 1)[:2], ("console", (None, json.dumps([line] * 100)))]
+    assert ok(box.client(world.owner.token("tickets:write")).post("/captures", files=parts))
+    after = figures(box)
+    assert after["ticketbox_workers", ()] == 1
+    assert compute_growth(before, after, "ticketbox_worker_calls_total") == 1
+    assert 0 < compute_growth(before, after, "ticketbox_worker_call_seconds_total") < 60
+
+
 def test_metrics_name_nobody_and_contain_no_secret(box: Box, world: World) -> None:
     httpx.get(f"{box.api}/nowhere/{world.owner.email}")
     text = httpx.get(f"{box.url}/metrics").text
@@ -243,7 +255,7 @@ def test_page_and_dashboard_use_metrics_that_exist(box: Box) -> None:
     known |= {
         "ticketbox_bucket_refusals_total", "ticketbox_refusals_total", "ticketbox_last_backup_timestamp_seconds",
         "ticketbox_mails_total", "ticketbox_queue_refusals_total", "ticketbox_queue_wait_seconds",
-        "ticketbox_ceiling_refusals_total",
+        "ticketbox_ceiling_refusals_total", "ticketbox_worker_ends_total",
     }  # fmt: skip
     listed = {
         name

@@ -9,7 +9,7 @@ from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 from ticketbox.domain.captures.redaction.redactor import Redactor
 from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
 from ticketbox.domain.core.problems import PayloadTooLarge
-from ticketbox.operations.captures.preparation import CreateCapture, Envelope, process_capture
+from ticketbox.operations.captures.processing.intake import CreateCapture, Envelope, process_capture
 
 STREAMS = {
     "console": [{"seq": 1, "ts": 1, "level": "log", "args": ["a line"]}],

@@ -28,7 +28,7 @@ class ActionKind(StrEnum):
     RESIZE = "resize"
 
 
-class ActionTarget(Struct, forbid_unknown_fields=True):
+class ActionTarget(Struct, gc=False, forbid_unknown_fields=True):
     """The element of an action. A field that the page marks as private has no name and no locators."""
 
     role: Annotated[Line | None, Meta(description="Its ARIA role.", examples=["button"])] = None
@@ -45,7 +45,7 @@ class ActionTarget(Struct, forbid_unknown_fields=True):
     ] = field(default_factory=list[str])
 
 
-class ActionEntry(Struct, forbid_unknown_fields=True):
+class ActionEntry(Struct, gc=False, forbid_unknown_fields=True):
     """One thing that a person did; equal ones in a row are counted."""
 
     seq: Position

@@ -42,7 +42,7 @@ DocumentIndex = Annotated[
 ]
 
 
-class Redirect(Struct, forbid_unknown_fields=True):
+class Redirect(Struct, gc=False, forbid_unknown_fields=True):
     """One redirect of a request."""
 
     status: Annotated[int, Meta(ge=100, le=599, examples=[302])]

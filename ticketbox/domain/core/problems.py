@@ -28,6 +28,10 @@ class Problem(Exception):
         self.detail = detail
         self.extra = extra
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle the problem, for worker processes: its constructor isn't that of other exceptions."""
+        return _restore_problem, (type(self), self.detail), self.__dict__
+
     def build_body(self) -> dict[str, Any]:
         """Return the members of the problem document, without `type`, in a fixed order."""
         return {
@@ -37,6 +41,12 @@ class Problem(Exception):
             "code": self.code,
             **self.extra,
         }
+
+
+def _restore_problem(kind: type[Problem], detail: str) -> Problem:
+    problem = kind.__new__(kind)
+    Exception.__init__(problem, detail)
+    return problem
 
 
 class Unauthorized(Problem):

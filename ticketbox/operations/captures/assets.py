@@ -11,7 +11,7 @@ from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, TicketArchived
-from ticketbox.operations.captures.preparation import Upload, prepare_upload
+from ticketbox.operations.captures.processing.intake import Upload, prepare_upload
 from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.lookups import AssetId, Key, TicketId, find_readable, find_readable_ticket

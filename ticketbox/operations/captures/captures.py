@@ -13,7 +13,8 @@ from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidRequest, NotFound, TicketArchived
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.operations.captures.assets import require_room_for_attachments, require_storage
-from ticketbox.operations.captures.preparation import CreateCapture, Envelope, PreparedCapture, prepare_capture
+from ticketbox.operations.captures.processing.intake import CreateCapture, Envelope, PreparedCapture
+from ticketbox.operations.captures.processing.preparation import prepare_capture
 from ticketbox.operations.core.inputs import normalize_labels
 from ticketbox.operations.core.lookups import TicketId, find_readable, find_readable_ticket
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor

@@ -14,13 +14,15 @@ from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidField, PayloadTooLarge
 from ticketbox.operations.captures.assets import require_storage
-from ticketbox.operations.captures.preparation import Upload
+from ticketbox.operations.captures.processing.intake import Upload
+from ticketbox.operations.captures.processing.stack_resolution import check_map
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.lookups import ProjectId, SourceMapId, find_readable, find_writable
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Body, operation
 from ticketbox.operations.core.services import Services
+from ticketbox.operations.core.workers.worker_process import WorkerProcess
 from ticketbox.store.captures import source_maps
 from ticketbox.store.captures.source_maps import NewSourceMap
 from ticketbox.store.core import blobs, bylines
@@ -51,7 +53,7 @@ async def prepare_source_map(
     return await services.captures.run(actor.share, _prepare_map, args)
 
 
-def _prepare_map(args: UploadSourceMap) -> NewSourceMap:
+def _prepare_map(args: UploadSourceMap, seconds: float, process: WorkerProcess) -> NewSourceMap:
     data = args.file.data
     if len(data) > MAX_BYTES:
         raise PayloadTooLarge(f"file: more than {MAX_BYTES // 1024 // 1024} MB")

@@ -6,8 +6,7 @@ from typing import Annotated, Generic, TypeVar
 import msgspec
 from msgspec import Meta
 
-from ticketbox import __version__
-from ticketbox.domain.captures import filters, har, streams
+from ticketbox.domain.captures import filters, streams
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
@@ -15,36 +14,29 @@ from ticketbox.domain.captures.capture import (
     ErrorEntry,
     Level,
     NetworkEntry,
-    Page,
     Stream,
     StreamHealth,
 )
 from ticketbox.domain.captures.health import describe_health, get_stream_health
-from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.steps import Step, build_steps
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import NotFound
-from ticketbox.operations.core.content import Content
 from ticketbox.operations.core.lookups import CaptureId, find_readable
 from ticketbox.operations.core.paging import Cursor, Limit, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
-from ticketbox.operations.core.services import Services
 from ticketbox.store.captures import captures
 from ticketbox.store.captures.captures import StoredCapture
-from ticketbox.store.core import blobs
 from ticketbox.store.file.database import Read
 
 T = TypeVar("T", bound=Entry)
 
-Contains = Annotated[
-    str, Meta(min_length=1, max_length=200, description="Only entries that contain this text, ignoring case.")
-]
+Contains = Annotated[str, Meta(min_length=1, max_length=200, description="Only entries with this text, ignoring case.")]
 Around = Annotated[
     float,
-    Meta(ge=0, le=4_102_444_800_000, description="Only entries within 5 s of this time (epoch ms)."),
+    Meta(ge=0, le=4_102_444_800_000, description="Only within 5 s of this time (epoch ms)."),
 ]
 
 
@@ -258,45 +250,6 @@ def get_error(tx: Read, actor: Actor, args: GetError) -> ErrorEntry:
         if entry.seq == args.entry:
             return entry
     raise NotFound("error")
-
-
-class GetHar(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
-    """The file contains all requests of the capture."""
-
-    capture_id: CaptureId
-
-
-class StoredRequests(msgspec.Struct, frozen=True):
-    """A capture's network requests as they are stored, with what their HAR file says about it."""
-
-    page: Page
-    ticket_id: str
-    captured_at: int
-    encoding: str
-    data: bytes
-
-
-async def render_har(services: Services, actor: Actor, args: GetHar, stored: StoredRequests) -> Content:
-    """Build the file on a thread: of a large capture it takes long, and the reader is free for others meanwhile."""
-    return await services.rendering.run(actor.share, _build_har, stored)
-
-
-def _build_har(stored: StoredRequests) -> Content:
-    entries = EntrySequence(NetworkEntry, blobs.unpack_content(stored.encoding, stored.data))
-    archive = har.encode_har(stored.page, stored.captured_at, entries, __version__)
-    return Content("application/json", archive, f"{stored.ticket_id}.har")
-
-
-@operation(
-    "get_har", scope=Scope.READ, budget=Budget.READ, rest="GET /captures/{capture_id}/har",
-    media=("application/json",), finish=render_har,
-)  # fmt: skip
-def get_har(tx: Read, actor: Actor, args: GetHar) -> StoredRequests:
-    """Download a capture's network requests as a HAR 1.2 file."""
-    stored = captures.load_capture(tx, find_readable(tx, actor, "capture", args.capture_id).key)
-    encoding, data = blobs.load_packed(tx, stored.streams[Stream.NETWORK])
-    capture, captured_at = stored.capture, captures.load_capture_time(tx, stored.key)
-    return StoredRequests(capture.page, capture.ticket_id, captured_at, encoding, data)
 
 
 def _load_entries(

@@ -74,7 +74,7 @@ def delete_capture(tx: Write, ticket: int, key: int) -> None:
     assert contents is not None
     tx.execute("DELETE FROM capture WHERE id = ?", (key,))
     tx.execute(SET_NEWEST_CAPTURE, (ticket,))
-    for blob in {*contents} - {None}:
+    for blob in {*contents, *frames} - {None}:
         blobs.delete_if_unused(tx, blob)
     tx.destroys = tx.deletes_words = True
 
@@ -102,11 +102,14 @@ class RemainingCapture(NamedTuple):
 
 MAX_REMAINING = 20
 SELECT_REMAINING = """
-SELECT c.id, c.page ->> 'url', b.encoding, b.data FROM capture c JOIN blob b ON b.id = c.errors
+SELECT c.id, c.page ->> 'url', c.errors FROM capture c
 WHERE c.ticket_id = ? AND c.id <> ? ORDER BY c.id DESC LIMIT ?
 """
 
 
 def list_remaining_captures(tx: Read, ticket: int, but: int) -> list[RemainingCapture]:
     """List the newest captures that a ticket has besides one."""
-    return [RemainingCapture._make(row) for row in tx.fetch_all(SELECT_REMAINING, (ticket, but, MAX_REMAINING))]
+    return [
+        RemainingCapture(key, url, *blobs.load_packed(tx, errors))
+        for key, url, errors in tx.fetch_all(SELECT_REMAINING, (ticket, but, MAX_REMAINING))
+    ]

@@ -158,7 +158,17 @@ class Database:
         self._refuse_damage()
         await self.read(lambda tx: tx.fetch_value("SELECT 1"))
 
-    def _refuse_damage(self) -> None:
+    def require_room(self, size: int) -> None:
+        """Refuse slow work for a write of at least this size that will fail. Raises Unavailable and StorageFull.
+
+        Free pages of the file can take a write on a full disk, so only a write that failed for lack of space says so.
+        """
+        self.refuse_damage()
+        if self._is_full and self.measure_sizes().free < size:
+            raise StorageFull
+
+    def refuse_damage(self) -> None:
+        """Raise Unavailable if the file is no longer the one that was opened, or is damaged."""
         if self._guard is not None and (fault := self._guard.find_fault()):
             raise Unavailable(f"{fault}; stop the server and restore a backup")
 
@@ -193,9 +203,11 @@ class Database:
                     continue
                 try:
                     results = await self._writer.run(partial(self._commit, units))
+                    self._is_full = any(isinstance(result.error, StorageFull) for result in results)
                 except Exception as error:
                     problem = translate_error(error)
                     known = isinstance(problem, Problem)
+                    self._is_full = isinstance(problem, StorageFull)
                     log.log(logging.WARNING if known else logging.ERROR, "a group of %d writes failed: %s", len(units),
                             error, exc_info=not known)  # fmt: skip
                     results = [UnitResult(error=problem) for _ in units]

@@ -1,12 +1,13 @@
 """The entries of a stream, encoded: decoded, a stream can need ten times the memory."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar, overload
 
 import msgspec
 
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, NetworkEntry, Stream
+from ticketbox.domain.captures.streams import is_failure
 
 # Entries that stay decoded, by an estimate of their memory.
 MAX_DECODED = 9 * 1024 * 1024
@@ -14,6 +15,7 @@ MAX_DECODED = 9 * 1024 * 1024
 E = TypeVar("E", bound=Entry)
 
 _QUOTE_COST = 32
+_PIECE = 100  # entries
 KINDS: dict[Stream, type[Entry]] = {
     Stream.CONSOLE: ConsoleEntry,
     Stream.NETWORK: NetworkEntry,
@@ -22,36 +24,57 @@ KINDS: dict[Stream, type[Entry]] = {
 }
 DECODERS: dict[type, msgspec.json.Decoder[Any]] = {kind: msgspec.json.Decoder(kind) for kind in KINDS.values()}
 _SPLITTER = msgspec.json.Decoder(list[msgspec.Raw])
+_ENCODER = msgspec.json.Encoder()
+
+Mark = tuple[float, bool]
 
 
 class EncodedEntry(Generic[E]):
-    """An encoded entry, and the entry while there is room for it."""
+    """An encoded entry, the entry while there is room for it, and its mark once it was decoded."""
 
-    __slots__ = ("encoded", "entry")
+    __slots__ = ("encoded", "entry", "mark")
 
-    def __init__(self, encoded: bytes, entry: E | None = None) -> None:
+    def __init__(self, encoded: bytes, entry: E | None = None, mark: Mark | None = None) -> None:
         self.encoded = encoded
         self.entry = entry
+        self.mark = mark
+
+
+class Allowance:
+    """The memory for decoded entries of one or more sequences, in bytes, by an estimate."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, size: int = MAX_DECODED) -> None:
+        self.left = size
 
 
 class EntrySequence(Sequence[E], Generic[E]):
     """Encoded entries of a kind, which are decoded one by one when they are read; small ones stay decoded.
 
-    `encoded` is the JSON array to begin with. Other threads run between two entries.
+    `encoded` is the JSON array to begin with. Sequences may share an `allowance`.
+    Other threads run between two entries.
     """
 
-    def __init__(self, kind: type[E], encoded: bytes = b"[]") -> None:
+    def __init__(self, kind: type[E], encoded: bytes = b"[]", allowance: Allowance | None = None) -> None:
         self._decoder = DECODERS[kind]
         self._entries: list[EncodedEntry[E]] = [EncodedEntry(bytes(raw)) for raw in split_array(encoded)]
-        self._room = MAX_DECODED
+        self._allowance = allowance or Allowance()
 
     def hold(self, encoded: bytes, entry: E) -> EncodedEntry[E]:
         """Return an entry for `extend`, which stays decoded if there is room."""
+        return EncodedEntry(encoded, entry if self._reserve(encoded) else None, (entry.ts, is_failure(entry)))
+
+    def _reserve(self, encoded: bytes) -> bool:
+        """Reserve memory for an entry, if there is any left."""
+        left = self._allowance.left
+        if len(encoded) > left:
+            return False
         cost = (len(encoded) + _QUOTE_COST * encoded.count(b'"')) * (1 if encoded.isascii() else 4)
-        if cost > self._room:
-            return EncodedEntry(encoded)
-        self._room -= cost
-        return EncodedEntry(encoded, entry)
+        if cost > left:
+            return False
+        self._allowance.left = left - cost
+        return True
 
     def extend(self, entries: Iterable[EncodedEntry[E]]) -> None:
         """Append entries."""
@@ -59,7 +82,15 @@ class EntrySequence(Sequence[E], Generic[E]):
 
     def encode(self) -> bytes:
         """Return all entries as a JSON array."""
-        return b"[%s]" % b",".join([each.encoded for each in self._entries])
+        return b"".join(self.encode_pieces())
+
+    def encode_pieces(self) -> Iterator[bytes]:
+        """Return all entries as the pieces of a JSON array, for one that is too large to hold twice."""
+        yield b"["
+        for start in range(0, len(self), _PIECE):
+            piece = b",".join([each.encoded for each in self._entries[start : start + _PIECE]])
+            yield b",%s" % piece if start else piece
+        yield b"]"
 
     @overload
     def __getitem__(self, index: int) -> E: ...
@@ -73,8 +104,28 @@ class EntrySequence(Sequence[E], Generic[E]):
         if item.entry is not None:
             return item.entry
         entry: E = self._decoder.decode(item.encoded)
-        item.entry = self.hold(item.encoded, entry).entry
+        if self._reserve(item.encoded):
+            item.entry = entry
         return entry
+
+    def change(self, change: Callable[[E], None]) -> None:
+        """Change each entry, but not its time and whether it is a failure."""
+        for index, item in enumerate(self._entries):
+            entry = self[index]
+            change(entry)
+            item.encoded = _ENCODER.encode(entry)
+
+    def list_marks(self) -> list[Mark]:
+        """List the time of each entry and whether it is a failure. Each entry is decoded at most once for it."""
+        for index, item in enumerate(self._entries):
+            if item.mark is None:
+                entry = self[index]
+                item.mark = entry.ts, is_failure(entry)
+        return [item.mark for item in self._entries if item.mark is not None]
+
+    def iterate_failures(self) -> Iterator[E]:
+        """Decode one failure after the other."""
+        return (self[index] for index, (_, failed) in enumerate(self.list_marks()) if failed)
 
     def __iter__(self) -> Iterator[E]:
         """Decode one entry after the other."""

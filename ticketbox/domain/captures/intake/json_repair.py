@@ -26,4 +26,4 @@ def repair_json(body: bytes | bytearray) -> bytes | bytearray:
 def _has_mark(body: bytes | bytearray) -> bool:
     longest = max(map(len, _MARKS))
     chunks = (body[start : start + _CHUNK + longest] for start in range(0, len(body), _CHUNK))
-    return any(mark in chunk for chunk in chunks for mark in _MARKS)
+    return any(b"\\u" in chunk and any(mark in chunk for mark in _MARKS) for chunk in chunks)

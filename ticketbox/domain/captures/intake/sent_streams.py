@@ -13,8 +13,15 @@ from typing import Any
 import msgspec
 
 from ticketbox.domain.captures.capture import Level, OmittedReason, Stream
-from ticketbox.domain.captures.intake.entry_sequence import DECODERS, KINDS, EncodedEntry, EntrySequence, split_array
-from ticketbox.domain.captures.intake.inflation import CHUNK, MAGIC, InflatedTooLarge, InvalidGzip, inflate
+from ticketbox.domain.captures.intake.entry_sequence import (
+    DECODERS,
+    KINDS,
+    Allowance,
+    EncodedEntry,
+    EntrySequence,
+    split_array,
+)
+from ticketbox.domain.captures.intake.inflation import MAGIC, InflatedTooLarge, InvalidGzip, inflate
 from ticketbox.domain.captures.intake.json_repair import repair_json
 from ticketbox.domain.captures.streams import MAX_BYTES, MAX_ENTRIES, MIB
 from ticketbox.domain.core.problems import FieldError, InvalidField, InvalidRequest, PayloadTooLarge
@@ -38,6 +45,7 @@ def read_stream(
     *,
     max_bytes: int = MAX_BYTES,
     max_entries: int = MAX_ENTRIES,
+    allowance: Allowance | None = None,
 ) -> tuple[EntrySequence[Any], int]:
     """Read a JSON array, plain or gzip (recognised by its first bytes); return what is stored, and the dropped count.
 
@@ -47,7 +55,7 @@ def read_stream(
     for anything else that isn't a valid stream.
     """
     raws, failures = _split_stream(stream, body)
-    entries: EntrySequence[Any] = EntrySequence(KINDS[stream])
+    entries: EntrySequence[Any] = EntrySequence(KINDS[stream], allowance=allowance)
     kept: dict[int, EncodedEntry[Any]] = {}
     size = 1
     for index in _order_by_worth(failures):
@@ -72,7 +80,7 @@ def read_stream(
 
 def _decode_entry(stream: Stream, index: int, sent: bytes) -> Any:
     """Decode an entry. Raises InvalidRequest."""
-    if _count_quotes(sent) > MAX_ENTRY_QUOTES:
+    if len(sent) > MAX_ENTRY_QUOTES and _count_quotes(sent) > MAX_ENTRY_QUOTES:
         raise InvalidField(f"{stream}[{index}]", "too many strings in one entry")
     try:
         return DECODERS[KINDS[stream]].decode(sent)
@@ -85,10 +93,7 @@ def _decode_entry(stream: Stream, index: int, sent: bytes) -> Any:
 def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw], list[bool]]:
     """Split a stream into its entries, still encoded, and say which of them are failures."""
     plain = _decompress(stream, body) if body.startswith(MAGIC) else body
-    chunks = range(0, len(plain), CHUNK)
-    # quotes that open a string are never escaped, so no spelling evades the count
-    quotes = sum(_count_quotes(plain[start : start + CHUNK]) for start in chunks)
-    if len(plain) > MAX_INFLATED or quotes > MAX_QUOTES:
+    if len(plain) > MAX_INFLATED or (plain.count(b'"') > MAX_QUOTES and _count_quotes(plain) > MAX_QUOTES):
         raise _build_size_error(stream)
     try:
         plain = repair_json(plain)
@@ -101,6 +106,7 @@ def _split_stream(stream: Stream, body: bytes) -> tuple[list[msgspec.Raw], list[
 
 
 def _count_quotes(text: bytes | bytearray) -> int:
+    """Count the quotes without a backslash: those that open a string never have one, so no spelling evades this."""
     return text.count(b'"') - text.count(b'\\"')
 
 
@@ -117,7 +123,7 @@ class _Counter(threading.local):
 _counter = _Counter()
 
 
-class _Mark(msgspec.Struct):
+class _Mark(msgspec.Struct, gc=False):
     """What decides about the worth of an entry. The rest is skipped, so that nothing is built of it."""
 
     ts: float
@@ -134,13 +140,13 @@ class _Mark(msgspec.Struct):
         return True
 
 
-class _ActionMark(_Mark):
+class _ActionMark(_Mark, gc=False):
     @property
     def is_failure(self) -> bool:
         return False
 
 
-class _ConsoleMark(_Mark):
+class _ConsoleMark(_Mark, gc=False):
     level: Level
 
     @property
@@ -148,11 +154,11 @@ class _ConsoleMark(_Mark):
         return self.level in (Level.WARN, Level.ERROR)
 
 
-class _ResponseMark(msgspec.Struct):
+class _ResponseMark(msgspec.Struct, gc=False):
     omitted_reason: OmittedReason | None = None
 
 
-class _NetworkMark(_Mark):
+class _NetworkMark(_Mark, gc=False):
     status: int | None = None
     error: msgspec.Raw = msgspec.Raw(b"null")
     response: _ResponseMark = msgspec.field(default_factory=_ResponseMark)
