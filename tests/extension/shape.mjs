@@ -1,4 +1,4 @@
-// Shapes captures, each a list of bodies, from JSON on stdin with the extension's code; prints the bodies.
+// Shapes captures, each its addresses and bodies, from JSON on stdin with the extension's code; prints the bodies.
 import { createServer } from 'vite';
 
 const server = await createServer({
@@ -10,8 +10,9 @@ const server = await createServer({
 const { BodyShaper } = await server.ssrLoadModule('/src/recorder/redaction/body-shape.ts');
 const chunks = [];
 for await (const chunk of process.stdin) chunks.push(chunk);
-const results = JSON.parse(Buffer.concat(chunks)).map((bodies) => {
+const results = JSON.parse(Buffer.concat(chunks)).map(([addresses, bodies]) => {
   const shaper = new BodyShaper();
+  for (const address of addresses) shaper.keepIds(address);
   for (const body of bodies) shaper.count(body);
   return bodies.map((body) => shaper.shape(body));
 });

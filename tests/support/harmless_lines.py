@@ -270,4 +270,20 @@ ssh://git@github.com/a/b
 cursor eyJpZCI6MTIzNDU2fQ
 İstanbul TOKEN
 100%25 %41 \u0041 caf\u00e9
+docker run -u 1000:1000 nginx
+curl -u 'user:$PASS' https://shop.example/§word
+curl https://shop.example:8080/§word -o out.json
+mysql -h db -P 3306 -u root -p shop
+usage: tool --password PASSWORD --token-ttl §N
+the option --password must be given
+git push -u origin feature:main
+密码：请输入密码
+密码必须至少8位
+パスワードを入力してください
+비밀번호를 입력하세요
+令牌：已过期
+암호화: AES256
+секретарь: Анна
+пароль: не менее 8 символов
+токен: истёк
 """.strip().splitlines()

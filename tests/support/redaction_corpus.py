@@ -231,6 +231,20 @@ def _generate_others(source: Source) -> Iterator[Sample]:
         'UserDto(name=ann, password={}, age=3)', "--password={} --user ann", "--token {}", "{:token=>\"{}\"}", "password=%22{}%22",
     )  # fmt: skip
     yield from build(
+        "command lines", "curl -u ann:{} https://h/", "curl -su ann:{} -X POST https://h/", "curl --user ann:{} https://h/",
+        "curl -sS https://h/ -H 'Accept: */*' --user 'ann:{}'", 'curl -uann:{} h', 'sh -c "curl -u \\"ann:{}\\" h"', "curl --proxy-user=ann:{} h",
+        "mysql -uroot -p{} shop", "mysqldump -h db -u root -p'{}' shop > shop.sql", "mariadb --password {} shop", "mysql --password='{}'",
+        "sshpass -p {} ssh h", "docker login -u ann -p {}", "redis-cli -h cache -a {} ping", "deploy --token {} --dry-run",
+    )  # fmt: skip
+    yield from build(
+        "other scripts", "密码：{}", "密碼: {}", "新密码是 {}", "口令＝{}", "令牌： {}", "密钥：　{}", '{"密码":"{}"}', "パスワード：{}", "パスワードは {} です",
+        "トークン：{}", "認証コード：{}", "비밀번호: {}", "비밀번호는 {}", "암호：{}", "토큰: {}", "пароль {}", "Пароль： {}", "ваш токен: {}", "секрет={}",
+        "Ключ API: {}", "password：{}", "api_key＝{}",
+    )  # fmt: skip
+    for line, secret in (("mysql --password hunterhunter shop", "hunterhunter"), ("验证码：482913", "482913"), ("暗証番号：4821", "4821"),
+                         ("인증번호: 593021", "593021"), ("Код подтверждения: 381220", "381220")):  # fmt: skip
+        yield Sample("other scripts" if not line.isascii() else "command lines", line, secret)
+    yield from build(
         "hashes",
         "$2b$12$" + "abcdefghijklmnopqrstuvABCDEFGHIJK" + "{}",
         "$argon2id$v=19$m=65536,t=3,p=4$c29tZXNhbHQ${}",

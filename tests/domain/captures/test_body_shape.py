@@ -58,6 +58,16 @@ def test_equal_values_have_equal_substitutes_in_all_bodies() -> None:
     assert json.loads(second)["cart"] == json.loads(first)["id"] != json.loads(second)["other"]
 
 
+def test_ids_in_addresses_stay_and_no_other_value_gets_them() -> None:
+    shaper = BodyShaper()
+    shaper.keep_ids("https://shop.example/people/per_4f1a9c02d7/orders/11?page=42&name=Anna&at=2026-11-22#row-7a")
+    shaped = (
+        '{"id": "per_4f1a9c02d7", "order": 11, "row": "row-7a", "name": "Xxxb", "host": "xxxx.xxxxxxb", "other": 12}'
+    )
+    body = shaped.replace("Xxxb", "Anna").replace("xxxx.xxxxxxb", "shop.example").replace("12", "24")
+    assert shaper.shape(body) == shaped
+
+
 def test_long_arrays_are_cut() -> None:
     body = json.dumps({"items": [[each] for each in range(MAX_ITEMS + 50)], "after": [1, 2]})
     found = json.loads(shape(body)[0])

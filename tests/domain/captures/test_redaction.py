@@ -10,7 +10,6 @@ from ticketbox.domain.accounts.secrets import generate_secret
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
-    Environment,
     ErrorEntry,
     ErrorKind,
     Frame,
@@ -23,7 +22,10 @@ from ticketbox.domain.captures.capture import (
     Stream,
 )
 from ticketbox.domain.captures.fields import LINE, URL, Redirect
+from ticketbox.domain.captures.redaction import secret_values
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text
+from ticketbox.domain.captures.redaction.secret_names import KeyKind
+from ticketbox.domain.captures.redaction.secret_values import is_secret_value
 
 S = "Zq9xW7vK2mP4sT8u"
 PEM = "-----BEGIN RSA PRIVATE KEY-----\nMIIEow\nabc\n-----END RSA PRIVATE KEY-----"
@@ -267,7 +269,7 @@ HOSTILE = [
     "Bearer ", "-----BEGIN RSA PRIVATE KEY-----", "://a@", "%", "%25", "%3A%2F%2F", "%3a%2f%2fa", "tok_",
     "tokentoken", "key", "pass%", "token=       ", "[redacted]", "ghp_", "{[", 'token:{"', 'token:"\\', "İ",
     '"token":\\"', "Cookie: ", "<token>", "%22token%22%3A%22", "token=a,", 'token=a"', "token-",
-    "-----BEGIN ",
+    "-----BEGIN ", "key://", "key-=", "?code=a,", "secret=is,", "cookie=is ", "curl ", "curl -u ", "mysql -", ".key-",
 ]  # fmt: skip
 TAILS = [
     ('"token":"', "\\"), ('token={"', '"\\'), ("token=", "\\"), ("token={", "\\"), ("token=", ","),
@@ -282,6 +284,37 @@ def test_hostile_text_takes_linear_time(head: str, unit: str):
     start = time.process_time()
     redact_text(text)
     assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize("unit", ["key://", "key-=", "?code=a,", "secret=is,", "cookie=is "])
+def test_harmless_value_is_read_up_to_600_characters(unit: str, monkeypatch: pytest.MonkeyPatch):
+    """Each of these keys has all the rest of the text as its value, which isn't secret."""
+    judged: list[int] = []
+
+    def judge(value: str, kind: KeyKind, name: str) -> bool:
+        judged.append(len(value))
+        return is_secret_value(value, kind, name)
+
+    monkeypatch.setattr(secret_values, "is_secret_value", judge)
+    text = unit * 500
+    assert redact_text(text) == (text, 0)
+    assert len(judged) >= 499
+    assert max(judged) == 600
+
+
+@pytest.mark.parametrize("length", [599, 600, 601, 5_000])
+def test_long_secret_is_removed_whole(length: int):
+    assert redact_text(f"password={'a1' * length}&b=1") == ("password=[redacted]&b=1", 1)
+    assert redact_text(f"Cookie: {'a=1; ' * length}\nx") == ("Cookie: [redacted]\nx", 1)
+
+
+def test_commands_in_a_row_are_read_once():
+    """Reading 400 characters after each of them would take a second."""
+    text = "bearer is " + "curl " * 52_000
+    start = time.process_time()
+    assert redact_text(text) == (text, 0)
+    assert time.process_time() - start < 0.5
+    assert redact_text("libcurl " + "curl -sS -o x.libcurl " * 3 + "-u ann:hunter22")[1] == 1
 
 
 def test_long_ordinary_stream_is_quick():

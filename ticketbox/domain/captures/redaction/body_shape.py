@@ -9,16 +9,14 @@ import re
 from collections import Counter, defaultdict
 from collections.abc import Callable
 
-import msgspec
-
 from ticketbox.domain.captures.capture import NetworkEntry
-from ticketbox.domain.captures.intake.entry_sequence import EncodedEntry, EntrySequence
+from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.redaction.secret_values import REDACTED
 from ticketbox.domain.captures.streams import MAX_BODY
 
 MAX_ITEMS = 200
+_ATTEMPTS = 10  # a pattern of one digit has no more stand-ins
 
-_ENCODER = msgspec.json.Encoder()
 
 _TOKEN = re.compile(
     r'"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?'
@@ -33,6 +31,7 @@ _HEX = re.compile(r"(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,128}|(?=[A-F]*[0-9]
 _DATE = re.compile(
     r"([0-9]{4})-[0-9]{2}-[0-9]{2}(?:([T ])[0-9]{2}:[0-9]{2}(:[0-9]{2})?(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?"
 )
+_ID = re.compile(r"[0-9]{2,20}|(?=[A-Za-z_-]*[0-9])[A-Za-z0-9][A-Za-z0-9_-]{3,63}")
 _LITERALS = frozenset({"", "true", "false", "null"})
 _KEPT = frozenset(" .,:;-_/@+#()&=?!%'*~|<>{}[]$^`")
 _PLAIN = re.compile(r"[A-Za-z0-9_.~*-]")
@@ -41,13 +40,20 @@ _PLAIN = re.compile(r"[A-Za-z0-9_.~*-]")
 class BodyShaper:
     """Replaces the values in the bodies of one capture: the same value has the same stand-in.
 
-    First `count` each body, then `shape` each one: short words that occur repeatedly stay.
+    First `count` each body, then `shape` each one: short words that occur repeatedly stay. So do ids that the addresses
+    of the capture contain anyway, after `keep_ids`.
     """
 
     def __init__(self) -> None:
         self._counts = Counter[str]()
         self._stand_ins: dict[str, str] = {}
         self._numbers = defaultdict[str, int](int)
+        self._ids = set[str]()
+
+    def keep_ids(self, url: str) -> None:
+        """Keep the ids in the path and the query of a URL."""
+        path = url.partition("://")[2].partition("/")[2]
+        self._ids.update(part for part in re.split("[/?&=#]", path) if _ID.fullmatch(part))
 
     def count(self, body: str) -> None:
         """Count the words in a body."""
@@ -112,7 +118,7 @@ class BodyShaper:
         return known
 
     def _create_stand_in(self, value: str) -> str:
-        if value in _LITERALS or (self._counts[value] > 1 and _WORD.fullmatch(value)):
+        if value in _LITERALS or value in self._ids or (self._counts[value] > 1 and _WORD.fullmatch(value)):
             return value
         if _NUMBER.fullmatch(value):
             return self._shape_number(value)
@@ -158,17 +164,18 @@ class BodyShaper:
         return self._number(value, f"date{year}{separator}{len(fraction)}{zone}", build)
 
     def _number(self, value: str, pattern: str, build: Callable[[int], str]) -> str:
-        """Build the next stand-in of a pattern, which isn't the value itself."""
-        self._numbers[pattern] += 1
-        if build(self._numbers[pattern]) == value:
+        """Build the next stand-in of a pattern, which is neither the value itself nor an id that is kept."""
+        built = value
+        for _ in range(_ATTEMPTS):
             self._numbers[pattern] += 1
-        return build(self._numbers[pattern])
+            built = build(self._numbers[pattern])
+            if built != value and built not in self._ids:
+                break
+        return built
 
 
-def shape_bodies(
-    entries: EntrySequence[NetworkEntry], check_time: Callable[[int], None]
-) -> EntrySequence[NetworkEntry]:
-    """Return the requests of a capture with shaped bodies. `check_time` raises when it has taken too long."""
+def shape_bodies(entries: EntrySequence[NetworkEntry], check_time: Callable[[int], None]) -> None:
+    """Shape the bodies of a capture's requests. `check_time` raises when it has taken too long."""
     shaper = BodyShaper()
     for entry in entries:
         for part in (entry.request, entry.response):

@@ -17,7 +17,7 @@ _LOOKAROUND = re.compile(
     r"\(\?(?:<?[=!])(?:[^()\\\[]|\\.|\[(?:[^\]\\]|\\.)*\]|\((?:[^()\\\[]|\\.|\[(?:[^\]\\]|\\.)*\])*\))*\)"
 )
 _QUOTE = r"(?:\\*[\"'`]|\\*u002[27]|%(?:25)*2[27]|&quot;|&#3[49];)"
-_SIGN = r"(?:\r?\n\r?\n|\s*(?:[=:>]|\\+u003d|%(?:25)*3[ad]))"
+_SIGN = r"(?:\r?\n\r?\n|\s*(?:[=:>：＝]|\\+u003d|%(?:25)*3[ad]))"
 _NAMING = r"(?:name|key|id|field|header|header_name|k|param|property|label|variable|itemprop|http-equiv|type)"
 _ANNOUNCED = r"(?:pass|pwd|kennwort|contrase|clave|senha|wachtw|key|token|secret|pin|otp|code)[a-z\u00f1]*"
 _REPEAT = re.compile(r"\{([0-9]+)(,?)[0-9]*\}")
@@ -49,6 +49,7 @@ def _build_name_pattern(stems: str) -> str:
         rf"|{key}(?:[ \w.\-]*)\\*[\"']\s*,"
         rf"|{_NAMING}\\*[\"']?\s*[=:]\s*\\*[\"']?[^\"'<>=:]*(?:{stems})"
         rf"|<[^<>]*(?:{stems})"
+        r"|--(?:pass|token|secret|api-key)|密码|密碼|口令|パスワード|비밀 ?번호|암호|пароль"
         rf"|{_ANNOUNCED}:? (?:(?:is|was|are|to|set|ist|est|es|\u00e9):? ){{0,2}}[^\s0-9]*[0-9]"
     )
 

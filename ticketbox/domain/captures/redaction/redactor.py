@@ -6,7 +6,9 @@ are counted; what is already `[redacted]` stays.
 
 from collections.abc import Callable, Sequence
 
+import msgspec
 from msgspec import UNSET
+from msgspec.structs import replace
 
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import ConsoleEntry, Environment, ErrorEntry, NetworkEntry, Page, Redaction
@@ -16,7 +18,7 @@ from ticketbox.domain.captures.redaction.rules import RULES
 from ticketbox.domain.captures.redaction.secret_names import is_harmless_header
 from ticketbox.domain.captures.redaction.secret_scanner import SecretScanner
 from ticketbox.domain.captures.redaction.secret_values import REDACTED
-from ticketbox.domain.captures.source_maps.frames import Frame, OriginalFrame
+from ticketbox.domain.captures.source_maps.frames import Frame
 
 HEADER_VALUE = 16_384
 
@@ -63,12 +65,13 @@ class Redactor:
     def redact_headers(self, headers: dict[str, str]) -> dict[str, str]:
         """Remove headers that identify somebody; keep the values of harmless ones only."""
         clean: dict[str, str] = {}
+        known, known_values = self._headers, self._clean
         for name, value in headers.items():
-            kept_as, is_harmless = self._headers.get(name) or self._classify_header(name)
+            kept_as, is_harmless = known.get(name) or self._classify_header(name)
             if kept_as is None:
                 self.counts.headers += 1
             elif is_harmless:
-                clean[kept_as] = self.redact_text(value, HEADER_VALUE)
+                clean[kept_as] = value if value in known_values else self.redact_text(value, HEADER_VALUE)
             else:
                 self.counts.headers += value not in ("", REDACTED)
                 clean[kept_as] = value and REDACTED
@@ -99,14 +102,21 @@ class Redactor:
 
     def redact_network(self, entries: Sequence[NetworkEntry]) -> None:
         """Redact requests and responses."""
+        known = self._clean
         for entry in entries:
             entry.id = self.redact_text(entry.id, 64)
             entry.url = self.redact_url(entry.url)
-            entry.method = self.redact_text(entry.method, 32)
-            entry.type = self.redact_text(entry.type, 32)
-            entry.status_text = self.redact_text(entry.status_text, LINE)
-            entry.initiator = self._redact_optional(entry.initiator, URL)
-            entry.error = self._redact_optional(entry.error, LINE)
+            # most are missing or known, and a call takes longer than a look
+            if entry.method not in known:
+                entry.method = self.redact_text(entry.method, 32)
+            if entry.type not in known:
+                entry.type = self.redact_text(entry.type, 32)
+            if entry.status_text not in known:
+                entry.status_text = self.redact_text(entry.status_text, LINE)
+            if entry.initiator is not None:
+                entry.initiator = self.redact_text(entry.initiator, URL)
+            if entry.error is not None:
+                entry.error = self.redact_text(entry.error, LINE)
             entry.frame = self._redact_optional(entry.frame, URL)
             for redirect in entry.redirects:
                 redirect.url = self.redact_url(redirect.url)
@@ -145,10 +155,9 @@ class Redactor:
             if frame.debug_id is not UNSET:
                 frame.debug_id = self.redact_text(frame.debug_id, 64)
             if (original := frame.original) is not UNSET:
-                frame.original = OriginalFrame(
+                frame.original = replace(
+                    original,
                     file=self.redact_text(original.file, LINE),
-                    line=original.line,
-                    column=original.column,
                     function=self._redact_optional(original.function, LINE),
                     context=[self.redact_text(line, LINE) for line in original.context],
                 )

@@ -39,6 +39,7 @@ class Values(msgspec.Struct, frozen=True):
 
     harmless: frozenset[str]
     placeholder: str
+    message: str
     prose: frozenset[str]
     word: str
     scheme_prose: frozenset[str]

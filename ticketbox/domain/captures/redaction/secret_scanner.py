@@ -22,9 +22,9 @@ MAX_RULES = 100
 
 _EMAIL_RULE = "format:email"
 _AFTER_STEM = (
-    r"(?:[a-z0-9_.\-\]]|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48}+(?: (?:keys?|tokens?|numbers?|codes?|phrase))?"
+    r"(?:[a-zа-яё0-9_.\-\]]|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48}+(?: (?:keys?|tokens?|numbers?|codes?|phrase))?"
     rf"(?P<quote>{QUOTE})?(?P<sign>\]?(?:(?:\r?\n){{2}}"
-    r"|\s{0,4}(?::?=?=>?|:|\\{1,32}u003d|%(?:25){0,3}3[ad])))"
+    r"|\s{0,4}(?::?=?=>?|[:：＝]|\\{1,32}u003d|%(?:25){0,3}3[ad])))"
 )
 _SEPARATOR = re.compile(r"(?:%(?:25)*|^u00)[0-9a-f]{2}", re.IGNORECASE)
 _ESCAPED = re.compile(r"(?:%(?:25){0,3}|\\{1,32}u00)(3\d|[46][1-9a-f]|[57][0-9a]|2[de]|5f)", re.IGNORECASE)

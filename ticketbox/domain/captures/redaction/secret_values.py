@@ -1,9 +1,11 @@
 """Finds the value of a secret key in a text, in plain text, JSON, forms and URLs, through layers of escaping.
 
-Every pattern here either fails within a fixed number of characters or consumes what it read.
+Every pattern here either fails within a fixed number of characters or consumes what it read: a value without quotes
+is judged by its first 600 characters, and the rest is read only if it is redacted.
 """
 
 import re
+import sys
 from functools import lru_cache
 
 from ticketbox.domain.captures.redaction.rules import RULES, compile_rule
@@ -16,13 +18,18 @@ _VALUES = RULES.values
 _PLACEHOLDER = compile_rule(_VALUES.placeholder)
 _WORD = compile_rule(_VALUES.word)
 _RANDOM = compile_rule(_VALUES.random)
+_LETTERS = re.compile(r"[a-zа-яё]+")
 _DIGIT = re.compile(r"[0-9]")
-_FIRST_WORD = re.compile(r"[a-z']{1,16}(?=[\s.,:;!?]|$)")
+_MESSAGE = compile_rule(_VALUES.message)
+_FIRST_WORD = re.compile(r"[a-zа-яё']{1,16}(?=[\s.,:;!?]|$)")
 _OPENING = re.compile(QUOTE, re.IGNORECASE)
 _QUOTES = re.compile(r"(?<!\\)(\\*)([\"'`])")
 _NESTING = re.compile(r"(?<!\\)(\\*)([\"'`])|[\[\]{}]")
-_BARE = re.compile(r"(?:[^\s&\"'`<>\\,;)\]}]|[,;)\]}](?![\s,;)\]}\"'`<>&\\]|$)|[\"'`](?=\w)|\\(?![\s\"'`\\nrtu]|$))+")
+_BARE = re.compile(
+    r"(?:[^\s&\"'`<>\\,;)\]}]++|[,;)\]}](?![\s,;)\]}\"'`<>&\\]|$)|[\"'`](?=\w)|\\(?![\s\"'`\\nrtu]|$))++"
+)
 _LINE = re.compile(r"[^\r\n\"<>\\]+")
+_MAX_JUDGED = 600
 _MORE_WORDS = re.compile(r"(?: (?![A-Za-z0-9_.-]{1,40} ?[=:])[^\s\"'`<>\\&,;{}()\[\]|=:]+){1,24}")
 _FIRST_STRING = re.compile(r"\[[ \t\r\n]{0,40}\\{0,32}[\"']([^\"'\\]{1,200} [^\"'\\]{1,200})")
 _SCALAR = (KeyKind.DIGIT, KeyKind.QUERY, KeyKind.RANDOM)
@@ -35,9 +42,10 @@ def is_harmless_value(value: str) -> bool:
 
 
 def is_prose(value: str) -> bool:
-    """Whether a value begins with a word that a message about a secret would continue with: `must be …`."""
-    first = _FIRST_WORD.match(value.strip().lower())
-    return bool(first) and first[0] in _VALUES.prose
+    """Whether a value is a message about a secret: `must be …`, or text in ideographs."""
+    value = value.strip().lower()
+    first = _FIRST_WORD.match(value)
+    return bool((first and first[0] in _VALUES.prose) or _MESSAGE.match(value))
 
 
 @lru_cache(maxsize=4096)
@@ -68,9 +76,9 @@ def is_secret_value(value: str, kind: KeyKind, name: str) -> bool:
 
 def find_value(text: str, start: int, key: str, quote: str, sign: str, kind: KeyKind) -> tuple[int, int, str] | None:
     """Find where the value starts and ends, and its replacement; None to keep it."""
-    while text[start : start + 1] in (" ", "\t") and start < len(text):
+    while text[start : start + 1] in (" ", "\t", "\u3000") and start < len(text):
         start += 1
-    is_spaced = text[start - 1] in " \t"
+    is_spaced = text[start - 1] in " \t\u3000"
     name = normalize_name(key)
     if opening := _OPENING.match(text, start):
         start = opening.end()
@@ -79,32 +87,32 @@ def find_value(text: str, start: int, key: str, quote: str, sign: str, kind: Key
     replacement = REDACTED if sign.isspace() else f"{quote}{REDACTED}{quote}"
     plain = _LINE if not quote and name in RULES.names.whole_line else _BARE
     if text.startswith(REDACTED, start):
-        rest = plain.match(text, start + len(REDACTED))
-        return (start, rest.end(), replacement) if rest else None
+        end = _find_end(plain, text, start + len(REDACTED))
+        return (start, end, replacement) if end > start + len(REDACTED) else None
     if text[start : start + 1] in ("{", "["):
         if kind in _SCALAR or text.startswith("{{", start) or _is_message_list(text, start):
             return None
         end = _find_nested_end(text, start, quote)
-        rest = None if quote else plain.match(text, end)
-        return start, rest.end() if rest else end, replacement
-    bare = plain.match(text, start)
-    if not bare or not is_secret_value(bare[0], kind, name):
+        return start, end if quote else _find_end(plain, text, end), replacement
+    judged_end = min(_find_end(plain, text, start, start + _MAX_JUDGED + 1), start + _MAX_JUDGED)
+    bare = text[start:judged_end]
+    if not bare or not is_secret_value(bare, kind, name):
         return None
-    value = bare[0].strip().lower()
+    value = bare.strip().lower()
     if value.startswith("(") and kind is not KeyKind.STRONG:
         return None  # "signature: (a: number) => void"
     # "token: expired" is a message about a token, not a token
-    if (
-        is_spaced
-        and not quote
-        and kind is not KeyKind.STRONG
-        and len(value) <= 16
-        and value.isalpha()
-        and value.isascii()
-    ):
+    if is_spaced and not quote and kind is not KeyKind.STRONG and len(value) <= 16 and _LETTERS.fullmatch(value):
         return None
-    more = _MORE_WORDS.match(text, bare.end()) if is_spaced and not quote and kind is KeyKind.STRONG else None
-    return start, more.end() if more else bare.end(), replacement
+    end = _find_end(plain, text, judged_end)
+    more = _MORE_WORDS.match(text, end) if is_spaced and not quote and kind is KeyKind.STRONG else None
+    return start, more.end() if more else end, replacement
+
+
+def _find_end(plain: re.Pattern[str], text: str, start: int, limit: int = sys.maxsize) -> int:
+    """Find where a value without quotes ends that reaches at least to `start`."""
+    match = plain.match(text, start, limit)
+    return match.end() if match else start
 
 
 def _is_message_list(text: str, start: int) -> bool:

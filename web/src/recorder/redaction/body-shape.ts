@@ -3,9 +3,12 @@
  * The server does the same (ticketbox/domain/captures/redaction/body_shape.py); one test compares both.
  */
 import type { NetworkEntry } from '../capture-types';
+import { listPayloads } from '../network/payloads';
 import { REDACTED } from './secret-values';
 
 const MAX_ITEMS = 200;
+/** A pattern of one digit has no more stand-ins. */
+const ATTEMPTS = 10;
 const TOKEN =
   /"(?:[^"\\\x00-\x1f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"|-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?|true|false|null|[{}[\]:,]|[ \t\r\n]+/uy;
 const SPACE = /^[ \t\r\n]+$/;
@@ -20,6 +23,7 @@ const HEX =
   /^(?:(?=[a-f]*[0-9])(?=[0-9]*[a-f])[0-9a-f]{8,128}|(?=[A-F]*[0-9])(?=[0-9]*[A-F])[0-9A-F]{8,128})$/;
 const DATE =
   /^([0-9]{4})-[0-9]{2}-[0-9]{2}(?:([T ])[0-9]{2}:[0-9]{2}(:[0-9]{2})?(\.[0-9]{1,9})?(Z|[+-][0-9]{2}:?[0-9]{2})?)?$/;
+const ID = /^(?:[0-9]{2,20}|(?=[A-Za-z_-]*[0-9])[A-Za-z0-9][A-Za-z0-9_-]{3,63})$/;
 const LITERALS = new Set(['', 'true', 'false', 'null']);
 const KEPT = new Set(" .,:;-_/@+#()&=?!%'*~|<>{}[]$^`");
 
@@ -27,12 +31,20 @@ type Token = [text: string, isKey: boolean];
 
 /**
  * Replaces the values in the bodies of one capture: the same value has the same stand-in. First `count` each body, then
- * `shape` each one: short words that occur repeatedly stay.
+ * `shape` each one: short words that occur repeatedly stay. So do ids that the addresses of the capture contain anyway,
+ * after `keepIds`.
  */
 export class BodyShaper {
   readonly #counts = new Map<string, number>();
   readonly #standIns = new Map<string, string>();
   readonly #numbers = new Map<string, number>();
+  readonly #ids = new Set<string>();
+
+  /** Keep the ids in the path and the query of a URL. */
+  keepIds(url: string): void {
+    const path = /:\/\/[^/]*\/([^]*)$/.exec(url)?.[1] ?? '';
+    for (const part of path.split(/[/?&=#]/)) if (ID.test(part)) this.#ids.add(part);
+  }
 
   count(body: string): void {
     const tokens = splitTokens(body);
@@ -105,7 +117,7 @@ export class BodyShaper {
   }
 
   #createStandIn(value: string): string {
-    if (LITERALS.has(value) || (this.#counts.get(value) ?? 0) > 1) return value;
+    if (LITERALS.has(value) || this.#ids.has(value) || (this.#counts.get(value) ?? 0) > 1) return value;
     if (NUMBER.test(value)) return this.#shapeNumber(value);
     if (UUID.test(value))
       return this.#number(
@@ -151,19 +163,24 @@ export class BodyShaper {
     });
   }
 
-  /** Build the next stand-in of a pattern, which isn't the value itself. */
+  /** Build the next stand-in of a pattern, which is neither the value itself nor an id that is kept. */
   #number(value: string, pattern: string, build: (number: number) => string): string {
-    let number = (this.#numbers.get(pattern) ?? 0) + 1;
-    if (build(number) === value) number += 1;
-    this.#numbers.set(pattern, number);
-    return build(number);
+    let built = value;
+    for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
+      const number = (this.#numbers.get(pattern) ?? 0) + 1;
+      this.#numbers.set(pattern, number);
+      built = build(number);
+      if (built !== value && !this.#ids.has(built)) break;
+    }
+    return built;
   }
 }
 
 /** Replace the values in the bodies of a capture. Entries are changed in place. */
 export function shapeBodies(entries: NetworkEntry[]): void {
   const shaper = new BodyShaper();
-  const sides = entries.flatMap(({ request, response }) => [request, response]);
+  for (const { url } of entries) shaper.keepIds(url);
+  const sides = entries.flatMap(listPayloads);
   for (const side of sides) if (side?.body != null) shaper.count(side.body);
   for (const side of sides) if (side?.body != null) side.body = shaper.shape(side.body);
 }

@@ -10,7 +10,8 @@ const FORMATS = RULES.formats.map(({ marks, pattern, kept }) => ({
 /** Words that follow `Bearer` or `Basic` in prose. */
 const PROSE_WORDS = new Set(RULES.values.scheme_prose);
 const JWT = /eyJ[\w-]{10,}(?:\.[\w-]*){0,4}/g;
-const AUTHORIZATION = /([bB](?:earer|EARER|asic|ASIC)(?:\s|%20|\+){1,4})([A-Za-z0-9._~+/=%-]{4,})/g;
+const AUTHORIZATION =
+  /([bB](?:earer|EARER|asic|ASIC)(?:[ \t\n\r\f\v]|%20|\+){1,4})([A-Za-z0-9._~+/=%-]{4,})/g;
 const PEM_BEGIN = /-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----/g;
 const PEM_END = /-----END [A-Z0-9 ]{0,60}-----/g;
 const LOGIN =

@@ -1,5 +1,14 @@
 /** Redacts a whole capture before any of it is stored or shown (docs/use/captures.md, "Redaction"). */
-import type { ActionEntry, NetworkEntry, PageFacts, RedactionCounts, Streams } from '../capture-types';
+import type {
+  ActionEntry,
+  Environment,
+  Frame,
+  NetworkEntry,
+  PageFacts,
+  RedactionCounts,
+  Streams,
+} from '../capture-types';
+import { MAX_MESSAGE } from '../network/bodies';
 import { isSecretArgument } from './pairs';
 import { SecretScanner } from './secret-scanner';
 import { isSafeHeader, REMOVED_HEADERS } from './secret-names';
@@ -7,6 +16,8 @@ import { REDACTED } from './secret-values';
 
 const MAX_LINE = 4_096;
 const MAX_URL = 65_536;
+const MAX_NAME = 200;
+const MAX_SCRIPT_URL = 1_000;
 const MAX_CLEAN_TEXTS = 10_000;
 
 /** Redacts the secrets of one capture and counts them. Entries are changed in place. `extra`: the project's rules. */
@@ -44,6 +55,7 @@ export class Redactor {
       each.stack = this.#redactOptional(each.stack);
       each.source = this.#redactOptional(each.source, MAX_URL);
       each.frame = this.#redactOptional(each.frame, MAX_URL);
+      this.#redactFrames(each.frames);
     }
     for (const each of network) this.#redactRequest(each);
     // a draft of an earlier version has none
@@ -54,11 +66,35 @@ export class Redactor {
       each.stack = this.#redactOptional(each.stack);
       each.source = this.#redactOptional(each.source, MAX_URL);
       each.frame = this.#redactOptional(each.frame, MAX_URL);
-      for (const frame of each.frames ?? []) {
-        frame.url = this.redactText(frame.url, MAX_URL);
-        frame.function = this.#redactOptional(frame.function, MAX_LINE);
-      }
+      this.#redactFrames(each.frames);
     }
+  }
+
+  #redactFrames(frames: Frame[] | undefined): void {
+    for (const frame of frames ?? []) {
+      frame.url = this.redactText(frame.url, MAX_URL);
+      frame.function = this.#redactOptional(frame.function, MAX_LINE);
+      const { original } = frame;
+      if (original)
+        frame.original = {
+          ...original,
+          file: this.redactText(original.file, MAX_LINE),
+          function: this.#redactOptional(original.function, MAX_LINE),
+          context: (original.context ?? []).map((line) => this.redactText(line, MAX_LINE)),
+        };
+    }
+  }
+
+  /** Redact a name and its value as a member of a JSON object, which the rules for keys recognise. */
+  #redactDeclared(name: string, value: string): [string, string] {
+    const member = this.redactText(JSON.stringify({ [name]: value }));
+    try {
+      const [[cleanName, clean]] = Object.entries(JSON.parse(member) as object) as [[string, unknown]];
+      if (typeof clean === 'string') return [cleanName.slice(0, MAX_NAME), clean.slice(0, MAX_NAME)];
+    } catch {
+      // a rule cut more than the value
+    }
+    return [this.redactText(name, MAX_NAME), REDACTED];
   }
 
   #redactAction(entry: ActionEntry): void {

@@ -8,10 +8,10 @@ import { findSecretValue, QUOTE, REDACTED } from './secret-values';
 
 const MAX_RULES = 100;
 const EMAIL_RULE = 'format:email';
-const KEY_REST = String.raw`(?:[a-z0-9_.\-\]]|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48}`;
+const KEY_REST = String.raw`(?:[a-zа-яё0-9_.\-\]]|%(?!(?:25){0,3}(?:2[2367]|3[adf]))){0,48}`;
 const AFTER_STEM =
   String.raw`(?=(?<tail>${KEY_REST}))\k<tail>(?: (?:keys?|tokens?|numbers?|codes?|phrase))?(?<quote>${QUOTE})?` +
-  String.raw`(?<sign>\]?(?:(?:\r?\n){2}|\s{0,4}(?::?=?=>?|:|\\{1,32}u003d|%(?:25){0,3}3[ad])))`;
+  String.raw`(?<sign>\]?(?:(?:\r?\n){2}|\s{0,4}(?::?=?=>?|[:：＝]|\\{1,32}u003d|%(?:25){0,3}3[ad])))`;
 const SEPARATOR = /(?:%(?:25)*|^u00)[0-9a-f]{2}/gi;
 const ESCAPED = /(?:%(?:25){0,3}|\\{1,32}u00)(3\d|[46][1-9a-f]|[57][0-9a]|2[de]|5f)/gi;
 const KEY_BACKWARDS = /^[\p{L}\p{N}_.\-[\]%$]{0,64}/u;

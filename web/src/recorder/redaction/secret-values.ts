@@ -12,18 +12,23 @@ export interface SecretValue {
   replacement: string;
 }
 
+/** A value without quotes is judged by so many characters; the rest is read only if it is redacted. */
+const MAX_JUDGED = 600;
 const WHOLE_LINE_KEYS = new Set(RULES.names.whole_line);
 const HARMLESS_VALUES = new Set(RULES.values.harmless);
 const PROSE = new Set(RULES.values.prose);
 const PLACEHOLDER = new RegExp(RULES.values.placeholder);
 const WORD = new RegExp(RULES.values.word);
 const RANDOM = new RegExp(RULES.values.random);
-const FIRST_WORD = /^[a-z']{1,16}(?=[\s.,:;!?]|$)/;
+const MESSAGE = new RegExp(RULES.values.message);
+const SPACES = ' \t\u3000';
+const FIRST_WORD = /^[a-zа-яё']{1,16}(?=[\s.,:;!?]|$)/;
 const QUOTES = /(?<!\\)(\\*)(["'`])/g;
 const BRACKET_OR_QUOTE = /(?<!\\)(\\*)(["'`])|[[\]{}]/g;
-const UNQUOTED =
-  /(?:[^\s&"'`<>\\,;)\]}]|[,;)\]}](?![\s,;)\]}"'`<>&\\]|$)|["'`](?=[\p{L}\p{N}_])|\\(?![\s"'`\\nrtu]|$))+/uy;
-const LINE = /[^\r\n"<>\\]+/y;
+const UNQUOTED = readInTwoSteps(
+  String.raw`(?:[^\s&"'\x60<>\\,;)\]}]|[,;)\]}](?![\s,;)\]}"'\x60<>&\\]|$)|["'\x60](?=[\p{L}\p{N}_])|\\(?![\s"'\x60\\nrtu]|$))`,
+);
+const LINE = readInTwoSteps(String.raw`[^\r\n"<>\\]`);
 const MORE_WORDS = /(?: (?![A-Za-z0-9_.-]{1,40} ?[=:])[^\s"'`<>\\&,;{}()[\]|=:]+){1,24}/y;
 const FIRST_STRING = /\[[ \t\r\n]{0,40}\\{0,32}["']([^"'\\]{1,200} [^"'\\]{1,200})/y;
 const OPENING_QUOTE = new RegExp(QUOTE, 'iy');
@@ -34,10 +39,11 @@ export function isHarmlessValue(value: string): boolean {
   return HARMLESS_VALUES.has(trimmed.toLowerCase()) || PLACEHOLDER.test(trimmed);
 }
 
-/** Whether a value begins with a word that a message about a secret would continue with: `must be …`. */
+/** Whether a value is a message about a secret: it begins with its words, such as `must be …`, or is in ideographs. */
 function isProse(value: string): boolean {
-  const first = FIRST_WORD.exec(value.trim().toLowerCase());
-  return first !== null && PROSE.has(first[0]);
+  const trimmed = value.trim().toLowerCase();
+  const first = FIRST_WORD.exec(trimmed);
+  return (first !== null && PROSE.has(first[0])) || MESSAGE.test(trimmed);
 }
 
 /** Whether a value is secret, by the kind and the normalized name of its key. */
@@ -75,8 +81,8 @@ export function findSecretValue(
   kind: KeyKind,
 ): SecretValue | null {
   let start = position;
-  while (text[start] === ' ' || text[start] === '\t') start += 1;
-  const isSpaced = ' \t'.includes(text[start - 1]!);
+  while (SPACES.includes(text[start] ?? '-')) start += 1;
+  const isSpaced = SPACES.includes(text[start - 1]!);
   const name = normalizeName(key);
   const openingQuote = matchAt(OPENING_QUOTE, text, start);
   if (openingQuote) {
@@ -85,28 +91,34 @@ export function findSecretValue(
     return isSecretValue(text.slice(start, end), kind, name) ? { start, end, replacement: REDACTED } : null;
   }
   const replacement = sign.trim() === '' ? REDACTED : `${quote}${REDACTED}${quote}`;
-  const pattern = !quote && WHOLE_LINE_KEYS.has(name) ? LINE : UNQUOTED;
+  const [judged, rest] = !quote && WHOLE_LINE_KEYS.has(name) ? LINE : UNQUOTED;
   if (text.startsWith(REDACTED, start)) {
-    const rest = matchAt(pattern, text, start + REDACTED.length);
-    return rest ? { start, end: start + REDACTED.length + rest.length, replacement } : null;
+    const more = matchAt(rest, text, start + REDACTED.length);
+    return more ? { start, end: start + REDACTED.length + more.length, replacement } : null;
   }
   if (text[start] === '{' || text[start] === '[') {
     const isScalar = kind === 'digit' || kind === 'query' || kind === 'random';
     if (isScalar || text.startsWith('{{', start) || isMessageList(text, start)) return null;
     const end = findClosingBracket(text, start, quote);
-    const rest = quote ? null : matchAt(pattern, text, end);
-    return { start, end: end + (rest?.length ?? 0), replacement };
+    const more = quote ? null : matchAt(rest, text, end);
+    return { start, end: end + (more?.length ?? 0), replacement };
   }
-  const value = matchAt(pattern, text, start);
+  const value = matchAt(judged, text, start);
   if (!value || !isSecretValue(value, kind, name)) return null;
   const lowered = value.trim().toLowerCase();
   if (lowered.startsWith('(') && kind !== 'strong') return null; // "signature: (a: number) => void"
   // "token: expired" is a message about a token, not a token
-  if (isSpaced && !quote && kind !== 'strong' && lowered.length <= 16 && /^[a-z]+$/.test(lowered))
+  if (isSpaced && !quote && kind !== 'strong' && lowered.length <= 16 && /^[a-zа-яё]+$/.test(lowered))
     return null;
-  const end = start + value.length;
+  const judgedEnd = start + value.length;
+  const end = judgedEnd + (matchAt(rest, text, judgedEnd)?.length ?? 0);
   const more = isSpaced && !quote && kind === 'strong' ? matchAt(MORE_WORDS, text, end) : null;
   return { start, end: end + (more?.length ?? 0), replacement };
+}
+
+/** The patterns of a value's first characters and of the rest, which may be empty, from the pattern of one. */
+function readInTwoSteps(unit: string): [RegExp, RegExp] {
+  return [new RegExp(`${unit}{1,${MAX_JUDGED}}`, 'uy'), new RegExp(`${unit}*`, 'uy')];
 }
 
 /** Whether an array begins with a sentence, as the faults of a form's field do. */
