@@ -2,42 +2,26 @@
 
 import asyncio
 import logging
-from typing import NamedTuple
 
-import msgspec
-
-from ticketbox.domain.captures.actions import ActionEntry
-from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry, Stream
-from ticketbox.domain.captures.fingerprints import Fingerprint, fingerprint_errors
-from ticketbox.domain.captures.redaction.redactor import Redactor
-from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap
-from ticketbox.domain.captures.source_maps.resolution import Script, list_scripts, resolve_entries
-from ticketbox.domain.captures.source_maps.source_map import SourceMap
-from ticketbox.domain.captures.streams import MAX_BYTES
-from ticketbox.domain.captures.summaries.excerpt import build_excerpt
+from ticketbox.domain.core.problems import PayloadTooLarge
 from ticketbox.jobs.periodic import Waker, get_seconds_until, run_rounds
+from ticketbox.operations.captures.processing.stack_resolution import (
+    Resolution,
+    ResolvedStreams,
+    StoredStreams,
+    list_stored_scripts,
+    resolve_stacks,
+)
 from ticketbox.operations.core.services import Services
 from ticketbox.store.captures import source_maps
 from ticketbox.store.captures.source_maps import QueuedCapture
-from ticketbox.store.core import blobs
-from ticketbox.store.core.blobs import PackedContent
 from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import similar
 
 log = logging.getLogger("ticketbox.jobs")
 
 MAX_MAPS = 20  # of one capture
-
-PackedMaps = dict[Script, tuple[str, bytes]]
-
-
-class ResolvedCapture(NamedTuple):
-    """What replaces parts of a capture."""
-
-    console: PackedContent
-    errors: PackedContent
-    excerpt: PackedContent
-    fingerprints: list[Fingerprint]
+MAX_MAP_BYTES = 64 * 1024 * 1024  # of all of them
 
 
 async def run(services: Services, stopping: asyncio.Event) -> None:
@@ -58,18 +42,16 @@ async def run(services: Services, stopping: asyncio.Event) -> None:
 
 
 async def resolve_next_capture(services: Services) -> None:
-    """Resolve the capture that has been due for longest."""
+    """Resolve the capture that has been due for longest. It takes turns with the captures that are sent."""
     database = services.database
     queued = await database.read(lambda tx: source_maps.load_due_capture(tx, database.clock.now()))
     if queued is None:
         return
-    resolved = None
-    scripts = await asyncio.to_thread(_list_scripts, queued)
-    maps = await database.read(
-        lambda tx: source_maps.find_map_contents(tx, queued.project, queued.release, scripts, MAX_MAPS)
-    )
-    if maps:
-        resolved = await asyncio.to_thread(resolve_capture, queued, maps)
+    try:
+        resolved = await _resolve(services, queued)
+    except PayloadTooLarge as error:
+        log.warning("the stacks of %s aren't resolved: %s", queued.id, error.detail)
+        resolved = None
 
     def finish(tx: Write) -> None:
         if resolved is not None and source_maps.replace_streams(
@@ -81,48 +63,19 @@ async def resolve_next_capture(services: Services) -> None:
     await database.write(finish)
 
 
-def _read_stream(queued: QueuedCapture, stream: Stream) -> bytes:
-    packed = queued.contents.get(stream)
-    return b"[]" if packed is None else blobs.unpack_content(*packed)
-
-
-def _read_stacks(queued: QueuedCapture) -> tuple[list[ConsoleEntry], list[ErrorEntry]]:
-    return (
-        msgspec.json.decode(_read_stream(queued, Stream.CONSOLE), type=list[ConsoleEntry]),
-        msgspec.json.decode(_read_stream(queued, Stream.ERRORS), type=list[ErrorEntry]),
+async def _resolve(services: Services, queued: QueuedCapture) -> ResolvedStreams | None:
+    """Resolve the stacks in the worker process. Raises Unavailable and PayloadTooLarge."""
+    share = (queued.company, "source maps")
+    stored = StoredStreams(queued.id, queued.extra_redactions, queued.contents)
+    scripts = await services.captures.run(share, list_stored_scripts, stored)
+    maps = await services.database.read(
+        lambda tx: source_maps.find_map_contents(tx, queued.project, queued.release, scripts, MAX_MAPS, MAX_MAP_BYTES)
     )
-
-
-def _list_scripts(queued: QueuedCapture) -> list[Script]:
-    return list_scripts(*_read_stacks(queued))
-
-
-def resolve_capture(queued: QueuedCapture, packed: PackedMaps) -> ResolvedCapture | None:
-    """Resolve the stacks of a capture; None if nothing changes. A map that can't be read is noted in the log."""
-    maps: dict[Script, SourceMap] = {}
-    for script, content in packed.items():
-        try:
-            maps[script] = SourceMap(blobs.unpack_content(*content))
-        except InvalidSourceMap as error:
-            log.warning("the source map of %s is ignored: %s", script.url[-200:], error)
-    console, errors = _read_stacks(queued)
-    redactor = Redactor(queued.extra_redactions)
-    if not resolve_entries(console, errors, maps, redactor.redact_text):
+    if not maps:
         return None
-    encoded = msgspec.json.encode(console), msgspec.json.encode(errors)
-    if max(map(len, encoded)) > MAX_BYTES:
-        log.warning("the stacks of %s aren't resolved: the stream would be too large", queued.id)
-        return None
-    excerpt = build_excerpt(
-        console,
-        msgspec.json.decode(_read_stream(queued, Stream.NETWORK), type=list[NetworkEntry]),
-        errors,
-        msgspec.json.decode(_read_stream(queued, Stream.ACTIONS), type=list[ActionEntry]),
-        capture_id=queued.id,
-    )
-    return ResolvedCapture(
-        blobs.pack_content(encoded[0], compress=True),
-        blobs.pack_content(encoded[1], compress=True),
-        blobs.pack_content(msgspec.json.encode(excerpt), compress=True),
-        fingerprint_errors(errors),
-    )
+    call = services.captures.process.call
+    seconds = services.max_capture_seconds
+    resolution: Resolution = await services.captures.run(share, call, seconds, resolve_stacks, stored, maps)
+    for note in resolution.notes:
+        log.warning("%s", note)
+    return resolution.streams

@@ -2,6 +2,7 @@
 
 import json
 import time
+import tracemalloc
 from typing import Any
 
 import msgspec
@@ -119,6 +120,8 @@ def test_files_are_names_and_nothing_is_opened(source: str, root: str, file: str
         (build_source_map(mappings="AAAA,<b>"), "isn't base 64"),
         (build_source_map(sections=[{"offset": {"line": 0, "column": 0}, "map": {"version": 3}}]), "sections"),
         (build_source_map(sources=["a"] * 60_000), "more than 50,000 sources"),
+        (build_source_map(sourcesContent=["a"] * 60_000), "more than 50,000 sources"),
+        (build_source_map(names=["a"] * 1_100_000), "more than 1,000,000 names"),
     ],
 )  # fmt: skip
 def test_what_is_no_usable_map_is_refused(data: bytes, reason: str) -> None:
@@ -133,6 +136,71 @@ def test_what_is_no_usable_map_is_refused(data: bytes, reason: str) -> None:
 def test_damaged_mappings_are_refused(text: str, reason: str) -> None:
     with pytest.raises(InvalidSourceMap, match=reason):
         SourceMap(build_source_map(mappings=text))
+
+
+def test_quotes_within_texts_are_no_sources() -> None:
+    text = """say("a", 'b', "\\\\")\n""" * 30_000
+    assert decode_map_file(build_source_map(sourcesContent=[text])).contents.decode(0) == text
+
+
+def test_long_lists_are_refused_in_little_memory() -> None:
+    data = b'{"version":3,"sources":[%s"b"],"mappings":"AAAA"}' % (b'"a",' * 1_000_000)
+    tracemalloc.start()
+    with pytest.raises(InvalidSourceMap, match="more than 50,000 sources"):
+        decode_map_file(data)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 3 * len(data)
+
+
+LONG = 2_000_000
+HEAD = b'{"version":3,"sources":["a"],"mappings":"AAAA"'
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(
+    "data",
+    [
+        HEAD + b',"sourcesContent":["%s%s"]}' % (b"x" * LONG, "\U0001f600".encode()),
+        HEAD + b',"sourcesContent":["%s"]}' % (b"ab\\n" * (LONG // 4)),
+        HEAD + b',"names":[%s"b"],"names":[]}' % (b'"ab",' * (LONG // 5)),
+        HEAD + b',"sourceRoot":"%s%s"}' % (b"x" * LONG, "\U0001f600".encode()),
+        HEAD[:-5] + b'%s"}' % (b";" * 200_000),
+        HEAD[:-5] + b'%s"}' % (b"AACA," * (LONG // 5)),
+    ],
+    ids=["wide character", "lines", "repeated key", "root", "lines of the bundle", "mappings"],
+)
+def test_map_is_read_in_little_memory(data: bytes) -> None:
+    tracemalloc.start()
+    found = SourceMap(data)
+    found.find(1, 1)
+    if (text := found.get_text(0)) is not None:
+        text.list_context(2, 2, 200)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 6 * len(data)
+
+
+@pytest.mark.long
+def test_too_many_lines_are_refused() -> None:
+    with pytest.raises(InvalidSourceMap, match="more than 1,000,000 lines"):
+        SourceMap(build_source_map(mappings=";" * 1_000_001))
+    with pytest.raises(InvalidSourceMap, match="number that is too large"):
+        SourceMap(build_source_map(mappings="AA" + encode_number(2**40) + "A"))
+
+
+@pytest.mark.parametrize("fields", [{"sources": [1]}, {"sources": {"a": "b"}}, {"names": [["a"]]}, {"mappings": 1}])
+def test_lists_of_anything_but_texts_are_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(InvalidSourceMap):
+        decode_map_file(build_source_map(**fields))
+
+
+def test_escapes_and_nulls_in_lists_are_decoded() -> None:
+    sources = [None, 'a\\"b,[', "caf\u00e9 \U0001f600", "\\"]
+    for data in (build_source_map(sources=sources), json.dumps({**json.loads(build_source_map()), "sources": sources},
+                 ensure_ascii=False, indent=1).encode()):  # fmt: skip
+        found = decode_map_file(data.replace(b"/", b"\\/"))
+        assert [found.sources.decode(index) for index in range(-1, 5)] == [None, *sources, None]
 
 
 def test_map_of_200_mb_is_refused_before_it_is_read() -> None:
@@ -229,8 +297,12 @@ def test_function_around_a_position_is_named() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["{" * 50_000, "((" * 50_000, "`", "/" * 1_000, "=>" * 10_000, "}" * 1_000, "'\\", "\0"]
-)
+    "text",
+    [
+        "{" * 50_000, "((" * 50_000, "`", "/" * 1_000, "=>" * 10_000, "}" * 1_000, "'\\", "\0", "f(){" * 50_000,
+        "=/[" * 50_000,
+    ],
+)  # fmt: skip
 def test_any_text_is_read_in_bounded_time(text: str) -> None:
     started = time.thread_time()
     assert FunctionScopes(text).find(len(text)) is None

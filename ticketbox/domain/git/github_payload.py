@@ -59,6 +59,10 @@ class _PullRequest(msgspec.Struct, frozen=True):
     base: _Side = _Side()
 
 
+class _App(msgspec.Struct, frozen=True):
+    name: str | None = None
+
+
 class _Run(msgspec.Struct, frozen=True):
     """A check suite or a workflow run."""
 
@@ -66,7 +70,7 @@ class _Run(msgspec.Struct, frozen=True):
     status: str | None = None
     conclusion: str | None = None
     name: str | None = None
-    app: dict[str, object] | None = None
+    app: _App | None = None
     updated_at: str | None = None
 
 
@@ -172,7 +176,7 @@ def _read_branch(
 
 
 def _read_run(run: _Run, fallback: str) -> GitNews:
-    name = run.name or str((run.app or {}).get("name") or fallback)
+    name = run.name or (run.app.name if run.app else None) or fallback
     if run.status != "completed" and run.conclusion is None:
         state = Checks.PENDING
     else:

@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from ticketbox.domain.captures.records import SourceMapRecord
 from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap
-from ticketbox.domain.captures.source_maps.source_map import MAX_BYTES, clean_file, decode_map_file, find_debug_id
+from ticketbox.domain.captures.source_maps.source_map import MAX_BYTES, clean_file
 from ticketbox.domain.core.access.policy import Actor
 from ticketbox.domain.core.access.scopes import Scope
 from ticketbox.domain.core.fairness.limits import Budget
@@ -29,6 +29,8 @@ from ticketbox.store.core import blobs, bylines
 from ticketbox.store.file.database import Read, Write
 
 MAX_MAPS = 10_000
+# Above this size, a map is checked in the worker process.
+LONG_MAP = 64 * 1024
 PAUSE_MS = 2_000  # after an upload, because others mostly follow
 
 _ENDING = re.compile(r"\.map$", re.IGNORECASE)
@@ -50,7 +52,9 @@ async def prepare_source_map(
     services: Services, actor: Actor, args: UploadSourceMap, context: RequestContext
 ) -> NewSourceMap:
     """Check and compress a map. Raises InvalidField and PayloadTooLarge."""
-    return await services.captures.run(actor.share, _prepare_map, args)
+    return await services.captures.run(
+        actor.share, _prepare_map, args, services.max_capture_seconds, services.captures.process
+    )
 
 
 def _prepare_map(args: UploadSourceMap, seconds: float, process: WorkerProcess) -> NewSourceMap:
@@ -58,11 +62,11 @@ def _prepare_map(args: UploadSourceMap, seconds: float, process: WorkerProcess) 
     if len(data) > MAX_BYTES:
         raise PayloadTooLarge(f"file: more than {MAX_BYTES // 1024 // 1024} MB")
     try:
-        found = decode_map_file(data)
+        debug_id = check_map(data) if len(data) <= LONG_MAP else process.call(seconds, check_map, data)
     except InvalidSourceMap as error:
         raise InvalidField("file", str(error)) from None
     name = clean_file(args.name or _ENDING.sub("", args.file.name))
-    return NewSourceMap(args.release.strip(), name, find_debug_id(found), blobs.pack_content(data, compress=True))
+    return NewSourceMap(args.release.strip(), name, debug_id, blobs.pack_content(data, compress=True))
 
 
 @operation(

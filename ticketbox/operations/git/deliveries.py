@@ -21,6 +21,8 @@ from ticketbox.store.file.database import Write
 from ticketbox.store.git import git_deliveries, git_hooks
 
 FULL_SECONDS = 60
+MAX_FIELDS = 10  # of a form
+MAX_OBJECTS = 50_000  # a push with 2,048 commits has about 10,000
 
 
 class ReceiveGitDelivery(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -69,7 +71,9 @@ async def check_delivery(
     body = args.body
     try:
         if args.is_form:
-            body = parse_qs(body.decode("ascii"), strict_parsing=True)["payload"][0].encode()
+            body = parse_qs(body.decode("ascii"), strict_parsing=True, max_num_fields=MAX_FIELDS)["payload"][0].encode()
+        if body.count(b"{") > MAX_OBJECTS:  # decoded, each can take fifty times its length
+            raise InvalidRequest("the delivery has too many objects")
         provider = args.signature.provider
         is_gitlab = provider is Provider.GITLAB
         news = gitlab_payload.read_payload(body) if is_gitlab else github_payload.read_payload(provider, body)

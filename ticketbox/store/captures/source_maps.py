@@ -151,6 +151,7 @@ class QueuedCapture(NamedTuple):
     id: str
     ticket: int
     project: int
+    company: int
     release: str | None
     extra_redactions: list[str]
     blobs: dict[Stream, int]
@@ -160,7 +161,7 @@ class QueuedCapture(NamedTuple):
 SELECT_DUE = "SELECT capture_id FROM unresolved_capture WHERE due_at <= ? ORDER BY due_at LIMIT 1"
 SELECT_NEXT_DUE = "SELECT min(due_at) FROM unresolved_capture"
 SELECT_QUEUED = """
-SELECT c.id, c.public_id, c.ticket_id, t.project_id, c.environment ->> '$.release', p.extra_redactions,
+SELECT c.id, c.public_id, c.ticket_id, t.project_id, p.company_id, c.environment ->> '$.release', p.extra_redactions,
   c.console, c.network, c.errors, c.actions
 FROM capture c JOIN ticket t ON t.id = c.ticket_id JOIN project p ON p.id = t.project_id WHERE c.id = ?
 """
@@ -177,11 +178,11 @@ def load_due_capture(tx: Read, now: int) -> QueuedCapture | None:
     row = None if key is None else tx.fetch_one(SELECT_QUEUED, (key,))
     if row is None:
         return None
-    streams = {stream: blob for stream, blob in zip(Stream, row[6:], strict=True) if blob is not None}
+    streams = {stream: blob for stream, blob in zip(Stream, row[7:], strict=True) if blob is not None}
     contents = {stream: blobs.load_packed(tx, blob) for stream, blob in streams.items()}
-    key, public_id, ticket, project, release, rules = row[:6]
+    key, public_id, ticket, project, company, release, rules = row[:7]
     extra_redactions = msgspec.json.decode(rules, type=list[str])
-    return QueuedCapture(key, public_id, ticket, project, release, extra_redactions, streams, contents)
+    return QueuedCapture(key, public_id, ticket, project, company, release, extra_redactions, streams, contents)
 
 
 SELECT_BY_DEBUG_ID = "SELECT blob_id FROM source_map WHERE project_id = ? AND debug_id = ? ORDER BY id DESC LIMIT 1"
@@ -193,14 +194,15 @@ SELECT name, release, blob_id FROM source_map WHERE project_id = ? AND file = ? 
 def find_map_contents(
     tx: Read, project: int, release: str | None, scripts: Iterable[Script], most: int
 ) -> dict[Script, tuple[str, bytes]]:
-    """Find the maps of scripts as they are stored, at most so many: by debug id, else by address.
+    """Find the maps of scripts as they are stored, at most so many and so long: by debug id, else by address.
 
     Of several with the same address, that of the release wins, then the newest.
     """
     found: dict[Script, tuple[str, bytes]] = {}
     for script in scripts:
         blob = _find_map(tx, project, release, script)
-        if blob is not None:
+        if blob is not None and (size := blobs.load_size(tx, blob)) <= most_bytes:
+            most_bytes -= size
             found[script] = blobs.load_packed(tx, blob)
             if len(found) == most:
                 break

@@ -1,12 +1,16 @@
 """The functions of a JavaScript or TypeScript text, found by its tokens: enough to name the one around a position.
 
-Not a parser: where a text is ambiguous, a function can stay without a name.
+Not a parser: where a text is ambiguous, a function can stay without a name. A text is read up to the limits.
 """
 
 import re
 from typing import NamedTuple
 
 MAX_TEXT = 1_000_000  # characters
+MAX_TOKENS = 300_000
+MAX_DEPTH = 1_000  # brackets that are open
+
+_MAX_REGEX = 500
 
 _TOKEN = re.compile(
     r"(?P<space>\s+|//[^\n]*|/\*.*?(?:\*/|\Z))"
@@ -73,7 +77,7 @@ class _Reader:
 
     def read_scopes(self) -> list[_Scope]:
         position, newline = 0, False
-        while position < len(self._text):
+        while position < len(self._text) and len(self._open) < MAX_DEPTH and len(self._tokens) < MAX_TOKENS:
             match = self._match_token(position)
             token, kind = match[0], match.lastgroup
             if kind == "space":
@@ -83,15 +87,15 @@ class _Reader:
                 newline = False
             position = match.end()
         while self._open:
-            self._close(len(self._text))
-        self._end_arrows(0, len(self._text))
+            self._close(position)
+        self._end_arrows(0, position)
         return self._scopes
 
     def _match_token(self, position: int) -> re.Match[str]:
         if self._text[position] == "/" and self._text[position + 1 : position + 2] not in ("/", "*"):
             last = self._tokens[-1].text if self._tokens else ""
             if not last or last in _BEFORE_REGEX or not (last[-1].isalnum() or last[-1] in ")]}_$\"'`"):
-                match = _REGEX.match(self._text, position)
+                match = _REGEX.match(self._text, position, position + _MAX_REGEX)
                 if match:
                     return match
         match = _TOKEN.match(self._text, position)

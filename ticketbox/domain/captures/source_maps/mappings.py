@@ -1,26 +1,28 @@
 """Decoding the mappings of a source map (ECMA-426, "Mappings structure").
 
-Most segments of a map are equal to others, so each text is decoded once. Positions are sums of differences; those of
-whole blocks are computed first, the rest when a position is looked up.
+Most segments of a map are equal to others, so each text is decoded once, and the map is a sequence of their numbers.
+Positions are sums of differences; those of whole blocks are computed first, the rest when a position is looked up.
 """
 
+from array import array
 from bisect import bisect_right
+from collections.abc import Iterator, Sequence
 from itertools import accumulate
-from operator import itemgetter
 from typing import NamedTuple
 
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
 
 MAX_SEGMENTS = 2_000_000
+MAX_LINES = 1_000_000
 MAX_SEGMENT = 60  # characters
 
 _CHUNK = 1 << 18
 _MAX_KNOWN = 200_000
+_MAX_FAST = 50_000
 _SIGNS = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/"
 _DIGITS = {sign: value for value, sign in enumerate(_SIGNS)}
 
 _BLOCK = 2_048  # segments
-_GETTERS = [itemgetter(field) for field in range(1, 5)]
 
 Deltas = tuple[int, int, int, int, int, int]
 
@@ -38,67 +40,88 @@ class Mapping(NamedTuple):
     name: int
 
 
-class _KnownSegments(dict[str, Deltas]):
-    """The decoded segments by their texts."""
+class _Segments(dict[str, int]):
+    """The numbers of the different segments of a map by their texts; most maps have few. Raises InvalidSourceMap."""
 
-    def __missing__(self, text: str) -> Deltas:
-        deltas = _decode_segment(text)
-        if len(self) < _MAX_KNOWN:
-            self[text] = deltas
-        return deltas
+    def __init__(self) -> None:
+        super().__init__()
+        self._values = array("i")  # the differences of each, and the number of its fields
+        self._next = 0
+
+    def __missing__(self, text: str) -> int:
+        number = self._next
+        try:
+            self._values.extend(_decode_segment(text))
+        except OverflowError:
+            raise InvalidSourceMap("a mapping has a number that is too large") from None
+        self._next = number + 1
+        if number < _MAX_KNOWN:
+            self[text] = number
+        return number
+
+    def list_fields(self) -> list[Sequence[int]]:
+        """List the columns of the table: five differences, and the number of fields. Short ones are lists: faster."""
+        columns = (self._values[field::6] for field in range(6))
+        return [column.tolist() if len(column) <= _MAX_FAST else column for column in columns]
 
 
 class Mappings:
     """The decoded mappings of a map. Raises InvalidSourceMap."""
 
     def __init__(self, text: str, limit: ProcessorTime) -> None:
-        known = _KnownSegments()
-        self._deltas: list[Deltas] = []
-        self._starts = [0]  # of each line of the bundle
-        for line in text.split(";"):
-            for start, end in _list_chunks(line):
-                limit.check(end - start)
-                self._deltas += map(known.__getitem__, line[start:end].split(","))
-                if len(self._deltas) > MAX_SEGMENTS:
-                    raise InvalidSourceMap(f"it has more than {MAX_SEGMENTS:,} mappings")
-            self._starts.append(len(self._deltas))
+        segments = _Segments()
+        self._numbers = array("I")  # of the segments, in their order
+        self._starts = array("I", [0])  # of each line of the bundle
+        for start, end, ends_line in _list_parts(text):
+            limit.check(end - start + 1)
+            if end > start:
+                self._numbers.extend(map(segments.__getitem__, text[start:end].split(",")))
+            if len(self._numbers) > MAX_SEGMENTS:
+                raise InvalidSourceMap(f"it has more than {MAX_SEGMENTS:,} mappings")
+            if ends_line:
+                self._starts.append(len(self._numbers))
+                if len(self._starts) > MAX_LINES:
+                    raise InvalidSourceMap(f"it has more than {MAX_LINES:,} lines")
+        *self._fields, self._counts = segments.list_fields()
         self._sums = [(0, 0, 0, 0)]  # before each block
-        for start in range(0, len(self._deltas), _BLOCK):
+        for start in range(0, len(self._numbers), _BLOCK):
             self._sums.append(self._add(self._sums[-1], start, start + _BLOCK))
-        self._columns: dict[int, list[int]] = {}  # of the lines that were looked at
+        self._columns: tuple[int, list[int]] = (-1, [])  # of the line that was looked at last
 
     def find(self, line: int, column: int) -> Mapping | None:
         """Find the mapping of a position in the bundle, both from 0; None without one."""
         if not 0 <= line < len(self._starts) - 1:
             return None
         start, end = self._starts[line], self._starts[line + 1]
-        columns = self._columns.get(line)
-        if columns is None:
-            columns = self._columns[line] = list(accumulate(map(itemgetter(0), self._deltas[start:end])))
-        index = start + bisect_right(columns, column) - 1
-        if index < start or self._deltas[index][5] < 4:
+        if self._columns[0] != line:
+            self._columns = line, list(accumulate(map(self._fields[0].__getitem__, self._numbers[start:end])))
+        index = start + bisect_right(self._columns[1], column) - 1
+        if index < start or (count := self._counts[self._numbers[index]]) < 4:
             return None
         block = index // _BLOCK
         source, source_line, source_column, name = self._add(self._sums[block], block * _BLOCK, index + 1)
-        return Mapping(source, source_line, source_column, name if self._deltas[index][5] == 5 else -1)
+        return Mapping(source, source_line, source_column, name if count == 5 else -1)
 
     def _add(self, sums: tuple[int, int, int, int], start: int, end: int) -> tuple[int, int, int, int]:
         """Add the differences of some segments to what was summed up before them."""
-        part = self._deltas[start:end]
-        source, line, column, name = (sum(map(get, part), before) for get, before in zip(_GETTERS, sums, strict=True))
+        part = self._numbers[start:end]
+        source, line, column, name = (
+            sum(map(field.__getitem__, part), before) for field, before in zip(self._fields[1:], sums, strict=True)
+        )
         return source, line, column, name
 
 
-def _list_chunks(line: str) -> list[tuple[int, int]]:
-    """Divide the segments of a line into parts, so that a line of any length needs little memory at a time."""
-    chunks: list[tuple[int, int]] = []
-    start = 0
-    while start < len(line):
-        comma = line.find(",", start + _CHUNK)
-        end = len(line) if comma < 0 else comma
-        chunks.append((start, end))
+def _list_parts(text: str) -> Iterator[tuple[int, int, bool]]:
+    """List the parts of the lines, each with whether it ends its line: a line of any length needs little memory."""
+    start, line_end = 0, -1
+    while start <= len(text):
+        if line_end < start:
+            semicolon = text.find(";", start)
+            line_end = len(text) if semicolon < 0 else semicolon
+        comma = text.find(",", start + _CHUNK, line_end)
+        end = line_end if comma < 0 else comma
+        yield start, end, comma < 0
         start = end + 1
-    return chunks
 
 
 def _decode_segment(text: str) -> Deltas:

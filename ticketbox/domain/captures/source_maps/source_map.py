@@ -1,38 +1,56 @@
 """Reading source maps. Nothing that a map names is ever fetched: sources are names and, at most, included texts."""
 
 import re
+from array import array
 from typing import NamedTuple
 
 import msgspec
 
 from ticketbox.domain.captures.intake.processor_time import ProcessorTime
+from ticketbox.domain.captures.source_maps.encoded_texts import EncodedTexts
 from ticketbox.domain.captures.source_maps.functions import FunctionScopes
 from ticketbox.domain.captures.source_maps.mappings import InvalidSourceMap, Mappings
 from ticketbox.domain.core.unsafe_characters import remove_unsafe
 
 MAX_BYTES = 32 * 1024 * 1024
 MAX_SOURCES = 50_000
+MAX_NAMES = 1_000_000
 MAX_FILE = 400  # characters of a source's name
+MAX_NAME = 4_000  # bytes of an encoded name; longer ones are ignored
+MAX_TEXT = 4 * 1024 * 1024  # bytes of an encoded source; longer ones are ignored
 MAX_SECONDS = 10.0  # of processor time for one map
 
-_ALPHABET = re.compile(r"[A-Za-z0-9+/,;]*")
+_MAX_KNOWN_TEXTS = 8 * 1024 * 1024
+_MAPPINGS = re.compile(rb'"[A-Za-z0-9+/,;]*+(?:\\/[A-Za-z0-9+/,;]*+)*+"')
 _SCHEME = re.compile(r"[a-zA-Z][a-zA-Z0-9+.\-]*:(?://[^/]*)?")
 _DEBUG_ID = re.compile(r"[0-9a-fA-F]{8}-(?:[0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}")
 _PREFIX = b")]}'"
+_NULL = msgspec.Raw(b"null")
 
 
-class MapFile(msgspec.Struct):
-    """The fields of a map that are used."""
+class _EncodedFile(msgspec.Struct):
+    """The fields of a map that are used, still encoded: decoded, they can take ten times the memory."""
 
     version: int
-    mappings: str = ""
-    sources: list[str | None] = []
-    sourcesContent: list[str | None] | None = None
-    names: list[str] = []
-    sourceRoot: str | None = None
-    debugId: str | None = None
-    debug_id: str | None = None
-    sections: msgspec.Raw | None = None
+    mappings: msgspec.Raw = msgspec.Raw(b'""')
+    sources: msgspec.Raw = _NULL
+    sourcesContent: msgspec.Raw = _NULL
+    names: msgspec.Raw = _NULL
+    sourceRoot: msgspec.Raw = _NULL
+    debugId: msgspec.Raw = _NULL
+    debug_id: msgspec.Raw = _NULL
+    sections: msgspec.Raw = _NULL
+
+
+class MapFile(NamedTuple):
+    """A map whose form was checked."""
+
+    mappings: str
+    sources: EncodedTexts
+    contents: EncodedTexts
+    names: EncodedTexts
+    root: str
+    debug_id: str | None
 
 
 class Place(NamedTuple):
@@ -45,7 +63,7 @@ class Place(NamedTuple):
     source: int
 
 
-_DECODER = msgspec.json.Decoder(MapFile)
+_DECODER = msgspec.json.Decoder(_EncodedFile)
 
 
 def decode_map_file(data: bytes) -> MapFile:
@@ -58,22 +76,42 @@ def decode_map_file(data: bytes) -> MapFile:
         found = _DECODER.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise InvalidSourceMap(f"it isn't a source map: {error}") from None
-    if found.sections is not None:
+    if bytes(found.sections) != b"null":
         raise InvalidSourceMap("it consists of other maps (`sections`); send these")
     if found.version != 3:
         raise InvalidSourceMap(f"it has version {found.version}; only version 3 is supported")
-    if not found.sources or not found.mappings:
+    sources = EncodedTexts(found.sources, "sources", MAX_SOURCES, MAX_NAME)
+    mappings = _decode_mappings(memoryview(found.mappings))
+    if not len(sources) or not mappings:
         raise InvalidSourceMap("it has no sources or no mappings")
-    if len(found.sources) > MAX_SOURCES:
-        raise InvalidSourceMap(f"it has more than {MAX_SOURCES:,} sources")
-    if not _ALPHABET.fullmatch(found.mappings):
+    return MapFile(
+        mappings,
+        sources,
+        EncodedTexts(found.sourcesContent, "sources", MAX_SOURCES, MAX_TEXT),
+        EncodedTexts(found.names, "names", MAX_NAMES, MAX_NAME),
+        _decode_short(found.sourceRoot) or "",
+        _decode_short(found.debugId) or _decode_short(found.debug_id),
+    )
+
+
+def _decode_mappings(encoded: memoryview) -> str:
+    if not _MAPPINGS.fullmatch(encoded):
         raise InvalidSourceMap("its mappings have a character that isn't base 64")
-    return found
+    return str(encoded[1:-1], "ascii").replace("\\/", "/")
+
+
+def _decode_short(encoded: msgspec.Raw) -> str | None:
+    """Decode a short text; None for anything else."""
+    data = memoryview(encoded)
+    try:
+        return None if len(data) > MAX_NAME else msgspec.json.decode(data, type=str | None)
+    except (msgspec.DecodeError, UnicodeDecodeError):
+        return None
 
 
 def find_debug_id(found: MapFile) -> str | None:
     """Return the debug id of a map in lower case, if it has a valid one."""
-    text = found.debugId or found.debug_id or ""
+    text = found.debug_id or ""
     return text.lower() if _DEBUG_ID.fullmatch(text) else None
 
 
@@ -84,24 +122,28 @@ class SourceMap:
         self._file = decode_map_file(data)
         self._mappings = Mappings(self._file.mappings, ProcessorTime(MAX_SECONDS, _build_time_error))
         self._texts: dict[int, SourceText | None] = {}
+        self._texts_length = 0
 
     def find(self, line: int, column: int) -> Place | None:
         """Find the place of a position in the bundle; lines and columns begin at 1."""
         mapping = self._mappings.find(line - 1, column - 1)
-        if mapping is None or not 0 <= mapping.source < len(self._file.sources):
+        if mapping is None or mapping.line < 0 or mapping.column < 0:
             return None
-        source = self._file.sources[mapping.source]
-        if source is None or mapping.line < 0 or mapping.column < 0:
+        source = self._file.sources.decode(mapping.source)
+        if source is None:
             return None
-        name = self._file.names[mapping.name] if 0 <= mapping.name < len(self._file.names) else None
-        file = clean_file(source, self._file.sourceRoot or "")
+        file = clean_file(source, self._file.root)
+        name = self._file.names.decode(mapping.name)
         return Place(file, mapping.line + 1, mapping.column + 1, name, mapping.source)
 
     def get_text(self, source: int) -> "SourceText | None":
         """Return the text of a source, if the map includes it."""
         if source not in self._texts:
-            texts = self._file.sourcesContent or []
-            text = texts[source] if source < len(texts) else None
+            text = self._file.contents.decode(source)
+            self._texts_length += len(text or "")
+            if self._texts_length > _MAX_KNOWN_TEXTS:
+                self._texts.clear()
+                self._texts_length = len(text or "")
             self._texts[source] = None if text is None else SourceText(text)
         return self._texts[source]
 
@@ -111,23 +153,27 @@ class SourceText:
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._lines = text.split("\n")
+        self._ends = array("I", (match.start() for match in re.finditer("\n", text)))
+        self._ends.append(len(text))
         self._scopes: FunctionScopes | None = None
 
     def list_context(self, line: int, around: int, longest: int) -> list[str]:
         """List a line (from 1) with the lines around it, each cut to a length."""
-        if not 1 <= line <= len(self._lines):
+        if not 1 <= line <= len(self._ends):
             return []
-        return [each.rstrip("\r")[:longest] for each in self._lines[max(0, line - 1 - around) : line + around]]
+        lines = range(max(1, line - around), min(len(self._ends), line + around) + 1)
+        return [self._text[self._find_start(each) : self._ends[each - 1]].rstrip("\r")[:longest] for each in lines]
+
+    def _find_start(self, line: int) -> int:
+        return 0 if line == 1 else self._ends[line - 2] + 1
 
     def find_function(self, line: int, column: int) -> str | None:
         """Name the function around a position; None at the top level and in functions without a name."""
-        if not 1 <= line <= len(self._lines):
+        if not 1 <= line <= len(self._ends):
             return None
         if self._scopes is None:
             self._scopes = FunctionScopes(self._text)
-        start = sum(len(each) + 1 for each in self._lines[: line - 1])
-        return self._scopes.find(start + min(column - 1, len(self._lines[line - 1])))
+        return self._scopes.find(min(self._find_start(line) + column - 1, self._ends[line - 1]))
 
 
 def clean_file(source: str, root: str = "") -> str:
