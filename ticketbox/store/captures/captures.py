@@ -56,8 +56,9 @@ def find_capture_by_client_id(tx: Read, user: int, client_id: str) -> EarlierCap
 
 INSERT_CAPTURE = """
 INSERT INTO capture (public_id, client_id, user_id, ticket_id, captured_at, page, environment, health, redaction,
-  summary, excerpt, console, network, errors, actions, replay, error_words, console_words, created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  summary, excerpt, excerpt_version, console, network, errors, actions, replay, error_words, console_words, created_at,
+  created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -69,7 +70,8 @@ def insert_capture(tx: Write, user: int, ticket: int, new: NewCapture, byline: i
     return tx.insert(
         INSERT_CAPTURE,
         (new.public_id, new.client_id, user, ticket, new.captured_at, *encoded,
-         blobs.save_blob(tx, new.excerpt), *streams, replay, new.error_words, new.console_words, tx.now, byline),
+         blobs.save_blob(tx, new.excerpt), excerpt.VERSION, *streams, replay, new.error_words, new.console_words,
+         tx.now, byline),
     )  # fmt: skip
 
 

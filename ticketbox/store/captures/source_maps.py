@@ -8,6 +8,7 @@ import msgspec
 from ticketbox.domain.captures.capture import Stream
 from ticketbox.domain.captures.records import SourceMapRecord
 from ticketbox.domain.captures.source_maps.resolution import Script
+from ticketbox.domain.captures.summaries.excerpt import VERSION
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.core import blobs
 from ticketbox.store.core.blobs import PackedContent
@@ -221,7 +222,7 @@ def _find_map(tx: Read, project: int, release: str | None, script: Script) -> in
 
 
 REPLACE_STREAMS = """
-UPDATE capture SET console = :console, errors = :errors, excerpt = :excerpt
+UPDATE capture SET console = :console, errors = :errors, excerpt = :excerpt, excerpt_version = :version
 WHERE id = :key AND console = :old_console AND errors = :old_errors
 """
 
@@ -237,6 +238,7 @@ def replace_streams(
             "console": blobs.save_blob(tx, console),
             "errors": blobs.save_blob(tx, errors),
             "excerpt": blobs.save_blob(tx, excerpt),
+            "version": VERSION,
             "old_console": queued.blobs[Stream.CONSOLE],
             "old_errors": queued.blobs[Stream.ERRORS],
         },

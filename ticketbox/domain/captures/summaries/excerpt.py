@@ -23,6 +23,7 @@ from ticketbox.domain.captures.summaries.lines import format_line
 from ticketbox.domain.captures.summaries.overview import ErrorGroup, FailedRequest, group_errors, group_failed_requests
 from ticketbox.domain.core.access.tokens import estimate_tokens
 
+VERSION = 1  # raise it when excerpts that are stored must be built again
 BYTES_PER_TOKEN = 4  # bytes of JSON for each token, roughly
 DEFAULT_BUDGET = 3_600
 SHORTEST = 200
