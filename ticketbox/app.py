@@ -23,6 +23,7 @@ from ticketbox.jobs import (
     backups,
     client_metadata,
     command_log,
+    excerpts,
     git,
     housekeeping,
     search_merge,
@@ -39,6 +40,7 @@ from ticketbox.operations.core.listeners import Listeners
 from ticketbox.operations.core.services import Fetch, FetchedResponse, Services
 from ticketbox.settings import Settings
 from ticketbox.store.file.database import Database
+from ticketbox.store.file.folder.location import open_folder
 from ticketbox.store.file.guard import FileGuard, FileInUse
 from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
@@ -79,6 +81,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
     with lock_file(settings.db) as guard:
         prepare_file(settings.db, log.info)
         guard.lock()
+        folder = open_folder(settings.db, settings.assets_dir)
         clock = Clock()
         listeners = Listeners(settings.max_event_streams)
         database = await Database.open(
@@ -87,6 +90,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             publish=listeners.publish,
             public_url=settings.public_url,
             guard=guard,
+            folder=folder,
             wait_seconds=settings.max_queue_seconds,
         )
         services = Services(
@@ -119,6 +123,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             asyncio.create_task(git.run(services, stopping)),
             asyncio.create_task(delivery.run(services, settings.relay, stopping)),
             asyncio.create_task(source_maps.run(services, stopping)),
+            asyncio.create_task(excerpts.run(services, stopping)),
             asyncio.create_task(systemd.run(services, stopping)),
             asyncio.create_task(client_metadata.run(services, stopping)),
             asyncio.create_task(appliance.mcp.run(stopping)),
@@ -130,6 +135,8 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
             await asyncio.gather(*running)
             services.close()
             await database.close()
+            if folder is not None:
+                folder.close()
 
 
 def _plan_backups(settings: Settings) -> BackupPlan:

@@ -1,6 +1,7 @@
 """Settings of `ticketbox serve`: each is an option and a `TICKETBOX_…` variable (docs/operate/configuration.md)."""
 
 import os
+import re
 import sys
 from ipaddress import IPv4Network, IPv6Network, ip_address
 from pathlib import Path
@@ -18,6 +19,7 @@ from ticketbox.domain.events.delivery_turns import DEFAULT_DELIVERIES
 if TYPE_CHECKING:
     from ticketbox.domain.events.email_server import EmailServer
 
+_PATH = re.compile(r"(/(?!\.)[A-Za-z0-9._~-]+)+", re.ASCII)
 DEFAULT_HOST = "127.0.0.1"
 DEFAULT_PORT = 8420
 DEFAULT_KEEP = 14
@@ -82,7 +84,11 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def parse_public_url(text: str | None, host: str, port: int, *, tls: bool) -> str:
-    """Return the public URL, by default built from host and port. Raises InvalidRequest unless it is an origin."""
+    """Return the public URL, by default built from host and port. Raises InvalidField for anything else.
+
+    It has no slash at its end. Segments of its path have only characters that are never percent-encoded (RFC 3986,
+    2.3), so that a path can be compared with it byte by byte.
+    """
     if text is None:
         scheme = "https" if tls else "http"
         name = "localhost" if host in {"0.0.0.0", "::", "", "127.0.0.1"} else _bracket_ipv6(host)  # noqa: S104
@@ -95,9 +101,10 @@ def parse_public_url(text: str | None, host: str, port: int, *, tls: bool) -> st
         raise InvalidField("public-url", f"not a URL: {error}") from None
     if parts.scheme not in {"http", "https"} or not parts.netloc or parts.query or parts.fragment or parts.username:
         raise InvalidField("public-url", "use a URL such as https://tickets.example.org")
-    if parts.path not in {"", "/"}:
-        raise InvalidField("public-url", "ticketbox must be at the root of its host; remove the path")
-    return f"{parts.scheme}://{parts.netloc}".lower()
+    path = parts.path.rstrip("/")
+    if path and not _PATH.fullmatch(path):
+        raise InvalidField("public-url", "the path may have letters, digits, -, _, ~ and dots, such as /tickets")
+    return f"{parts.scheme}://{parts.netloc}".lower() + path
 
 
 def find_default_db() -> Path:

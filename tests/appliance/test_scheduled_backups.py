@@ -6,6 +6,7 @@ import os
 import time
 from pathlib import Path
 
+import httpx
 import pytest
 
 from tests.appliance.database_files import change, digest, names, rows

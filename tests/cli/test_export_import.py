@@ -18,9 +18,11 @@ from typing import Any
 import pytest
 
 from tests.support.cli import run
+from tests.support.long_runs import sample_cases
 from tests.support.operation_cases import make_capture
 from tests.support.server import PASSWORD, Box, World, expect_error, ok
 from ticketbox.demo.loader import create_demo
+from ticketbox.domain.core.packed_content import unpack_content
 from ticketbox.store.export_import import records
 from ticketbox.store.export_import.archive import FORMAT
 from ticketbox.store.file import migrate
@@ -50,11 +52,15 @@ def at_a_terminal(*arguments: str | Path) -> str:
     """What a command shows on standard error there."""
     ours, theirs = pty.openpty()
     command = [sys.executable, "-m", "ticketbox", *map(str, arguments)]
-    subprocess.run(command, stdout=subprocess.DEVNULL, stderr=theirs, timeout=60, check=True)
-    os.close(theirs)
-    shown = os.read(ours, 65_536).decode()
+    shown = b""
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=theirs) as process:
+        os.close(theirs)
+        with contextlib.suppress(OSError):  # the end of a terminal's output is an error
+            while part := os.read(ours, 65_536):
+                shown += part
     os.close(ours)
-    return shown
+    assert process.returncode == 0, shown
+    return shown.decode()
 
 
 @pytest.mark.long
@@ -83,6 +89,8 @@ def rows(db: Path) -> dict[str, list[Any]]:
                 columns = ("id", "sha256", "encoding", "bytes", "data")
             names = ", ".join(columns)
             result[table] = connection.execute(f"SELECT {names} FROM {table} ORDER BY 1, 2").fetchall()
+        # The same content has several compressed forms: its size is in some of them.
+        result["blob"] = [(*rest, unpack_content(rest[2], data)) for *rest, data in result["blob"]]
         assert connection.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         assert connection.execute("PRAGMA foreign_key_check").fetchall() == []
     return result
@@ -281,7 +289,7 @@ BAD: dict[str, tuple[Change, str]] = {
 }
 
 
-@pytest.mark.parametrize("name", list(BAD))
+@pytest.mark.parametrize("name", sample_cases(BAD, 3))
 def test_invalid_export_is_rejected_and_nothing_is_written(
     exported: Path, demo: Path, tmp_path: Path, name: str
 ) -> None:

@@ -35,6 +35,12 @@ CREATE TABLE asset (
   created_by INTEGER NOT NULL REFERENCES byline (id)
 ) STRICT;
 
+CREATE TABLE assets_folder (
+  id INTEGER PRIMARY KEY CHECK (id = 1),
+  name TEXT NOT NULL,
+  path TEXT
+) STRICT;
+
 CREATE TABLE attempt (
   id INTEGER PRIMARY KEY,
   delivery_id INTEGER NOT NULL REFERENCES delivery (id) ON DELETE CASCADE,

@@ -25,6 +25,7 @@ from ticketbox.cli.core.lazy_group import LazyGroup
         "agents-md": "ticketbox.cli.client.agents_md:agents_md",
         "backup": "ticketbox.cli.backup:backup",
         "restore": "ticketbox.cli.backup:restore",
+        "assets": "ticketbox.cli.assets:assets",
         "export": "ticketbox.cli.export_import:export",
         "import": "ticketbox.cli.export_import:import_",
         "check": "ticketbox.cli.check.command:check",

@@ -44,20 +44,25 @@ def backup(dest: Path, db: Path, as_json: bool, force: bool) -> None:
 @add_db_option
 @add_json_option
 @click.option("--force", is_flag=True, help="Replace an existing file; it is kept under another name.")
-def restore(src: Path, db: Path, as_json: bool, force: bool) -> None:
+@click.option(
+    "--assets-dir",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The folder for the backup's assets.  [default: the folder of the replaced file, or next to the file]",
+)
+def restore(src: Path, db: Path, as_json: bool, force: bool, assets_dir: Path | None) -> None:
     """Replace the file by the backup SRC, after checking a copy of it.
 
     Stop the server first. A damaged backup, or one of a newer version, is refused and nothing changes.
     """
     from ticketbox.app import lock_file
-    from ticketbox.store.file import backup as store
     from ticketbox.store.file.migrate import UnusableFile
+    from ticketbox.store.file.restore import restore_backup
 
     if not src.exists():
         exit_with_error(f"{src}: no such file")
     try:
         with lock_file(db), Progress(quiet=as_json) as progress:
-            copy = store.restore_backup(src, db, force=force, report=progress)
+            copy = restore_backup(src, db, force=force, assets_dir=assets_dir, report=progress)
     except UnusableFile as error:
         exit_with_error(str(error))
     else:

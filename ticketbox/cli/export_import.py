@@ -22,6 +22,7 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
     The server can keep running. The zip contains no passwords and no tokens.
     """
     from ticketbox.store.export_import.transfer import CompanyNotFound, export_file
+    from ticketbox.store.file.folder.contents import MissingContent
     from ticketbox.store.file.migrate import UnusableFile, prepare_file
 
     if not db.exists():
@@ -34,6 +35,8 @@ def export(target: Path, db: Path, company: str | None, as_json: bool) -> None:
             manifest = export_file(db, target, company, lambda doing, count: progress(doing, count=count))
     except UnusableFile as error:
         exit_with_error(str(error))
+    except MissingContent as error:
+        exit_with_error(f"{db}: {error.detail}")
     except CompanyNotFound:
         exit_with_error(f"{company}: no such company; the address of its page in the web app contains the id")
     except OSError as error:

@@ -6,12 +6,13 @@ import sys
 from collections.abc import Callable, Generator
 from ipaddress import IPv4Network, IPv6Network, ip_network
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from ticketbox.cli.core.ceiling_options import add_ceiling_options
 from ticketbox.cli.core.email_server import add_email_options, read_email_options
+from ticketbox.cli.core.file_options import add_file_options
 from ticketbox.cli.core.options import DURATION, add_db_option
 from ticketbox.cli.core.output import exit_on_problem, exit_with_error
 from ticketbox.cli.core.provider_options import add_provider_options
@@ -23,7 +24,6 @@ from ticketbox.domain.core.imports import pause_garbage_collection
 from ticketbox.domain.core.problems import InvalidField
 from ticketbox.settings import (
     DEFAULT_HOST,
-    DEFAULT_KEEP,
     DEFAULT_PORT,
     Settings,
     parse_public_url,
@@ -77,20 +77,7 @@ STOP_SECONDS = 7
     show_default=True,
     help="Whether apps can sign in with a metadata document that the server fetches.",
 )
-@click.option("--backup-every", type=DURATION, help="Create a backup this often, such as every 6h.  [default: never]")
-@click.option(
-    "--backup-keep", default=DEFAULT_KEEP, show_default=True, type=click.IntRange(1), help="How many backups to keep."
-)
-@click.option(
-    "--backup-dir",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="The folder for backups.  [default: backups, next to the file]",
-)
-@click.option(
-    "--drop-captures-after",
-    type=DURATION,
-    help="Delete captures of tickets this long after they were archived, such as 180d.  [default: never]",
-)
+@add_file_options
 @click.option("--session-idle-timeout", type=DURATION, help="End unused sessions, such as after 8h.  [default: never]")
 @add_sharing_options
 @add_ceiling_options
@@ -116,10 +103,6 @@ def serve(
     proxies: tuple[str, ...],
     allow_private_addresses: bool,
     client_metadata: str,
-    backup_every: int | None,
-    backup_keep: int,
-    backup_dir: Path | None,
-    drop_captures_after: int | None,
     session_idle_timeout: int | None,
     smtp_url: str | None,
     smtp_url_file: Path | None,
@@ -127,11 +110,8 @@ def serve(
     provider: ProviderSettings | None,
     log_format: str,
     open_browser: bool | None,
-    max_reads_per_minute: int,
-    max_writes_per_minute: int,
-    max_companies_per_account: int,
-    max_storage_per_company: int | None,
-    **sharing: int,
+    ceilings: Ceilings,
+    **named_as_settings: Any,
 ) -> None:
     """Serve a file: the web app, the API and MCP."""
     if (tls_cert is None) != (tls_key is None):
@@ -154,21 +134,12 @@ def serve(
             trusted_proxies=tuple(_parse_network(text) for text in proxies),
             allow_private_addresses=allow_private_addresses,
             client_metadata=ClientMetadataMode(client_metadata),
-            backup_every=backup_every,
-            backup_keep=backup_keep,
-            backup_dir=backup_dir,
-            drop_captures_after=drop_captures_after,
             session_idle_seconds=session_idle_timeout,
             relay=relay,
             provider=provider,
             log_format=log_format,
-            ceilings=Ceilings(
-                reads_per_minute=max_reads_per_minute,
-                writes_per_minute=max_writes_per_minute,
-                companies_per_account=max_companies_per_account,
-                storage_per_company=max_storage_per_company,
-            ),
-            **sharing,
+            ceilings=ceilings,
+            **named_as_settings,
         )
         run(settings, listener, open_browser=is_at_desktop() if open_browser is None else open_browser)
 

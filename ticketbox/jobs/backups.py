@@ -12,7 +12,14 @@ import msgspec
 
 from ticketbox.jobs.periodic import wait_for_stop
 from ticketbox.operations.core.services import Services
-from ticketbox.store.file.backup import NAME_FORMAT, FinishedCopy, OperationCancelled, back_up, build_backup_name
+from ticketbox.store.file.backup import (
+    NAME_FORMAT,
+    FinishedCopy,
+    OperationCancelled,
+    back_up,
+    build_backup_name,
+    delete_backup,
+)
 from ticketbox.store.file.migrate import UnusableFile
 
 log = logging.getLogger("ticketbox.jobs")
@@ -55,10 +62,12 @@ def create_backup(plan: BackupPlan, stopping: asyncio.Event) -> FinishedCopy:
     """Create a backup, then delete the oldest beyond `plan.keep`. Raises UnusableFile and OperationCancelled."""
     for left in plan.folder.glob(f"{plan.db.stem}-*.db.part"):  # left by a killed process
         if left.stat().st_mtime < time.time() - STALE_SECONDS:
+            if not left.with_suffix("").exists():
+                delete_backup(left.with_suffix(""))  # its assets
             left.unlink()
     copy = back_up(plan.db, plan.folder / build_backup_name(plan.db), is_cancelled=stopping.is_set)
     for old in list_backups(plan)[: -plan.keep]:
-        old.unlink()
+        delete_backup(old)
     return copy
 
 

@@ -168,6 +168,10 @@ def _check_contents(inspection: "Inspection", db: Path, report: Report, restore:
     if orphans.count:
         words = f"unused blobs: {orphans.count:,} ({format_bytes(orphans.bytes)})"
         yield Finding(Severity.NOTE, "orphans", words, "nothing: the server deletes them within minutes")
+    unused = inspection.list_unused_files()
+    if unused:
+        words = f"unused files in the assets folder: {len(unused):,} ({_list_first(unused)})"
+        yield Finding(Severity.NOTE, "orphans", words, "nothing: the server erases them within 20 minutes")
     empty = inspection.measure_free_bytes()
     if empty > MIN_FREE_BYTES and empty > report.bytes // 4:
         words = f"{format_bytes(empty)} of the file are free; new rows will use this space"
@@ -203,7 +207,10 @@ def _check_hashes(inspection: "Inspection", restore: str) -> Finding:
             count += 1
             bar.update(blob.stored)
             if not blob.sound:
-                wrong.append(f"blob {blob.key}")
+                wrong.append(_describe_blob(blob))
+    if inspection.folder is not None and not inspection.folder.path.is_dir():
+        words = f"the assets folder {inspection.folder.path} isn't there, with {len(wrong):,} of {count:,} blobs"
+        return Finding(Severity.PROBLEM, "contents", words, "mount the folder (docs/operate/assets.md), or " + restore)
     if wrong:
         words = f"{len(wrong):,} of {count:,} blobs don't match their hashes: {_list_first(wrong)}"
         return Finding(Severity.PROBLEM, "contents", words, restore)

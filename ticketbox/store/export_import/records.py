@@ -17,6 +17,7 @@ from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core import blobs
 from ticketbox.store.export_import import earlier_exports
 from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest
+from ticketbox.store.file.database import Read
 
 ReportCount = Callable[[str, int], None]  # the step, and how many records are done
 REPORT_EVERY = 100
@@ -51,6 +52,7 @@ TABLES: dict[str, str] = {
     "verification": f"ticket_id IN {_TICKETS}",
     "git_link": f"ticket_id IN {_TICKETS}",
     "git_check": f"project_id IN {_PROJECTS}",
+    "report": f"ticket_id IN {_TICKETS}",
     "fingerprint": f"ticket_id IN {_TICKETS}",
     "event": "company_id = :company",
 }
@@ -106,19 +108,15 @@ def read_shape(connection: sqlite3.Connection, table: str) -> TableShape:
     columns = tuple(
         name
         for name in every
-        if name in _EXPORTED_COLUMNS.get(table, every) and name not in _SECRET_COLUMNS.get(table, ())
+        if name in _EXPORTED_COLUMNS.get(table, every) and name not in _EXCLUDED_COLUMNS.get(table, ())
     )
     refs = dict(connection.execute('SELECT "from", "table" FROM pragma_foreign_key_list(?)', (table,)).fetchall())
     return TableShape(columns, {name: refs[name] for name in columns if name in refs})
 
 
-SELECT_CONTENT = "SELECT sha256, encoding, data FROM blob WHERE id = ?"
-
-
-def export_records(
-    connection: sqlite3.Connection, writer: ArchiveWriter, company: int | None, report: ReportCount
-) -> Manifest:
-    """Export a company, or everything, from one reading transaction."""
+def export_records(tx: Read, writer: ArchiveWriter, company: int | None, report: ReportCount) -> Manifest:
+    """Export a company, or everything, from one reading transaction. Raises MissingContent."""
+    connection = tx.connection
     wanted: dict[str, set[int]] = {name: set() for name in _REFERENCED_TABLES}
     for table, condition in TABLES.items():
         if table not in _REFERENCED_TABLES:
@@ -133,7 +131,8 @@ def export_records(
             table, _report_progress(_read_rows(connection, table, where, keys, wanted), f"writing {table}", report)
         )
     for count, key in enumerate(sorted(wanted["blob"]), 1):
-        sha256, encoding, data = connection.execute(SELECT_CONTENT, (key,)).fetchone()
+        sha256 = tx.fetch_value("SELECT sha256 FROM blob WHERE id = ?", (key,))
+        encoding, data = blobs.load_packed(tx, key)
         writer.write_content(sha256.hex(), blobs.unpack_content(encoding, data), compress=encoding != "identity")
         report("writing contents", count)
     return writer.close()

@@ -9,6 +9,9 @@ from ticketbox import __version__
 from ticketbox.store.export_import import records
 from ticketbox.store.export_import.archive import ArchiveReader, ArchiveWriter, InvalidArchive, Manifest
 from ticketbox.store.file.connection import connect
+from ticketbox.store.file.database import Read
+from ticketbox.store.file.folder.contents import AssetsFolder
+from ticketbox.store.file.folder.location import read_location
 from ticketbox.store.file.migrate import find_newest_number, prepare_file, read_applied_number
 
 
@@ -19,10 +22,15 @@ class CompanyNotFound(Exception):
 def export_file(db: Path, target: Path, company: str | None, report: records.ReportCount) -> Manifest:
     """Write an export, also beside a running server. Its name ends in `.part` until it is complete.
 
-    Raises CompanyNotFound, and OSError if the target can't be written.
+    Raises CompanyNotFound, MissingContent for a file that the assets folder lacks, and OSError if the target can't be
+    written.
     """
     part = target.with_name(target.name + ".part")
-    with contextlib.closing(connect(db, writes=False)) as connection:
+    with contextlib.ExitStack() as stack:
+        connection = stack.enter_context(contextlib.closing(connect(db, writes=False)))
+        location = read_location(connection)
+        folder = None if location is None else AssetsFolder(location.resolve(db))
+        stack.enter_context(contextlib.nullcontext() if folder is None else folder.hold())
         connection.execute("BEGIN")
         key: int | None = None
         if company is not None:
@@ -35,7 +43,7 @@ def export_file(db: Path, target: Path, company: str | None, report: records.Rep
             part.touch(mode=0o600)
             with part.open("wb") as file:
                 writer = ArchiveWriter(file, __version__, read_applied_number(connection), company)
-                manifest = records.export_records(connection, writer, key, report)
+                manifest = records.export_records(Read(connection, 0, folder=folder), writer, key, report)
                 file.flush()
                 os.fsync(file.fileno())
             part.replace(target)

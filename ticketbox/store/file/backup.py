@@ -16,7 +16,9 @@ from typing import Protocol
 import msgspec
 
 from ticketbox.store.file.check import Inspection, open_inspection, open_read_only
-from ticketbox.store.file.connection import connect
+from ticketbox.store.file.folder.contents import flush_folder
+from ticketbox.store.file.folder.copies import AssetsCopy, prepare_copy
+from ticketbox.store.file.folder.location import Location, save_location
 from ticketbox.store.file.migrate import UnusableFile, find_newest_number
 
 NAME_FORMAT = "%Y%m%dT%H%M%SZ"
@@ -43,7 +45,7 @@ class OperationCancelled(Exception):
 class FinishedCopy(msgspec.Struct, frozen=True):
     """A finished copy: where it is, its bytes, its schema's number, and how many rows each table has.
 
-    `kept` is the replaced file that a restore set aside.
+    `kept` is the replaced file that a restore set aside, `assets` the bytes that were copied to the assets folder.
     """
 
     file: str
@@ -52,6 +54,7 @@ class FinishedCopy(msgspec.Struct, frozen=True):
     rows: dict[str, int]
     seconds: float
     kept: str | None = None
+    assets: int = 0
 
 
 def back_up(
@@ -68,10 +71,16 @@ def back_up(
     be written, and OperationCancelled.
     """
     _check_target(db, to, replace=replace)
-    with _make_verified_copy(db, to, report, _throttle(is_cancelled)) as (part, copy):
+    with make_verified_copy(db, to, report, _throttle(is_cancelled)) as (part, copy):
         part.replace(to)
-        _flush_folder(to.parent)
+        flush_folder(to.parent)
     return copy
+
+
+def delete_backup(backup: Path) -> None:
+    """Delete a backup and its assets."""
+    backup.unlink(missing_ok=True)
+    shutil.rmtree(backup.with_name(f"{backup.name}.assets"), ignore_errors=True)
 
 
 def _throttle(is_cancelled: Callable[[], bool]) -> Callable[[], bool]:
@@ -95,38 +104,13 @@ def build_backup_name(db: Path) -> str:
     return f"{db.stem}-{time.strftime(NAME_FORMAT, time.gmtime())}.db"
 
 
-def restore_backup(
-    source: Path,
-    db: Path,
-    *,
-    force: bool = False,
-    report: ReportProgress = lambda doing, share: None,
-    is_cancelled: Callable[[], bool] = lambda: False,
-) -> FinishedCopy:
-    """Replace `db` by a verified copy of `source`. The old file is kept beside it.
-
-    The caller holds the file's lock. Raises UnusableFile for a source that is damaged or of a newer
-    version, and for a file that already exists (unless `force`); nothing is changed then.
-    """
-    if not force and db.exists() and db.stat().st_size:
-        raise UnusableFile(f"{db}: the file already exists; --force replaces it, and keeps the old one beside it")
-    if db.exists() and db.samefile(source):
-        raise UnusableFile(f"{source}: this is the file that would be replaced")
-    with _make_verified_copy(source, db, report, is_cancelled) as (part, copy):
-        _give_to_owner(part, db)
-        old_copy = _set_aside(db)
-        part.replace(db)
-        _flush_folder(db.parent)
-    return msgspec.structs.replace(copy, kept=str(old_copy) if old_copy else None)
-
-
 def _check_target(db: Path, to: Path, *, replace: bool) -> None:
     if to.exists():
         if to.samefile(db):
             raise UnusableFile(f"{to}: this is the file itself; name another for the backup")
         if not replace:
             raise UnusableFile(f"{to}: the file already exists; --force replaces it")
-    log, shared = _get_log_paths(to)
+    log, shared = get_log_paths(to)
     lock = to.with_name(f"{to.name}.lock")
     if lock.exists() or (log.exists() and log.stat().st_size):
         raise UnusableFile(f"{to}: this file is or was in use; name another for the backup")
@@ -135,22 +119,36 @@ def _check_target(db: Path, to: Path, *, replace: bool) -> None:
 
 
 @contextlib.contextmanager
-def _make_verified_copy(
-    source: Path, to: Path, report: ReportProgress, is_cancelled: Callable[[], bool]
+def make_verified_copy(
+    source: Path, to: Path, report: ReportProgress, is_cancelled: Callable[[], bool], place: Location | None = None
 ) -> Generator[tuple[Path, FinishedCopy]]:
-    """Make a verified copy beside its final place; it is deleted afterwards unless it was moved."""
+    """Make a verified copy beside its final place; it is deleted afterwards unless it was moved.
+
+    Its assets are copied to `place`, else next to it.
+    """
     started = time.monotonic()
     if not source.is_file():
         raise UnusableFile(f"{source}: there is no such file")
     part = to.with_name(f"{to.name}.part")
+
+    def on_asset(share: float) -> None:
+        if is_cancelled():
+            raise OperationCancelled
+        report("copying assets", share)
+
     try:
         to.parent.mkdir(parents=True, exist_ok=True)
         _check_free_space(source, to.parent)
         part.unlink(missing_ok=True)
         part.touch(mode=0o600)
-        schema, rows = _copy_pages(source, part, report, is_cancelled)
-        _verify(source, part, rows, report, is_cancelled)
-        yield part, FinishedCopy(str(to), part.stat().st_size, schema, rows, time.monotonic() - started)
+        alone = not get_log_paths(source)[0].exists()
+        with _report_damage(source), prepare_copy(source, to, place, alone=alone) as assets:
+            schema, rows = _copy_pages(source, part, report, is_cancelled, assets)
+            if assets is not None:
+                assets.copy(part, on_asset)
+            _verify(source, part, rows, report, is_cancelled, assets)
+            finished = FinishedCopy(str(to), part.stat().st_size, schema, rows, time.monotonic() - started)
+            yield part, finished if assets is None else msgspec.structs.replace(finished, assets=assets.copied)
     except sqlite3.OperationalError as error:
         if error.sqlite_errorcode == sqlite3.SQLITE_INTERRUPT:
             raise OperationCancelled from None
@@ -169,11 +167,11 @@ def _check_free_space(source: Path, folder: Path) -> None:
 
 
 def _copy_pages(
-    source: Path, part: Path, report: ReportProgress, is_cancelled: Callable[[], bool]
+    source: Path, part: Path, report: ReportProgress, is_cancelled: Callable[[], bool], assets: AssetsCopy | None
 ) -> tuple[int, dict[str, int]]:
     with (
         _report_damage(source),
-        contextlib.closing(open_read_only(source, alone=not _get_log_paths(source)[0].exists())) as reader,
+        contextlib.closing(open_read_only(source, alone=not get_log_paths(source)[0].exists())) as reader,
         contextlib.closing(sqlite3.connect(part, isolation_level=None)) as writer,
         part.open("rb+") as file,
     ):
@@ -203,18 +201,25 @@ def _copy_pages(
             report("copying", 1 - left / total if total else 1.0)
 
         reader.backup(writer, pages=STEP_PAGES, progress=on_step)
+        if assets is not None:
+            save_location(writer, assets.place)
         os.fsync(file.fileno())
         return schema, inspection.count_rows()
 
 
 def _verify(
-    source: Path, part: Path, rows: dict[str, int], report: ReportProgress, is_cancelled: Callable[[], bool]
+    source: Path,
+    part: Path,
+    rows: dict[str, int],
+    report: ReportProgress,
+    is_cancelled: Callable[[], bool],
+    assets: AssetsCopy | None,
 ) -> None:
     """Verify a copy: pages, foreign keys, rows, contents. A fault in it is a fault in its source.
 
     Raises UnusableFile, and OperationCancelled.
     """
-    with _report_damage(source), open_inspection(part, alone=True) as copy:
+    with _report_damage(source), open_inspection(part, alone=True, folder=assets and assets.folder) as copy:
         copy.interrupt_when(is_cancelled, _PROGRESS_STEPS)
         report("verifying", None)
         if faults := copy.list_page_faults() or copy.list_broken_references():
@@ -222,13 +227,13 @@ def _verify(
         if copy.count_rows() != rows:
             raise UnusableFile("rows are missing in the copy")
         done, total = 0, copy.measure_blob_bytes()
-        for blob in copy.check_blobs():
+        for blob in copy.check_blobs(() if assets is None else assets.linked):
             if is_cancelled():
                 raise OperationCancelled
             if not blob.sound:
                 raise UnusableFile(f"the content {blob.key} doesn't match its hash")
             done += blob.stored
-            report("comparing contents with their hashes", done / total)
+            report("comparing contents with their hashes", done / max(total, 1))
 
 
 @contextlib.contextmanager
@@ -288,13 +293,3 @@ def _merge_log(db: Path) -> None:
 
 def _get_log_paths(db: Path) -> tuple[Path, Path]:
     return db.with_name(f"{db.name}-wal"), db.with_name(f"{db.name}-shm")
-
-
-def _flush_folder(folder: Path) -> None:
-    """Flush a folder, so that new names in it survive a crash (POSIX)."""
-    if os.name == "posix":
-        handle = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(handle)
-        finally:
-            os.close(handle)

@@ -6,15 +6,20 @@ write-ahead log.
 """
 
 import contextlib
+import functools
 import hashlib
 import sqlite3
 import sys
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Container, Generator, Iterator
 from pathlib import Path
 
 import msgspec
 
+from ticketbox.domain.core.problems import Problem
 from ticketbox.store.file.database import Row
+from ticketbox.store.file.folder.contents import AssetsFolder
+from ticketbox.store.file.folder.location import read_location
+from ticketbox.store.file.folder.sweep import list_unused
 from ticketbox.store.file.migrate import APPLICATION_ID, UnusableFile, read_applied_number
 from ticketbox.store.file.orphans import IS_ORPHAN
 
@@ -44,11 +49,20 @@ class UnusedContents(msgspec.Struct, frozen=True):
 
 
 class BlobCheck(msgspec.Struct, frozen=True):
-    """A stored content: its key, its bytes in the file, and whether they match its hash."""
+    """A stored content: its key, its bytes as they are stored, whether they match its hash, and its file, if any."""
 
     key: int
     stored: int
     sound: bool
+    file: Path | None = None
+
+
+class StorageFault(msgspec.Struct, frozen=True):
+    """A company, how many bytes it stores by the count that its limit is compared with, and how many it really does."""
+
+    company: str
+    counted: int | None
+    stored: int
 
 
 class EmailFailures(msgspec.Struct, frozen=True):
@@ -62,8 +76,10 @@ class EmailFailures(msgspec.Struct, frozen=True):
 class Inspection:
     """An open file to inspect. Damage raises UnusableFile."""
 
-    def __init__(self, connection: sqlite3.Connection) -> None:
+    def __init__(self, connection: sqlite3.Connection, folder: AssetsFolder | None = None) -> None:
         self._connection = connection
+        self.folder = folder
+        self.location = read_location(connection)
 
     def is_ticketbox_file(self) -> bool:
         """Whether the file was created by ticketbox."""
@@ -90,14 +106,50 @@ class Inspection:
 
     def measure_orphans(self) -> UnusedContents:
         """Return the unused contents that the server's housekeeping will delete."""
-        return UnusedContents(*self._fetch_rows(ORPHANS)[0])
+        return UnusedContents(*self._fetch_rows(self._adapt(ORPHANS))[0])
 
-    def check_blobs(self) -> Iterator[BlobCheck]:
-        """Read every stored content, one at a time, and compare it with its hash. Slow."""
+    def list_unused_files(self) -> list[str]:
+        """List the files in the assets folder that no content refers to; the server's housekeeping erases them."""
+        return [] if self.folder is None else sorted(list_unused(self._connection, self.folder))
+
+    def check_blobs(self, known: Container[bytes] = ()) -> Iterator[BlobCheck]:
+        """Read every stored content, one at a time, and compare it with its hash. Slow.
+
+        The files of `known` hashes aren't read.
+        """
         after = -1
-        while row := next(iter(self._fetch_rows(SELECT_NEXT_BLOB, (after,))), None):
-            after, sha256, encoding, size, data = row
-            yield BlobCheck(after, len(data), _is_sound(sha256, encoding, size, data))
+        while row := next(iter(self._fetch_rows(self._adapt(SELECT_NEXT_BLOB), (after,))), None):
+            after, sha256, encoding, size, data, stored = row
+            if stored is None:
+                yield BlobCheck(after, len(data), is_sound(sha256, encoding, size, data))
+            elif sha256 not in known:
+                yield self._check_file(after, sha256, encoding, size, stored)
+
+    def _check_file(self, key: int, sha256: bytes, encoding: str, size: int, stored: int) -> BlobCheck:
+        if self.folder is None:
+            return BlobCheck(key, stored, sound=False)
+        try:
+            sound = is_sound(sha256, encoding, size, self.folder.read(sha256, stored))
+        except Problem:
+            sound = False
+        return BlobCheck(key, stored, sound, self.folder.get_path(sha256))
+
+    def list_files(self) -> Iterator[tuple[bytes, int]]:
+        """List the contents that are files: their hashes and lengths."""
+        if self.location is not None:
+            yield from self._fetch_rows(SELECT_FILES)
+
+    @functools.cached_property
+    def _has_files(self) -> bool:
+        return bool(self._fetch_value("SELECT count(*) FROM pragma_table_info('blob') WHERE name = 'stored'"))
+
+    def _adapt(self, sql: str) -> str:
+        """Adapt a query to a file of a version before assets folders."""
+        return sql if self._has_files else sql.replace("b.stored", "NULL")
+
+    def list_storage_faults(self) -> list[StorageFault]:
+        """List companies whose count of stored bytes is wrong. The file must have this version's schema."""
+        return [StorageFault(*row) for row in self._fetch_rows(STORAGE)]
 
     def find_newest_change(self) -> int:
         """Return the time of the newest event in epoch milliseconds; 0 if there is none."""
@@ -117,7 +169,7 @@ class Inspection:
 
     def measure_blob_bytes(self) -> int:
         """Return the number of bytes that `check_blobs` will read."""
-        return self._fetch_value("SELECT ifnull(sum(length(data)), 0) FROM blob")
+        return self._fetch_value(self._adapt(BLOB_BYTES))
 
     def _fetch_rows(self, sql: str, parameters: Row = ()) -> list[Row]:
         with _report_damage():
@@ -141,17 +193,26 @@ SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state =
 FROM mail WHERE error IS NOT NULL
 """
 
-SELECT_NEXT_BLOB = "SELECT id, sha256, encoding, bytes, data FROM blob WHERE id > ? ORDER BY id LIMIT 1"
+SELECT_FILES = "SELECT sha256, stored FROM blob WHERE stored IS NOT NULL ORDER BY id"
+SELECT_NEXT_BLOB = """
+SELECT b.id, b.sha256, b.encoding, b.bytes, b.data, b.stored FROM blob b WHERE b.id > ? ORDER BY b.id LIMIT 1
+"""
 
 
 @contextlib.contextmanager
-def open_inspection(path: Path, *, alone: bool = False) -> Generator[Inspection]:
+def open_inspection(path: Path, *, alone: bool = False, folder: AssetsFolder | None = None) -> Generator[Inspection]:
     """Open a file to inspect it. With `alone`, no other process may have it open, and no file is created beside it.
+
+    Its assets are in `folder`, or where the file says. A server erases none of them meanwhile.
 
     Raises UnusableFile when it can't be read as an SQLite file.
     """
     with _report_damage(), contextlib.closing(open_read_only(path, alone=alone)) as connection:
-        yield Inspection(connection)
+        location = read_location(connection)
+        if folder is None and location is not None:
+            folder = AssetsFolder(location.resolve(path))
+        with contextlib.nullcontext() if folder is None else folder.hold():
+            yield Inspection(connection, folder)
 
 
 def open_read_only(path: Path, *, alone: bool = False) -> sqlite3.Connection:
@@ -187,7 +248,8 @@ def _report_damage() -> Generator[None]:
         raise UnusableFile(str(error)) from error
 
 
-def _is_sound(sha256: bytes, encoding: str, size: int, data: bytes) -> bool:
+def is_sound(sha256: bytes, encoding: str, size: int, data: bytes) -> bool:
+    """Whether a content as it is stored matches its hash and its length."""
     hashed, length = hashlib.sha256(), 0
     try:
         for part in _decompress(data) if encoding == "zstd" else (data,):

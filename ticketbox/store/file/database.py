@@ -25,6 +25,8 @@ from ticketbox.domain.core.problems import Problem, StorageFull, Unavailable
 from ticketbox.settings import DEFAULT_QUEUE_SECONDS
 from ticketbox.store.file.connection import BUSY_SECONDS, Connection, connect
 from ticketbox.store.file.errors import is_passing, translate_error
+from ticketbox.store.file.folder.contents import AssetsFolder
+from ticketbox.store.file.folder.sweep import UnusedFiles
 from ticketbox.store.file.guard import FileGuard
 from ticketbox.store.file.readers import READERS, Readers
 from ticketbox.store.file.transactions import CommittedEvent, Origin, Read, Row, Write
@@ -79,11 +81,13 @@ class Database:
         wait_seconds: float = DEFAULT_QUEUE_SECONDS,
     ) -> None:
         self.path = path
+        self._folder = folder
+        self._unused_files = UnusedFiles(folder)
         self.public_url = public_url
         self.clock = clock
         self._publish = publish
         self.queue_times = QueueTimes()
-        self._readers = Readers(path, clock, public_url, self.queue_times, wait_seconds)
+        self._readers = Readers(path, clock, public_url, self.queue_times, wait_seconds, folder)
         self._writer: Connection | None = None
         self._waiting: deque[UnitOfWork] = deque()
         self._guard: FileGuard | None = None
@@ -105,16 +109,19 @@ class Database:
         publish: Callable[[list[CommittedEvent]], None] = lambda _: None,
         public_url: str = "",
         guard: FileGuard | None = None,
+        folder: AssetsFolder | None = None,
         wait_seconds: float = DEFAULT_QUEUE_SECONDS,
     ) -> Self:
         """Open a migrated file. Only the server checkpoints; commands that run beside it never do.
 
-        With a `guard`, reads and writes stop when the file is no longer the one that was locked.
+        With a `guard`, reads and writes stop when the file is no longer the one that was locked. Without the `folder`
+        of its assets, which the caller has locked, contents in it can't be read and new ones stay in the file.
         """
         self = cls(path, clock or Clock(), publish, public_url, wait_seconds)
         self._guard = guard
         self._writer = await Connection.open(partial(connect, path, writes=True, checkpoints=checkpoints))
         await self._readers.open(readers)
+        await self._writer.run(self._unused_files.sweep)
         return self
 
     async def close(self) -> None:
@@ -140,7 +147,7 @@ class Database:
         return len(self._waiting)
 
     def measure_sizes(self) -> FileSizes:
-        """Measure the file on its disk."""
+        """Measure the file on its disk; `free` is that of the assets folder's disk if it has less."""
         log = self.path.with_name(f"{self.path.name}-wal")
         taken = log.stat().st_size if log.exists() else 0
         free = shutil.disk_usage(self.path.absolute().parent).free
@@ -154,8 +161,10 @@ class Database:
         return await self._readers.read(work, brief=brief, share=share)
 
     async def check_reads(self) -> None:
-        """Check that the file is there, whole and readable. Raises Unavailable."""
-        self._refuse_damage()
+        """Check that the file and its assets folder are there, whole and readable. Raises Unavailable."""
+        self.refuse_damage()
+        if self._folder is not None and (fault := self._folder.find_fault()):
+            raise Unavailable(f"{fault}; mount or restore it (docs/operate/assets.md)")
         await self.read(lambda tx: tx.fetch_value("SELECT 1"))
 
     def require_room(self, size: int) -> None:
@@ -228,12 +237,27 @@ class Database:
         except BaseException:
             if connection.in_transaction:
                 connection.execute("ROLLBACK")
+            self._unused_files.erase(connection)
             raise
         self._must_truncate = self._must_truncate or any(result.destroys for result in results)
         self.word_deletions += sum(result.deletes_words for result in results)
         if self._must_truncate and self._checkpoints:
             self._truncate_log(connection)
+        self._unused_files.erase(connection)
         return results
+
+    def _must_clean_up(self) -> bool:
+        return bool(self._must_truncate and self._checkpoints) or self._unused_files.are_waiting()
+
+    def _clean_up(self, connection: sqlite3.Connection) -> None:
+        if self._checkpoints:
+            self._truncate_log(connection)
+        self._unused_files.erase(connection)
+
+    async def sweep_folder(self) -> None:
+        """Erase unused files in some parts of the assets folder, such as those of a command that was killed."""
+        assert self._writer is not None
+        await self._writer.run(self._unused_files.sweep_next)
 
     def _truncate_log(self, connection: sqlite3.Connection) -> None:
         """Checkpoint and empty the write-ahead log, unless somebody reads from it; then it is tried again later."""
@@ -279,6 +303,8 @@ class Database:
                 raise
             connection.execute("ROLLBACK TO unit")
             result = UnitResult(error=translate_error(error))
+        finally:
+            self._unused_files.add(tx.unused_files)
         connection.execute("RELEASE unit")
         return result
 

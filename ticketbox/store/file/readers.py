@@ -12,6 +12,7 @@ from ticketbox.domain.core.fairness.fair_queue import FairQueue, Share
 from ticketbox.domain.core.fairness.queue_times import QueueTimes
 from ticketbox.store.file.connection import Connection, connect
 from ticketbox.store.file.errors import is_passing, translate_error
+from ticketbox.store.file.folder.contents import AssetsFolder, MissingContent
 from ticketbox.store.file.transactions import PROGRESS_STEPS, SHORT_PROGRESS_STEPS, NotBrief, Read, SharedResults
 
 T = TypeVar("T")
@@ -27,10 +28,19 @@ BRIEF_STRIDES = 25
 class Readers:
     """A few connections, each with its own thread, and one for brief reads on the event loop's thread."""
 
-    def __init__(self, path: Path, clock: Clock, public_url: str, times: QueueTimes, wait_seconds: float) -> None:
+    def __init__(
+        self,
+        path: Path,
+        clock: Clock,
+        public_url: str,
+        times: QueueTimes,
+        wait_seconds: float,
+        folder: AssetsFolder | None = None,
+    ) -> None:
         self._path = path
         self._clock = clock
         self._public_url = public_url
+        self._folder = folder
         self._times = times
         self._wait_seconds = wait_seconds
         self._all: list[Connection] = []
@@ -94,8 +104,13 @@ class Readers:
     def _read_with_deadline(self, work: Callable[[Read], T], connection: sqlite3.Connection) -> T:
         deadline = time.monotonic() + READ_SECONDS
         overdue = lambda: time.monotonic() > deadline  # noqa: E731
+        remove_limit = lambda: connection.set_progress_handler(None, 0)  # noqa: E731
         connection.set_progress_handler(overdue, PROGRESS_STEPS)
-        return self._read_snapshot(work, connection, lambda: connection.set_progress_handler(None, 0), overdue)
+        try:
+            return self._read_snapshot(work, connection, remove_limit, overdue)
+        except MissingContent:  # unless it was deleted since the transaction began
+            connection.set_progress_handler(overdue, PROGRESS_STEPS)
+            return self._read_snapshot(work, connection, remove_limit, overdue)
 
     def _read_snapshot(
         self,
@@ -108,7 +123,7 @@ class Readers:
         """Run a unit within a limit, then call `remove_limit`, because the limit would interrupt COMMIT too."""
         connection.execute("BEGIN")
         try:
-            return work(Read(connection, self._clock.now(), overdue, self._public_url, shared))
+            return work(Read(connection, self._clock.now(), overdue, self._public_url, shared, self._folder))
         finally:
             remove_limit()
             connection.execute("COMMIT")

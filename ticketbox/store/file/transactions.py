@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from ticketbox.domain.core.fairness.ceilings import Ceilings
+from ticketbox.store.file.folder.contents import AssetsFolder
 
 T = TypeVar("T")
 Row = tuple[Any, ...]
@@ -61,7 +62,7 @@ class Read:
     """A reading transaction: a consistent snapshot of the file.
 
     `public_url` is the server's, for links, and `ceilings` are the operator's. `shared` has the results of brief
-    units, which run on the event loop's thread; None elsewhere.
+    units, which run on the event loop's thread; None elsewhere. `folder` has the large contents, if the file has one.
     """
 
     def __init__(
@@ -71,11 +72,13 @@ class Read:
         overdue: Callable[[], bool] = lambda: False,
         public_url: str = "",
         shared: SharedResults | None = None,
+        folder: AssetsFolder | None = None,
     ) -> None:
         self.connection = connection
         self.now = now
         self.public_url = public_url
         self.ceilings = DEFAULT_CEILINGS
+        self.folder = folder
         self._overdue = overdue
         self._shared = shared
 
@@ -134,13 +137,20 @@ class Origin(msgspec.Struct, frozen=True):
 
 
 class Write(Read):
-    """A writing transaction. Its events are published after the commit, and then `after_commit` is called."""
+    """A writing transaction. Its events are published after the commit, and then `after_commit` is called.
 
-    def __init__(self, connection: sqlite3.Connection, now: int, public_url: str = "") -> None:
-        super().__init__(connection, now, public_url=public_url)
+    Files of `unused_files` are erased after the commit, unless a row refers to them then.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, now: int, public_url: str = "", folder: AssetsFolder | None = None
+    ) -> None:
+        super().__init__(connection, now, public_url=public_url, folder=folder)
         self.events: list[CommittedEvent] = []
         self.after_commit: list[Callable[[], None]] = []
         self.origin = Origin()
+        self.deletes_words = False  # whether words must also disappear from the search index
+        self.unused_files: set[str] = set()
         self.destroys = False  # whether bytes must also disappear from the write-ahead log
 
     def wake_jobs(self) -> None:
