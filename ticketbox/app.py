@@ -87,6 +87,7 @@ async def open_appliance(settings: Settings) -> AsyncGenerator[Appliance]:
         database = await Database.open(
             settings.db,
             clock,
+            checkpoints=not settings.leave_checkpoints,
             publish=listeners.publish,
             public_url=settings.public_url,
             guard=guard,

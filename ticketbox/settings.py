@@ -53,6 +53,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     backup_keep: int = DEFAULT_KEEP
     backup_dir: Path | None = None
     drop_captures_after: int | None = None
+    trust_clock: bool = False
+    leave_checkpoints: bool = False
+    assets_dir: Path | None = None
     max_deliveries: int = DEFAULT_DELIVERIES
     max_event_streams: int = DEFAULT_EVENT_STREAMS
     max_uploads: int = DEFAULT_UPLOADS

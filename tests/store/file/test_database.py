@@ -486,6 +486,28 @@ def test_close_completes_waiting_units(path: Path) -> None:
     assert not path.with_name(path.name + "-wal").exists()
 
 
+def test_destroyed_bytes_leave_the_log_soon_after_the_last_reader(path: Path) -> None:
+    def destroy(tx: Write) -> None:
+        tx.destroys = True
+        tx.execute("INSERT INTO note (text) VALUES ('pixels')")
+
+    async def write() -> None:
+        log = path.with_name(path.name + "-wal")
+        async with open_database(path, checkpoints=True) as db:
+            with contextlib.closing(sqlite3.connect(path)) as reader:
+                await db.write(adding(1))
+                reader.execute("BEGIN")
+                reader.execute("SELECT count(*) FROM note").fetchone()
+                await db.write(destroy)
+                assert log.stat().st_size > 0
+                reader.execute("COMMIT")
+                async with asyncio.timeout(40):  # no write follows, and housekeeping runs each minute
+                    while log.stat().st_size:
+                        await asyncio.sleep(0.05)
+
+    asyncio.run(write())
+
+
 def test_only_the_writer_of_the_server_checkpoints(path: Path) -> None:
     async def write(**more: Any) -> tuple[int, int]:
         async with open_database(path, **more) as db:

@@ -249,47 +249,6 @@ def _report_damage(path: Path) -> Generator[None]:
         raise UnusableFile(f"{path}: the file is damaged ({error})") from error
 
 
-def _give_to_owner(part: Path, db: Path) -> None:
-    """When run by root, give the file to the owner of the old file or its folder."""
-    if os.name == "posix" and os.geteuid() == 0:
-        old = (db if db.exists() else db.parent).stat()
-        os.chown(part, old.st_uid, old.st_gid)
-
-
-def _set_aside(db: Path) -> Path | None:
-    """Link the old file to another name; it also keeps its name until it is replaced.
-
-    Its write-ahead log must be moved too: SQLite would apply it to the new file.
-    """
-    old_copy = db.with_name(f"{db.name}.before-restore-{time.strftime('%Y%m%d%H%M%S', time.gmtime())}")
-    if db.exists() and db.stat().st_size:
-        _merge_log(db)
-    log, shared = _get_log_paths(db)
-    if log.exists():
-        log.rename(old_copy.with_name(f"{old_copy.name}-wal"))
-    shared.unlink(missing_ok=True)
-    if not db.exists():
-        return None
-    try:
-        os.link(db, old_copy)
-    except OSError:  # a file system without links: for a moment there is no file
-        db.rename(old_copy)
-    return old_copy
-
-
-def _merge_log(db: Path) -> None:
-    """Merge the write-ahead log into the file; a damaged file stays unchanged.
-
-    Leaving WAL mode requires exclusive access, so this also detects another command that uses the file.
-    """
-    try:
-        with contextlib.closing(connect(db, writes=True, checkpoints=True)) as connection:
-            connection.execute("PRAGMA journal_mode = DELETE")
-            connection.execute("PRAGMA journal_mode = WAL")
-    except sqlite3.DatabaseError as error:
-        if error.sqlite_errorcode & 0xFF in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED}:
-            raise UnusableFile(f"{db}: another command uses the file; try again when it is done") from None
-
-
-def _get_log_paths(db: Path) -> tuple[Path, Path]:
+def get_log_paths(db: Path) -> tuple[Path, Path]:
+    """Return the paths of a file's write-ahead log and of its index."""
     return db.with_name(f"{db.name}-wal"), db.with_name(f"{db.name}-shm")

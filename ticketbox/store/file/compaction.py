@@ -18,13 +18,14 @@ _MAX_WAIT_SECONDS = 180
 def compact_file(db: Path, *, checkpoints: bool, report: ReportProgress = lambda doing, share: None) -> int:
     """Move pages from the file's end into free ones; return the bytes that were freed.
 
-    Each step is a transaction of milliseconds, so that no writer waits for long. Beside a server (`checkpoints`
-    false) the file shrinks when the server next empties its log. Raises UnusableFile.
+    Beside a server (`checkpoints` false), each step is a transaction of milliseconds, so that no writer waits for long,
+    and the file shrinks when the server next empties its log. Raises UnusableFile.
     """
     try:
         with contextlib.closing(connect(db, writes=True, checkpoints=checkpoints)) as connection:
             before = left = _read_value(connection, "PRAGMA freelist_count")
             size = _read_value(connection, "PRAGMA page_size")
+            pages = _STEP_PAGES_ALONE if checkpoints else STEP_PAGES
             while left:
                 report("freeing empty pages", 1 - left / before if left <= before else None)
                 connection.execute("BEGIN IMMEDIATE")

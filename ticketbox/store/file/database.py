@@ -79,6 +79,8 @@ class Database:
         publish: Callable[[list[CommittedEvent]], None],
         public_url: str = "",
         wait_seconds: float = DEFAULT_QUEUE_SECONDS,
+        checkpoints: bool = True,
+        folder: AssetsFolder | None = None,
     ) -> None:
         self.path = path
         self._folder = folder
@@ -91,6 +93,7 @@ class Database:
         self._writer: Connection | None = None
         self._waiting: deque[UnitOfWork] = deque()
         self._guard: FileGuard | None = None
+        self._checkpoints = checkpoints
         self._must_truncate = False
         self._truncation: asyncio.Task[None] | None = None
         self.word_deletions = 0  # units that deleted text, whose words stay in the search index until it is merged
@@ -112,12 +115,12 @@ class Database:
         folder: AssetsFolder | None = None,
         wait_seconds: float = DEFAULT_QUEUE_SECONDS,
     ) -> Self:
-        """Open a migrated file. Only the server checkpoints; commands that run beside it never do.
+        """Open a migrated file. Only the server checkpoints, or a replicator in its place; commands never do.
 
         With a `guard`, reads and writes stop when the file is no longer the one that was locked. Without the `folder`
         of its assets, which the caller has locked, contents in it can't be read and new ones stay in the file.
         """
-        self = cls(path, clock or Clock(), publish, public_url, wait_seconds)
+        self = cls(path, clock or Clock(), publish, public_url, wait_seconds, checkpoints, folder)
         self._guard = guard
         self._writer = await Connection.open(partial(connect, path, writes=True, checkpoints=checkpoints))
         await self._readers.open(readers)
