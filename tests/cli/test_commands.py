@@ -119,7 +119,10 @@ def test_accounts_are_added_listed_disabled_and_enabled(db: Path) -> None:
     assert [(each["email"], each["disabled"]) for each in listed] == [
         ("ann@example.org", False), ("bob@example.org", True), ("c@d.org", False),
     ]  # fmt: skip
-    assert f"{added.stdout.strip()}  bob@example.org  Bob  (disabled)" in run("user", "list", "--db", db).stdout
+    assert (
+        f"{added.stdout.strip()}  bob@example.org  Bob  (disabled)  (no second factor)"
+        in run("user", "list", "--db", db).stdout
+    )
     assert "Enabled" in run("user", "disable", "--db", db, "--undo", added.stdout.strip()).stdout
     assert "(disabled)" not in run("user", "list", "--db", db).stdout
     nobody = run("user", "disable", "--db", db, "zoe@example.org")

@@ -114,7 +114,7 @@ CREATE TABLE company (
   writes_per_minute INTEGER,
   created_at INTEGER NOT NULL,
   created_by INTEGER NOT NULL REFERENCES byline (id)
-) STRICT;
+, second_factor_required INTEGER NOT NULL DEFAULT 0) STRICT;
 
 CREATE TABLE company_storage (
   company_id INTEGER PRIMARY KEY REFERENCES company (id) ON DELETE CASCADE,
@@ -434,6 +434,12 @@ CREATE TABLE provider_role (
   PRIMARY KEY (user_id, company_id)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE recovery_code (
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  code_hash BLOB NOT NULL,
+  PRIMARY KEY (user_id, code_hash)
+) STRICT, WITHOUT ROWID;
+
 CREATE TABLE saved_view (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -460,6 +466,15 @@ CREATE TABLE 'search_data'(id INTEGER PRIMARY KEY, block BLOB);
 CREATE TABLE 'search_idx'(segid, term, pgno, PRIMARY KEY(segid, term)) WITHOUT ROWID;
 
 CREATE VIRTUAL TABLE search_term USING fts5vocab (search, instance);
+
+CREATE TABLE second_factor (
+  user_id INTEGER PRIMARY KEY REFERENCES user (id) ON DELETE CASCADE,
+  secret BLOB NOT NULL,
+  last_step INTEGER NOT NULL DEFAULT 0,
+  enabled_at INTEGER,
+  failures INTEGER NOT NULL DEFAULT 0,
+  failed_at INTEGER NOT NULL DEFAULT 0
+) STRICT;
 
 CREATE TABLE security_event (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

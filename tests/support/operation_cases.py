@@ -23,6 +23,7 @@ from tests.support.oauth_app import connect_app
 from tests.support.pictures import png
 from tests.support.server import PASSWORD, Box, Person, World, ok
 from tests.support.source_maps import build_source_map
+from ticketbox.domain.accounts import totp
 from ticketbox.domain.core.access.scopes import Role
 from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
@@ -398,6 +399,32 @@ def _link_stranger(world: World) -> Person:
     return person
 
 
+RECOVERY_CODE = "0123-4567-89ab-cdef"
+
+
+def _insert_factor(person: Person, enabled_at: int | None) -> Person:
+    insert = "INSERT INTO second_factor (user_id, secret, enabled_at) SELECT id, ?, ? FROM user WHERE public_id = ?"
+    update_row(person.box.db, insert, TOTP_SECRET, enabled_at, person.id)
+    return person
+
+
+def _stranger_with_secret(world: World) -> Person:
+    """Somebody who must enter the first code of an authenticator app."""
+    return _insert_factor(_stranger(world), None)
+
+
+def _first_code(_: World) -> Arguments:
+    return {"code": totp.compute_code(TOTP_SECRET, int(time.time()) // 30)}
+
+
+def _stranger_with_factor(world: World) -> Person:
+    """Somebody who signs in with a second factor."""
+    person = _insert_factor(_stranger(world), 0)
+    insert = "INSERT INTO recovery_code (user_id, code_hash) SELECT id, ? FROM user WHERE public_id = ?"
+    update_row(world.box.db, insert, hash_secret(totp.normalize_code(RECOVERY_CODE)), person.id)
+    return person
+
+
 def _ask(world: World) -> Arguments:
     question = create_question(world)
     return {"ticket_id": question["ticket_id"], "lease": question["lease"]}
@@ -492,6 +519,10 @@ CASES: dict[str, Case] = {
     "list_security_events": Case(),
     "get_sign_in_methods": Case(),
     "unlink_provider": Case(caller=_link_stranger),
+    "start_second_factor": Case(caller=_stranger),
+    "enable_second_factor": Case(_first_code, caller=_stranger_with_secret),
+    "disable_second_factor": Case(lambda _: {"code": RECOVERY_CODE}, caller=_stranger_with_factor),
+    "replace_recovery_codes": Case(lambda _: {"code": RECOVERY_CODE}, caller=_stranger_with_factor),
     "revoke_session": Case(lambda w: {"session_id": create_spare_session(w)}),
     "get_profile": Case(),
     "update_profile": Case(lambda w: {"name": w.owner.name}),
@@ -521,6 +552,7 @@ CASES: dict[str, Case] = {
     "delete_column": Case(_create_empty_column, ADMIN),
     "update_member": Case(lambda w: {**_member(w), "role": "viewer"}, ADMIN),
     "remove_member": Case(_member, ADMIN),
+    "reset_member_second_factor": Case(_member_with_factor, OWNER),
     "list_invitations": Case(_company, ADMIN),
     "create_invitation": Case(lambda w: {**_company(w), "email": "bob@example.org"}, ADMIN),
     "delete_invitation": Case(lambda w: {"invitation_id": create_invitation(w)["id"]}, ADMIN),

@@ -49,7 +49,8 @@ def list_(db: Path, as_json: bool) -> None:
         print_json(users)
         return
     for each in users:
-        click.echo(f"{each.id}  {each.email}  {each.name}{'  (disabled)' if each.disabled else ''}")
+        notes = "  (disabled)" * each.disabled + "  (no second factor)" * each.second_factor_missing
+        click.echo(f"{each.id}  {each.email}  {each.name}{notes}")
 
 
 @user.command("set-password")
@@ -86,6 +87,16 @@ def sign_in_link(db: Path, public_url: str, account: str) -> None:
     """
     created = run_operation(db, "create_sign_in_link", {"user": account})
     click.echo(f"{public_url.rstrip('/')}{created.path}")
+
+
+@user.command("reset-second-factor")
+@add_db_option
+@click.argument("account")
+@exit_on_problem
+def reset_second_factor(db: Path, account: str) -> None:
+    """Turn off the second factor of ACCOUNT (an id or email address) and end its sessions."""
+    updated = run_operation(db, "reset_second_factor", {"user": account})
+    click.echo(f"Turned off the second factor of {updated.email} and ended all sessions")
 
 
 @user.command("unlink")

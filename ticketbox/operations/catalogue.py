@@ -18,6 +18,7 @@ from ticketbox.operations.accounts.oauth import authorizations as oauth_authoriz
 from ticketbox.operations.accounts.oauth import clients as oauth_clients
 from ticketbox.operations.accounts.oauth import connected_apps
 from ticketbox.operations.accounts.oauth import grants as oauth_grants
+from ticketbox.operations.accounts.second_factor import sign_in as second_factor_sign_in
 from ticketbox.operations.captures import (
     assets,
     captures,
@@ -30,7 +31,17 @@ from ticketbox.operations.captures import (
 )
 from ticketbox.operations.captures import deletion as capture_deletion
 from ticketbox.operations.captures.pictures import annotations, screenshots
-from ticketbox.operations.companies import columns, companies, invitations, labels, members, projects, setup, views
+from ticketbox.operations.companies import (
+    columns,
+    companies,
+    invitations,
+    labels,
+    members,
+    projects,
+    second_factor_reset,
+    setup,
+    views,
+)
 from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, watchers, webhooks
 from ticketbox.operations.git import deliveries as git_deliveries
@@ -55,6 +66,7 @@ MODULES = (
     projects,
     columns,
     members,
+    second_factor_reset,
     invitations,
     labels,
     views,
@@ -101,6 +113,7 @@ MODULES = (
     confirmation,
     identities,
     provider_sign_in,
+    second_factor_sign_in,
     security_events,
     address_changes,
     setup,

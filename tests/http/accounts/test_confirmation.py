@@ -6,6 +6,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.authenticator import Phone
 from tests.support.oauth_app import App, browser_of
 from tests.support.operation_cases import update_row
 from tests.support.server import PASSWORD, World, eventually, expect_error, ok
@@ -73,6 +74,48 @@ def test_confirmed_password_counts_for_fifteen_minutes_in_one_session(world: Wor
 
     eventually(is_recorded)
     assert ["password_check", "done"] in [[each["action"], each["outcome"]] for each in events]
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/session/confirmation", {}),
+        pytest.param("/profile/password", {"new_password": "a better one, longer"}, marks=pytest.mark.long),
+        pytest.param("/tokens", {"label": "x", "scopes": ["read"]}, marks=pytest.mark.long),
+    ],
+)
+def test_second_factor_is_required_with_the_password(world: World, path: str, body: dict[str, Any]) -> None:
+    phone = Phone(world.owner)
+    other = Phone(world.join("Bob"))
+    expire_confirmation(world)
+
+    def call(**more: str) -> httpx.Response:
+        return world.owner.web.post(path, json={**body, **more})
+
+    first = phone.recovery_codes[0]
+    expect_error(call(current_password="wrong password", code=first), 403, "forbidden")
+    expect_error(call(current_password=PASSWORD), 403, "second_factor_required")
+    for wrong in "000000", other.recovery_codes[0]:
+        expect_error(call(current_password=PASSWORD, code=wrong), 403, "wrong_code")
+    expect_error(create_token(world, {}), 403, "password_required")
+    code = phone.show_code()
+    ok(call(current_password=PASSWORD, code=code))
+    expect_error(call(current_password=body.get("new_password", PASSWORD), code=code), 403, "wrong_code")
+    ok(call(current_password=body.get("new_password", PASSWORD), code=first))
+
+
+@pytest.mark.long
+def test_codes_for_a_confirmation_are_limited(world: World) -> None:
+    phone = Phone(world.owner)
+    expire_confirmation(world)
+    path = "/session/confirmation"
+    wrong = {"current_password": PASSWORD, "code": "000000"}
+    for _ in range(5):
+        expect_error(world.owner.web.post(path, json=wrong), 403, "wrong_code")
+    body = {"current_password": PASSWORD, "code": phone.show_code()}
+    refused = expect_error(world.owner.web.post(path, json=body), 429, "rate_limited")
+    assert refused["retry_after"] >= 1
+    expect_error(create_token(world, {}), 403, "password_required")
 
 
 def test_owner_is_removed_only_by_a_session_that_confirmed_the_password(world: World) -> None:

@@ -7,6 +7,7 @@ import html
 import json
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
@@ -15,6 +16,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
 
+from tests.support.authenticator import Phone
 from tests.support.openid_issuer import SECRET, Issuer, SigningKey, run_issuer
 from tests.support.operation_cases import update_row
 from tests.support.server import (
@@ -24,6 +26,7 @@ from tests.support.server import (
     World,
     copy_initialized_file,
     expect_error,
+    find_free_port,
     ok,
     run_beside,
     run_server,
@@ -118,6 +121,8 @@ def test_person_signs_in_with_code_pkce_and_client_secret(sso: Box, issuer: Issu
     assert (me["email"], me["name"]) == (ann["email"], "Ann Smith")
     assert ok(browser.get("/api/v1/profile/sign-in")) == {
         "has_password": False, "password_sign_in": True, "provider": {"name": "Acme", "linked": True},
+        "second_factor": None,
+        "second_factor_required": False,
     }  # fmt: skip
     again = open_browser(sso)
     assert sign_in(sso, issuer, again, **{**ann, "email": "other@example.org"}).status_code == 303
@@ -298,6 +303,35 @@ def test_verified_address_takes_over_an_account_without_what_opened_it_before(ss
     expect_error(owner.web.get("/me"), 401, "unauthorized")
     answer = sso.client().post("/session", json={"email": owner.email, "password": PASSWORD})
     expect_error(answer, 401, "unauthorized")
+
+
+def test_second_factor_is_required_after_the_provider_too(sso: Box, issuer: Issuer) -> None:
+    phone = Phone(World(sso).owner)
+    claims = {"sub": f"ann-{time.time_ns()}", "email": phone.person.email, "email_verified": True}
+    browser = phone.open_browser()
+    page = sign_in(sso, issuer, browser, **claims)
+    link = {"handle": find_handle(page), "email": phone.person.email}
+    taken = browser.post("/signin/link", data={**link, "take_over": "yes"})
+    assert (taken.status_code, "Enter the password of the account" in taken.text) == (403, True)
+    assert browser.post("/signin/code", data={**link, "code": phone.recovery_codes[0]}).status_code == 404
+    step = browser.post("/signin/link", data={**link, "password": PASSWORD})
+    assert "Enter your code" in step.text
+    assert not is_signed_in(browser)
+    sent = {"handle": find_handle(step), "next": "/inbox"}
+    assert browser.post("/signin/link", data={**sent, "password": PASSWORD}).status_code == 404
+    answer = browser.post("/signin/code", data={**sent, "code": phone.show_code()})
+    assert (answer.status_code, answer.headers["location"]) == (303, "/inbox")
+    again = phone.open_browser()
+    step = sign_in(sso, issuer, again, **claims)
+    assert "Enter your code" in step.text
+    assert not is_signed_in(again)
+    sent = {"handle": find_handle(step), "code": phone.recovery_codes[0]}
+    assert again.post("/signin/code", data=sent).status_code == 303
+    assert is_signed_in(again)
+
+
+def find_handle(page: httpx.Response) -> str:
+    return page.text.partition('name="handle" value="')[2].partition('"')[0]
 
 
 def start_link(browser: httpx.Client) -> str:

@@ -167,6 +167,17 @@ def test_limits_are_set_together_and_are_at_least_one(stage: Stage, limits: obje
     expect_error(answer, 400, "invalid_request")
 
 
+def test_audit_log_names_tickets_by_their_present_key(world: World) -> None:
+    ticket = world.ticket()
+    elsewhere = world.new_project("Elsewhere")
+    moved = ok(world.api.post(f"/tickets/{ticket['id']}/move", json={"column_id": world.columns_of(elsewhere)[0]}))
+    assert moved["key"] != ticket["key"]
+    entries = ok(world.owner.web.get(f"/companies/{world.company}/audit"))["items"]
+    of_ticket = [each for each in entries if each["ticket_id"] == ticket["id"]]
+    assert [each["type"] for each in of_ticket] == ["ticket.moved", "ticket.created"]
+    assert {each["ticket_key"] for each in of_ticket} == {moved["key"]}
+
+
 def test_audit_log_lists_actions_newest_first(world: World) -> None:
     bob = world.join("Bob")
     bob.token("read", label="bob's agent", company_id=world.company)
@@ -174,6 +185,7 @@ def test_audit_log_lists_actions_newest_first(world: World) -> None:
     entries = ok(world.owner.web.get(f"/companies/{world.company}/audit"))["items"]
     assert [each["type"] for each in entries[:3]] == ["company.changed", "token.created", "member.joined"]
     assert entries[1]["data"]["label"] == "bob's agent"
+    assert entries[0]["ticket_key"] is None
     csv = world.owner.web.get(f"/companies/{world.company}/audit", params={"format": "csv"}).text
     assert "tok_" not in csv
     for line in csv.splitlines()[1:]:

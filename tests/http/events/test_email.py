@@ -13,6 +13,7 @@ from typing import Any
 import httpx
 import pytest
 
+from tests.support.authenticator import Phone
 from tests.support.mail_server import PASSWORD, USER, MailServer, authenticate, create_certificate, run_mail_server
 from tests.support.operation_cases import update_row
 from tests.support.seed import PatchedServer
@@ -269,6 +270,20 @@ def test_person_is_notified_by_email_about_their_account(inside: World, mail_ser
     assert "<b>" not in read_text(signed_in, "html").replace("<p><b>", "")
     assert changed["Subject"] == "Your password was changed"
     assert all("password" not in each["Subject"] for each in mail_server.to(inside.owner.email))
+
+
+@pytest.mark.long
+def test_person_is_notified_by_email_about_the_second_factor(inside: World, mail_server: MailServer) -> None:
+    phone = Phone(inside.join("Bob"))
+    ok(phone.sign_in(code=phone.recovery_codes[0]))
+    ok(inside.owner.web.delete(f"/companies/{inside.company}/members/{phone.person.id}/second-factor"))
+    email = phone.person.email
+    wanted = {
+        "Your second factor was turned on", "A recovery code was used", "Your second factor was turned off",
+    }  # fmt: skip
+    eventually(lambda: wanted <= {each["Subject"] for each in mail_server.to(email)}, 30)
+    text = "".join(read_text(each) for each in mail_server.to(email))
+    assert not any(secret in text for secret in [phone.secret, *phone.recovery_codes])
 
 
 def test_user_text_adds_no_header_and_no_html(inside: World, mail_server: MailServer) -> None:

@@ -228,6 +228,10 @@ def statements() -> dict[str, str]:
 
 # These walk a table on purpose.
 WALKS = {
+    "second_factors.LIST_WITH_FACTOR": {
+        "second_factor",
+        "passkey",
+    },  # for `ticketbox user list`, which lists all accounts
     "users.HAS_ACCOUNTS": {"user"},  # whether there is one at all: stops at the first
     "events.SELECT_NEWEST_KEY": {"sqlite_sequence"},  # one row for each table
     "webhook_outbox.SELECT_WEBHOOKS_BEHIND": {"webhook"},  # a few for each company, and a step into an index for each

@@ -25,6 +25,14 @@ class SecurityAction(StrEnum):
     PROVIDER_LINK = "provider_link"
     PROVIDER_UNLINK = "provider_unlink"
     SIGN_IN_LINK = "sign_in_link"
+    SECOND_FACTOR_ENABLE = "second_factor_enable"
+    SECOND_FACTOR_DISABLE = "second_factor_disable"
+    SECOND_FACTOR_CHECK = "second_factor_check"
+    RECOVERY_CODE = "recovery_code"
+    RECOVERY_CODES_REPLACE = "recovery_codes_replace"
+    PASSKEY_ADD = "passkey_add"
+    PASSKEY_CHECK = "passkey_check"
+    PASSKEY_DELETE = "passkey_delete"
 
 
 class Outcome(StrEnum):
@@ -44,6 +52,11 @@ class NoticeKind(StrEnum):
     CONFIRM_ADDRESS = "confirm_address"
     PROVIDER_LINKED = "provider_linked"
     PROVIDER_UNLINKED = "provider_unlinked"
+    SECOND_FACTOR_ENABLED = "second_factor_enabled"
+    SECOND_FACTOR_DISABLED = "second_factor_disabled"
+    RECOVERY_CODE_USED = "recovery_code_used"
+    PASSKEY_ADDED = "passkey_added"
+    PASSKEY_DELETED = "passkey_deleted"
 
 
 class Notice(msgspec.Struct, frozen=True):

@@ -32,6 +32,7 @@ class Company(msgspec.Struct, frozen=True):
     name: str
     limits: Limits
     storage: Storage
+    second_factor_required: bool
     role: RoleName
     created: By
 
@@ -115,13 +116,17 @@ class Column(msgspec.Struct, frozen=True):
 
 
 class Member(msgspec.Struct, frozen=True):
-    """A user's membership of a company; `project_ids` null means all projects."""
+    """A user's membership of a company; `project_ids` null means all projects.
+
+    Only owners see whether a member has no second factor; for others, `second_factor_missing` is null.
+    """
 
     id: str
     name: str
     email: str
     role: RoleName
     project_ids: list[str] | None
+    second_factor_missing: bool | None
 
 
 class Invitation(msgspec.Struct, frozen=True):

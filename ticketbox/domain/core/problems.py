@@ -84,6 +84,26 @@ class PasswordRequired(Problem):
         )
 
 
+class SecondFactorRequired(Problem):
+    """The account signs in with a second factor: send the same call with a `code`."""
+
+    status, code, title = 403, "second_factor_required", "forbidden"
+
+    def __init__(self) -> None:
+        super().__init__(
+            "this account requires a second factor: send a code of the authenticator app, or a recovery code, as code"
+        )
+
+
+class WrongCode(Problem):
+    """The password is right, and the code of the second factor is wrong or was already used."""
+
+    status, code, title = 403, "wrong_code", "forbidden"
+
+    def __init__(self) -> None:
+        super().__init__("the code is wrong, or was already used")
+
+
 class InsufficientScope(Problem):
     """The token lacks the scope that the operation declares; `scope` names it."""
 
@@ -254,8 +274,8 @@ class CompanyStorageFull(Problem):
 
 
 PROBLEMS: tuple[type[Problem], ...] = (
-    Unauthorized, Forbidden, PasswordRequired, InsufficientScope, CrossCompanyMove, NotFound, MethodNotAllowed,
-    Conflict,
+    Unauthorized, Forbidden, PasswordRequired, SecondFactorRequired, WrongCode, InsufficientScope, CrossCompanyMove,
+    NotFound, MethodNotAllowed, Conflict,
     VersionConflict, TicketArchived, AlreadyClaimed, LeaseExpired, QuestionClosed,
     ApprovalRequired, InvalidRequest,
     PayloadTooLarge, UnsupportedMediaType, RequestTimeout, MisdirectedRequest, RateLimited, Unavailable, StorageFull,

@@ -11,12 +11,13 @@ from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.problems import Forbidden, Problem, Unavailable
 from ticketbox.edge.asgi import Scope, parse_query
 from ticketbox.edge.cookies import build_cookie, read_cookies
-from ticketbox.edge.responses import Answer, Headers, build_session_cookies
+from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
 from ticketbox.http.pages.rendering import (
     keep_local_path,
     render_page,
 )
+from ticketbox.http.pages.sign_in_code import answer_sign_in, redirect
 from ticketbox.operations.accounts.provider_sign_in import IdentityLink, LinkFirst
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -99,11 +100,6 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             return pages.render_link(result)
         if isinstance(result, IdentityLink):
             return redirect(asked.then, [])
-        return redirect(asked.then, build_session_cookies(result, site))
+        return answer_sign_in(result, asked.then, site)
 
     return [start_sign_in, finish_sign_in]
-
-
-def redirect(url: str, headers: Headers) -> Answer:
-    """Redirect the browser."""
-    return Answer(303, b"", "text/plain", [(b"location", url.encode()), *headers])

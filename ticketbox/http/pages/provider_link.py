@@ -10,10 +10,11 @@ from ticketbox.domain.core.problems import PasswordRequired, Problem, Unauthoriz
 from ticketbox.edge.addresses import limit_bad_credentials
 from ticketbox.edge.asgi import Receive, Scope
 from ticketbox.edge.cookies import read_cookies
-from ticketbox.edge.responses import Answer, build_session_cookies
+from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
-from ticketbox.http.pages.provider import ProviderPages, redirect
+from ticketbox.http.pages.provider import ProviderPages
 from ticketbox.http.pages.rendering import read_form, refuse_cross_site_form, render_page, render_sign_in_page
+from ticketbox.http.pages.sign_in_code import answer_sign_in
 from ticketbox.operations.accounts.provider_sign_in import LinkFirst
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -56,6 +57,6 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             return pages.render_link(shown, limited)
         except Problem as problem:
             return pages.render_refusal(problem)
-        return redirect(linked.then, build_session_cookies(linked.session, site))
+        return answer_sign_in(linked.session, linked.then, site)
 
     return [start_link, link_account]

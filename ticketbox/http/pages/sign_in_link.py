@@ -9,9 +9,10 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.problems import Problem
 from ticketbox.edge.asgi import Scope
-from ticketbox.edge.responses import Answer, build_session_cookies
+from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
 from ticketbox.http.pages.rendering import refuse_cross_site_form, render_page
+from ticketbox.http.pages.sign_in_code import answer_sign_in
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
@@ -36,6 +37,6 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             session = await dispatcher.dispatch(registry["open_sign_in_link"], {"secret": secret}, context)
         except Problem as problem:
             return render_page("sign_in_link.html", problem.status, problem=problem)
-        return Answer(303, b"", "text/plain", [(b"location", b"/"), *build_session_cookies(session, site)])
+        return answer_sign_in(session, "/", site)
 
     return [show_link, open_link]

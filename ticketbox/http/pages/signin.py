@@ -10,7 +10,7 @@ from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.problems import Problem
 from ticketbox.edge.addresses import limit_bad_credentials
 from ticketbox.edge.asgi import Receive, Scope, parse_query
-from ticketbox.edge.responses import Answer, build_session_cookies
+from ticketbox.edge.responses import Answer
 from ticketbox.edge.site import Site
 from ticketbox.http.pages.rendering import (
     keep_local_path,
@@ -18,8 +18,7 @@ from ticketbox.http.pages.rendering import (
     refuse_cross_site_form,
     render_sign_in_page,
 )
-from ticketbox.operations.accounts.sessions import SignedIn
-from ticketbox.operations.core.content import WithSession
+from ticketbox.http.pages.sign_in_code import answer_sign_in
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
@@ -45,7 +44,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
         context: RequestContext = scope["context"]
         context.via = Via.WEB
         try:
-            session: WithSession[SignedIn] = await dispatcher.dispatch(registry["create_session"], credentials, context)
+            result = await dispatcher.dispatch(registry["begin_sign_in"], credentials, context)
         except Problem as problem:
             return render_sign_in_page(
                 provider,
@@ -53,6 +52,6 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
                 credentials["email"],
                 limit_bad_credentials(dispatcher.services.limiter, problem, context),
             )
-        return Answer(303, b"", "text/plain", [(b"location", then.encode()), *build_session_cookies(session, site)])
+        return answer_sign_in(result, then, site)
 
     return [show_sign_in, submit_sign_in]

@@ -72,6 +72,23 @@ _NOTICES = {
         "A way to sign in to your account was removed",
         "Your account can no longer be signed in to with the server's identity provider.",
     ),
+    NoticeKind.SECOND_FACTOR_ENABLED: (
+        "Your second factor was turned on",
+        "Your account now requires a code of an authenticator app at each sign-in.",
+    ),
+    NoticeKind.SECOND_FACTOR_DISABLED: (
+        "Your second factor was turned off",
+        "Your account no longer requires a code of an authenticator app.",
+    ),
+    NoticeKind.PASSKEY_ADDED: ("A passkey was added to your account", "A new passkey can sign in to your account."),
+    NoticeKind.PASSKEY_DELETED: (
+        "A passkey of your account was deleted",
+        "One of your passkeys can no longer sign in to your account.",
+    ),
+    NoticeKind.RECOVERY_CODE_USED: (
+        "A recovery code was used",
+        "Someone signed in to your account, or changed its second factor, with a recovery code.",
+    ),
     NoticeKind.CONFIRM_ADDRESS: ("Confirm your new email address", "Someone wants to sign in with this email address."),
 }
 

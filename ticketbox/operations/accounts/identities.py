@@ -7,8 +7,10 @@ from ticketbox.domain.accounts.identity_provider import Identity, ProviderSettin
 from ticketbox.domain.accounts.security_events import NoticeKind, SecurityAction
 from ticketbox.domain.core.access.policy import Actor, Via, require_confirmation
 from ticketbox.domain.core.access.scopes import Access
+from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, NotFound, PasswordRequired
+from ticketbox.domain.core.records import Time
 from ticketbox.operations.accounts.identity_provider import PreparedStart, StartedSignIn, prepare_start
 from ticketbox.operations.accounts.security_events import queue_notice, record_account_change
 from ticketbox.operations.core.context import RequestContext
@@ -26,12 +28,29 @@ class ProviderLink(msgspec.Struct, frozen=True):
     linked: bool
 
 
+class EnabledFactor(msgspec.Struct, frozen=True):
+    """Since when the account requires a second factor, and how many recovery codes are left.
+
+    `app` says whether it has an authenticator app, `passkeys` how many passkeys it has.
+    """
+
+    since: Time
+    recovery_codes: int
+    app: bool
+    passkeys: int
+
+
 class SignInMethods(msgspec.Struct, frozen=True):
-    """How the account can sign in. `password_sign_in` says whether this server allows passwords at all."""
+    """How the account can sign in. `password_sign_in` says whether this server allows passwords at all.
+
+    `second_factor_required` says whether a company of the caller requires a second factor.
+    """
 
     has_password: bool
     password_sign_in: bool
     provider: ProviderLink | None
+    second_factor: EnabledFactor | None
+    second_factor_required: bool
 
 
 async def get_provider_settings(
@@ -43,7 +62,7 @@ async def get_provider_settings(
 
 @operation(
     "get_sign_in_methods", scope=Access.SESSION, budget=Budget.READ, rest="GET /profile/sign-in",
-    prepare=get_provider_settings,
+    prepare=get_provider_settings, without_factor=True,
 )  # fmt: skip
 def get_sign_in_methods(tx: Read, actor: Actor, args: Nothing, settings: ProviderSettings | None) -> SignInMethods:
     """Show how the caller can sign in."""
@@ -52,7 +71,20 @@ def get_sign_in_methods(tx: Read, actor: Actor, args: Nothing, settings: Provide
     if settings is not None:
         provider = ProviderLink(settings.name, identities.is_linked(tx, actor.user, settings.issuer))
     has_password = account is not None and account.password_hash is not None
-    return SignInMethods(has_password, settings is None or settings.allows_passwords, provider)
+    second, required = _load_factor(tx, actor.user), second_factors.is_second_factor_required(tx, actor.user)
+    return SignInMethods(has_password, settings is None or settings.allows_passwords, provider, second, required)
+
+
+def _load_factor(tx: Read, user: int) -> EnabledFactor | None:
+    app = second_factors.find_second_factor(tx, user)
+    enabled_at = None if app is None else app.enabled_at
+    keys = passkeys.list_passkeys(tx, user)
+    since = [] if enabled_at is None else [format_rfc3339(enabled_at)]
+    since += [each.created for each in keys[:1]]
+    if not since:
+        return None
+    left = second_factors.count_recovery_codes(tx, user)
+    return EnabledFactor(min(since), left, enabled_at is not None, len(keys))
 
 
 async def prepare_link(services: Services, actor: Actor, args: Nothing, context: RequestContext) -> PreparedStart:

@@ -12,17 +12,23 @@ from ticketbox.domain.core.access.policy import Actor, Kind, require_confirmatio
 from ticketbox.domain.core.access.scopes import Access, RoleName
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, PasswordRequired, RateLimited
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, RateLimited, SecondFactorRequired, WrongCode
 from ticketbox.domain.core.records import Time
-from ticketbox.operations.accounts.address_changes import change_address, request_address
-from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation, limit_password_attempts
-from ticketbox.operations.accounts.security_events import queue_notice, record_account_change, report_refusal
+from ticketbox.operations.accounts.address_changes import change_address, check_unconfirmed_address, request_address
+from ticketbox.operations.accounts.confirmation import (
+    CONFIRMATION_PROBLEMS,
+    ConfirmationCode,
+    WithPassword,
+    check_confirmation,
+    check_current_password,
+)
+from ticketbox.operations.accounts.security_events import queue_notice, record_account_change
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
 from ticketbox.operations.core.meter import Meter
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import address_changes, credentials, devices, users
+from ticketbox.store.accounts import address_changes, credentials, devices, passkeys, users
 from ticketbox.store.events import email_addresses
 from ticketbox.store.file.database import Read, Write
 
@@ -117,7 +123,7 @@ def get_profile(tx: Read, actor: Actor, args: Nothing, mails: bool) -> Profile:
     return _load_profile(tx, actor, mails)
 
 
-class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class UpdateProfile(WithPassword, forbid_unknown_fields=True, frozen=True):
     """Fields that aren't sent don't change. `mail` true sends a confirmation email first.
 
     Where the server sends email, a new `email` takes effect when its link is opened; until then it is `pending_email`.
@@ -126,14 +132,19 @@ class UpdateProfile(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     name: Annotated[Name, Meta(description="The name that others see.")] | UnsetType = UNSET
     email: Annotated[Email, Meta(description="The email address to sign in with.")] | UnsetType = UNSET
     mail: Annotated[bool, Meta(description="Whether notifications are also sent by email.")] | UnsetType = UNSET
-    current_password: CurrentPassword | None = None
 
 
 async def check_address_change(services: Services, actor: Actor, args: UpdateProfile, context: RequestContext) -> bool:
-    """Whether the password was confirmed. Limits new addresses. Raises RateLimited, and Forbidden as its check does."""
+    """Whether the password was confirmed. Limits new addresses. Raises RateLimited, and Forbidden as its check does.
+
+    Raises Conflict for an address that another account has, where no link can be sent to it.
+    """
     if args.email is not UNSET:
         services.limit(actor.user, "address", 10, "too many new email addresses for this account")
-    return await check_confirmation(services, actor, args, context)
+    confirmed = await check_confirmation(services, actor, args, context)
+    if confirmed and args.email is not UNSET and not services.sends_email:
+        await check_unconfirmed_address(services, actor, args.email.strip().lower(), context)
+    return confirmed
 
 
 @operation(
@@ -141,7 +152,7 @@ async def check_address_change(services: Services, actor: Actor, args: UpdatePro
     scope=Access.SESSION,
     budget=Budget.WRITE,
     rest="PATCH /profile",
-    refuses=(Conflict, PasswordRequired),
+    refuses=(Conflict, *CONFIRMATION_PROBLEMS),
     prepare=check_address_change,
     example={"name": "Ann B."},
 )
@@ -204,45 +215,31 @@ class ChangePassword(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     current_password: Annotated[Secret, Meta(description="The current password.")]
     new_password: Annotated[Password, Meta(description="The new password, at least 10 characters.")]
+    code: ConfirmationCode | None = None
 
 
-class NewPassword(msgspec.Struct, frozen=True):
-    """Whether the current password is right, and the hash of the new one, computed outside the transaction."""
+async def hash_new_password(services: Services, actor: Actor, args: ChangePassword, context: RequestContext) -> str:
+    """Check the current password and code, and hash the new password. Raises as `check_current_password` does.
 
-    is_allowed: bool
-    password_hash: str
-
-
-async def hash_new_password(
-    services: Services, actor: Actor, args: ChangePassword, context: RequestContext
-) -> NewPassword:
-    """Check the current password and hash the new one. Raises RateLimited."""
-    limit_password_attempts(services, actor, SecurityAction.PASSWORD_CHANGE, context)
-    account = await services.read(lambda tx: users.find_account_by_key(tx, actor.user), actor.share)
-    stored = None if account is None else account.password_hash
-    is_right = await services.passwords.run(
-        (context.network,), passwords.verify_password, stored, args.current_password
-    )
-    if not is_right:
-        report_refusal(services, context, SecurityAction.PASSWORD_CHANGE, account)
-    return NewPassword(
-        is_right,
-        await services.passwords.run((context.network,), passwords.hash_password, args.new_password)
-        if is_right
-        else "",
-    )
+    A session that confirmed a passkey, or the password with a code, sends no code if the account has passkeys.
+    """
+    action = SecurityAction.PASSWORD_CHANGE
+    has_passkey = await services.read(lambda tx: passkeys.has_passkey(tx, actor.user), actor.share)
+    await check_current_password(
+        services, actor, action, args.current_password, args.code, context,
+        needs_code=args.code is not None or not (has_passkey and actor.confirmed),
+    )  # fmt: skip
+    return await services.passwords.run((context.network,), passwords.hash_password, args.new_password)
 
 
 @operation(
     "change_password", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /profile/password",
-    prepare=hash_new_password,
+    refuses=(SecondFactorRequired, WrongCode), prepare=hash_new_password,
     example={"current_password": "correct horse battery", "new_password": "a better one, longer"},
 )  # fmt: skip
-def change_password(tx: Write, actor: Actor, args: ChangePassword, new: NewPassword) -> None:
+def change_password(tx: Write, actor: Actor, args: ChangePassword, password_hash: str) -> None:
     """Change the caller's password, and end all other sessions of the account."""
-    if not new.is_allowed:
-        raise Forbidden("the current password is wrong")
-    users.set_password(tx, actor.user, new.password_hash)
+    users.set_password(tx, actor.user, password_hash)
     credentials.revoke_sessions(tx, actor.user, but=actor.credential)
     credentials.confirm_session(tx, actor.credential)
     devices.forget_devices(tx, actor.user, but=tx.origin.device_hash)

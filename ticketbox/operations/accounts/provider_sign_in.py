@@ -23,13 +23,14 @@ from ticketbox.operations.accounts.identity_provider import (
     require_provider,
 )
 from ticketbox.operations.accounts.memberships import apply_group_roles
-from ticketbox.operations.accounts.sessions import WRONG, SignedIn, SignIn, check_account_password, replace_session
+from ticketbox.operations.accounts.second_factor.sign_in import CodeRequired, continue_sign_in
+from ticketbox.operations.accounts.sessions import WRONG, SignedIn, SignIn, check_account_password
 from ticketbox.operations.core.content import WithSession
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Secret
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import credentials, devices, identities, provider_requests, users
+from ticketbox.store.accounts import credentials, devices, identities, provider_requests, second_factors, users
 from ticketbox.store.accounts.actors import CONFIRMED_MS
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.file.database import Read, Write
@@ -142,7 +143,7 @@ class IdentityLink(msgspec.Struct, frozen=True):
 @operation("complete_provider_sign_in", scope=Access.PUBLIC, budget=Budget.NONE, prepare=identify_person)
 def complete_provider_sign_in(
     tx: Write, actor: Actor, args: CompleteSignIn, person: IdentifiedPerson
-) -> WithSession[SignedIn] | LinkFirst | IdentityLink:
+) -> WithSession[SignedIn] | CodeRequired | LinkFirst | IdentityLink:
     """Sign in the person whom the provider identified, or say what is missing."""
     identity, settings = person.identity, person.settings
     if not settings.allows_email(identity):
@@ -197,18 +198,18 @@ def _find_confirmation(tx: Read, person: IdentifiedPerson, fresh: bool) -> int |
 
 def _sign_in(
     tx: Write, actor: Actor, account: Account, person: IdentifiedPerson, confirmed_at: int | None
-) -> WithSession[SignedIn]:
+) -> WithSession[SignedIn] | CodeRequired:
     if account.disabled:
         raise Forbidden("your account on this server is disabled")
     identities.record_identity_use(tx, person.identity.issuer, person.identity.subject)
     apply_group_roles(tx, account, person.identity, person.settings)
-    return replace_session(tx, actor, account, confirmed_at, provider=person.settings.name)
+    return continue_sign_in(tx, actor, account, confirmed_at, provider=person.settings.name)
 
 
 class LinkAccount(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """The password of the account that has the identity's address; without one, the account is taken over.
 
-    Only a verified address takes an account over.
+    Only a verified address takes an account over, and only an account without a second factor.
     """
 
     handle: Secret
@@ -250,7 +251,7 @@ def _hash_browser(browser: str | None) -> bytes | None:
 class LinkedSession(msgspec.Struct, frozen=True):
     """The session of a person who linked an account, and the page to continue to."""
 
-    session: WithSession[SignedIn]
+    session: WithSession[SignedIn] | CodeRequired
     then: str
 
 
@@ -267,7 +268,7 @@ def link_account(tx: Write, actor: Actor, args: LinkAccount, prepared: PreparedL
     if request is None or account is None:
         raise NotFound("sign-in", NO_REQUEST)
     if prepared.account is None:
-        if not request.identity.is_verified:
+        if not request.identity.is_verified or second_factors.has_second_factor(tx, account.key):
             raise Forbidden("enter the password of the account to link it")
         users.set_password(tx, account.key, None)
         credentials.revoke_all_credentials(tx, account.key)

@@ -12,8 +12,9 @@ from ticketbox.domain.core.access.policy import Actor, Kind, Via
 from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.clock import DAY, format_rfc3339
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import Forbidden, NotFound, RateLimited, Unauthorized
+from ticketbox.domain.core.problems import Forbidden, NotFound, RateLimited, SecondFactorRequired, Unauthorized
 from ticketbox.domain.core.records import Time
+from ticketbox.operations.accounts.second_factor.codes import WRONG_CODE, Code, check_sign_in_code
 from ticketbox.operations.accounts.security_events import (
     log_security_event,
     queue_notice,
@@ -38,11 +39,15 @@ WRONG = "the email address or the password is wrong"
 
 
 class SignedIn(msgspec.Struct, frozen=True):
-    """Who is signed in, and when the session expires."""
+    """Who is signed in, and when the session expires.
+
+    With `second_factor_missing`, a company requires a second factor, and the session can only set it up.
+    """
 
     user: User
     session_id: str
     expires_at: Time
+    second_factor_missing: bool
 
 
 class SignIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -50,12 +55,22 @@ class SignIn(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
 
     email: Annotated[Email, Meta(description="The account's email address.")]
     password: Annotated[Secret, Meta(description="The account's password.")]
+    code: (
+        Annotated[Code, Meta(description="The code of the authenticator app, or a recovery code, if it has one.")]
+        | None
+    ) = None
 
 
 async def check_password(services: Services, actor: Actor, args: SignIn, context: RequestContext) -> Account | None:
-    """Check a password; return the account if it is right. Raises RateLimited, and Forbidden if passwords are off."""
+    """Check a password, and the code if one is required; return the account if the password is right.
+
+    Raises Unauthorized for a wrong code, SecondFactorRequired, RateLimited, and Forbidden if passwords are off.
+    """
     require_password_sign_in(services)
-    return await check_account_password(services, args, context)
+    account = await check_account_password(services, args, context)
+    if account is not None and not await check_sign_in_code(services, account, args.code, context):
+        raise Unauthorized(WRONG_CODE)
+    return account
 
 
 def require_password_sign_in(services: Services) -> None:
@@ -109,14 +124,20 @@ async def _limit_attempts(services: Services, email: str, context: RequestContex
 
 @operation(
     "create_session", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /session", creates=True,
-    prepare=check_password, example={"email": "ann@example.org", "password": "correct horse battery"},
+    refuses=(SecondFactorRequired,), prepare=check_password,
+    example={"email": "ann@example.org", "password": "correct horse battery"},
 )  # fmt: skip
 def create_session(tx: Write, actor: Actor, args: SignIn, checked: Account | None) -> WithSession[SignedIn]:
     """Sign in with a password. The response sets the session's cookie. The session of the request ends."""
+    return replace_session(tx, actor, require_same_account(tx, checked), tx.now)
+
+
+def require_same_account(tx: Read, checked: Account | None) -> Account:
+    """Return the account whose password was right, if that is still so. Raises Unauthorized."""
     account = None if checked is None else users.find_account_by_key(tx, checked.key)
-    if account is None or account.disabled or account.password_hash != checked.password_hash:  # type: ignore[union-attr]
+    if account is None or checked is None or account.disabled or account.password_hash != checked.password_hash:
         raise Unauthorized(WRONG)
-    return replace_session(tx, actor, account, tx.now)
+    return account
 
 
 class OpenLink(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -193,7 +214,7 @@ def renew_session(tx: Write, account: Account, confirmed_at: int | None) -> With
         ),
     )
     devices.insert_device(tx, tx.origin.device_hash, secrets.hash_secret(device), account.key)
-    answer = SignedIn(account.user, public_id, format_rfc3339(expires))
+    answer = SignedIn(account.user, public_id, format_rfc3339(expires), actors.lacks_required_factor(tx, account.key))
     return WithSession(secret, LIFETIME // 1000, answer, device)
 
 
@@ -204,7 +225,7 @@ def _is_new_device(tx: Write, user: int) -> bool:
     return credentials.has_only_signed_in_elsewhere(tx, user, tx.origin.address, tx.origin.user_agent)
 
 
-@operation("delete_session", scope=Access.SESSION, budget=Budget.NONE, rest="DELETE /session")
+@operation("delete_session", scope=Access.SESSION, budget=Budget.NONE, rest="DELETE /session", without_factor=True)
 def delete_session(tx: Write, actor: Actor, args: Nothing) -> WithSession[None]:
     """Sign out: end the session of this request."""
     credentials.revoke_credential(tx, actor.user, actor.token_id or "", Kind.SESSION)

@@ -12,8 +12,13 @@ from ticketbox.domain.core.access.policy import Actor, Kind, require_confirmatio
 from ticketbox.domain.core.access.scopes import Access, Role, Scope
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound, PasswordRequired
-from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
+from ticketbox.domain.core.problems import Forbidden, InvalidField, NotFound
+from ticketbox.operations.accounts.confirmation import (
+    CONFIRMATION_PROBLEMS,
+    ConfirmationCode,
+    CurrentPassword,
+    check_confirmation,
+)
 from ticketbox.operations.accounts.security_events import record_security_event
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import Id, TokenId
@@ -72,6 +77,7 @@ class CreateToken(TokenInput, forbid_unknown_fields=True, frozen=True):
     """The settings of a new token. They can't be changed later."""
 
     current_password: CurrentPassword | None = None
+    code: ConfirmationCode | None = None
 
 
 class CreatedToken(Token, frozen=True):
@@ -82,7 +88,7 @@ class CreatedToken(Token, frozen=True):
 
 @operation(
     "create_token", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /tokens",
-    refuses=(NotFound, PasswordRequired), creates=True, prepare=check_confirmation,
+    refuses=(NotFound, *CONFIRMATION_PROBLEMS), creates=True, prepare=check_confirmation,
     example={"label": "my agent", "scopes": ["tickets:write"], "expires_days": 90},
 )  # fmt: skip
 def create_token(tx: Write, actor: Actor, args: CreateToken, confirmed: bool) -> CreatedToken:

@@ -21,7 +21,16 @@ from ticketbox.operations.core.paging import NEWEST
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import actors, credentials, devices, identities, security_events, sign_in_links, users
+from ticketbox.store.accounts import (
+    actors,
+    credentials,
+    devices,
+    identities,
+    second_factors,
+    security_events,
+    sign_in_links,
+    users,
+)
 from ticketbox.store.accounts.users import Account
 from ticketbox.store.companies import companies, members
 from ticketbox.store.core import bylines
@@ -69,9 +78,10 @@ def add_user(tx: Write, actor: Actor, args: AddUser, hash_: PasswordHash) -> Use
 
 
 class ListedUser(User, frozen=True):
-    """An account and whether it is disabled."""
+    """An account, whether it is disabled, and whether it signs in without a second factor."""
 
     disabled: bool
+    second_factor_missing: bool
 
 
 class Users(msgspec.Struct, frozen=True):
@@ -83,8 +93,12 @@ class Users(msgspec.Struct, frozen=True):
 @operation("list_users", scope=Access.OPERATOR, budget=Budget.NONE)
 def list_users(tx: Read, actor: Actor, args: Nothing) -> Users:
     """List all accounts, oldest first."""
+    protected = second_factors.list_users_with_factor(tx)
     return Users([
-        ListedUser(**msgspec.structs.asdict(account.user), disabled=account.disabled)
+        ListedUser(
+            **msgspec.structs.asdict(account.user), disabled=account.disabled,
+            second_factor_missing=account.key not in protected,
+        )
         for account in users.list_accounts(tx)
     ])  # fmt: skip
 

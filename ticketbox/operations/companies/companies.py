@@ -10,12 +10,13 @@ from ticketbox.domain.core.access.policy import Actor, Membership
 from ticketbox.domain.core.access.scopes import Access, Role, RoleName, Scope
 from ticketbox.domain.core.fairness.ceilings import MAX_PER_MINUTE
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import InvalidRequest
+from ticketbox.domain.core.problems import Conflict, InvalidRequest
 from ticketbox.operations.core.inputs import Name
 from ticketbox.operations.core.lookups import CompanyId, Key, find_membership
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.recording import record_company_event
 from ticketbox.operations.core.registry import Tool, operation
+from ticketbox.store.accounts import second_factors
 from ticketbox.store.companies import companies, members
 from ticketbox.store.core import bylines
 from ticketbox.store.file.database import Read, Write
@@ -83,16 +84,23 @@ class UpdateCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     company_id: CompanyId
     name: Annotated[Name, Meta(description="The company's name.")] | UnsetType = UNSET
     limits: NewLimits | UnsetType = UNSET
+    second_factor_required: (
+        Annotated[bool, Meta(description="Whether members need a second factor for the web app.")] | UnsetType
+    ) = UNSET
 
 
 @operation(
     "update_company", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /companies/{company_id}",
+    refuses=(Conflict,),
     example={"company_id": "co_7h2k9m4p1r6t", "limits": {"reads_per_minute": 1200, "writes_per_minute": None}},
 )  # fmt: skip
 def update_company(tx: Write, actor: Actor, args: UpdateCompany) -> Company:
-    """Change a company's name or limits. Requires the role admin."""
-    if args.name is UNSET and args.limits is UNSET:
-        raise InvalidRequest("nothing to change: send name or limits")
+    """Change a company's name or limits, which requires the role admin, or whether members need a second factor.
+
+    The latter requires the role owner, and to turn it on, the caller's own second factor.
+    """
+    if args.name is UNSET and args.limits is UNSET and args.second_factor_required is UNSET:
+        raise InvalidRequest("nothing to change: send name, limits or second_factor_required")
     key = find_membership(actor, args.company_id, Role.ADMIN).company
     if args.name is not UNSET:
         companies.rename_company(tx, key, args.name.strip())
@@ -102,7 +110,17 @@ def update_company(tx: Write, actor: Actor, args: UpdateCompany) -> Company:
         tx.ceilings.require_rate_limit(Budget.WRITE, args.limits.writes_per_minute)
         companies.set_company_limits(tx, key, args.limits.reads_per_minute, args.limits.writes_per_minute)
         record_company_event(tx, actor, "company.changed", key, limits=args.limits)
+    if args.second_factor_required is not UNSET:
+        _require_second_factor(tx, actor, args.company_id, args.second_factor_required)
     return companies.load_company(tx, actor.viewer, key)
+
+
+def _require_second_factor(tx: Write, actor: Actor, company_id: str, required: bool) -> None:
+    key = find_membership(actor, company_id, Role.OWNER).company
+    if required and not second_factors.has_second_factor(tx, actor.user):
+        raise Conflict("turn on your own second factor first")
+    companies.set_second_factor_required(tx, key, required)
+    record_company_event(tx, actor, "company.changed", key, second_factor_required=required)
 
 
 class DeleteCompany(msgspec.Struct, forbid_unknown_fields=True, frozen=True):

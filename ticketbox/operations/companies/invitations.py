@@ -11,8 +11,8 @@ from ticketbox.domain.core.access.policy import Actor, Kind
 from ticketbox.domain.core.access.scopes import Access, Role, RoleName
 from ticketbox.domain.core.clock import DAY
 from ticketbox.domain.core.fairness.limits import Budget
-from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, PasswordRequired, Unauthorized
-from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
+from ticketbox.domain.core.problems import Conflict, InvalidRequest, NotFound, Unauthorized
+from ticketbox.operations.accounts.confirmation import CONFIRMATION_PROBLEMS, WithPassword, check_confirmation
 from ticketbox.operations.accounts.sessions import SignedIn, renew_session, require_password_sign_in, start_session
 from ticketbox.operations.companies.members import ProjectIds, find_project_keys, require_may_grant
 from ticketbox.operations.core.content import WithSession
@@ -56,14 +56,13 @@ def list_invitations(tx: Read, actor: Actor, args: ListInvitations) -> Page[Invi
     return build_page(actor, args, invitations.list_invitations(tx, key, after, args.limit + 1))
 
 
-class CreateInvitation(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class CreateInvitation(WithPassword, forbid_unknown_fields=True, frozen=True):
     """With an email address, only an account with that address can accept."""
 
     company_id: CompanyId
     email: Annotated[Email, Meta(description="The only email address that can accept.")] | None = None
     role: RoleName = RoleName.MEMBER
     project_ids: ProjectIds | None = None
-    current_password: CurrentPassword | None = None
 
 
 class CreatedInvitation(Invitation, frozen=True):
@@ -75,7 +74,7 @@ class CreatedInvitation(Invitation, frozen=True):
 
 @operation(
     "create_invitation", scope=Access.SESSION, budget=Budget.WRITE, rest="POST /companies/{company_id}/invitations",
-    creates=True, refuses=(PasswordRequired,), prepare=check_confirmation,
+    creates=True, refuses=CONFIRMATION_PROBLEMS, prepare=check_confirmation,
     example={"company_id": "co_7h2k9m4p1r6t", "email": "bob@example.org", "role": "member"},
 )  # fmt: skip
 def create_invitation(tx: Write, actor: Actor, args: CreateInvitation, confirmed: bool) -> CreatedInvitation:

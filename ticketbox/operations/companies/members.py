@@ -10,7 +10,7 @@ from ticketbox.domain.core.access.policy import Actor, require_company_role, req
 from ticketbox.domain.core.access.scopes import Access, Role, RoleName, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, Forbidden, InvalidRequest, NotFound, PasswordRequired
-from ticketbox.operations.accounts.confirmation import CurrentPassword, check_confirmation
+from ticketbox.operations.accounts.confirmation import CONFIRMATION_PROBLEMS, WithPassword, check_confirmation
 from ticketbox.operations.accounts.memberships import end_membership
 from ticketbox.operations.core.lookups import CompanyId, Id, MemberId, ProjectId, find_membership, find_readable
 from ticketbox.operations.core.paging import Cursor, Limit, Page, build_page, decode_cursor
@@ -58,27 +58,26 @@ def list_members(tx: Read, actor: Actor, args: ListMembers) -> Page[Member]:
         project = row.project
     (after,) = decode_cursor(actor, args) or (0,)
     listed = members.list_members(tx, key, project, after, args.limit + 1)
-    if (
-        not membership.all_projects and membership.role is not Role.OWNER
-    ):  # the ids of projects that the caller can't see stay hidden
-        own = _find_member(tx, key, actor.user_id).member.project_ids or []
-        listed = [(place, _hide_projects(member, own)) for place, member in listed]
+    if membership.role is not Role.OWNER:
+        listed = [(place, _hide_factor(member)) for place, member in listed]
+        if not membership.all_projects:  # the ids of projects that the caller can't see stay hidden
+            own = _find_member(tx, key, actor.user_id).member.project_ids or []
+            listed = [(place, _hide_projects(member, own)) for place, member in listed]
     return build_page(actor, args, listed)
 
 
-class UpdateMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+class UpdateMember(WithPassword, forbid_unknown_fields=True, frozen=True):
     """Fields that aren't sent don't change."""
 
     company_id: CompanyId
     user_id: MemberId
     role: RoleName | UnsetType = UNSET
     project_ids: ProjectIds | UnsetType | None = UNSET
-    current_password: CurrentPassword | None = None
 
 
 @operation(
     "update_member", scope=Access.SESSION, budget=Budget.WRITE, rest="PATCH /companies/{company_id}/members/{user_id}",
-    refuses=(Conflict, PasswordRequired), prepare=check_confirmation,
+    refuses=(Conflict, *CONFIRMATION_PROBLEMS), prepare=check_confirmation,
     example={"company_id": "co_7h2k9m4p1r6t", "user_id": "usr_3f6h9k2m5p8r", "role": "admin"},
 )  # fmt: skip
 def update_member(tx: Write, actor: Actor, args: UpdateMember, confirmed: bool) -> Member:
@@ -88,7 +87,8 @@ def update_member(tx: Write, actor: Actor, args: UpdateMember, confirmed: bool) 
     """
     if args.role is UNSET and args.project_ids is UNSET:
         raise InvalidRequest("nothing to change: send role or project_ids")
-    key = find_membership(actor, args.company_id, Role.ADMIN).company
+    membership = find_membership(actor, args.company_id, Role.ADMIN)
+    key = membership.company
     place = _find_member(tx, key, args.user_id)
     role = place.role if args.role is UNSET else args.role.role
     require_may_grant(actor, key, max(place.role, role), confirmed)
@@ -103,7 +103,7 @@ def update_member(tx: Write, actor: Actor, args: UpdateMember, confirmed: bool) 
         tx, actor, "member.changed", key,
         user_id=after.id, role=after.role, project_ids=after.project_ids,
     )  # fmt: skip
-    return after
+    return after if membership.role is Role.OWNER else _hide_factor(after)
 
 
 class RemoveMember(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -156,6 +156,10 @@ def find_project_keys(tx: Read, company: int, project_ids: list[str] | None) -> 
     if None in keys:
         raise NotFound("project")
     return [key for key in keys if key is not None]
+
+
+def _hide_factor(member: Member) -> Member:
+    return msgspec.structs.replace(member, second_factor_missing=None)
 
 
 def _hide_projects(member: Member, visible: list[str]) -> Member:

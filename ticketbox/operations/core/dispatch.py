@@ -192,6 +192,8 @@ class Dispatcher:
         actor = actors.resolve_actor(tx, context.secret_hash, context.via)
         if actor is not None and self.services.is_idle(actor, tx.now):
             actor = None
+        if actor is not None and actor.lacks_factor and not operation.without_factor:
+            return self._refuse_without_factor(operation, context)
         if actor is not None and (actor.kind is Kind.SESSION) == context.cookie:
             if not (context.background or (operation.live and context.cookie)):
                 self.services.credential_last_used[actor.credential] = tx.now
@@ -203,6 +205,13 @@ class Dispatcher:
             return ANONYMOUS
         context.credential_ended = actors.has_ended(tx, context.secret_hash)
         raise Unauthorized("the session has ended; sign in again") if context.cookie else InvalidToken()
+
+    def _refuse_without_factor(self, operation: Operation, context: RequestContext) -> Actor:
+        """Treat a session of somebody whose company requires a second factor as if it weren't one."""
+        if operation.scope is Access.PUBLIC:
+            return ANONYMOUS
+        context.credential_ended = True  # no guess, so it doesn't count as a bad credential
+        raise Unauthorized("a company of yours requires a second factor; sign in again to set it up")
 
     def _find_share(self, context: RequestContext) -> Share:
         """Find whose turn a call needs, before its transaction: by an earlier call with the credential, if any."""

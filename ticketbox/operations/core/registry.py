@@ -82,6 +82,7 @@ class Operation(msgspec.Struct, frozen=True):
     secret: bool
     live: bool
     waits: bool
+    without_factor: bool
     body: Body
     media: tuple[str, ...]
     refuses: tuple[type[Problem], ...]
@@ -122,6 +123,7 @@ def operation(
     secret: bool = False,
     live: bool = False,
     waits: bool = False,
+    without_factor: bool = False,
     body: Body | None = None,
     media: tuple[str, ...] = (),
     refuses: tuple[type[Problem], ...] = (),
@@ -134,8 +136,10 @@ def operation(
     read is only a few indexed look-ups, so that it runs on the event loop instead of a thread. The answer of a `secret`
     operation isn't stored for its Idempotency-Key; the handler handles repeated calls itself. A `live` operation
     streams its answer in batches. An operation that `waits` has the argument `wait_seconds`, and its handler raises
-    NothingYet if it must run again after the next event (waiting.py). `media` lists the media types of an answer that
-    isn't JSON. `refuses` lists the problems beyond those that follow from the declaration (http/openapi/refusals.py).
+    NothingYet if it must run again after the next event (waiting.py). `without_factor` is for what
+    people need to set up a second factor that their company requires. `media` lists the media types of an answer that
+    isn't JSON. `guard` refuses a request by its path before its body is read, and `max_upload` limits the body's bytes.
+    `refuses` lists the problems beyond those that follow from the declaration (http/openapi/refusals.py).
     Raises TypeError or ValueError at import if the declaration is invalid.
     """
 
@@ -184,6 +188,7 @@ def operation(
             secret=secret,
             live=live,
             waits=waits,
+            without_factor=without_factor,
             body=kind,
             media=media,
             refuses=refuses,

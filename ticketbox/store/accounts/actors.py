@@ -15,9 +15,15 @@ CONFIRMED_MS = 15 * MINUTE
 _memberships = msgspec.json.Decoder(tuple[Membership, ...])
 _SCOPES_BY_TEXT: dict[str, frozenset[Scope]] = {}
 
+_LACKS_FACTOR = """
+EXISTS (SELECT 1 FROM member m JOIN company co ON co.id = m.company_id
+  WHERE m.user_id = u.id AND co.second_factor_required)
+AND NOT EXISTS (SELECT 1 FROM second_factor f WHERE f.user_id = u.id AND f.enabled_at IS NOT NULL)
+AND NOT EXISTS (SELECT 1 FROM passkey k WHERE k.user_id = u.id)
+"""
 _SELECT_ACTOR = """
 SELECT c.id, c.public_id, c.kind, c.label, {scopes}, c.company_id, c.restricted, {end}, {hash}, c.confirmed_at,
-  ifnull(c.last_used_at, c.created_at),
+  ifnull(c.last_used_at, c.created_at), iif(c.kind = 'session', {lacks_factor}, 0),
   u.id, u.public_id, u.name, u.email,
   (SELECT json_group_array(json_array(
      m.company_id, co.public_id, co.name, m.role, co.reads_per_minute, co.writes_per_minute,
@@ -43,6 +49,7 @@ class _ActorRow(NamedTuple):
     secret_hash: bytes
     confirmed_at: int | None
     used_at: int
+    lacks_factor: int
     user: int
     user_id: str
     name: str
@@ -50,13 +57,16 @@ class _ActorRow(NamedTuple):
     memberships: str
 
 
-SELECT_ACTOR = _SELECT_ACTOR.format(scopes="c.scopes", end="c.expires_at", hash="c.secret_hash", table="credential c")
+SELECT_ACTOR = _SELECT_ACTOR.format(
+    scopes="c.scopes", end="c.expires_at", hash="c.secret_hash", table="credential c", lacks_factor=_LACKS_FACTOR
+)
 # A grant's access tokens are in a separate table; each is valid only for the grant's audience (RFC 8707).
 SELECT_ACTOR_BY_ACCESS_TOKEN = (
     _SELECT_ACTOR.format(
         scopes="ifnull(s.scopes, c.scopes)",
         end="s.expires_at",
         hash="s.secret_hash",
+        lacks_factor="0",
         table="oauth_secret s JOIN credential c ON c.id = s.credential_id JOIN oauth_grant g ON g.credential_id = c.id",
     )
     + "AND s.opens = 'access' AND s.expires_at > :now AND g.audience = :audience"
@@ -91,6 +101,7 @@ def resolve_actor(tx: Read, secret_hash: bytes, via: Via) -> Actor | None:
         via=Via.WEB if session else via,
         confirmed=row.confirmed_at is not None and abs(tx.now - row.confirmed_at) < CONFIRMED_MS,
         used_at=row.used_at,
+        lacks_factor=bool(row.lacks_factor),
     )
 
 
@@ -104,6 +115,14 @@ LIMIT 1
 def has_ended(tx: Read, secret_hash: bytes) -> bool:
     """Whether a secret that resolves to no actor was issued by this server."""
     return tx.fetch_one(SELECT_ENDED_CREDENTIAL, {"hash": secret_hash}) is not None
+
+
+LACKS_FACTOR = f"SELECT {_LACKS_FACTOR} FROM user u WHERE u.id = ?"
+
+
+def lacks_required_factor(tx: Read, user: int) -> bool:
+    """Whether a company of the user requires a second factor, and the user has none."""
+    return bool(tx.fetch_value(LACKS_FACTOR, (user,)))
 
 
 SELECT_USER = """

@@ -17,11 +17,17 @@ INSERT INTO provider_request (secret_hash, browser_hash, user_id, data, expires_
 
 
 def insert_provider_request(
-    tx: Write, secret_hash: bytes, data: msgspec.Struct, *, browser_hash: bytes | None = None, user: int | None = None
+    tx: Write,
+    secret_hash: bytes,
+    data: msgspec.Struct,
+    *,
+    browser_hash: bytes | None = None,
+    user: int | None = None,
+    lifetime: int = LIFETIME,
 ) -> None:
-    """Insert a request that only this browser can continue, or only this signed-in user."""
+    """Insert a request that only this browser can continue, or only this signed-in user, within `lifetime` ms."""
     text = msgspec.json.encode(data).decode()
-    tx.execute(INSERT_REQUEST, (secret_hash, browser_hash, user, text, tx.now + LIFETIME))
+    tx.execute(INSERT_REQUEST, (secret_hash, browser_hash, user, text, tx.now + lifetime))
 
 
 _CONDITION = """
@@ -38,7 +44,7 @@ def find_provider_request(
     """Find a request of this browser or user."""
     values = {"secret": secret_hash, "browser": browser_hash, "user": user, "now": tx.now}
     text = tx.fetch_value(SELECT_REQUEST, values)
-    return None if text is None else msgspec.json.decode(text, type=kind)
+    return None if text is None else _decode(text, kind)
 
 
 def take_provider_request(
@@ -47,7 +53,15 @@ def take_provider_request(
     """Delete a request of this browser or user, and return it; None if there is none, or it was used."""
     values = {"secret": secret_hash, "browser": browser_hash, "user": user, "now": tx.now}
     row = tx.fetch_one(DELETE_REQUEST, values)
-    return None if row is None else msgspec.json.decode(row[0], type=kind)
+    return None if row is None else _decode(row[0], kind)
+
+
+def _decode(text: str, kind: type[T]) -> T | None:
+    """Decode a request; None if the secret is that of another kind."""
+    try:
+        return msgspec.json.decode(text, type=kind)
+    except msgspec.ValidationError:
+        return None
 
 
 def delete_expired_provider_requests(tx: Write) -> None:

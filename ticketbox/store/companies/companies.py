@@ -10,8 +10,8 @@ from ticketbox.store.core.visibility import Viewer
 from ticketbox.store.file.database import Read, Row, Write
 
 _SELECT_COMPANY = """
-SELECT co.id, co.public_id, co.name, co.reads_per_minute, co.writes_per_minute, s.bytes, m.role, co.created_at,
-  co.created_by
+SELECT co.id, co.public_id, co.name, co.reads_per_minute, co.writes_per_minute, s.bytes, co.second_factor_required,
+  m.role, co.created_at, co.created_by
 FROM member m JOIN company co ON co.id = m.company_id JOIN company_storage s ON s.company_id = co.id
 WHERE m.user_id = :user AND (:pinned IS NULL OR co.id = :pinned)
 """
@@ -26,6 +26,7 @@ class _CompanyRow(NamedTuple):
     reads_per_minute: int | None
     writes_per_minute: int | None
     stored: int
+    second_factor_required: int
     role: int
     created_at: int
     created_by: int
@@ -56,6 +57,7 @@ def _build_companies(tx: Read, records: list[Row]) -> list[tuple[int, Company]]:
                 name=row.name,
                 limits=Limits(row.reads_per_minute, row.writes_per_minute),
                 storage=Storage(row.stored, tx.ceilings.storage_per_company),
+                second_factor_required=bool(row.second_factor_required),
                 role=RoleName(Role(row.role).label),
                 created=bylines.build(row.created_by, row.created_at),
             ),
@@ -88,6 +90,11 @@ def rename_company(tx: Write, key: int, name: str) -> None:
 def set_company_limits(tx: Write, key: int, reads: int | None, writes: int | None) -> None:
     """Set a company's limits; None restores the default."""
     tx.execute("UPDATE company SET reads_per_minute = ?, writes_per_minute = ? WHERE id = ?", (reads, writes, key))
+
+
+def set_second_factor_required(tx: Write, key: int, required: bool) -> None:
+    """Require a second factor of a company's members, or stop requiring it."""
+    tx.execute("UPDATE company SET second_factor_required = ? WHERE id = ?", (required, key))
 
 
 def delete_company(tx: Write, key: int) -> None:

@@ -28,6 +28,7 @@ class _MemberRow(NamedTuple):
     all_projects: int
     project_ids: str
     user: int
+    lacks_factor: int
 
 
 SELECT_MEMBERS = f"""{_SELECT_MEMBER}
@@ -71,6 +72,7 @@ def _build_member(row: _MemberRow) -> Member:
         email=row.email,
         role=RoleName(Role(row.role).label),
         project_ids=None if row.all_projects else msgspec.json.decode(row.project_ids, type=list[str]),
+        second_factor_missing=bool(row.lacks_factor),
     )
 
 

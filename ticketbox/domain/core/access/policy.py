@@ -67,6 +67,7 @@ class Actor(msgspec.Struct, frozen=True):
     via: Via
     confirmed: bool = False
     used_at: int = 0
+    lacks_factor: bool = False
 
     @property
     def viewer(self) -> dict[str, int | None]:
@@ -90,7 +91,7 @@ class Actor(msgspec.Struct, frozen=True):
     @property
     def share(self) -> tuple[int, int]:
         """Whose turn it is in a queue: the company, the oldest if there are several, and the credential."""
-        return min((m.company for m in self.permitted_memberships), default=0), self.credential
+        return min([m.company for m in self.permitted_memberships], default=0), self.credential
 
     @property
     def is_agent(self) -> bool:
@@ -100,7 +101,9 @@ class Actor(msgspec.Struct, frozen=True):
     @property
     def permitted_memberships(self) -> tuple[Membership, ...]:
         """The memberships that the credential's restriction includes."""
-        return tuple(m for m in self.memberships if self.company is None or m.company == self.company)
+        if self.company is None:
+            return self.memberships
+        return tuple([m for m in self.memberships if m.company == self.company])  # faster than a generator
 
     def find_membership(self, company: int) -> Membership | None:
         """Find the owner's membership in a company, regardless of the credential's restriction."""
@@ -117,7 +120,7 @@ class Actor(msgspec.Struct, frozen=True):
         if self.kind is Kind.SESSION:
             return default * SESSION_FACTOR
         figures = [m.reads_per_minute if reading else m.writes_per_minute for m in self.permitted_memberships]
-        return min(most, min((default if figure is None else figure for figure in figures), default=default))
+        return min(most, min([default if figure is None else figure for figure in figures], default=default))
 
 
 ANONYMOUS = Actor(0, "", "", "", 0, None, None, None, frozenset(), None, False, None, (), Via.WEB)

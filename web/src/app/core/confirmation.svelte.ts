@@ -23,12 +23,21 @@ class Confirmation {
 
 export const confirmation = new Confirmation();
 
-/** Make a call; if it requires the password, ask for it and repeat the call. Raises Problem. */
+/** Attach a refusal of the password or of its code to the field. */
+export function locateRefusal(error: unknown): unknown {
+  if (!(error instanceof Problem) || error.status !== 403) return error;
+  return error.forField(error.code === 'forbidden' ? 'current_password' : 'code');
+}
+
+/** Refusals that end when the person has confirmed. */
+const REQUIRED = ['password_required', 'second_factor_required'];
+
+/** Make a call; if it requires the password or second factor, ask for it and repeat the call. Raises Problem. */
 export async function withPassword<T>(call: () => Promise<T>): Promise<T> {
   try {
     return await call();
   } catch (error) {
-    if (!(error instanceof Problem) || error.code !== 'password_required') throw error;
+    if (!(error instanceof Problem) || !REQUIRED.includes(error.code)) throw error;
     await confirmation.ask(new Problem(error.status, error.code, 'Enter your password to continue'));
     return call();
   }

@@ -14,6 +14,14 @@ const LABELS: Record<SecurityAction, string> = {
   provider_link: 'Linked the identity provider',
   provider_unlink: 'Unlinked the identity provider',
   sign_in_link: 'Link to sign in created',
+  second_factor_enable: 'Turned the second factor on',
+  second_factor_disable: 'Turned the second factor off',
+  second_factor_check: 'Entered a code',
+  recovery_code: 'Used a recovery code',
+  recovery_codes_replace: 'Created new recovery codes',
+  passkey_add: 'Added a passkey',
+  passkey_check: 'Used a passkey',
+  passkey_delete: 'Deleted a passkey',
 };
 
 const REFUSALS: Partial<Record<SecurityAction, string>> = {
