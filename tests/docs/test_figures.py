@@ -33,8 +33,10 @@ from ticketbox.edge.edge import _SECURITY_HEADERS
 from ticketbox.http import git_hooks as delivery_route
 from ticketbox.http import rest, uploads
 from ticketbox.mcp import endpoint
-from ticketbox.operations.accounts import confirmation, profile, provider_sign_in, sessions
-from ticketbox.operations.captures import assets, preparation, source_maps
+from ticketbox.operations.accounts import address_changes, confirmation, profile, provider_sign_in, sessions
+from ticketbox.operations.accounts.second_factor import codes, passkey_checks
+from ticketbox.operations.captures import assets, source_maps
+from ticketbox.operations.captures.processing import intake
 from ticketbox.operations.catalogue import load_registry
 from ticketbox.operations.companies import columns, invitations, setup
 from ticketbox.operations.core import listeners, waiting
@@ -125,6 +127,8 @@ def test_limits_page_matches_the_code() -> None:
         "new email addresses of an account": f"{bucket_limit(profile, 'address')} a minute",
         "sign-ins with an identity provider, begun or answered, from an address":
             f"{provider_sign_in.PER_MINUTE} a minute each",
+        "codes of the second factor of an account": f"{codes.PER_MINUTE} a minute",
+        "sign-ins with a passkey, begun or answered, from an address": f"{passkey_checks.PER_MINUTE} a minute each",
         "links of the operator to sign in, from an address": f"{bucket_limit(sessions, 'sign-in-link')} a minute",
         "attempts to set up, from an address": f"{bucket_limit(setup.check_key_and_hash_password, 'set-up')} a minute",
         "invitation links tried, from an address": f"{bucket_limit(invitations, 'invitation')} a minute",

@@ -383,6 +383,18 @@ CREATE TABLE oauth_secret (
   rotated_at INTEGER
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE passkey (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  user_id INTEGER NOT NULL REFERENCES user (id) ON DELETE CASCADE,
+  credential_id BLOB NOT NULL UNIQUE,
+  credential BLOB NOT NULL,
+  sign_count INTEGER NOT NULL,
+  name TEXT NOT NULL,
+  created_at INTEGER NOT NULL,
+  last_used_at INTEGER
+) STRICT;
+
 CREATE TABLE "preview" (
   asset_id INTEGER NOT NULL REFERENCES asset (id) ON DELETE CASCADE,
   purpose TEXT NOT NULL CHECK (purpose IN ('model', 'thumbnail')),
@@ -872,6 +884,8 @@ CREATE INDEX oauth_request_of_user ON oauth_request (user_id, stage, id);
 CREATE INDEX oauth_secret_by_end ON oauth_secret (expires_at);
 
 CREATE INDEX oauth_secret_of_credential ON oauth_secret (credential_id);
+
+CREATE INDEX passkey_of_user ON passkey (user_id, id);
 
 CREATE INDEX preview_of_blob ON preview (blob_id);
 

@@ -20,10 +20,12 @@ from typing import Any, NamedTuple
 import httpx
 
 from tests.support.oauth_app import connect_app
+from tests.support.passkey_device import PasskeyDevice
 from tests.support.pictures import png
 from tests.support.server import PASSWORD, Box, Person, World, ok
 from tests.support.source_maps import build_source_map
 from ticketbox.domain.accounts import totp
+from ticketbox.domain.accounts.passkeys import encode_base64url
 from ticketbox.domain.core.access.scopes import Role
 from ticketbox.http.header_arguments import list_header_arguments
 from ticketbox.operations.catalogue import load_registry
@@ -247,6 +249,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "source_map": create_spare_source_map(world, project),
         "label": create_spare_label(world),
         "view": create_spare_view(world, project),
+        "passkey": _create_spare_passkey(world),
     }
 
 
@@ -327,6 +330,7 @@ NEVER = {
     "label": "lbl_000000000000",
     "source_map": "map_000000000000",
     "view": "view_000000000000",
+    "passkey": "pk_zzzzzzzzzzzz",
 }
 
 
@@ -423,6 +427,48 @@ def _stranger_with_factor(world: World) -> Person:
     insert = "INSERT INTO recovery_code (user_id, code_hash) SELECT id, ? FROM user WHERE public_id = ?"
     update_row(world.box.db, insert, hash_secret(totp.normalize_code(RECOVERY_CODE)), person.id)
     return person
+
+
+PASSKEY_ID = "pk_000000000000"
+HOLD_PASSKEY = """
+INSERT OR REPLACE INTO passkey (public_id, user_id, credential_id, credential, sign_count, name, created_at)
+WAIT_FOR_PASSKEY = """
+@functools.cache
+def _device(url: str) -> PasskeyDevice:
+    return PasskeyDevice(url)
+
+
+def _create_spare_passkey(world: World) -> str:
+    _stranger_with_passkey(world)
+    return PASSKEY_ID
+
+
+def _stranger_with_passkey(world: World) -> Person:
+    """Somebody who holds the one passkey of these cases from now on."""
+    person, device = _stranger(world), _device(world.box.url)
+    values = PASSKEY_ID, device.credential_id, device.attested_credential, person.id
+    update_row(world.box.db, HOLD_PASSKEY, *values)
+    return person
+
+
+def _wait_for_passkey(world: World, purpose: str) -> dict[str, Any]:
+    """The options of a challenge that anybody can answer."""
+    challenge = encode_base64url(secrets.token_bytes(32))
+    update_row(world.box.db, WAIT_FOR_PASSKEY, hash_secret(challenge), purpose)
+    return {"challenge": challenge}
+
+
+def _new_passkey(world: World) -> Arguments:
+    return {**PasskeyDevice(world.box.url).create(_wait_for_passkey(world, "create"))}
+
+
+def _sign_in_with_passkey(world: World) -> Arguments:
+    _stranger_with_passkey(world)
+    return {**_device(world.box.url).sign(_wait_for_passkey(world, "sign_in"))}
+
+
+def _confirm_with_passkey(world: World) -> Arguments:
+    return {**_device(world.box.url).sign(_wait_for_passkey(world, "confirm"))}
 
 
 def _ask(world: World) -> Arguments:
@@ -523,6 +569,15 @@ CASES: dict[str, Case] = {
     "enable_second_factor": Case(_first_code, caller=_stranger_with_secret),
     "disable_second_factor": Case(lambda _: {"code": RECOVERY_CODE}, caller=_stranger_with_factor),
     "replace_recovery_codes": Case(lambda _: {"code": RECOVERY_CODE}, caller=_stranger_with_factor),
+    "start_passkey": Case(caller=_stranger),
+    "add_passkey": Case(_new_passkey, caller=_stranger),
+    "list_passkeys": Case(caller=_stranger_with_passkey),
+    "rename_passkey": Case(lambda _: {"passkey_id": PASSKEY_ID, "name": "Key"}, caller=_stranger_with_passkey),
+    "delete_passkey": Case(lambda _: {"passkey_id": PASSKEY_ID}, caller=_stranger_with_passkey),
+    "start_passkey_sign_in": Case(),
+    "sign_in_with_passkey": Case(_sign_in_with_passkey),
+    "start_passkey_confirmation": Case(caller=_stranger_with_passkey),
+    "confirm_with_passkey": Case(_confirm_with_passkey, caller=_stranger_with_passkey),
     "revoke_session": Case(lambda w: {"session_id": create_spare_session(w)}),
     "get_profile": Case(),
     "update_profile": Case(lambda w: {"name": w.owner.name}),

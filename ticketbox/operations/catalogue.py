@@ -18,6 +18,7 @@ from ticketbox.operations.accounts.oauth import authorizations as oauth_authoriz
 from ticketbox.operations.accounts.oauth import clients as oauth_clients
 from ticketbox.operations.accounts.oauth import connected_apps
 from ticketbox.operations.accounts.oauth import grants as oauth_grants
+from ticketbox.operations.accounts.second_factor import enrolment, passkey_sign_in, passkeys, reset
 from ticketbox.operations.accounts.second_factor import sign_in as second_factor_sign_in
 from ticketbox.operations.captures import (
     assets,
@@ -114,6 +115,8 @@ MODULES = (
     identities,
     provider_sign_in,
     second_factor_sign_in,
+    passkeys,
+    passkey_sign_in,
     security_events,
     address_changes,
     setup,

@@ -251,6 +251,7 @@ NOUNS = {
     "label_id": "label",
     "into": "label",
     "view_id": "view",
+    "passkey_id": "passkey",
 }
 # A work session's id has the name that a web session's has elsewhere.
 OTHER_NOUNS = {("decide_approval", "session_id"): "work_session"}

@@ -31,7 +31,8 @@ def test_operations_that_accept_a_key() -> None:
     without = {each.name for each in operations() if each.creates and not each.accepts_idempotency_key}
     assert without == {
         "create_token", "create_invitation", "accept_invitation", "create_session", "create_webhook",
-        "create_git_hook", "upload_source_map",
+        "create_report_key", "create_report", "create_git_hook", "upload_source_map",
+        "add_passkey", "sign_in_with_passkey",
     }  # fmt: skip
 
 

@@ -56,6 +56,15 @@ class Session(msgspec.Struct, frozen=True):
     expires_at: Time
 
 
+class Passkey(msgspec.Struct, frozen=True):
+    """A passkey of an account: a key of a device, security key or password manager that signs in."""
+
+    id: str
+    name: str
+    created: Time
+    last_used_at: Time | None
+
+
 class User(msgspec.Struct, frozen=True):
     """An account."""
 

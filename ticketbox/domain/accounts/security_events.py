@@ -36,7 +36,11 @@ class SecurityAction(StrEnum):
 
 
 class Outcome(StrEnum):
-    """Whether it was done. `failed`: the password was wrong; `limited`: too many attempts, and it wasn't checked."""
+    """Whether it was done.
+
+    `failed`: the password, the code or the passkey was wrong, or the new address is taken;
+    `limited`: too many attempts, and nothing was checked.
+    """
 
     DONE = "done"
     FAILED = "failed"

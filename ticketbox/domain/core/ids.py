@@ -45,6 +45,7 @@ class Prefix(StrEnum):
     GIT_HOOK = "git_"
     SOURCE_MAP = "map_"
     VIEW = "view_"
+    PASSKEY = "pk_"
 
 
 def generate_id(prefix: Prefix) -> str:

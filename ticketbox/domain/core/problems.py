@@ -80,7 +80,7 @@ class PasswordRequired(Problem):
     def __init__(self) -> None:
         super().__init__(
             "confirm your password first: send it to POST /session/confirmation, or send current_password if this "
-            "operation accepts it"
+            "operation accepts it; a passkey confirms it, too"
         )
 
 

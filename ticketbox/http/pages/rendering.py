@@ -38,12 +38,16 @@ def _load_templates() -> "Environment":
     )
 
 
-def render_page(template: str, status: int = 200, *, form_to: str | None = None, **values: Any) -> Answer:
+def render_page(
+    template: str, status: int = 200, *, form_to: str | None = None, passkeys: bool = False, **values: Any
+) -> Answer:
     """Render a page under the strict content-security policy.
 
-    With `form_to`, the answer to a form on the page may redirect to that source.
+    With `form_to`, the answer to a form on the page may redirect to that source. With `passkeys`, the page may run the
+    script that uses passkeys (`static.py`).
     """
     policy = _POLICY if form_to is None else _POLICY.replace(_FORMS, _FORMS + b" " + form_to.encode())
+    policy += _SCRIPT if passkeys else b""
     text = _load_templates().get_template(template).render(version=__version__, **values)
     # Forms need the Origin header, which browsers omit with no-referrer.
     headers = [(b"content-security-policy", policy), (b"referrer-policy", b"same-origin")]
@@ -73,7 +77,7 @@ def render_sign_in_page(
     then = keep_local_path(then)
     query = urlencode({"next": then, **({"fresh": "1"} if fresh else {})})
     return render_page(
-        "signin.html", status, form_to=form_to,
+        "signin.html", status, form_to=form_to, passkeys=True,
         then=then, email=email, problem=problem, provider=settings, provider_query=query,
         passwords=settings is None or settings.allows_passwords,
     )  # fmt: skip

@@ -25,4 +25,19 @@ def build_routes() -> list[HTTPRouteHandler]:
         """Send the icon of these pages and of the app."""
         return Answer(200, (_FOLDER / "icon.svg").read_bytes(), "image/svg+xml", list(_HEADERS))
 
-    return [send_style_sheet, send_icon]
+    @get("/static/passkeys.js")
+    async def send_passkey_script() -> Answer:
+        """Send the script that uses passkeys."""
+        return Answer(200, (_FOLDER / "passkeys.js").read_bytes(), "text/javascript; charset=utf-8", list(_HEADERS))
+
+    return [send_style_sheet, send_icon, send_passkey_script]
+
+
+def _declare_font() -> bytes:
+    """Declare the app's font, whose file name contains a hash; nothing if the app isn't built."""
+    names = [each.name for each in _FONTS.iterdir() if _FONT_NAME.fullmatch(each.name)] if _FONTS.is_dir() else []
+    return b"".join(
+        b"@font-face { font-family: 'Inter Variable'; font-display: swap; font-weight: 100 900; "
+        b"src: url('../assets/%s') format('woff2'); }\n" % name.encode()
+        for name in names
+    )

@@ -17,7 +17,7 @@ from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Nothing
 from ticketbox.operations.core.registry import operation
 from ticketbox.operations.core.services import Services
-from ticketbox.store.accounts import actors, identities, provider_requests, users
+from ticketbox.store.accounts import actors, identities, passkeys, provider_requests, second_factors, users
 from ticketbox.store.file.database import Read, Write
 
 

@@ -1,4 +1,7 @@
-"""Sign-ins that wait: for the provider's answer, or for the person to link an identity. Each is used once."""
+"""Sign-ins that wait: for the provider's answer, for a link of an identity, for a code, or for a passkey.
+
+Each is used once. Passkeys that are being created wait here, too.
+"""
 
 from typing import TypeVar
 

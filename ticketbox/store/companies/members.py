@@ -12,7 +12,8 @@ _SELECT_MEMBER = """
 SELECT m.id, u.public_id, u.name, u.email, m.role, m.all_projects,
   (SELECT json_group_array(p.public_id) FROM member_project mp JOIN project p ON p.id = mp.project_id
    WHERE mp.member_id = m.id),
-  u.id
+  u.id, NOT EXISTS (SELECT 1 FROM second_factor f WHERE f.user_id = u.id AND f.enabled_at IS NOT NULL)
+    AND NOT EXISTS (SELECT 1 FROM passkey k WHERE k.user_id = u.id)
 FROM member m JOIN user u ON u.id = m.user_id
 """
 

@@ -27,6 +27,8 @@ const LABELS: Record<SecurityAction, string> = {
 const REFUSALS: Partial<Record<SecurityAction, string>> = {
   sign_in: 'Sign-in refused: wrong password',
   password_check: 'Wrong password',
+  second_factor_check: 'Wrong code',
+  passkey_check: 'Passkey refused',
   password_change: 'Password not changed: wrong current password',
 };
 
@@ -34,9 +36,10 @@ const REFUSALS: Partial<Record<SecurityAction, string>> = {
 export function describeSecurityEvent(event: SecurityEvent): string {
   const label =
     event.outcome === 'done' ? LABELS[event.action] : (REFUSALS[event.action] ?? LABELS[event.action]);
-  const { label: token, to, new_device: isNew } = event.data as Record<string, unknown>;
+  const { label: token, passkey, to, new_device: isNew } = event.data as Record<string, unknown>;
   const details = [
     typeof token === 'string' ? `“${token}”` : '',
+    typeof passkey === 'string' ? (event.action === 'sign_in' ? 'with a passkey' : `“${passkey}”`) : '',
     typeof to === 'string' ? `to ${to}` : '',
     isNew === true ? 'with a new browser' : '',
   ];
