@@ -15,6 +15,14 @@ export default ts.config(
       'svelte/no-at-html-tags': 'error',
       'svelte/prefer-svelte-reactivity': 'off', // dates here are read, never changed
       'svelte/no-navigation-without-resolve': 'off', // the app doesn't use SvelteKit's router
+      'no-restricted-syntax': [
+        'error',
+        {
+          selector:
+            'SvelteAttribute[key.name=/^(action|href|src)$/] > SvelteLiteral.value:first-child[value=/^\\u002F/]',
+          message: 'The server may be under a path: write {withBase(…)} (app/core/navigation/base.ts).',
+        },
+      ],
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_', varsIgnorePattern: '^_' }],
     },
   },

@@ -9,12 +9,18 @@ const SHELL = [
   /\/src\/app\/ui\/display\/(Avatar|Chip|ColumnIcon|Label|LiveDot|PageHeader|ProjectIcon|Segments|Time|dates|format)/,
   /\/src\/app\/tickets\/header\/neighbours/,
   /\/src\/shared\/ui\/(Button|PriorityIcon)/,
-  /\/icons\/(bot|camera|check|circle-alert|circle-x|ellipsis|list-filter|message-square|plus|search|tag|x)\./,
+  /\/icons\/(arrow-up-down|bot|calendar-days|camera|check|circle-alert|circle-minus|circle-x|download|ellipsis|list-filter|message-square|plus|search|tag|x)\./,
 ];
 
-/** Build of the app. The server serves its files and reads the entry from index.html. */
+/**
+ * Build of the app. The server serves its files and reads the entry from index.html. It writes the path of its public URL
+ * into the pages; scripts and style sheets find other files by their own addresses.
+ */
 export default defineConfig({
   plugins: [svelte(), precompress()],
+  experimental: {
+    renderBuiltUrl: (_, { hostType }) => (hostType === 'html' ? undefined : { relative: true }),
+  },
   build: {
     outDir: '../ticketbox/web_dist/app',
     emptyOutDir: true,

@@ -18,7 +18,7 @@ from tests.docs.pages import ROOT, blocks
 from tests.support.cli import run
 from tests.support.event_stream import EventStream
 from tests.support.seed import EMAIL, Seed, capture_parts
-from tests.support.server import PASSWORD, Box, eventually, expect_error, ok
+from tests.support.server import PASSWORD, Box, eventually, expect_error, find_free_port, ok
 
 PROXIES = {name: shutil.which(name, path=f"{os.environ.get('PATH', '')}:/usr/sbin") for name in ("nginx", "caddy")}
 NAME = "tickets.example.org"
@@ -27,9 +27,9 @@ NAME = "tickets.example.org"
 class SocketServer(Box):
     """A server on a unix socket."""
 
-    def __init__(self, db: Path, path: Path, *arguments: str) -> None:
-        self.path = path
-        super().__init__(db, "--unix-socket", str(path), "--public-url", f"https://{NAME}", *arguments)
+    def __init__(self, db: Path, path: Path, path_of_site: str = "") -> None:
+        self.path, self.path_of_site = path, path_of_site
+        super().__init__(db, "--unix-socket", str(path), "--public-url", f"https://{NAME}{path_of_site}")
 
     def ask(self, path: str, **headers: str) -> httpx.Response:
         """Ask as the proxy does."""
@@ -132,10 +132,10 @@ def adapt_configuration(page: str, places: dict[str, str]) -> str:
 @contextlib.contextmanager
 def run_proxy(kind: str, folder: Path, box: SocketServer, certificate: tuple[Path, Path]) -> Iterator[httpx.Client]:
     """A proxy with the page's own configuration, on a free port; a client that calls it by its public name."""
-    (page,) = blocks(ROOT / "docs" / "operate" / "proxies.md", kind)
+    page = blocks(ROOT / "docs" / "operate" / "proxies.md", kind)[1 if box.path_of_site else 0]
+    page = page.replace("www.example.org", NAME)
     page = adapt_configuration(page, {"/run/ticketbox/http.sock": str(box.path)})
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = find_free_port()
     command = {"nginx": nginx, "caddy": caddy}[kind](folder, page, port, certificate[1], certificate[0])
     with (folder / "errors").open("w") as errors:
         process = subprocess.Popen(command, stderr=errors, env={**os.environ, "HOME": str(folder)})
@@ -145,7 +145,7 @@ def run_proxy(kind: str, folder: Path, box: SocketServer, certificate: tuple[Pat
 
             def answers() -> bool:
                 with contextlib.suppress(httpx.ConnectError):
-                    return client.get("/healthz").status_code == 200
+                    return client.get(f"{box.path_of_site}/healthz").status_code == 200
                 assert process.poll() is None, (folder / "errors").read_text()
                 return False
 
@@ -156,14 +156,17 @@ def run_proxy(kind: str, folder: Path, box: SocketServer, certificate: tuple[Pat
         process.wait(60)
 
 
-@pytest.mark.long
-@pytest.mark.parametrize(
+EACH_PROXY = pytest.mark.parametrize(
     "kind",
     [
         pytest.param(kind, marks=pytest.mark.skipif(there is None and "CI" not in os.environ, reason=f"needs {kind}"))
         for kind, there in PROXIES.items()
     ],
 )
+
+
+@pytest.mark.long
+@EACH_PROXY
 def test_documented_proxy_configurations_work(
     seed: Seed, tmp_path: Path, certificate: tuple[Path, Path], kind: str
 ) -> None:
@@ -194,12 +197,43 @@ def test_documented_proxy_configurations_work(
         assert stranger.status_code == 421 or not stranger.content  # Caddy keeps other names to itself
 
 
+@pytest.mark.long
+@EACH_PROXY
+def test_documented_configurations_under_a_path_work(
+    seed: Seed, tmp_path: Path, certificate: tuple[Path, Path], kind: str
+) -> None:
+    bearer = {"Authorization": f"Bearer {seed.token}"}
+    with (
+        SocketServer(seed.copy(tmp_path), tmp_path / "http.sock", "/tickets") as box,
+        run_proxy(kind, tmp_path, box, certificate) as client,
+    ):
+        signed_in = client.post("/tickets/api/v1/session", json={"email": EMAIL, "password": PASSWORD})
+        (session, *_) = signed_in.headers.get_list("set-cookie")
+        assert session.startswith("__Secure-ticketbox=")
+        assert {"Path=/tickets", "Secure", "HttpOnly"} <= set(session.split("; "))
+        client.cookies.clear()
+        parts = capture_parts(seed.project, 501)
+        capture = ok(client.post("/tickets/api/v1/captures", headers=bearer, files=parts))
+        assert capture["url"] == f"https://{NAME}/tickets/tickets/{capture['ticket_id']}"
+        assert client.get("/tickets").headers["location"] == "/tickets/"
+        assert client.get("/tickets/").headers["location"] == "/tickets/signin"
+        metadata = client.get("/.well-known/oauth-authorization-server/tickets").json()
+        assert metadata["issuer"] == f"https://{NAME}/tickets"
+        eventually(lambda: "path=/.well-known/oauth-authorization-server" in box.log_after(0))
+        mark = box.log_size()
+        for path in ("/", "/ticketsx", "/healthz", "/api/v1/me", "/.well-known/oauth-authorization-server"):
+            assert not client.get(path).content.startswith(b"{")  # it is the proxy that answers
+        assert ok(client.get("/tickets/api/v1/me", headers=bearer))["user"]["email"] == EMAIL
+        log = eventually(lambda: "path=/tickets/api/v1/me " in box.log_after(mark) and box.log_after(mark))
+        assert log.count(" request ") == 1
+
+
 def check_event_stream(client: httpx.Client, bearer: dict[str, str], project: str) -> None:
     """An event reaches its listener through the proxy while the stream stays open."""
     client.headers.update(bearer)
     client.base_url = client.base_url.join("/api/v1")
     with EventStream(client).open() as listening:
         ticket = ok(client.post("/tickets", json={"project_id": project, "title": "Streamed"}))["id"]
-        eventually(lambda: any(event["ticket_id"] == ticket for event in listening.heard), 5)
+        eventually(lambda: any(event["ticket_id"] == ticket for event in listening.heard))
     client.base_url = client.base_url.join("/")
     del client.headers["Authorization"]

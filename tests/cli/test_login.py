@@ -92,7 +92,7 @@ def answer(person: Person, address: str, *scopes: str, decision: str = "approve"
 def log_in(world: World, *arguments: str, scopes: tuple[str, ...] = ("read", "tickets:write")) -> None:
     """Sign in to the end."""
     with start_login(world, *arguments) as (process, address):
-        page = httpx.get(answer(world.owner, address, *scopes))
+        page = httpx.get(answer(world.owner, address, *scopes), timeout=60)
         assert (page.status_code, "Signed in" in page.text) == (200, True)
         printed, errors = process.communicate(timeout=120)
     assert (process.returncode, errors.strip()) == (0, "")
@@ -171,7 +171,7 @@ def test_logout_revokes_the_sign_in_and_removes_it(world: World, home: Path) -> 
 @pytest.mark.long
 def test_refused_sign_in_keeps_nothing(world: World, home: Path) -> None:
     with start_login(world) as (process, address):
-        page = httpx.get(answer(world.owner, address, decision="deny"))
+        page = httpx.get(answer(world.owner, address, decision="deny"), timeout=60)
         assert "Not signed in" in page.text
         _, errors = process.communicate(timeout=120)
     assert process.returncode == 1
@@ -188,17 +188,17 @@ def test_answer_with_another_state_or_path_is_ignored(world: World, home: Path) 
         callback = asked["redirect_uri"]
         assert callback.startswith("http://127.0.0.1:")
         for wrong in (f"{callback}?code=x&state=y", f"{callback}?code=x", callback.replace("callback", "favicon.ico")):
-            assert httpx.get(wrong).status_code == 404
+            assert httpx.get(wrong, timeout=60).status_code == 404
         real = answer(world.owner, address, "read")
-        assert httpx.get(real.replace("iss=http", "iss=https")).status_code == 200
-        _, errors = process.communicate(timeout=30)
+        assert httpx.get(real.replace("iss=http", "iss=https"), timeout=60).status_code == 200
+        _, errors = process.communicate(timeout=120)
     assert (process.returncode, "another server" in errors) == (1, True)
 
 
 def test_no_secret_is_printed(world: World, home: Path) -> None:
     with start_login(world) as (process, address):
-        httpx.get(answer(world.owner, address, "read"))
-        printed, errors = process.communicate(timeout=30)
+        httpx.get(answer(world.owner, address, "read"), timeout=60)
+        printed, errors = process.communicate(timeout=120)
     grant = credentials(home)["servers"][world.box.url]["api"]["grant"]
     for secret in (grant["access_token"], grant["refresh_token"]):
         assert secret not in printed + errors + address

@@ -11,18 +11,22 @@ def read_cookies(scope: Scope, site: Site) -> dict[str, str]:
     text = get_header(scope, b"cookie")
     if text is None or site.cookie not in text:
         return {}
+    if site.path:
+        # Browsers send the cookie with the longest path first (RFC 6265, 5.4); SimpleCookie keeps the last of a name.
+        text = ";".join(reversed(text.split(";")))
     try:
         return {name: morsel.value for name, morsel in SimpleCookie(text).items()}
     except CookieError:
         return {}
 
 
-def build_cookie(name: str, secret: str, lifetime: int, *, secure: bool) -> tuple[bytes, bytes]:
+def build_cookie(site: Site, name: str, secret: str, lifetime: int) -> tuple[bytes, bytes]:
     """Build the header that sets a cookie, or deletes it with a lifetime of 0 seconds."""
     jar = SimpleCookie()
     jar[name] = secret
     morsel = jar[name]
-    morsel["path"], morsel["max-age"], morsel["samesite"], morsel["httponly"] = "/", lifetime, "Lax", True
-    if secure:
+    morsel["path"], morsel["max-age"] = site.path or "/", lifetime
+    morsel["samesite"], morsel["httponly"] = "Lax", True
+    if site.secure:
         morsel["secure"] = True
     return b"set-cookie", morsel.OutputString().encode()

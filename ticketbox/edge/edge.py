@@ -21,6 +21,7 @@ from ticketbox.domain.core.problems import (
     InvalidRequest,
     InvalidToken,
     MisdirectedRequest,
+    NotFound,
     Problem,
     RateLimited,
     Unauthorized,
@@ -41,8 +42,9 @@ from ticketbox.edge.asgi import (
 )
 from ticketbox.edge.compression import wrap_send
 from ticketbox.edge.cookies import read_cookies
-from ticketbox.edge.responses import Answer, Headers, build_problem_answer
+from ticketbox.edge.responses import Answer, Headers, build_problem_answer, build_redirect_to_slash
 from ticketbox.edge.site import Site
+from ticketbox.edge.site_path import SitePath
 from ticketbox.operations.core.context import RequestContext
 
 log = logging.getLogger("ticketbox.access")
@@ -86,6 +88,7 @@ class Edge:
         self._limiter = limiter
         self._observe = observe
         self._build_own_refusal = build_refusal
+        self._path = SitePath(site.path) if site.path else None
         self._own_headers = [*_SECURITY_HEADERS, _HSTS] if site.secure else _SECURITY_HEADERS
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -95,6 +98,7 @@ class Edge:
             return
         send = wrap_send(scope, send)
         started = time.perf_counter()
+        path = scope["path"]
         request_id = randomness.token_hex(8)
         context = scope["context"] = RequestContext(
             address=find_client_address(self._site, scope), wait_for_disconnect=partial(wait_for_disconnect, receive)
@@ -117,9 +121,8 @@ class Edge:
 
         try:
             self._check_request(scope, context)
-            if context.secret_hash is None and not scope["path"].startswith(SIGNED_PATH):
-                self._limit_anonymous(context)
-            await self._application(scope, receive if body_is_read else receive_and_track, send_with_headers)
+            application = self._choose_application(scope, path)
+            await application(scope, receive if body_is_read else receive_and_track, send_with_headers)
         except Problem as problem:
             context.refusal = problem.code
             if status == 0:
@@ -146,7 +149,12 @@ class Edge:
             seconds = time.perf_counter() - started
             if self._observe is not None:
                 self._observe(scope, status, seconds)
-            self._write_log_line(scope, context, request_id, status, seconds)
+            self._write_log_line(scope["method"], path, context, request_id, status, seconds)
+
+    def _choose_application(self, scope: Scope, path: str) -> ASGIApp:
+        if self._path is not None and self._path.lacks_slash(scope["method"], path):
+            return build_redirect_to_slash(scope["query_string"])
+        return self._application
 
     def _build_refusal(self, scope: Scope, problem: Problem) -> Answer:
         own = None if self._build_own_refusal is None else self._build_own_refusal(scope, problem)
@@ -162,6 +170,7 @@ class Edge:
 
     def _check_request(self, scope: Scope, context: RequestContext) -> None:
         target = scope["raw_path"] + b"?" + scope["query_string"]
+        is_inside = self._path is None or self._path.remove(scope)
         if len(target) > MAX_TARGET:
             raise InvalidRequest(f"the address is longer than {MAX_TARGET} bytes")
         if len(scope["headers"]) > MAX_HEADERS:
@@ -171,8 +180,13 @@ class Edge:
             raise MisdirectedRequest("the Host header doesn't match this site; see --public-url")
         if secrets.contains_secret(scope["query_string"].decode("latin-1")):
             raise Unauthorized("a token must not be sent in the URL; send Authorization: Bearer")
+        context.origin = get_header(scope, b"origin")
         context.user_agent = (get_header(scope, b"user-agent") or "")[:300]
         self._read_credential(scope, context)
+        if context.secret_hash is None and not scope["path"].startswith(SIGNED_PATH):
+            self._limit_anonymous(context)
+        if not is_inside:
+            raise NotFound("page", f"this ticketbox is at {self._site.public_url}")
 
     def _read_credential(self, scope: Scope, context: RequestContext) -> None:
         authorizations = list_header_values(scope, b"authorization")
@@ -206,7 +220,7 @@ class Edge:
             return
         site = get_header(scope, b"sec-fetch-site")
         origin = get_header(scope, b"origin")
-        same = site in {"same-origin", "none"} if site is not None else origin in {None, self._site.public_url}
+        same = site in {"same-origin", "none"} if site is not None else origin in {None, self._site.origin}
         if not same:
             raise Forbidden("a write with a session's cookie must come from this site's own pages")
 
@@ -225,6 +239,9 @@ class Edge:
     def _add_headers(self, message: Message, request_id: str, context: RequestContext) -> None:
         headers: Headers = list(message.get("headers", ()))
         names = {name for name, _ in headers}
+        if self._path is not None and b"location" in names:
+            add = self._path.add_to_location
+            headers = [(name, add(value) if name == b"location" else value) for name, value in headers]
         headers += [each for each in self._own_headers if each[0] not in names]
         headers.append((b"x-request-id", request_id.encode()))
         level = context.level or self._charge_address(context, 0)
@@ -233,12 +250,12 @@ class Edge:
         message["headers"] = headers
 
     def _write_log_line(
-        self, scope: Scope, context: RequestContext, request_id: str, status: int, seconds: float
+        self, method: str, path: str, context: RequestContext, request_id: str, status: int, seconds: float
     ) -> None:
         line: dict[str, object] = {
             "request": request_id,
-            "method": scope["method"],
-            "path": scope["path"][:500],
+            "method": method,
+            "path": path[:500],
             "status": status,
             "ms": round(seconds * 1000, 2),
             "address": context.address,

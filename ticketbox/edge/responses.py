@@ -10,6 +10,7 @@ from ticketbox.domain.core.problems import InsufficientScope, InvalidToken, Prob
 from ticketbox.edge.asgi import Receive, Scope, Send, discard_body
 from ticketbox.edge.cookies import build_cookie
 from ticketbox.edge.site import Site
+from ticketbox.edge.site_path import SITE_PATH, add_to_page
 from ticketbox.operations.core.content import WithSession
 
 Headers = list[tuple[bytes, bytes]]
@@ -62,6 +63,16 @@ class Answer(msgspec.Struct):
         return len(self.body)
 
 
+class Page(Answer):
+    """A page of HTML. Its links have paths as at the site's root; it is sent with those under the site's path."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the page."""
+        path = scope.get(SITE_PATH)
+        page = msgspec.structs.replace(self, body=add_to_page(self.body, path)) if path else self
+        await Answer.__call__(page, scope, receive, send)
+
+
 class SlicedAnswer(Answer, kw_only=True):
     """A long answer, sent in slices, between which other calls run; `body` is the last one."""
 
@@ -111,6 +122,11 @@ async def build_page_answer(page: Any) -> Answer:
     return Answer(200, bytes(current), "application/json")
 
 
+def build_redirect_to_slash(query: bytes) -> Answer:
+    """Build the redirect from a site's address to that with a slash at its end, so that it has one address."""
+    return Answer(308, b"", "text/plain", [(b"location", b"/?" + query if query else b"/")])
+
+
 def build_problem_answer(problem: Problem, metadata: str | None = None) -> Answer:
     """Encode a problem, with the headers that its status requires.
 
@@ -145,7 +161,7 @@ def _build_challenge(problem: Problem, metadata: str | None) -> str:
 
 def build_session_cookies(session: WithSession[Any], site: Site) -> Headers:
     """Build the headers that set the cookies of the session and of the device, or delete the session's."""
-    headers = [build_cookie(site.cookie, session.secret, session.lifetime, secure=site.secure)]
+    headers = [build_cookie(site, site.cookie, session.secret, session.lifetime)]
     if session.device:
-        headers.append(build_cookie(site.device_cookie, session.device, DEVICE_SECONDS, secure=site.secure))
+        headers.append(build_cookie(site, site.device_cookie, session.device, DEVICE_SECONDS))
     return headers

@@ -5,6 +5,8 @@ from ipaddress import IPv4Network, IPv6Network
 
 import msgspec
 
+from ticketbox.domain.core.network.server_url import get_origin, get_path
+
 METADATA = "/.well-known/oauth-protected-resource"
 
 
@@ -24,9 +26,19 @@ class Site(msgspec.Struct, frozen=True):
     by_socket: bool = False
 
     @property
+    def origin(self) -> str:
+        """The origin of the public URL."""
+        return get_origin(self.public_url)
+
+    @property
+    def path(self) -> str:
+        """The path of the public URL: empty, or such as `/tickets`."""
+        return get_path(self.public_url)
+
+    @property
     def cookie(self) -> str:
-        """The session cookie's name; the `__Host-` prefix requires https."""
-        return "__Host-ticketbox" if self.secure else "ticketbox"
+        """The session cookie's name."""
+        return name_session_cookie(self.public_url)
 
     @property
     def device_cookie(self) -> str:
@@ -40,4 +52,14 @@ class Site(msgspec.Struct, frozen=True):
 
     def build_metadata_url(self, path: str) -> str:
         """Return the URL of the metadata document for a path (RFC 9728)."""
-        return f"{self.public_url}{METADATA}/{'mcp' if path == '/mcp' else 'api'}"
+        return f"{self.origin}{METADATA}{self.path}/{'mcp' if path == '/mcp' else 'api'}"
+
+
+def name_session_cookie(public_url: str) -> str:
+    """Return the name of the session's cookie (RFC 6265bis, 4.1.3).
+
+    The `__Host-` prefix requires https and the path `/`; `__Secure-` requires https.
+    """
+    if not public_url.startswith("https://"):
+        return "ticketbox"
+    return "__Secure-ticketbox" if get_path(public_url) else "__Host-ticketbox"

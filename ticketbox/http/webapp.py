@@ -86,7 +86,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
     async def show_replay_frame() -> Answer:
         """Show the page that plays replays in a frame of the app. It has no data; the app passes it the events."""
         headers: Headers = [(b"content-security-policy", _REPLAY_POLICY), (b"x-frame-options", b"SAMEORIGIN")]
-        return Answer(200, (FILES / "replay.html").read_bytes(), "text/html; charset=utf-8", headers)
+        return Page(200, (FILES / "replay.html").read_bytes(), "text/html; charset=utf-8", headers)
 
     @get("/assets/{name:str}")
     async def send_file(request: Request[Any, Any, Any], name: str) -> Answer:

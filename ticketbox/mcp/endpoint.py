@@ -116,7 +116,7 @@ class Endpoint:
                 "send POST: this endpoint supports the streamable HTTP transport, not SSE",
             )
         origin = get_header(scope, b"origin")
-        if origin is not None and origin != self._site.public_url:
+        if origin is not None and origin != self._site.origin:
             raise Forbidden("the Origin header names another site")
         context: RequestContext = scope["context"]
         context.via = Via.MCP

@@ -102,6 +102,22 @@ def is_signed_in(browser: httpx.Client) -> bool:
     return browser.get("/api/v1/me").status_code == 200
 
 
+def test_server_under_a_path_is_returned_to_under_it(issuer: Issuer, tmp_path: Path) -> None:
+    port = find_free_port()
+    with run_server(
+        tmp_path, "--oidc-issuer", issuer.url, "--oidc-client-id", "ticketbox", "--oidc-client-secret", SECRET,
+        "--oidc-name", "Acme", "--oidc-create-accounts", "--allow-private-addresses", "--trusted-proxy", "127.0.0.1/32",
+        "--port", str(port), "--public-url", f"http://localhost:{port}/tickets",
+    ) as box:  # fmt: skip
+        browser = open_browser(box)
+        address = start(browser, "/signin/provider?next=/inbox")
+        assert parse_qs(urlsplit(address).query)["redirect_uri"] == [f"{box.url}/signin/callback"]
+        assert {each.path for each in browser.cookies.jar} == {"/tickets"}
+        answer = call_back(browser, issuer, issuer.expect(address, **new_person("ann")))
+        assert (answer.status_code, answer.headers["location"]) == (303, "/tickets/inbox")
+        assert is_signed_in(browser)
+
+
 def test_person_signs_in_with_code_pkce_and_client_secret(sso: Box, issuer: Issuer) -> None:
     browser, ann = open_browser(sso), new_person("ann")
     assert "Sign in with Acme" in browser.get("/signin").text

@@ -69,6 +69,8 @@ def _check_public_url(public_url: str | None) -> Iterator[Finding]:
         yield Finding(Severity.WARNING, "address", f"{public_url} {fault[0]}", fault[1])
     else:
         yield Finding(Severity.OK, "address", f"ticketbox answers at {public_url}")
+        if url.path:
+            yield from _check_metadata(url)
     if url.scheme == "http" and url.hostname not in {"localhost", "127.0.0.1", "::1"}:
         words = f"{public_url} doesn't use https: browsers can't stay signed in, and tokens are sent in plain text"
         yield Finding(
@@ -76,14 +78,30 @@ def _check_public_url(public_url: str | None) -> Iterator[Finding]:
         )
 
 
+def _check_metadata(url: SplitResult) -> Iterator[Finding]:
+    """Check that the proxy forwards the OAuth metadata of a server under a path (RFC 8414, 3.1)."""
+    path = f"/.well-known/oauth-authorization-server{url.path}"
+    with contextlib.suppress(OSError, http.client.HTTPException):
+        status, body = _request(url, path)
+        if status == 200 and b'"token_endpoint"' in body:
+            return
+    words = f"{url.scheme}://{url.netloc}{path} isn't answered by ticketbox: agents can't sign in"
+    yield Finding(Severity.WARNING, "metadata", words, "let the proxy forward it; see TLS and proxies, Under a path")
+
+
+def _request(url: SplitResult, path: str) -> tuple[int, bytes]:
+    """Return the status and the start of the body. Raises OSError and HTTPException."""
+    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
+    with contextlib.closing(kind(url.hostname or "", url.port, timeout=REACH_SECONDS)) as connection:
+        connection.request("GET", path)
+        answer = connection.getresponse()
+        return answer.status, answer.read(1000)
+
+
 def _find_fault(url: SplitResult) -> tuple[str, str] | None:
     """Return why ticketbox can't be reached at its public URL, and what to do; None if it can."""
-    kind = http.client.HTTPSConnection if url.scheme == "https" else http.client.HTTPConnection
     try:
-        with contextlib.closing(kind(url.hostname or "", url.port, timeout=REACH_SECONDS)) as connection:
-            connection.request("GET", "/healthz")
-            answer = connection.getresponse()
-            status, body = answer.status, answer.read(1000)
+        status, body = _request(url, f"{url.path}/healthz")
     except socket.gaierror:
         return "has a name that can't be resolved", "create a DNS record for it, or fix the URL"
     except ssl.SSLCertVerificationError as error:
@@ -91,7 +109,7 @@ def _find_fault(url: SplitResult) -> tuple[str, str] | None:
     except (OSError, http.client.HTTPException) as error:
         why = "doesn't answer in time" if isinstance(error, TimeoutError) else f"can't be reached ({error})"
         return why, "start `ticketbox serve`, or fix the proxy, the port or the firewall"
-    if (status, body) == (200, b"ok\n"):
+    if status == 200 and body.startswith(b"ok\n"):
         return None
     if status == 421:
         return "is refused by the server (421)", (

@@ -11,6 +11,7 @@ from ticketbox.domain.core.access.scopes import Access, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import FieldError
 from ticketbox.domain.tickets.search_query import Span
+from ticketbox.edge.site import name_session_cookie
 from ticketbox.http.header_arguments import HeaderArgument, list_header_arguments
 from ticketbox.http.openapi.links import build_links
 from ticketbox.http.openapi.refusals import build_answers, group_by_status
@@ -47,7 +48,7 @@ def build_document(registry: Registry, public_url: str) -> Json:
         shapes += [shape for shape in list_answer_types(operation) if shape not in {Content, types.NoneType}]
     schemas, components = build_schemas(shapes, _REF)
     known = dict(zip([_identify_shape(shape) for shape in shapes], schemas, strict=True))
-    cookie = "__Host-ticketbox" if public_url.startswith("https://") else "ticketbox"
+    cookie = name_session_cookie(public_url)
     paths: dict[str, Json] = {}
     for route, operation in routes:
         arguments = _resolve_reference(known[_identify_shape(operation.arguments)], components)

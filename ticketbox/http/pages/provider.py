@@ -77,7 +77,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site) -> list
             )
         except Problem as problem:
             return pages.render_refusal(problem)
-        return redirect(started.url, [build_cookie(site.provider_cookie, browser, COOKIE_SECONDS, secure=site.secure)])
+        return redirect(started.url, [build_cookie(site, site.provider_cookie, browser, COOKIE_SECONDS)])
 
     @get("/signin/callback")
     async def finish_sign_in(request: Request[Any, Any, Any]) -> Answer:

@@ -9,7 +9,7 @@ from ticketbox import __version__
 from ticketbox.domain.accounts.identity_provider import Provider
 from ticketbox.domain.core.problems import Forbidden, InvalidRequest, Problem, UnsupportedMediaType
 from ticketbox.edge.asgi import Receive, Scope, get_header, read_body
-from ticketbox.edge.responses import Answer
+from ticketbox.edge.responses import Answer, Page
 from ticketbox.edge.site import Site
 
 if TYPE_CHECKING:
@@ -22,6 +22,7 @@ _POLICY = (
     b"default-src 'none'; style-src 'self'; img-src 'self' data:; " + _FORMS + b"; base-uri 'none'; "
     b"frame-ancestors 'none'"
 )
+_SCRIPT = b"; script-src 'self'; connect-src 'self'"
 _OWN_PATH = re.compile(r"/(?:[!-.0-\[\]-~][!-\[\]-~]*)?")  # no second slash, no backslash, printable ASCII alone
 
 
@@ -51,7 +52,7 @@ def render_page(
     text = _load_templates().get_template(template).render(version=__version__, **values)
     # Forms need the Origin header, which browsers omit with no-referrer.
     headers = [(b"content-security-policy", policy), (b"referrer-policy", b"same-origin")]
-    return Answer(status, text.encode(), "text/html; charset=utf-8", headers)
+    return Page(status, text.encode(), "text/html; charset=utf-8", headers)
 
 
 def keep_local_path(text: str) -> str:
@@ -87,9 +88,7 @@ def refuse_cross_site_form(scope: Scope, site: Site) -> None:
     """Refuse a form that another site sends, with or without a session. Raises Forbidden."""
     # Fetch Metadata goes first, because browsers send `Origin: null` from pages without a referrer.
     fetch_site, origin = get_header(scope, b"sec-fetch-site"), get_header(scope, b"origin")
-    if fetch_site not in {None, "same-origin", "none"} or (
-        fetch_site is None and origin not in {None, site.public_url}
-    ):
+    if fetch_site not in {None, "same-origin", "none"} or (fetch_site is None and origin not in {None, site.origin}):
         raise Forbidden("this form must be sent from a ticketbox page")
 
 

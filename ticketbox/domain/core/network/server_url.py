@@ -1,4 +1,4 @@
-"""The address of a server, as people configure it for the command line and for the local MCP server."""
+"""The address of a server: its parts, and how people configure it for the command line and the local MCP server."""
 
 import re
 from urllib.parse import urlsplit
@@ -19,3 +19,13 @@ def parse_server_url(text: str) -> str:
         raise ValueError(f"{shown} isn't a server's address, such as https://tickets.example.org")
     path = re.sub(r"(/mcp|/api(/v1)?)?/*$", "", parts.path)
     return f"{parts.scheme}://{parts.netloc}".lower() + path
+
+
+def get_origin(public_url: str) -> str:
+    """Return the origin of a public URL, as browsers send it in Origin (RFC 6454): without its path."""
+    return public_url.removesuffix(urlsplit(public_url).path)
+
+
+def get_path(public_url: str) -> str:
+    """Return the path of a public URL: empty, or such as `/tickets`, without a slash at its end."""
+    return urlsplit(public_url).path

@@ -1,8 +1,9 @@
+import { withBase, withoutBase } from './base';
 import { parsePath } from './routes';
 
-/** The app's address. Links are plain `<a href>`: the router handles their clicks without loading a page. */
+/** The app's address, without the path of the server's public URL. Links are plain `<a href>`: the router handles their clicks without loading a page. */
 class Router {
-  #path = $state(location.pathname);
+  #path = $state(readPath());
   #search = $state(location.search);
   /** Whether the present page was reached with Back or Forward. */
   isBack = false;
@@ -32,8 +33,8 @@ class Router {
   go(address: string, { replace = false, unguarded = false } = {}): void {
     if (!replace && !unguarded && [...this.#guards].some((guard) => guard(address))) return;
     this.isBack = false;
-    if (replace) history.replaceState(null, '', address);
-    else history.pushState(null, '', address);
+    if (replace) history.replaceState(null, '', withBase(address));
+    else history.pushState(null, '', withBase(address));
     this.#readLocation();
     if (!replace) scrollTo(0, 0);
   }
@@ -50,7 +51,7 @@ class Router {
   }
 
   #readLocation(): void {
-    this.#path = location.pathname;
+    this.#path = readPath();
     this.#search = location.search;
   }
 
@@ -66,10 +67,15 @@ class Router {
       return;
     const link = (event.target as Element).closest?.('a');
     if (!link || link.target || link.hasAttribute('download') || link.origin !== location.origin) return;
-    if (parsePath(link.pathname).name === 'notFound') return;
+    const path = withoutBase(link.pathname);
+    if (path === null || parsePath(path).name === 'notFound') return;
     event.preventDefault();
-    this.go(link.pathname + link.search + link.hash);
+    this.go(path + link.search + link.hash);
   }
+}
+
+function readPath(): string {
+  return withoutBase(location.pathname) ?? location.pathname;
 }
 
 export const router = new Router();

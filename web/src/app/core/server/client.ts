@@ -1,11 +1,12 @@
 import createClient from 'openapi-fetch';
+import { withBase, withoutBase } from '../navigation/base';
 import type { paths } from '../../../../generated/api';
 import { Activity } from './activity';
 import { Problem } from './problem';
 
 /** A client for every call of the REST API, typed from its OpenAPI document. Raises Problem. */
 export const api = createClient<paths>({
-  baseUrl: '/api/v1',
+  baseUrl: withBase('/api/v1'),
   querySerializer: { array: { style: 'form', explode: false } },
 });
 
@@ -47,7 +48,8 @@ export async function fetchAll<T>(
 
 /** Open the sign-in page, which returns to the present address. */
 export function redirectToSignIn(): void {
-  location.assign(`/signin?next=${encodeURIComponent(location.pathname + location.search)}`);
+  const here = (withoutBase(location.pathname) ?? '/') + location.search;
+  location.assign(withBase(`/signin?next=${encodeURIComponent(here)}`));
 }
 
 function isPublic(url: string): boolean {

@@ -1,3 +1,4 @@
+import { withBase } from '../navigation/base';
 import type { Event } from '../../../../generated/api';
 import { lazyParts } from '../lazy-parts.svelte';
 
@@ -26,7 +27,9 @@ class EventStream {
 
   #open(): void {
     if (this.#source) return;
-    const source = (this.#source = new EventSource('/api/v1/events/stream'));
+    const after = this.#last ? `&after=${this.#last}` : '';
+    const address = withBase(`/api/v1/events/stream?stream=${this.name}${after}`);
+    const source = (this.#source = new EventSource(address));
     source.onopen = () => {
       if (!this.connected) lazyParts.retry();
       this.connected = true;

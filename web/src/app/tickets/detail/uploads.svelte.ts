@@ -1,3 +1,4 @@
+import { withBase } from '../../core/navigation/base';
 import type { Asset } from '../../../../generated/api';
 import { describeError, Problem } from '../../core/server/problem';
 
@@ -46,7 +47,7 @@ export class Uploads {
 function postFile(ticket: string, file: File, progress: (part: number) => void): Promise<Asset> {
   return new Promise((resolve, reject) => {
     const request = new XMLHttpRequest();
-    request.open('POST', `/api/v1/tickets/${ticket}/attachments`);
+    request.open('POST', withBase(`/api/v1/tickets/${ticket}/attachments`));
     request.setRequestHeader('Idempotency-Key', crypto.randomUUID?.() ?? `${Date.now()}-${Math.random()}`);
     request.upload.onprogress = ({ loaded, total }) => progress(total > 0 ? loaded / total : 0);
     request.onerror = () => reject(new Problem(0, 'unreachable', 'The connection was lost. Try again.'));

@@ -1,3 +1,4 @@
+import { withBase } from '../../core/navigation/base';
 import type { CaptureSummary } from '../../../../generated/api';
 
 /** Name a capture's most frequent error, such as "TypeError ×5"; null if there is none. */
@@ -10,6 +11,6 @@ export function nameErrors({ counts, main_error: main }: CaptureSummary): string
 /** The address of the small picture of a capture's screenshot; null if it has none. */
 export function findThumbnail(capture: CaptureSummary | null): string | null {
   return capture?.screenshot_id
-    ? `/api/v1/assets/${capture.screenshot_id}/thumbnail?version=${capture.screenshot_version}`
+    ? withBase(`/api/v1/assets/${capture.screenshot_id}/thumbnail?version=${capture.screenshot_version}`)
     : null;
 }

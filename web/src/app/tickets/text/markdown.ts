@@ -1,4 +1,5 @@
 import MarkdownIt from 'markdown-it';
+import { withBase } from '../../core/navigation/base';
 import { findMentions, type MentionTarget } from './mentions';
 
 const TASK = /^\[([ xX])\] /;
@@ -20,13 +21,18 @@ markdown.renderer.rules.link_open = (tokens, index, options, _env, self) => {
   return self.renderToken(tokens, index, options);
 };
 
+/** Texts have paths of this server as they are at its root, such as `/tickets/t-4k7m2q9x`. */
+function toHref(address: string): string {
+  return /^\/(?![/\\])/.test(address) ? withBase(address) : address;
+}
+
 // An image from another host would report readers to that host: show a link instead.
 markdown.renderer.rules.image = (tokens, index) => {
   const token = tokens[index]!;
   const src = String(token.attrGet('src') ?? '');
   const alt = escapeHtml(token.content || src);
-  if (OWN_IMAGE.test(src)) return `<img src="${escapeHtml(src)}" alt="${alt}" loading="lazy">`;
-  return `<a href="${escapeHtml(src)}" rel="noopener nofollow" target="_blank">${alt}</a>`;
+  if (OWN_IMAGE.test(src)) return `<img src="${escapeHtml(withBase(src))}" alt="${alt}" loading="lazy">`;
+  return `<a href="${escapeHtml(toHref(src))}" rel="noopener nofollow" target="_blank">${alt}</a>`;
 };
 
 // Task lists (GitHub Flavored Markdown, "Task list items"). Each checkbox has the number of its source line.
