@@ -6,10 +6,9 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from axe_playwright_python.async_playwright import Axe
 from playwright.async_api import ConsoleMessage, Page, Response, ViewportSize, expect
 
-from tests.e2e.app import PHONE, SCHEMES, SIZES, Scheme
+from tests.e2e.app import PHONE, SCHEMES, SIZES, Scheme, run_axe
 from tests.e2e.browser import Chromium
 from tests.support.server import PASSWORD, Box, run_server
 
@@ -67,10 +66,13 @@ async def fill(page: Page, **answers: str) -> None:
 
 async def submit(page: Page, *, unchecked: bool = False) -> None:
     """Send the form; `unchecked` keeps the browser from checking it first."""
-    if unchecked:
-        await page.evaluate("() => { document.forms[0].noValidate = true; }")
-    await page.get_by_role("button", name="Create account").click()
-    await page.wait_for_load_state()
+    button = page.get_by_role("button", name="Create account")
+    if not unchecked:
+        await button.click()
+        return
+    await page.evaluate("() => { document.forms[0].noValidate = true; }")
+    async with page.expect_navigation():
+        await button.click()
 
 
 async def read_field_error(page: Page, field: str) -> tuple[str | None, str]:
@@ -128,7 +130,7 @@ def test_wrong_input_is_explained_and_what_was_typed_stays(chromium: Chromium, f
         assert "Enter your password again." in alert
         assert await read_field_error(page, field) == ("true", words)
         await expect(page.locator("[aria-invalid]")).to_have_count(1)
-        assert await page.evaluate("() => document.activeElement.id") == field
+        await expect(page.locator(f"#{field}")).to_be_focused()
         typed = {**ANSWERS, **answers}
         for name in KEPT:
             await expect(page.locator(f"#{name}")).to_have_value(typed[name])
@@ -169,7 +171,7 @@ def test_the_browser_itself_holds_back_what_cannot_be_right(chromium: Chromium, 
             await page.locator(f"#{field}").press_sequentially(value)
             await submit(page)
             assert not await page.evaluate("() => document.forms[0].checkValidity()")
-            assert await page.evaluate("() => document.activeElement.id") == field
+            await expect(page.locator(f"#{field}")).to_be_focused()
         assert [method for method, _, _ in watch.statuses if method == "POST"] == []
 
     chromium.visit(visit)
@@ -233,7 +235,7 @@ def test_no_page_shuts_anybody_out(chromium: Chromium, fresh: Box, scheme: Schem
             await page.evaluate("() => [...document.querySelectorAll('.operation')].slice(10).map(s => s.remove())")
             for size in (DESK, PHONE):
                 await page.set_viewport_size(size)
-                result = await Axe().run(page)
+                result = await run_axe(page)
                 seen[f"{name} at {size['width']}"] = result.generate_report() if result.violations_count else ""
             grounds.add(await page.evaluate("() => getComputedStyle(document.body).backgroundColor"))
 
@@ -267,6 +269,19 @@ def test_no_page_is_wider_than_a_phone(chromium: Chromium, fresh: Box) -> None:
 
     chromium.visit(visit, is_mobile=True, has_touch=True)
     assert wide == {}
+
+
+@pytest.mark.long
+def test_the_pages_use_the_font_of_the_app(chromium: Chromium, fresh: Box) -> None:
+    async def visit(page: Page) -> None:
+        watch = Watch(page)
+        await page.goto(f"{fresh.url}/api/docs")
+        await page.evaluate("document.fonts.ready.then(() => undefined)")
+        fonts = "[...document.fonts].map(({family, status}) => [family.replaceAll('\"', ''), status])"
+        assert await page.evaluate(fonts) == [["Inter Variable", "loaded"]]
+        watch.assert_clean(fresh)
+
+    chromium.visit(visit)
 
 
 @pytest.mark.long

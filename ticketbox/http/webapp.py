@@ -121,7 +121,9 @@ def show_unknown_addresses(app: ASGIApp, registry: Registry, dispatcher: Dispatc
             me = await _load_profile(registry, dispatcher, scope["context"]) if _is_navigation(scope) else None
             if me is None:
                 raise
-            page = _render_app_page(Boot(__version__, public_url, me), status=404)
+            me = await _load_profile(registry, dispatcher, scope["context"])
+            boot = Boot(__version__, public_url, me)
+            page = render_page("not_found.html", 404) if me is None else _render_app_page(boot, status=404)
             await page(scope, receive, send)
 
     return serve

@@ -14,7 +14,7 @@ from tests.support.operation_cases import read_only, update_row
 from tests.support.server import PASSWORD, Box, Person, World, ok
 from ticketbox.domain.accounts.secrets import hash_secret
 
-POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'"
+POLICY = "default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; form-action 'self'"
 
 
 def site(box: Box, **headers: str) -> httpx.Client:

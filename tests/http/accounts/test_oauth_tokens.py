@@ -337,7 +337,9 @@ def test_guessing_at_the_token_endpoint_is_throttled(world: World) -> None:
 
 
 def test_cleanup_removes_expired_grants_and_keeps_valid_ones(world: World) -> None:
-    from ticketbox.store.accounts import oauth_authorizations, oauth_clients, oauth_grants
+    from ticketbox.store.accounts.oauth import authorizations as oauth_authorizations
+    from ticketbox.store.accounts.oauth import clients as oauth_clients
+    from ticketbox.store.accounts.oauth import grants as oauth_grants
     from ticketbox.store.file.database import Write
 
     app, unused = App(world.box), App(world.box)

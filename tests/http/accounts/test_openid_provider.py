@@ -1,6 +1,5 @@
 """Sign in with a real OpenID Connect provider."""
 
-import socket
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -8,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from tests.support.openid_provider import RealProvider, open_provider_browser, sign_in_at_provider
-from tests.support.server import Box, copy_initialized_file, ok, run_beside, run_server
+from tests.support.server import Box, copy_initialized_file, find_free_port, ok, run_beside, run_server
 
 pytestmark = pytest.mark.long
 
@@ -24,8 +23,7 @@ class Organisation(NamedTuple):
 def organisation(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Organisation]:
     """A server whose members come from a provider, with a role for each group."""
     folder = Path(tmp_path_factory.mktemp("organisation"))
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = find_free_port()
     company = run_beside(copy_initialized_file(folder), lambda tx: tx.fetch_value("SELECT public_id FROM company"))
     secret = folder / "secret"
     secret.write_text("a secret: 100%\n")

@@ -19,7 +19,7 @@ MAX_FORM = 16 * 1024
 FORM_SECONDS = 30.0
 _FORMS = b"form-action 'self'"
 _POLICY = (
-    b"default-src 'none'; style-src 'self'; img-src 'self' data:; " + _FORMS + b"; base-uri 'none'; "
+    b"default-src 'none'; style-src 'self'; img-src 'self' data:; font-src 'self'; " + _FORMS + b"; base-uri 'none'; "
     b"frame-ancestors 'none'"
 )
 _SCRIPT = b"; script-src 'self'; connect-src 'self'"

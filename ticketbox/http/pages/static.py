@@ -1,5 +1,6 @@
-"""The style sheet and the icon of the pages that the server renders."""
+"""The style sheet, the icon and the one script of the pages that the server renders."""
 
+import re
 from importlib import resources
 
 from litestar import get
@@ -8,6 +9,8 @@ from litestar.handlers import HTTPRouteHandler
 from ticketbox.edge.responses import Answer, Headers
 
 _FOLDER = resources.files("ticketbox.http.pages") / "templates"
+_FONTS = resources.files("ticketbox") / "web_dist" / "app" / "assets"
+_FONT_NAME = re.compile(r"inter-latin-wght-normal-[\w-]+\.woff2", re.ASCII)
 _HEADERS: Headers = [(b"cache-control", b"max-age=3600")]
 
 
@@ -17,7 +20,7 @@ def build_routes() -> list[HTTPRouteHandler]:
     @get("/static/pages.css")
     async def send_style_sheet() -> Answer:
         """Send the style sheet of these pages."""
-        text = (_FOLDER / "tokens.css").read_bytes() + (_FOLDER / "pages.css").read_bytes()
+        text = (_FOLDER / "tokens.css").read_bytes() + _declare_font() + (_FOLDER / "pages.css").read_bytes()
         return Answer(200, text, "text/css; charset=utf-8", list(_HEADERS))
 
     @get("/static/icon.svg")
