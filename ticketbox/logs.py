@@ -14,8 +14,8 @@ from ticketbox.domain.core.unsafe_characters import escape_unsafe, escape_unsafe
 
 # A lease is longer than the words `lease_expired` and `lease_minutes`.
 _PLAIN = re.compile(r"[!#-~]+")
-_SECRET = re.compile(r"(tok|mbx|githook|gitkey|lease(?=_[0-9A-Za-z]{10}))_[0-9A-Za-z]{6,}")
-_MARKS = ("tok_", "mbx_", "lease_", "githook_", "gitkey_")
+_SECRET = re.compile(r"(tok|mbx|githook|gitkey|rcpt|pub(?=_[0-9A-Za-z]{36})|lease(?=_[0-9A-Za-z]{10}))_[0-9A-Za-z]{6,}")
+_MARKS = ("tok_", "mbx_", "lease_", "githook_", "gitkey_", "rcpt_", "pub_")
 
 
 def configure(form: str) -> None:

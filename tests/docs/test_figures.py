@@ -42,8 +42,10 @@ from ticketbox.operations.companies import columns, invitations, setup
 from ticketbox.operations.core import listeners, waiting
 from ticketbox.operations.core.paging import Limit
 from ticketbox.operations.events import events
+from ticketbox.operations.reports import key_access, reports
 from ticketbox.store.file import readers
 from ticketbox.store.git import git_deliveries, git_hooks, git_links
+from ticketbox.store.reports import report_keys
 
 DOCS = ROOT / "docs"
 API, CAPTURES, COMPANIES, EVENTS, LIMITS, TOKENS = (
@@ -182,6 +184,9 @@ def test_limits_page_matches_the_code() -> None:
     ]
     assert others == {
         "columns of a board": f"{columns.MAX_COLUMNS}",
+        "report keys of a project": f"{report_keys.MAX_KEYS}",
+        "reports from an address": f"{key_access.ADDRESS_PER_MINUTE} a minute; further ones get 429",
+        "a report": f"{reports.MAX_REPORT // 1024**2} MiB with up to {reports.MAX_FILES} files",
         "git hooks of a project": f"{git_hooks.MAX_HOOKS}",
         "links of a ticket to repositories": f"{git_links.MAX_LINKS}",
         "git deliveries of a hook that wait": f"{git_deliveries.MAX_WAITING:,}; further ones get 503",

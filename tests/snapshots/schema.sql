@@ -452,6 +452,16 @@ CREATE TABLE recovery_code (
   PRIMARY KEY (user_id, code_hash)
 ) STRICT, WITHOUT ROWID;
 
+CREATE TABLE report (
+  ticket_id INTEGER PRIMARY KEY REFERENCES ticket (id) ON DELETE CASCADE,
+  key_id INTEGER REFERENCES report_key (id) ON DELETE SET NULL,
+  receipt_hash BLOB UNIQUE,
+  title TEXT NOT NULL,
+  name TEXT NOT NULL,
+  email TEXT NOT NULL,
+  created_at INTEGER NOT NULL
+, user_id TEXT) STRICT;
+
 CREATE TABLE saved_view (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,
@@ -913,6 +923,8 @@ CREATE INDEX provider_request_by_end ON provider_request (expires_at);
 CREATE INDEX provider_request_of_user ON provider_request (user_id) WHERE user_id IS NOT NULL;
 
 CREATE INDEX provider_role_of_company ON provider_role (company_id);
+
+CREATE INDEX report_key_of_project ON report_key (project_id, id);
 
 CREATE INDEX saved_view_by_project ON saved_view (project_id, id);
 

@@ -150,6 +150,24 @@ def create_webhook(world: World) -> str:
     return ok(world.owner.web.post(path, json=given))["webhook"]["id"]
 
 
+def create_report_key(world: World, project: str | None = None) -> dict[str, Any]:
+    """A report key; earlier ones are deleted to stay below the limit."""
+    path = f"/projects/{project or world.project}/report-keys"
+    for each in ok(world.owner.web.get(path))["items"][10:]:
+        ok(world.owner.web.delete(f"/report-keys/{each['id']}"))
+    return ok(world.owner.web.post(path, json={"kind": "link", "name": "Shop"}))
+
+
+def create_report(world: World) -> str:
+    """The id of a ticket that somebody without an account reported."""
+    key = create_report_key(world)["key"]
+    files = [("title", (None, "No receipt came"))]
+    headers = {"X-Forwarded-For": draw_address()}
+    ok(httpx.post(f"{world.box.url}/api/v1/reports/{key}", files=files, headers=headers, timeout=60))
+    query = {"project_id": world.project, "label": "external"}
+    return ok(world.api.get("/tickets", params=query))["items"][0]["id"]
+
+
 def create_git_hook(world: World) -> str:
     """The id of a git hook; earlier ones are deleted to stay below the limit."""
     path = f"/projects/{world.project}/git-hooks"
@@ -243,6 +261,7 @@ def create_rows(world: World, project: str | None = None) -> dict[str, str]:
         "notification": insert_notification(world),
         "webhook": create_webhook(world),
         "git_hook": create_git_hook(world),
+        "report_key": create_report_key(world)["id"],
         "delivery": insert_delivery(world),
         "question": question["id"],
         "work_session": question["session_id"],
@@ -324,6 +343,7 @@ NEVER = {
     "notification": "ntf_zzzzzzzzzzzz",
     "webhook": "hook_000000000000",
     "git_hook": "git_000000000000",
+    "report_key": "rpk_000000000000",
     "delivery": "dlv_zzzzzzzzzzzz",
     "question": "qst_000000000000",
     "work_session": "wrk_000000000000",
@@ -633,6 +653,14 @@ CASES: dict[str, Case] = {
     "delete_webhook": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
     "list_deliveries": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
     "rotate_webhook_secret": Case(lambda w: {"webhook_id": create_webhook(w)}, ADMIN),
+    "list_report_keys": Case(lambda w: {"project_id": w.project}, ADMIN),
+    "create_report_key": Case(lambda w: {"project_id": w.project, "kind": "link", "name": "Shop"}, ADMIN),
+    "update_report_key": Case(lambda w: {"report_key_id": create_report_key(w)["id"], "name": "Renamed"}, ADMIN),
+    "rotate_report_key": Case(lambda w: {"report_key_id": create_report_key(w)["id"]}, ADMIN),
+    "delete_report_key": Case(lambda w: {"report_key_id": create_report_key(w)["id"]}, ADMIN),
+    "create_report": Case(lambda w: {"key": create_report_key(w)["key"], "title": "No receipt came"}),
+    "get_report_settings": Case(lambda w: {"key": create_report_key(w)["key"]}),
+    "get_reporter": Case(lambda w: {"ticket_id": create_report(w)}),
     "list_git_hooks": Case(lambda w: {"project_id": w.project}, ADMIN),
     "create_git_hook": Case(lambda w: {"project_id": w.project, "name": "shop/web"}, ADMIN),
     "update_git_hook": Case(lambda w: {"git_hook_id": create_git_hook(w), "name": "Renamed"}, ADMIN),

@@ -17,6 +17,7 @@ from ticketbox.store.core import blobs, idempotency
 from ticketbox.store.events import email_outbox, events, notifications, webhook_outbox, webhooks
 from ticketbox.store.file.database import Write
 from ticketbox.store.git import git_deliveries, git_hooks, git_links
+from ticketbox.store.reports import report_keys
 from ticketbox.store.work.sessions import end_stale_sessions
 
 log = logging.getLogger("ticketbox.jobs")
@@ -94,6 +95,7 @@ async def run_round(
         webhook_outbox.delete_old_deliveries(tx)
         webhooks.delete_old_secrets(tx)
         git_hooks.delete_old_secrets(tx)
+        report_keys.delete_old_keys(tx)
         git_deliveries.delete_old_deliveries(tx)
         git_links.delete_old_checks(tx)
         notifications.delete_old_notifications(tx)

@@ -72,6 +72,70 @@ def shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool)
         capture[name] = {key: value for key, value in shown.items() if value != 0 or key == "total"}
 
 
+def _shorten_reporter(structured: Json) -> None:
+    """Keep who reported a ticket and whether that is verified, in place; most tickets have no such reporter."""
+    reporter: Json | None = structured.pop("reporter", None)
+    if reporter is not None:
+        named = {name: reporter[name] for name in ("name", "email", "user_id") if reporter.get(name)}
+        structured["reporter"] = {**named, "verified": reporter["verified"]}
+
+
+def _shorten_lists(structured: Json, column: int) -> None:
+    """Cut the lists of a ticket to their shares, in place."""
+    structured["attachments"] = _shorten_assets(structured["attachments"])
+    named = f'(ticket_id="{structured["id"]}"'
+    for part in ("attachments", "links", "git_links", "questions"):
+        _cut_part(structured, part, _TICKET_PARTS[part][column], f'get_ticket{named}, detail="full")')
+    _shorten_captures(structured)
+    for part, call in (("comments", "list_comments"), ("history", "get_ticket_history")):
+        if part in structured:
+            _cut_part(structured, part, _TICKET_PARTS[part][column], f"{call}{named})")
+
+
+def _shorten_environment(environment: Json, column: int) -> None:
+    """Cut the parts of an environment that can be long, in place; the resource of the ticket has all."""
+    if frames := environment.pop("long_frames", []):
+        longest = sorted(frames, key=lambda frame: -frame["duration_ms"])[:LONG_FRAMES]
+        environment["long_frames"] = [_format_long_frame(frame) for frame in longest]
+        environment["long_frames_total"] = len(frames)
+    if declared := environment.pop("declared", {}):
+        kept = _keep_first([f"{name}={value}" for name, value in declared.items()], _TICKET_PARTS["declared"][column])
+        environment["declared"] = dict(list(declared.items())[: len(kept)])
+        if len(kept) < len(declared):
+            environment["declared_omitted"] = len(declared) - len(kept)
+    if storage := environment.pop("storage", {}):
+        omitted = storage.pop("omitted", 0)
+        for kind, names in list(storage.items()):
+            storage[kind] = _keep_first(names, _TICKET_PARTS["storage"][column])
+            omitted += len(names) - len(storage[kind])
+        environment["storage"] = {kind: names for kind, names in storage.items() if names}
+        if omitted:
+            environment["storage_omitted"] = omitted
+
+
+def _keep_first(texts: list[str], tokens: int) -> list[str]:
+    """Return the first texts that take at most these tokens together."""
+    for count, text in enumerate(texts):
+        tokens -= estimate_tokens(text) + 3  # quotes and comma
+        if tokens < 0:
+            return texts[:count]
+    return texts
+
+
+def _format_long_frame(frame: Json) -> str:
+    """Describe a long frame in a line: its length and time, and the script that took longest."""
+    line = f"{frame['duration_ms']:.0f} ms ({frame['ts']:.0f})"
+    if not frame["scripts"]:
+        return line
+    script = frame["scripts"][0]
+    parts = (
+        script["function"],
+        script["url"] and f"in {script['url']}",
+        script["invoker"] and f"({script['invoker']})",
+    )
+    return f"{line}: {' '.join(filter(None, parts)) or 'a script'}, {script['duration_ms']:.0f} ms"
+
+
 def _shorten_captures(structured: Json) -> None:
     """List the ticket's captures with what an agent chooses by; a single one is `capture`."""
     listed: list[Json] = structured["captures"]

@@ -23,6 +23,7 @@ from ticketbox.operations.accounts.second_factor import sign_in as second_factor
 from ticketbox.operations.captures import (
     assets,
     captures,
+    har_downloads,
     occurrences,
     replays,
     reproduction,
@@ -47,6 +48,7 @@ from ticketbox.operations.core.registry import Registry, list_operations
 from ticketbox.operations.events import email, events, notifications, watchers, webhooks
 from ticketbox.operations.git import deliveries as git_deliveries
 from ticketbox.operations.git import hooks as git_hooks
+from ticketbox.operations.reports import report_keys, reports
 from ticketbox.operations.tickets import assignments, comments, deletion, links, ticket_detail, tickets, tracker_import
 from ticketbox.operations.tickets.finding import lists, search, similar
 from ticketbox.operations.tickets.placement import archiving, moves
@@ -94,6 +96,7 @@ MODULES = (
     occurrences,
     replays,
     streams,
+    har_downloads,
     timeline,
     reproduction,
     assets,
@@ -107,6 +110,8 @@ MODULES = (
     webhooks,
     git_hooks,
     git_deliveries,
+    report_keys,
+    reports,
     notifications,
     watchers,
     email,
@@ -115,8 +120,10 @@ MODULES = (
     identities,
     provider_sign_in,
     second_factor_sign_in,
+    enrolment,
     passkeys,
     passkey_sign_in,
+    reset,
     security_events,
     address_changes,
     setup,

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import build_parts, capture_arguments, make_capture
-from tests.support.seed import faults
+from tests.support.seed import capture_parts, faults
 from tests.support.server import Box, World, expect_error, ok, run_beside, run_server
 from ticketbox.domain.core.fairness.ceilings import Ceilings
 from ticketbox.domain.core.problems import Forbidden
@@ -117,6 +117,8 @@ def test_write_that_exceeds_the_storage_of_a_company_stores_nothing(world: World
     assert "20,000 bytes of captures and attachments" in refused["detail"]
     parts = build_parts(capture_arguments(world.project))
     expect_error(world.api.post("/captures", files=parts), 507, "company_storage_full")
+    unread = [capture_parts(world.project, 1)[0], ("console", (None, "not a stream"))]  # known before it is read
+    expect_error(world.api.post("/captures", files=unread), 507, "company_storage_full")
     given = {"ticket_id": ticket, "file": {"name": "x.txt", "data": "eA=="}}
     told = call_tool(world, world.owner.token("tickets:write"), "add_attachment", given)
     assert told["isError"]
@@ -126,6 +128,7 @@ def test_write_that_exceeds_the_storage_of_a_company_stores_nothing(world: World
     ok(world.api.post(f"/tickets/{ticket}/comments", json={"body": "Words are always accepted."}))
     make_capture(other)
     ok(world.owner.web.delete(f"/assets/{kept}"))
+    expect_error(world.api.post("/captures", files=unread), 400, "invalid_request")
     ok(attach(world, ticket, noise(5_000)))
 
 

@@ -246,6 +246,7 @@ NOUNS = {
     "notification_id": "notification",
     "webhook_id": "webhook",
     "git_hook_id": "git_hook",
+    "report_key_id": "report_key",
     "delivery_id": "delivery",
     "source_map_id": "source_map",
     "label_id": "label",
@@ -342,6 +343,8 @@ def _out_of_reach(crowd: Crowd, declared: Operation, arguments: Arguments, slot:
 
 def outcome(answer: httpx.Response) -> tuple[int, str]:
     """The status, and the code of the refusal: of the whole call, or of the one ticket of a bulk call."""
+    if answer.headers.get("content-type", "").startswith("text/csv"):
+        return answer.status_code, "empty" if len(answer.text.splitlines()) == 1 else "full"
     body = answer.json()
     if body is None:
         return answer.status_code, "empty"

@@ -242,6 +242,8 @@ WALKS = {
     "git_deliveries.HAS_WAITING": {"git_delivery"},  # an index of what waits: its first entry
     "git_deliveries.SELECT_BACKLOG": {"git_delivery"},
     "git_deliveries.SELECT_WAITING": {"git_hook"},  # a few for each project, and a step into an index for each
+    "report_keys.DELETE_OLD_KEYS": {"report_key"},  # a few for each project
+    "report_keys.DELETE_OLD_IDENTITY_SECRETS": {"report_key"},
     "git_hooks.DELETE_OLD_SECRETS": {"git_hook"},
     "email_outbox.SELECT_BACKLOG": {"mail"},  # an index of what waits
     "email_outbox.SELECT_NEXT_DUE": {"mail"},  # its first entry

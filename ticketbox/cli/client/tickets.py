@@ -96,6 +96,15 @@ def _list_authors(found: Json) -> list[str]:
         f"{verb} {format_age(found[part]['at'])} by {_format_author(found[part])}"
         for verb, part in (("created", "created"), ("updated", "updated"))
     ]
+    reporter = found.get("reporter")
+    return authors if reporter is None else [*authors, f"reported by {_format_reporter(reporter)}"]
+
+
+def _format_reporter(reporter: Json) -> str:
+    email = f"<{reporter['email']}>" if reporter["email"] else ""
+    user_id = f"(id {reporter['user_id']})" if reporter["user_id"] else ""
+    who = " ".join(filter(None, (reporter["name"], email, user_id))) or "somebody without a name"
+    return f"{who}, {'verified' if reporter['verified'] else 'not verified'}"
 
 
 def _format_author(by: Json) -> str:

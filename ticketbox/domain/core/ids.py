@@ -45,6 +45,7 @@ class Prefix(StrEnum):
     GIT_HOOK = "git_"
     SOURCE_MAP = "map_"
     VIEW = "view_"
+    REPORT_KEY = "rpk_"
     PASSKEY = "pk_"
 
 

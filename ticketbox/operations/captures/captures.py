@@ -72,6 +72,17 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
     if isinstance(prepared, str):
         raise InvalidRequest("the capture was deleted during this request; send it again")
     row, public_id = _find_or_create_ticket(tx, actor, args.capture, prepared)
+    store_capture(tx, actor, row, prepared)
+    details = {"capture_id": prepared.capture.public_id, "attachments": len(prepared.attachments)}
+    if args.capture.ticket_id is None:
+        record_ticket_event(tx, actor, row, "capture.attached", **details)
+    else:
+        record_change(tx, actor, row, public_id, "capture.attached", **details)
+    return Receipt(public_id, prepared.capture.public_id, f"{prepared.public_url}/tickets/{public_id}")
+
+
+def store_capture(tx: Write, actor: Actor, row: VisibleRow, prepared: PreparedCapture) -> None:
+    """Store a capture and its files with a ticket. Raises Conflict and CompanyStorageFull."""
     require_room_for_attachments(tx, row.key, len(prepared.attachments))
     byline = bylines.ensure_byline(tx, actor)
     key = captures.insert_capture(tx, actor.user, row.key, prepared.capture, byline)
@@ -94,12 +105,6 @@ def create_capture(tx: Write, actor: Actor, args: CreateCapture, prepared: Prepa
     captures.set_newest_capture(tx, row.key, key, summary)
     if prepared.counts.errors or prepared.counts.console:
         source_maps.queue_capture(tx, row.project, key)
-    details = {"capture_id": prepared.capture.public_id, "attachments": len(prepared.attachments)}
-    if args.capture.ticket_id is None:
-        record_ticket_event(tx, actor, row, "capture.attached", **details)
-    else:
-        record_change(tx, actor, row, public_id, "capture.attached", **details)
-    return Receipt(public_id, prepared.capture.public_id, f"{prepared.public_url}/tickets/{public_id}")
 
 
 def _find_or_create_ticket(

@@ -16,7 +16,7 @@ class RequestContext(msgspec.Struct):
     and `operator` that the call comes from the server's command line. `wait_for_disconnect` returns when the client
     has disconnected; it can be called once the request's body is read. `patience` is for
     how many seconds the call may wait for its budget. `device_hash` is the hash of the secret in the device's cookie.
-    `background` says that no person caused the call.
+    `background` says that no person caused the call. `origin` is the page's origin, if a browser sends it.
     Output: `level` is the state of the caller's budget after the call, also after an error; `replayed` says that an
     Idempotency-Key returned the stored answer; `charged` that the call was counted against the budget; `refusal` is
     the error code, if the call failed; `credential_ended` that the credential was valid before it expired or was
@@ -32,6 +32,7 @@ class RequestContext(msgspec.Struct):
     charged: bool = False
     user_agent: str = ""
     device_hash: bytes | None = None
+    origin: str | None = None
     background: bool = False
     level: BucketState | None = None
     actor: Actor | None = None

@@ -84,6 +84,8 @@ class Operation(msgspec.Struct, frozen=True):
     waits: bool
     without_factor: bool
     body: Body
+    guard: Callable[..., Awaitable[None]] | None
+    max_upload: int | None
     media: tuple[str, ...]
     refuses: tuple[type[Problem], ...]
     summary: str
@@ -125,6 +127,8 @@ def operation(
     waits: bool = False,
     without_factor: bool = False,
     body: Body | None = None,
+    guard: Callable[..., Awaitable[None]] | None = None,
+    max_upload: int | None = None,
     media: tuple[str, ...] = (),
     refuses: tuple[type[Problem], ...] = (),
     example: dict[str, Any] | None = None,
@@ -171,7 +175,7 @@ def operation(
         _operations[name] = Operation(
             name=name,
             module=handler.__module__,
-            group=handler.__module__.split(".")[-2],
+            group=handler.__module__.removeprefix("ticketbox.operations.").split(".")[0],
             scope=scope,
             budget=budget,
             routes=routes,
@@ -190,6 +194,8 @@ def operation(
             waits=waits,
             without_factor=without_factor,
             body=kind,
+            guard=guard,
+            max_upload=max_upload,
             media=media,
             refuses=refuses,
             summary=summary.rstrip("."),

@@ -11,7 +11,6 @@ from msgspec import UNSET, Meta, UnsetType
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
-    Environment,
     ErrorEntry,
     Health,
     NetworkEntry,
@@ -31,6 +30,7 @@ from ticketbox.domain.core.problems import NotFound
 from ticketbox.domain.core.records import Person
 from ticketbox.domain.events.records import Event
 from ticketbox.domain.git.records import GitLink
+from ticketbox.domain.reports.records import Reporter
 from ticketbox.domain.tickets.links import TicketLink
 from ticketbox.domain.tickets.records import CaptureSummary, Claim, Comment, Status, Ticket, WorkState
 from ticketbox.domain.work.records import WorkQuestion
@@ -43,6 +43,7 @@ from ticketbox.store.core import blobs
 from ticketbox.store.events import events, watchers
 from ticketbox.store.file.database import Read
 from ticketbox.store.git import git_links
+from ticketbox.store.reports import reports
 from ticketbox.store.tickets import comments, links, records
 from ticketbox.store.work import questions
 
@@ -110,9 +111,11 @@ class TicketDetail(Ticket, frozen=True, kw_only=True):
 
     `captures` are the newest 50, newest first, `questions` those that wait for an answer, `git_links` up to 50 pull
     requests, branches and commits. `occurrences` is how often the bug was seen, as `add_occurrence` counts it.
+    `reporter` is who reported it without an account.
     """
 
     occurrences: int
+    reporter: Reporter | None
     capture: CaptureDetail | None
     captures: list[CaptureSummary]
     links: list[TicketLink]
@@ -150,6 +153,7 @@ def get_ticket(tx: Read, actor: Actor, args: GetTicket) -> TicketDetail:
     return TicketDetail(
         **fields,
         occurrences=has.occurrences,
+        reporter=reports.find_reporter(tx, key) if has.reporter else None,
         captures=[] if ticket.capture is None else captures.list_summaries(tx, key, MAX_LISTED),
         questions=_list_open_questions(tx, key, ticket.claim),
         links=links.list_links(tx, actor.viewer, key) if has.links else [],
@@ -201,7 +205,7 @@ def _load_excerpt(tx: Read, actor: Actor, stored: StoredCapture, detail: Detail)
     if detail is Detail.SUMMARY:
         with contextlib.suppress(msgspec.ValidationError):
             return msgspec.json.decode(blobs.load_content(tx, stored.excerpt), type=CaptureExcerpt)
-        tx.leave_event_loop()  # an earlier version stored an excerpt without an overview: build it again
+        tx.leave_event_loop()  # an earlier version stored it without an overview; jobs/excerpts rebuilds it
     console = captures.load_entries(tx, stored, Stream.CONSOLE, ConsoleEntry)
     network = captures.load_entries(tx, stored, Stream.NETWORK, NetworkEntry)
     errors = captures.load_entries(tx, stored, Stream.ERRORS, ErrorEntry)

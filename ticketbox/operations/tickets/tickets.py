@@ -103,8 +103,10 @@ def resolve_target(tx: Read, actor: Actor, project_id: str | None, column_id: st
     return row, row.key
 
 
-def insert_ticket(tx: Write, actor: Actor, row: VisibleRow, new: NewTicket) -> tuple[VisibleRow, Ticket]:
-    """Store a new ticket and its event. Returns the ticket's row and the ticket."""
+def insert_ticket(
+    tx: Write, actor: Actor, row: VisibleRow, new: NewTicket, *, notifies: bool = True
+) -> tuple[VisibleRow, Ticket]:
+    """Store a new ticket and its event, and notify those whom it mentions. Returns the ticket's row and the ticket."""
     new = msgspec.structs.replace(new, labels=labels.ensure_labels(tx, row.company, new.labels))
     key, public_id = tickets.insert_ticket(tx, new, bylines.ensure_byline(tx, actor))
     if new.source_url is not None:
@@ -112,7 +114,8 @@ def insert_ticket(tx: Write, actor: Actor, row: VisibleRow, new: NewTicket) -> t
     ticket_row = VisibleRow(key, row.project, row.company, row.role, within=True)
     watchers.add_watchers(tx, key, [actor.user])
     record_ticket_event(tx, actor, ticket_row, "ticket.created", title=new.title)
-    notify_mentioned(tx, actor, ticket_row, new.description)
+    if notifies:
+        notify_mentioned(tx, actor, ticket_row, new.description)
     return ticket_row, load_ticket(tx, actor, public_id)
 
 

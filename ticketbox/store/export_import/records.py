@@ -62,7 +62,7 @@ EXCLUDED_TABLES = {
     "oauth_request": "secret", "oauth_secret": "secret", "invitation": "secret", "invitation_project": "secret",
     "setup_key": "secret", "idempotency": "temporary", "migration": "belongs to the file", "preview": "rebuilt",
     "ticket_label": "rebuilt", "company_storage": "rebuilt", "webhook": "secret", "delivery": "temporary",
-    "attempt": "temporary", "git_hook": "secret", "git_delivery": "temporary",
+    "attempt": "temporary", "git_hook": "secret", "report_key": "secret", "git_delivery": "temporary",
     "notification": "temporary", "mailbox": "personal", "mail": "temporary", "ticket_mute": "personal",
     "project_mute": "personal", "security_event": "personal", "device": "secret",
     "address_change": "secret", "identity": "personal", "provider_role": "personal", "provider_request": "secret",

@@ -9,6 +9,8 @@ from ticketbox.domain.core.problems import CompanyStorageFull, Forbidden, Invali
 
 MAX_PER_MINUTE = 1_000_000
 DEFAULT_COMPANIES = 100
+DEFAULT_REPORTS_PER_MINUTE = 60
+DEFAULT_REPORTS_PER_DAY = 2_000
 
 
 class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
@@ -21,6 +23,8 @@ class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
     writes_per_minute: int = MAX_PER_MINUTE
     companies_per_account: int = DEFAULT_COMPANIES
     storage_per_company: int | None = None
+    reports_per_minute: int = DEFAULT_REPORTS_PER_MINUTE
+    reports_per_day: int = DEFAULT_REPORTS_PER_DAY
     refusals: Counter[str] = msgspec.field(default_factory=Counter[str])
 
     def get_rate_limit(self, budget: Budget) -> int:
@@ -35,6 +39,13 @@ class Ceilings(msgspec.Struct, frozen=True, kw_only=True):
             raise InvalidField(
                 f"limits.{budget.value}_per_minute", f"the operator of this server allows at most {ceiling:,} a minute"
             )
+
+    def require_report_limit(self, name: str, figure: int) -> None:
+        """Refuse a limit of a report key, `per_minute` or `per_day`, that is above the ceiling. Raises InvalidField."""
+        ceiling = self.reports_per_minute if name == "per_minute" else self.reports_per_day
+        if figure > ceiling:
+            self.refusals[f"reports_{name}"] += 1
+            raise InvalidField(name, f"the operator of this server allows at most {ceiling:,}")
 
     def require_company(self, count: int) -> None:
         """Refuse another company to an account that created `count`. Raises Forbidden."""

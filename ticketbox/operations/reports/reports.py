@@ -1,0 +1,276 @@
+"""Reports of people without an account: their intake, and what becomes of them (docs/use/reports.md).
+
+A report is a ticket at the top of the project's first column, with the label `external`, written for the person who
+created the key. Nothing else can be done with a key.
+"""
+
+from datetime import datetime
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from ticketbox.domain.accounts import secrets
+from ticketbox.domain.captures.capture import Health, Page, Redaction
+from ticketbox.domain.captures.environment import Environment
+from ticketbox.domain.captures.redaction.redactor import Redactor
+from ticketbox.domain.companies.records import CapturePolicy
+from ticketbox.domain.core.access.policy import Actor
+from ticketbox.domain.core.access.scopes import Access, Scope
+from ticketbox.domain.core.fairness.limits import Budget
+from ticketbox.domain.core.patterns import match_whole
+from ticketbox.domain.core.problems import CompanyStorageFull, Conflict, InvalidField, NotFound
+from ticketbox.domain.reports.identity import MAX_TOKEN, Identity, verify_identity
+from ticketbox.domain.reports.records import Reporter, ReportKind, ReportStatus
+from ticketbox.domain.tickets.records import Priority
+from ticketbox.operations.captures.assets import require_room_for_attachments, require_storage
+from ticketbox.operations.captures.captures import store_capture
+from ticketbox.operations.captures.processing.intake import (
+    CreateCapture,
+    Envelope,
+    PreparedCapture,
+    Upload,
+    prepare_upload,
+    process_capture,
+)
+from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.inputs import Title
+from ticketbox.operations.core.lookups import TicketId, find_readable_ticket
+from ticketbox.operations.core.registry import Body, operation
+from ticketbox.operations.core.services import Services
+from ticketbox.operations.core.workers.worker_process import WorkerProcess
+from ticketbox.operations.reports.key_access import (
+    build_actor,
+    find_key,
+    find_policy,
+    find_project,
+    guard_report,
+    guard_settings,
+    require_day,
+)
+from ticketbox.operations.tickets.recording import record_ticket_event
+from ticketbox.operations.tickets.tickets import insert_ticket
+from ticketbox.store.captures import assets
+from ticketbox.store.captures.assets import NewAsset
+from ticketbox.store.companies import columns
+from ticketbox.store.core import bylines
+from ticketbox.store.file.database import Read, Write
+from ticketbox.store.reports import report_keys, reports
+from ticketbox.store.reports.reports import ReportText
+from ticketbox.store.tickets import positions
+from ticketbox.store.tickets.tickets import NewTicket
+
+LABEL = "external"
+MAX_REPORT = 8 * 1024 * 1024
+MAX_FILES = 5
+MAX_DESCRIPTION = 10_000
+
+_ANYTHING = match_whole(r"[^\x00]*")
+_LINE = match_whole(r"[^\x00-\x1f\x7f]*")
+
+
+class ReportedPage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """What the script recorded on the page, as in a capture."""
+
+    page: Page
+    health: Health
+    captured_at: Annotated[datetime, Meta(tz=True, description="The browser's time, in RFC 3339.")]
+    environment: Environment = msgspec.field(default_factory=Environment)
+    redaction: Redaction = msgspec.field(default_factory=Redaction)
+
+
+class CreateReport(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The parts of the request. Each stream is a JSON array and may be compressed with gzip."""
+
+    key: Annotated[str, Meta(max_length=100, description="A report key, `pub_…`.")]
+    title: Title
+    description: Annotated[str, Meta(max_length=MAX_DESCRIPTION, description="What happened."), _ANYTHING] = ""
+    name: Annotated[str, Meta(max_length=100, description="The reporter's name, if they like."), _LINE] = ""
+    email: Annotated[str, Meta(max_length=254, description="The reporter's email address, if they like."), _LINE] = ""
+    identity: Annotated[
+        str,
+        Meta(max_length=MAX_TOKEN, description="Who the person is, as their site signed it. Replaces name and email."),
+    ] = ""
+    website: Annotated[str, Meta(max_length=300, description="Leave it empty: only programs fill it in.")] = ""
+    capture: ReportedPage | None = None
+    console: Annotated[bytes, Meta(description="A JSON array of console entries.")] = b"[]"
+    network: Annotated[bytes, Meta(description="A JSON array of network requests.")] = b"[]"
+    errors: Annotated[bytes, Meta(description="A JSON array of errors.")] = b"[]"
+    actions: Annotated[bytes, Meta(description="A JSON array of actions.")] = b"[]"
+    replay: Annotated[bytes, Meta(description="What the page shows: a JSON array of rrweb events.")] = b""
+    attachments: Annotated[list[Upload], Meta(max_length=MAX_FILES, description="Up to 5 files.")] = []
+
+
+class ReportReceipt(msgspec.Struct, frozen=True):
+    """The address where the reporter sees what becomes of the report. It is shown only in this response."""
+
+    url: str
+
+
+class _PreparedReport(msgspec.Struct, frozen=True):
+    """A report that is ready to be stored."""
+
+    reported: ReportText
+    description: str
+    capture: PreparedCapture | None
+    files: list[NewAsset]
+
+
+async def prepare_report(
+    services: Services, actor: Actor, args: CreateReport, context: RequestContext
+) -> _PreparedReport:
+    """Redact and compress what was sent, as the project's policy requires. Raises as `prepare_capture`."""
+    if args.website:
+        raise InvalidField("website", "leave it empty")
+    key, policy = await services.read(lambda tx: find_policy(tx, args.key), (0, context.network))
+    now = services.database.clock.now()
+    identity = verify_identity(args.identity, key.identity_secrets, now) if args.identity else None
+    # Reports of a company take turns with its own captures, however many there are.
+    return await services.captures.run(
+        (key.company, "reports"), _process_report, args, identity, policy, services.public_url,
+        services.max_capture_seconds, services.captures.process,
+    )  # fmt: skip
+
+
+def _process_report(
+    args: CreateReport, identity: Identity | None, policy: CapturePolicy, public_url: str, seconds: float,
+    process: WorkerProcess | None,
+) -> _PreparedReport:  # fmt: skip
+    redactor = Redactor(policy.extra_redactions)
+    title = redactor.redact_text(args.title.strip())[:300]
+    if identity is None:
+        reported = ReportText(title, args.name.strip(), args.email.strip(), None)
+    else:
+        reported = ReportText(title, identity.name.strip(), identity.email.strip(), identity.sub)
+    description = redactor.redact_text(args.description, MAX_DESCRIPTION)
+    if args.capture is None:
+        files = [prepare_upload(part) for part in args.attachments]
+        return _PreparedReport(reported, description, None, files)
+    page = args.capture
+    envelope = Envelope(
+        secrets.generate_secret("report_"), page.page, page.health, page.captured_at, page.environment, page.redaction,
+        title=args.title,
+    )  # fmt: skip
+    sent = CreateCapture(
+        envelope, None, args.console, args.network, args.errors, args.actions, args.replay, args.attachments
+    )
+    capture = process_capture(sent, None, policy, public_url, seconds, process)
+    return _PreparedReport(reported, description, capture, [])
+
+
+@operation(
+    "create_report", scope=Access.PUBLIC, budget=Budget.NONE, rest="POST /reports/{key}", creates=True,
+    refuses=(Conflict, CompanyStorageFull), prepare=prepare_report, guard=guard_report, body=Body.MULTIPART,
+    max_upload=MAX_REPORT, example={"title": "The cart stays empty", "description": "After I added the lamp."},
+)  # fmt: skip
+def create_report(tx: Write, actor: Actor, args: CreateReport, prepared: _PreparedReport) -> ReportReceipt:
+    """Report a bug with a public key, without an account.
+
+    The request needs no credential. A script's key is accepted only from pages of its origins.
+    """
+    key = find_key(tx, args.key)
+    require_day(key, tx.ceilings.reports_per_day, tx.now)
+    actor = build_actor(key)
+    project = find_project(tx, key)
+    column = columns.find_first_column(tx, key.project)
+    if column is None:
+        raise NotFound("column")
+    new = NewTicket(
+        project=key.project,
+        column=column,
+        position=positions.find_top_position(tx, column),
+        title=prepared.reported.title,
+        description=prepared.description,
+        priority=Priority.NONE,
+        labels=[LABEL],
+        source_url=None if prepared.capture is None else prepared.capture.capture.page.url,
+    )
+    row = insert_ticket(tx, actor, project, new, notifies=False)[0]
+    if prepared.capture is not None:
+        store_capture(tx, actor, row, prepared.capture)
+        record_ticket_event(
+            tx, actor, row, "capture.attached", capture_id=prepared.capture.capture.public_id,
+            attachments=len(prepared.capture.attachments),
+        )  # fmt: skip
+    else:
+        require_room_for_attachments(tx, row.key, len(prepared.files))
+        for file in prepared.files:
+            assets.insert_asset(tx, row.key, None, file, bylines.ensure_byline(tx, actor))
+        require_storage(tx, row.company)
+    receipt = secrets.generate_secret(secrets.RECEIPT_PREFIX)
+    reports.insert_report(tx, row.key, key.key, secrets.hash_secret(receipt), prepared.reported)
+    report_keys.count_report(tx, key.key)
+    return ReportReceipt(f"{tx.public_url}/r/{receipt}")
+
+
+class GetReporter(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """A ticket that somebody without an account may have reported."""
+
+    ticket_id: TicketId
+
+
+@operation("get_reporter", scope=Scope.READ, budget=Budget.READ, rest="GET /tickets/{ticket_id}/reporter", brief=True)
+def get_reporter(tx: Read, actor: Actor, args: GetReporter) -> Reporter:
+    """Show who reported a ticket without an account, and whether the site where they reported signed who they are."""
+    reporter = reports.find_reporter(tx, find_readable_ticket(tx, actor, args.ticket_id).key)
+    if reporter is None:
+        raise NotFound("reporter")
+    return reporter
+
+
+class GetReportSettings(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The key of a script."""
+
+    key: Annotated[str, Meta(max_length=100, description="A report key, `pub_…`.")]
+
+
+class ReportSettings(msgspec.Struct, frozen=True):
+    """What a script on a page must know: the CSS selectors of the parts that it must not record."""
+
+    mask_selectors: list[str]
+
+
+@operation(
+    "get_report_settings", scope=Access.PUBLIC, budget=Budget.NONE, rest="GET /reports/{key}", brief=True,
+    guard=guard_settings,
+)  # fmt: skip
+def get_report_settings(tx: Read, actor: Actor, args: GetReportSettings) -> ReportSettings:
+    """Show what a page's script must not record. The request needs no credential."""
+    return ReportSettings(find_policy(tx, args.key)[1].mask_selectors)
+
+
+class GetReportPage(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The key of a link, whose page is asked for."""
+
+    key: str
+
+
+class ReportPage(msgspec.Struct, frozen=True):
+    """What the page of a link shows."""
+
+    name: str
+
+
+@operation("get_report_page", scope=Access.PUBLIC, budget=Budget.NONE, brief=True)
+def get_report_page(tx: Read, actor: Actor, args: GetReportPage) -> ReportPage:
+    """Load what the page of a report link shows."""
+    key = find_key(tx, args.key)
+    if key.kind is not ReportKind.LINK:
+        raise NotFound("report key")
+    return ReportPage(key.name)
+
+
+class GetReportStatus(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
+    """The receipt of a report."""
+
+    receipt: str
+
+
+@operation("get_report_status", scope=Access.PUBLIC, budget=Budget.NONE, brief=True)
+def get_report_status(tx: Read, actor: Actor, args: GetReportStatus) -> ReportStatus:
+    """Load what a reporter sees: the state of the report, and nothing else of its ticket."""
+    well_formed = secrets.is_well_formed(args.receipt, secrets.RECEIPT_PREFIX)
+    status = reports.find_status(tx, secrets.hash_secret(args.receipt)) if well_formed else None
+    if status is None:
+        raise NotFound("report")
+    return status
