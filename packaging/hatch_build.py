@@ -19,7 +19,8 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 INPUTS = (
     "web/src", "web/build", "web/index.html", "web/replay.html", "web/package.json",
     "web/package-lock.json", "web/.npmrc",
-    "web/svelte.config.js", "web/vite.config.ts", "web/vite.extension.config.ts", "ticketbox/__init__.py",
+    "web/svelte.config.js", "web/vite.config.ts", "web/vite.extension.config.ts", "web/vite.reporter.config.ts",
+    "ticketbox/__init__.py",
     "ticketbox/http/pages/templates/tokens.css", "ticketbox/domain/captures/redaction/rules.json",
 )  # fmt: skip
 # The font of annotations, and the licence of the app's font: file in `node_modules` -> in `ticketbox/fonts`.

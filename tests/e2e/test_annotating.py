@@ -1,17 +1,24 @@
 """Marks on a screenshot in a real browser: drawn, moved, undone, saved, and permanently redacted."""
 
+import asyncio
 import io
 from typing import Any
 
 import pytest
 from PIL import Image
-from playwright.async_api import Locator, Page, expect
+from playwright.async_api import FloatRect, Locator, Page, expect
 
-from tests.e2e.app import LOOKS, PHONE, assert_accessible, assert_fits, use
+from tests.e2e.app import LOOKS, PHONE, assert_accessible, assert_fits, find_still_box, use, wait_for_frames
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import HEIGHT, WIDTH, capture_on
 from tests.support.long_runs import mark_long
 from tests.support.server import World, ok
+
+READ_PIXEL = """(image) => {
+  const canvas = Object.assign(document.createElement('canvas'), {width: 800, height: 500});
+  canvas.getContext('2d').drawImage(image, 0, 0);
+  return [...canvas.getContext('2d').getImageData(300, 200, 1, 1).data];
+}"""
 
 
 def asset_of(world: World, ticket: dict[str, str]) -> str:
@@ -30,6 +37,14 @@ async def frame_of(page: Page) -> Locator:
     return frame
 
 
+async def find_box_wider_than(frame: Locator, width: float) -> FloatRect:
+    """Wait until the picture is wider, and stays where it is."""
+    async with asyncio.timeout(30):
+        while (box := await find_still_box(frame.get_by_role("img")))["width"] <= width:
+            pass
+    return box
+
+
 async def start_drawing(page: Page) -> None:
     """Show the drawing tools, if they aren't."""
     start = page.get_by_role("button", name="Annotate screenshot")
@@ -44,8 +59,7 @@ async def draw(page: Page, tool: str, start: tuple[float, float], end: tuple[flo
     """Draw a mark; points are parts of the picture's width and height."""
     await start_drawing(page)
     await page.get_by_role("radio", name=tool).click()
-    box = await (await frame_of(page)).get_by_role("img").bounding_box()
-    assert box
+    box = await find_still_box((await frame_of(page)).get_by_role("img"))
     at = [(box["x"] + x * box["width"], box["y"] + y * box["height"]) for x, y in (start, end)]
     await page.mouse.move(*at[0])
     await page.mouse.down()
@@ -142,10 +156,15 @@ def test_annotations_are_created_by_keyboard(chromium: Chromium, world: World) -
         for key in ("ArrowLeft", "ArrowLeft", "ArrowUp", "Shift+ArrowRight", "Shift+ArrowDown"):
             await page.keyboard.press(key)
         await page.keyboard.press("Enter")
+        await expect(page.get_by_label("Annotation text")).to_be_focused()
         await page.keyboard.type("by keys")
         await page.keyboard.press("Enter")
+        await expect(frame.get_by_role("button", name="Rectangle: by keys")).to_be_visible()
+        await wait_for_frames(page)  # the focus returns from the field
         await page.keyboard.press("Control+z")
+        await expect(frame.get_by_role("button", name="Rectangle: by keys")).to_have_count(0)
         await page.keyboard.press("Control+Shift+z")
+        await expect(frame.get_by_role("button", name="Rectangle: by keys")).to_be_visible()
         await page.keyboard.press("Control+s")
         await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
         await page.keyboard.press("Delete")
@@ -180,14 +199,9 @@ def test_redaction_asks_for_confirmation_and_removes_the_pixels(chromium: Chromi
         await expect(page.get_by_role("region", name="Messages")).to_contain_text("permanently removed")
         frame = await frame_of(page)
         await expect(frame.locator("[data-mark]")).to_have_count(0)  # it can't be taken hold of any more
-        pixel = await frame.get_by_role("img").evaluate(
-            """(image) => {
-              const canvas = Object.assign(document.createElement('canvas'), {width: 800, height: 500});
-              canvas.getContext('2d').drawImage(image, 0, 0);
-              return [...canvas.getContext('2d').getImageData(300, 200, 1, 1).data];
-            }"""
-        )
-        assert pixel == [0, 0, 0, 255]
+        async with asyncio.timeout(30):
+            while await frame.get_by_role("img").evaluate(READ_PIXEL) != [0, 0, 0, 255]:
+                await wait_for_frames(page)  # until the redacted image has loaded
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", annotate)
     content = world.api.get(f"/assets/{asset_of(world, ticket)}/content").content
@@ -241,6 +255,7 @@ def test_annotations_are_saved_when_the_page_is_left(chromium: Chromium, world: 
         await page.keyboard.press("g")
         await page.keyboard.press("i")
         await question.get_by_role("button", name="Stay").click()
+        await expect(page.get_by_role("region", name="Messages")).not_to_contain_text("Annotations saved.")
         await page.go_forward()  # the browser leaves without a question, so the marks are saved
         await expect(page.get_by_role("region", name="Messages")).to_contain_text("Annotations saved.")
 
@@ -254,8 +269,7 @@ def test_image_is_zoomed_and_panned(chromium: Chromium, world: World) -> None:
 
     async def zoom(page: Page) -> None:
         frame = await frame_of(page)
-        whole = await frame.get_by_role("img").bounding_box()
-        assert whole
+        whole = await find_still_box(frame.get_by_role("img"))
         await frame.get_by_role("button", name="Zoom in").click()
         await frame.focus()
         await page.keyboard.press("+")
@@ -263,21 +277,18 @@ def test_image_is_zoomed_and_panned(chromium: Chromium, world: World) -> None:
         await page.keyboard.down("Control")
         await page.mouse.wheel(0, -200)
         await page.keyboard.up("Control")
-        larger = await frame.get_by_role("img").bounding_box()
-        assert larger
-        assert larger["width"] > 2 * whole["width"]
+        larger = await find_box_wider_than(frame, 2 * whole["width"])
         await page.mouse.move(whole["x"] + 200, whole["y"] + 200)
         await page.mouse.down()
         await page.mouse.move(whole["x"] + 150, whole["y"] + 160)
         await page.mouse.up()
-        panned = await frame.get_by_role("img").bounding_box()
-        assert panned
+        panned = await find_still_box(frame.get_by_role("img"))
         assert (panned["x"], panned["y"]) == (
             pytest.approx(larger["x"] - 50, abs=1),
             pytest.approx(larger["y"] - 40, abs=1),
         )
         await page.keyboard.press("0")
-        assert await frame.get_by_role("img").bounding_box() == whole
+        assert await find_still_box(frame.get_by_role("img")) == whole
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", zoom)
 
@@ -306,8 +317,7 @@ def test_two_fingers_zoom_and_one_draws(chromium: Chromium, world: World) -> Non
     async def touch(page: Page) -> None:
         frame = await frame_of(page)
         await start_drawing(page)
-        whole = await frame.get_by_role("img").bounding_box()
-        assert whole
+        whole = await find_still_box(frame.get_by_role("img"))
         devtools = await page.context.new_cdp_session(page)
 
         async def fingers(kind: str, *at: tuple[float, float]) -> None:
@@ -325,9 +335,7 @@ def test_two_fingers_zoom_and_one_draws(chromium: Chromium, world: World) -> Non
         await fingers("touchMove", (60, 80), (200, 80))
         await fingers("touchMove", (40, 80), (220, 80))
         await fingers("touchEnd")
-        larger = await frame.get_by_role("img").bounding_box()
-        assert larger
-        assert larger["width"] > 1.5 * whole["width"]
+        await find_box_wider_than(frame, 1.5 * whole["width"])
         await expect(frame.locator("[data-mark]")).to_have_count(1)
         await assert_fits(page)
 

@@ -247,6 +247,10 @@ class Edge:
         level = context.level or self._charge_address(context, 0)
         headers.append((b"ratelimit-policy", level.policy.encode()))
         headers.append((b"ratelimit", level.state.encode()))
+        if context.readable_from is not None:
+            headers.append((b"access-control-allow-origin", context.readable_from.encode()))
+            headers.append((b"access-control-expose-headers", b"retry-after"))
+            headers.append((b"vary", b"origin"))
         message["headers"] = headers
 
     def _write_log_line(

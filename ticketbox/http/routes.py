@@ -34,6 +34,7 @@ from ticketbox.http.pages import (
     signin,
     static,
 )
+from ticketbox.http.reporters import embedded_scripts
 from ticketbox.http.reporters import routes as reporters
 from ticketbox.operations.core.dispatch import Dispatcher
 from ticketbox.operations.core.registry import Registry
@@ -55,6 +56,7 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, site: Site, mcp: AS
         *oauth.build_routes(registry, dispatcher, site),
         *agents.build_routes(site.public_url),
         *reporters.build_routes(),
+        *embedded_scripts.build_routes(),
         *email.build_routes(registry, dispatcher, site),
         git_hooks.build_route(registry, dispatcher),
         *report_link.build_routes(registry, dispatcher),

@@ -11,14 +11,19 @@ export function precompress(): Plugin {
     name: 'precompress',
     apply: 'build',
     async writeBundle({ dir }) {
-      for (const entry of await readdir(dir!, { recursive: true, withFileTypes: true })) {
-        if (!entry.isFile() || !TEXT.test(entry.name)) continue;
-        const path = join(entry.parentPath, entry.name);
-        const text = await readFile(path);
-        const quality = { [constants.BROTLI_PARAM_QUALITY]: 11 };
-        await writeFile(`${path}.br`, brotliCompressSync(text, { params: quality }));
-        await writeFile(`${path}.gz`, gzipSync(text, { level: 9 }));
-      }
+      await compressFiles(dir!);
     },
   };
+}
+
+/** Put the compressed copies beside every text file of a folder. */
+export async function compressFiles(folder: string): Promise<void> {
+  for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !TEXT.test(entry.name)) continue;
+    const path = join(entry.parentPath, entry.name);
+    const text = await readFile(path);
+    const quality = { [constants.BROTLI_PARAM_QUALITY]: 11 };
+    await writeFile(`${path}.br`, brotliCompressSync(text, { params: quality }));
+    await writeFile(`${path}.gz`, gzipSync(text, { level: 9 }));
+  }
 }

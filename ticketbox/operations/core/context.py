@@ -20,7 +20,7 @@ class RequestContext(msgspec.Struct):
     Output: `level` is the state of the caller's budget after the call, also after an error; `replayed` says that an
     Idempotency-Key returned the stored answer; `charged` that the call was counted against the budget; `refusal` is
     the error code, if the call failed; `credential_ended` that the credential was valid before it expired or was
-    revoked.
+    revoked; `readable_from` the origin whose pages may read the answer, besides this site's own (CORS).
     """
 
     secret_hash: bytes | None = None
@@ -37,6 +37,7 @@ class RequestContext(msgspec.Struct):
     level: BucketState | None = None
     actor: Actor | None = None
     replayed: bool = False
+    readable_from: str | None = None
     refusal: str = ""
     credential_ended: bool = False
     wait_for_disconnect: Callable[[], Coroutine[None, None, None]] | None = None

@@ -1,0 +1,48 @@
+/** The evidence of a report: what was recorded of its page, redacted before anybody sees it. */
+import type { Envelope, FrameReport, StreamHealth, Streams } from '../recorder/capture-types';
+import { Redactor } from '../recorder/redaction/redactor';
+import { describeHealth } from '../extension/capture/health';
+import { joinHistory, mergeStreams } from '../extension/capture/merge-streams';
+import { NO_HISTORY } from '../extension/tab-recording/tab-history';
+import type { PageSnapshot } from './picture/take-snapshot';
+
+export interface RecordedPage {
+  envelope: Required<Pick<Envelope, 'page' | 'health' | 'environment' | 'redaction'>>;
+  streams: Streams;
+  picture: PageSnapshot | null;
+}
+
+const TAKEN = { status: 'ok', reason: null, captured: 1, dropped: 0 } satisfies StreamHealth;
+const NO_PICTURE = { status: 'blocked', reason: 'error', captured: 0, dropped: 0 } satisfies StreamHealth;
+
+/** What a page's reporter recorded, still without a picture. */
+export function describePage(report: FrameReport): RecordedPage {
+  const frames = [{ id: 0, report }];
+  const redactor = new Redactor();
+  const streams = joinHistory(NO_HISTORY, mergeStreams(frames, null, 0));
+  redactor.redactStreams(streams);
+  const health = describeHealth({
+    result: { frames },
+    streams,
+    history: NO_HISTORY,
+    deepRecord: null,
+    isDeepComplete: false,
+    observation: null,
+  });
+  const { page, environment } = report;
+  return {
+    envelope: {
+      page: redactor.redactPage(page),
+      health: { ...health, replay: NO_PICTURE },
+      environment: redactor.redactEnvironment(environment),
+      redaction: redactor.counts,
+    },
+    streams,
+    picture: null,
+  };
+}
+
+export function addPicture(page: RecordedPage, picture: PageSnapshot): RecordedPage {
+  const health = { ...page.envelope.health, replay: TAKEN };
+  return { ...page, picture, envelope: { ...page.envelope, health } };
+}

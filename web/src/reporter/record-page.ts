@@ -1,0 +1,55 @@
+/** What the reporter records: the same as the extension, of this document alone. */
+import { recordActions } from '../recorder/actions/record-actions';
+import type { FrameReport, PageRecord } from '../recorder/capture-types';
+import {
+  addDeclaredValues,
+  DEFAULT_NAMES,
+  readDeclaredValues,
+} from '../recorder/environment/declared-values';
+import { recordPerformance } from '../recorder/environment/performance';
+import { describeFrame } from '../recorder/frame-facts';
+import { startRecorder } from '../recorder/recorder';
+import type { ReportAddress } from './report-address';
+
+const EVERYTHING = { since: 0, limit: Infinity };
+
+/**
+ * Start recording. Bodies of requests never are recorded: a page can't know whether its project stores them. Returns a
+ * function that reads the record, not redacted, without names of what the masks hide; null if the page makes that
+ * impossible.
+ */
+export function recordPage(
+  address: ReportAddress,
+  isExcluded: (event: Event) => boolean,
+): (masks: readonly string[]) => FrameReport | null {
+  const readRecord = startRecorder(false);
+  const recorder = recordActions(document.readyState !== 'loading', isExcluded);
+  const readPerformance = recordPerformance();
+
+  const readFrame = (): FrameReport => {
+    const record = JSON.parse(readRecord(EVERYTHING)) as PageRecord;
+    const actions = structuredClone(recorder.read(EVERYTHING));
+    const facts = describeFrame();
+    const measured = { ...facts.environment, ...readPerformance() };
+    return {
+      document: '',
+      ...facts,
+      environment: addDeclaredValues(measured, readDeclaredValues(DEFAULT_NAMES)),
+      record: {
+        ...record,
+        network: record.network.filter(({ url }) => !address.isOwn(url)),
+        actions: actions.entries,
+        dropped: { ...record.dropped, actions: actions.dropped },
+      },
+    };
+  };
+
+  return (masks) => {
+    try {
+      recorder.applyMasks(masks);
+      return readFrame();
+    } catch {
+      return null;
+    }
+  };
+}

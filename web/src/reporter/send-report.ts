@@ -1,0 +1,72 @@
+/** Sends a report to the server that the script was loaded from. */
+import { toJson } from '../recorder/natives';
+import { gzipJson } from '../extension/tab-recording/compression';
+import type { RecordedPage } from './describe-page';
+import { encodeSnapshot } from './picture/take-snapshot';
+import type { ReportAddress } from './report-address';
+
+export const MAX_FILES = 5;
+/** Less than the server's limit, because the recorded streams need room too. */
+export const MAX_BYTES = 7_000_000;
+
+/** What the person entered. */
+export interface ReportText {
+  title: string;
+  description: string;
+  name: string;
+  email: string;
+  /** A token that replaces name and email; empty without one. */
+  identity: string;
+}
+
+/** The server refused the identity; the message is for the page's developer. */
+export class IdentityRefused extends Error {}
+
+/** Send a report. Returns the address of its receipt. Raises Error with a message for the person, and IdentityRefused. */
+export async function sendReport(
+  address: ReportAddress,
+  text: ReportText,
+  recorded: RecordedPage | null,
+  files: File[],
+): Promise<string> {
+  const form = new FormData();
+  for (const [name, value] of Object.entries(text)) form.append(name, value.trim());
+  if (recorded) await appendRecord(form, recorded);
+  for (const file of files) form.append('attachments', file, file.name);
+  const answer = await post(address.intake, form);
+  if (answer.status === 400) requireIdentity(await answer.text());
+  if (!answer.ok) throw new Error(describeRefusal(answer));
+  return ((await answer.json()) as { url: string }).url;
+}
+
+async function appendRecord(form: FormData, { envelope, streams, picture }: RecordedPage): Promise<void> {
+  const capture = { ...envelope, captured_at: new Date().toISOString() };
+  form.append('capture', new Blob([toJson(capture)], { type: 'application/json' }), 'capture');
+  for (const [name, entries] of Object.entries(streams)) form.append(name, await gzipJson(entries), name);
+  if (picture) form.append('replay', await encodeSnapshot(picture), 'replay');
+}
+
+async function post(url: string, body: FormData): Promise<Response> {
+  try {
+    return await fetch(url, { method: 'POST', body, credentials: 'omit' });
+  } catch {
+    // a refusal that the page may not read looks the same
+    throw new Error('The report couldn’t be sent. Check your connection, and try again in a minute.');
+  }
+}
+
+function requireIdentity(text: string): void {
+  const { errors } = JSON.parse(text) as { errors?: { field: string; message: string }[] };
+  const refused = errors?.find(({ field }) => field === 'identity');
+  if (refused) throw new IdentityRefused(refused.message);
+}
+
+function describeRefusal({ status, headers }: Response): string {
+  const seconds = Number(headers.get('retry-after'));
+  if (status === 429)
+    return seconds > 90
+      ? 'No more reports are accepted here today.'
+      : `Too many reports were sent. Try again in ${seconds || 60} seconds.`;
+  if (status === 413) return 'The report is too large. Remove a file.';
+  return 'The report wasn’t accepted. Check what you entered, or remove the files.';
+}
