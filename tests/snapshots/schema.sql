@@ -462,6 +462,26 @@ CREATE TABLE report (
   created_at INTEGER NOT NULL
 , user_id TEXT) STRICT;
 
+CREATE TABLE report_key (
+  id INTEGER PRIMARY KEY,
+  public_id TEXT NOT NULL UNIQUE,
+  project_id INTEGER NOT NULL REFERENCES project (id) ON DELETE CASCADE,
+  kind TEXT NOT NULL CHECK (kind IN ('script', 'link')),
+  name TEXT NOT NULL,
+  key TEXT NOT NULL UNIQUE,
+  old_key TEXT UNIQUE,
+  old_until INTEGER,
+  origins TEXT NOT NULL CHECK (json_valid(origins)),
+  enabled INTEGER NOT NULL CHECK (enabled IN (0, 1)),
+  per_minute INTEGER NOT NULL,
+  per_day INTEGER NOT NULL,
+  day INTEGER NOT NULL DEFAULT 0,
+  day_reports INTEGER NOT NULL DEFAULT 0,
+  last_report_at INTEGER,
+  created_at INTEGER NOT NULL,
+  created_by INTEGER NOT NULL REFERENCES byline (id)
+, identity_secret TEXT, old_identity_secret TEXT, old_identity_until INTEGER) STRICT;
+
 CREATE TABLE saved_view (
   id INTEGER PRIMARY KEY,
   public_id TEXT NOT NULL UNIQUE,

@@ -657,6 +657,8 @@ CASES: dict[str, Case] = {
     "create_report_key": Case(lambda w: {"project_id": w.project, "kind": "link", "name": "Shop"}, ADMIN),
     "update_report_key": Case(lambda w: {"report_key_id": create_report_key(w)["id"], "name": "Renamed"}, ADMIN),
     "rotate_report_key": Case(lambda w: {"report_key_id": create_report_key(w)["id"]}, ADMIN),
+    "create_identity_secret": Case(lambda w: {"report_key_id": create_report_key(w)["id"]}, ADMIN),
+    "delete_identity_secret": Case(lambda w: {"report_key_id": create_report_key(w)["id"]}, ADMIN),
     "delete_report_key": Case(lambda w: {"report_key_id": create_report_key(w)["id"]}, ADMIN),
     "create_report": Case(lambda w: {"key": create_report_key(w)["key"], "title": "No receipt came"}),
     "get_report_settings": Case(lambda w: {"key": create_report_key(w)["key"]}),

@@ -17,6 +17,9 @@ PREFIX = "tok_"
 MAIL_PREFIX = "mbx_"
 GIT_ADDRESS_PREFIX = "githook_"
 GIT_KEY_PREFIX = "gitkey_"
+REPORT_KEY_PREFIX = "pub_"
+IDENTITY_PREFIX = "idkey_"
+RECEIPT_PREFIX = "rcpt_"
 VISIBLE_LENGTH = len(PREFIX) + 6
 
 _BASE62 = digits + ascii_uppercase + ascii_lowercase
