@@ -193,7 +193,11 @@ def test_url_patterns_capture_policy_agent_label_and_gates_are_saved(chromium: C
     assert project["agent_label"] == "robot"
     assert [project[each] for each in ("plan_approval", "done_approval", "verification")] == [True] * 3
     rules = ["customer_number", "text:hunter2"]
-    assert project["capture_policy"] == {"bodies": "on", "extra_redactions": rules, "actions": "on", "replay": 60}
+    assert project["capture_policy"] == {
+        "bodies": "on", "extra_redactions": rules, "actions": "on", "replay": 60,
+        "mask_selectors": [".customer-name", "#orders td:nth-child(2)"],
+        "page_source_maps": "off",
+    }  # fmt: skip
 
 
 @pytest.mark.long

@@ -65,7 +65,10 @@ def test_policy_leaves_actions_out(world: World) -> None:
     assert capture["health"]["actions"]["status"] == "disabled"
     assert "Actions: off: the project's capture policy leaves it out." in capture["health_summary"]
     (found,) = (each for each in ok(world.owner.web.get("/projects"))["items"] if each["id"] == project)
-    assert found["capture_policy"] == {"bodies": "shape", "extra_redactions": [], "actions": "off", "replay": 30}
+    assert found["capture_policy"] == {
+        "bodies": "shape", "extra_redactions": [], "actions": "off", "replay": 30, "mask_selectors": [],
+        "page_source_maps": "on",
+    }  # fmt: skip
 
 
 def test_invalid_actions_are_rejected(world: World) -> None:

@@ -91,7 +91,10 @@ def test_new_project_has_three_columns(world: World) -> None:
     assert [(each["name"], each["position"]) for each in columns] == [("To do", 0), ("In progress", 1), ("Done", 2)]
     (result,) = [each for each in ok(world.api.get("/projects"))["items"] if each["id"] == project]
     assert result["url_patterns"] == ["https://shop.example/*"]
-    assert result["capture_policy"] == {"bodies": "on", "extra_redactions": [], "actions": "on", "replay": 30}
+    assert result["capture_policy"] == {
+        "bodies": "on", "extra_redactions": [], "actions": "on", "replay": 30, "mask_selectors": [],
+        "page_source_maps": "on",
+    }  # fmt: skip
 
 
 def names(world: World) -> list[str]:

@@ -59,13 +59,17 @@ DEFAULT_REPLAY_SECONDS = 30
 class CapturePolicy(msgspec.Struct, frozen=True):
     """What the extension may collect on a project's pages, and additional redactions.
 
-    `replay` is how many seconds of the page's changes are kept; 0 is off.
+    `replay` is how many seconds of the page's changes are kept; 0 is off. What matches `mask_selectors`, CSS selectors,
+    is never shown or named by what is recorded. `page_source_maps` is whether the extension resolves stacks with the
+    maps that the page itself can load.
     """
 
     bodies: Bodies
     extra_redactions: list[str]
     actions: Actions
     replay: int
+    mask_selectors: list[str]
+    page_source_maps: PageSourceMaps
 
 
 class Project(msgspec.Struct, frozen=True):

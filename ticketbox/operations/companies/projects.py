@@ -6,12 +6,20 @@ import msgspec
 from msgspec import UNSET, Meta, UnsetType
 
 from ticketbox.domain.companies import project_keys
-from ticketbox.domain.companies.records import DEFAULT_REPLAY_SECONDS, Actions, Bodies, CapturePolicy, Project
+from ticketbox.domain.companies.mask_selectors import is_mask_selector
+from ticketbox.domain.companies.records import (
+    DEFAULT_REPLAY_SECONDS,
+    Actions,
+    Bodies,
+    CapturePolicy,
+    PageSourceMaps,
+    Project,
+)
 from ticketbox.domain.core.access.policy import Actor, require_role
 from ticketbox.domain.core.access.scopes import Access, Role, Scope
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.patterns import match_whole
-from ticketbox.domain.core.problems import Conflict, InvalidRequest
+from ticketbox.domain.core.problems import Conflict, InvalidField, InvalidRequest
 from ticketbox.operations.core.inputs import Label, Name
 from ticketbox.operations.core.lookups import CompanyId, Key, ProjectId, find_membership, find_writable
 from ticketbox.operations.core.names import explain_empty_list, resolve_company_id
@@ -80,12 +88,40 @@ class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
             description="The seconds of the page that a replay shows: 30 (or true), 60, 120, or 0 (or false) for none."
         ),
     ] = DEFAULT_REPLAY_SECONDS
+    mask_selectors: (
+        Annotated[
+            list[Annotated[str, Meta(min_length=1, max_length=200, examples=[".customer-name"])]],
+            Meta(
+                max_length=20,
+                description="CSS selectors of what replays, pictures and steps hide. Default: unchanged.",
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
+    page_source_maps: (
+        Annotated[
+            PageSourceMaps,
+            Meta(
+                description="Whether the extension resolves stacks with the maps that a page can load. "
+                "Default: unchanged; on if new."
+            ),
+        ]
+        | UnsetType
+    ) = UNSET
 
-    def build_policy(self, bodies: Bodies) -> CapturePolicy:
-        """Return the policy as it is stored and shown. `bodies` are those of a project that doesn't choose them."""
+    def build_policy(self, before: CapturePolicy) -> CapturePolicy:
+        """Return the policy as it is stored and shown. `before` has what isn't sent. Raises InvalidField."""
         replay = self.replay * DEFAULT_REPLAY_SECONDS if isinstance(self.replay, bool) else self.replay
-        chosen = bodies if isinstance(self.bodies, UnsetType) else self.bodies
-        return CapturePolicy(chosen, list(self.extra_redactions), self.actions, replay)
+        bodies = before.bodies if isinstance(self.bodies, UnsetType) else self.bodies
+        masks = before.mask_selectors if isinstance(self.mask_selectors, UnsetType) else self.mask_selectors
+        for index, each in enumerate(masks):
+            if not is_mask_selector(each):
+                raise InvalidField(
+                    f"capture_policy.mask_selectors[{index}]",
+                    "use one CSS selector, such as `.customer-name` or `#orders td:nth-child(2)`, without a comma",
+                )
+        maps = before.page_source_maps if isinstance(self.page_source_maps, UnsetType) else self.page_source_maps
+        return CapturePolicy(bodies, list(self.extra_redactions), self.actions, replay, list(masks), maps)
 
 
 class ListProjects(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -142,7 +178,7 @@ def create_project(tx: Write, actor: Actor, args: CreateProject) -> Project:
     key, name = membership.company, args.name.strip()
     if args.key is not None:
         _check_key(tx, key, None, args.key)
-    policy = args.capture_policy.build_policy(Bodies.SHAPE)
+    policy = args.capture_policy.build_policy(NEW_POLICY)
     return insert_project(tx, actor, key, name, args.url_patterns, policy, ticket_prefix=args.key)
 
 
@@ -210,7 +246,7 @@ def update_project(tx: Write, actor: Actor, args: UpdateProject) -> Project:
     policy: CapturePolicy | UnsetType = UNSET
     if not isinstance(args.capture_policy, UnsetType):
         before = projects.load_project(tx, actor.viewer, row.key).capture_policy
-        policy = args.capture_policy.build_policy(before.bodies)
+        policy = args.capture_policy.build_policy(before)
     if args.key is not UNSET:
         _check_key(tx, row.company, row.key, args.key)
         stored_keys.set_key(tx, row.company, row.key, args.key)

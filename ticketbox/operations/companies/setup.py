@@ -3,22 +3,14 @@
 import msgspec
 
 from ticketbox.domain.accounts import passwords, secrets
-from ticketbox.domain.companies.records import (
-    DEFAULT_REPLAY_SECONDS,
-    Actions,
-    Bodies,
-    CapturePolicy,
-    Column,
-    Company,
-    Project,
-)
+from ticketbox.domain.companies.records import Column, Company, Project
 from ticketbox.domain.core.access.policy import Actor, Via
 from ticketbox.domain.core.access.scopes import Access
 from ticketbox.domain.core.fairness.limits import Budget
 from ticketbox.domain.core.problems import Conflict, NotFound
 from ticketbox.operations.accounts.sessions import SignedIn, start_session
 from ticketbox.operations.companies.companies import insert_company
-from ticketbox.operations.companies.projects import insert_project
+from ticketbox.operations.companies.projects import NEW_POLICY, insert_project
 from ticketbox.operations.core.content import WithSession
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.inputs import Email, Name, Nothing, Password, Secret
@@ -109,8 +101,7 @@ def _create_first_records(tx: Write, args: SetUp, hashed: PreparedOwner, via: Vi
     company: Company = insert_company(tx, actors.load_user_as_actor(tx, account.key, via), args.company.strip())
     owner = actors.load_user_as_actor(tx, account.key, via)
     (key,) = [membership.company for membership in owner.memberships]
-    policy = CapturePolicy(Bodies.SHAPE, [], Actions.ON, DEFAULT_REPLAY_SECONDS)
-    project: Project = insert_project(tx, owner, key, args.project.strip(), [], policy)
+    project: Project = insert_project(tx, owner, key, args.project.strip(), [], NEW_POLICY)
     project_key = projects.find_project_key(tx, project.id, key)
     assert project_key is not None
     created: list[Column] = [column for _, column in columns.list_columns(tx, project_key)]

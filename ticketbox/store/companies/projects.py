@@ -23,8 +23,8 @@ _SELECT_PROJECT = f"""
 {WITH_VISIBLE_PROJECTS}
 SELECT p.id, p.public_id, v.company_id, p.name, p.key,
   (SELECT json_group_array(k.key) FROM project_key k WHERE k.project_id = p.id AND k.key <> p.key),
-  p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.replay, p.agent_label, p.plan_approval, p.done_approval,
-  p.verification, p.created_at, p.created_by
+  p.url_patterns, p.bodies, p.extra_redactions, p.actions, p.replay, p.mask_selectors, p.page_source_maps,
+  p.agent_label, p.plan_approval, p.done_approval, p.verification, p.created_at, p.created_by
 FROM visible_project v JOIN project p ON p.id = v.id
 WHERE v.within
 """
@@ -44,6 +44,8 @@ class _ProjectRow(NamedTuple):
     extra_redactions: str
     actions: int
     replay: int
+    mask_selectors: str
+    page_source_maps: int
     agent_label: str
     plan_approval: int
     done_approval: int
@@ -87,6 +89,8 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
                     extra_redactions=_strings.decode(row.extra_redactions),
                     actions=Actions.ON if row.actions else Actions.OFF,
                     replay=row.replay,
+                    mask_selectors=_strings.decode(row.mask_selectors),
+                    page_source_maps=PageSourceMaps.ON if row.page_source_maps else PageSourceMaps.OFF,
                 ),
                 agent_label=row.agent_label,
                 plan_approval=bool(row.plan_approval),
@@ -101,8 +105,8 @@ def _build_projects(tx: Read, records: list[Row]) -> list[tuple[int, Project]]:
 
 INSERT_PROJECT = """
 INSERT INTO project (public_id, company_id, name, url_patterns, bodies, extra_redactions, actions, replay,
-  created_at, created_by)
-VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+  mask_selectors, page_source_maps, created_at, created_by)
+VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
@@ -115,6 +119,8 @@ def insert_project(
         _encode_json(policy.extra_redactions),
         policy.actions is Actions.ON,
         policy.replay,
+        _encode_json(policy.mask_selectors),
+        policy.page_source_maps is PageSourceMaps.ON,
     )
     values = (generate_id(Prefix.PROJECT), company, name, _encode_json(patterns), *collected, tx.now, byline)
     key = tx.insert(INSERT_PROJECT, values)
@@ -151,6 +157,8 @@ def update_project(
         extra_redactions=UNSET if policy is UNSET else _encode_json(policy.extra_redactions),
         actions=UNSET if policy is UNSET else policy.actions is Actions.ON,
         replay=UNSET if policy is UNSET else policy.replay,
+        mask_selectors=UNSET if policy is UNSET else _encode_json(policy.mask_selectors),
+        page_source_maps=UNSET if policy is UNSET else policy.page_source_maps is PageSourceMaps.ON,
     )
 
 

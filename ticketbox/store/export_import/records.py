@@ -79,6 +79,7 @@ _SECRET_COLUMNS = {"user": {"password_hash"}, "byline": {"credential_id"}, "work
 _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("project", "url_patterns"): list[str],
     ("project", "extra_redactions"): list[str],
+    ("project", "mask_selectors"): list[str],
     ("saved_view", "definition"): ViewDefinition,
     ("ticket", "labels"): list[str],
     ("capture", "page"): Page,

@@ -35,6 +35,26 @@ test('with too many changes, the oldest segment is dropped, and then the newest 
   expect(read(segments, 70_000)).toEqual([4, 5]);
 });
 
+test('the next segment is due when changes fill half of the room, and more than a snapshot would', () => {
+  const third = `"${'x'.repeat(MAX_CHARACTERS / 3)}"`;
+  const segments = new Segments(120_000);
+  expect(segments.isLarge).toBe(false);
+  segments.add('1', 0, true);
+  segments.add('2', 0, false);
+  segments.add(third, 0, false);
+  expect(segments.isLarge).toBe(false);
+  segments.add(third, 0, false);
+  expect(segments.isLarge).toBe(true);
+  segments.add('3', 10_000, true);
+  segments.add(third, 10_000, false); // its snapshot
+  expect(segments.isLarge).toBe(false);
+  // dropping the first leaves the next one
+  segments.add(third, 20_000, false);
+  expect([segments.isCut, read(segments, 20_000)[0], segments.isLarge]).toEqual([true, 3, false]);
+  segments.add(third.slice(0, 200) + '"', 20_000, false);
+  expect(segments.isLarge).toBe(true);
+});
+
 test('masks reveal lengths up to 10 characters, and keep the space between elements', () => {
   expect([maskText('abc'), maskText('a longer text'), maskText('\n  '), maskText('')]).toEqual([
     '***',

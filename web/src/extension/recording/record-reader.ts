@@ -7,20 +7,14 @@
 import { recordActions } from '../../recorder/actions/record-actions';
 import type { FrameRecord, FrameReport, ReadOptions } from '../../recorder/capture-types';
 import { CHANNEL_NAME, formatReadOptions, getAnswerEventName, RECORDER_READY } from '../../recorder/channel';
+import { recordPerformance } from '../../recorder/environment/performance';
+import { describeFrame, hasPredecessor, navigation } from '../../recorder/frame-facts';
+import { addLastingListener } from '../../recorder/lasting-listeners';
 import { now } from '../../recorder/natives';
 import { connectReplay } from '../replay/connect-replay';
 import { parseRecord, type HandOver } from '../tab-recording/hand-over';
 import { KEPT_MS, MAX_TAIL } from '../tab-recording/limits';
-
-interface NavigationApi {
-  activation?: { from: object | null } | null;
-  addEventListener(type: string, listener: (event: NavigateEvent) => void): void;
-}
-interface NavigateEvent {
-  destination: { url: string; sameDocument: boolean };
-  formData: FormData | null;
-  downloadRequest: string | null;
-}
+import { requestOptions } from './page-options';
 
 declare global {
   var readTicketboxFrame: (() => FrameReport) | undefined;
@@ -32,36 +26,21 @@ const sendChannelName = () => document.dispatchEvent(new CustomEvent(CHANNEL_NAM
 document.addEventListener(RECORDER_READY, sendChannelName, { once: true });
 sendChannelName();
 
-if (window === top) connectReplay();
+const options = requestOptions();
+if (window === top) connectReplay(options);
 
-const readActions = recordActions(document.readyState !== 'loading');
+const actions = recordActions(document.readyState !== 'loading');
+void options.then((known) => known && actions.applyMasks(known.masks));
+
+const readPerformance = window === top ? recordPerformance() : () => ({});
 
 globalThis.readTicketboxFrame = () => {
-  const [timing] = performance.getEntriesByType('navigation');
-  const responseStart = (timing as PerformanceNavigationTiming | undefined)?.responseStart ?? 0;
-  const { userAgent, language } = navigator;
-  return {
-    document: channel,
-    hasPredecessor: hasPredecessor(),
-    record: readRecord(),
-    page: { url: location.href, title: document.title, referrer: document.referrer || null },
-    loadedAt: performance.timeOrigin + responseStart,
-    environment: {
-      browser: userAgent.slice(0, 1_000),
-      os: navigator.platform || null,
-      viewport: { width: innerWidth, height: innerHeight },
-      screen: { width: screen.width, height: screen.height },
-      dpr: devicePixelRatio > 0 ? devicePixelRatio : null,
-      language,
-      timezone: Intl.DateTimeFormat().resolvedOptions().timeZone,
-      release: document.querySelector<HTMLMetaElement>('meta[name="release"]')?.content.slice(0, 200) || null,
-    },
-    childFrames: window.length,
-  };
+  const facts = describeFrame();
+  const environment = { ...facts.environment, ...readPerformance() };
+  return { document: channel, record: readRecord(), ...facts, environment };
 };
 
 // Firefox before 147 has no navigation API
-const { navigation } = globalThis as { navigation?: NavigationApi };
 let next: HandOver['next'] = navigation && null;
 navigation?.addEventListener('navigate', ({ destination, formData, downloadRequest }) => {
   if (!destination.sameDocument && downloadRequest === null)
@@ -69,9 +48,10 @@ navigation?.addEventListener('navigate', ({ destination, formData, downloadReque
 });
 navigation?.addEventListener('navigatesuccess', () => (next = null));
 
-addEventListener(
+addLastingListener(
+  window,
   'pagehide',
-  ({ isTrusted }) => {
+  ({ isTrusted }: Event) => {
     const handOver = isTrusted && createHandOver({ since: now() - KEPT_MS, limit: MAX_TAIL });
     // fails if the extension was updated or removed; then there is nobody who could keep it
     if (handOver) new Promise((sent) => sent(chrome.runtime.sendMessage(handOver))).catch(() => {});
@@ -104,14 +84,6 @@ function createHandOver(options: ReadOptions): HandOver | null {
     next,
     leftAt: now(),
     pageRecord: answer,
-    actions: readActions(options),
+    actions: actions.read(options),
   };
-}
-
-/** Whether the tab showed another document of the site before this one. */
-function hasPredecessor(): boolean {
-  const [timing] = performance.getEntriesByType('navigation') as unknown as PerformanceNavigationTiming[];
-  if (window !== top || timing?.type === 'reload') return window === top;
-  if (navigation?.activation) return navigation.activation.from !== null;
-  return history.length > 1 && URL.parse(document.referrer)?.origin === location.origin;
 }

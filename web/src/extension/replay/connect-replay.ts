@@ -9,21 +9,12 @@ import {
   type ReplayOptions,
 } from '../../recorder/replay/channel';
 
-/** What the reader asks the background. The answer are the options for its page, or null. */
-export interface ReplayQuestion {
-  kind: 'read-replay-options';
-}
-
-export function isReplayQuestion(message: unknown): message is ReplayQuestion {
-  return (message as ReplayQuestion).kind === 'read-replay-options';
-}
-
 declare global {
   /** The replay recorder's record as JSON; null where it doesn't run. */
   var readTicketboxReplay: (() => string | null) | undefined;
 }
 
-export function connectReplay(): void {
+export function connectReplay(requested: Promise<ReplayOptions | null>): void {
   const channel = `ticketbox-replay:${crypto.getRandomValues(new Uint32Array(4)).join('-')}`;
   const names = nameReplayEvents(channel);
   const sendChannelName = () => document.dispatchEvent(new CustomEvent(REPLAY_CHANNEL, { detail: channel }));
@@ -31,8 +22,7 @@ export function connectReplay(): void {
   document.addEventListener(
     names.connected,
     async () => {
-      const question: ReplayQuestion = { kind: 'read-replay-options' };
-      const options = await chrome.runtime.sendMessage<ReplayQuestion, ReplayOptions | null>(question);
+      const options = await requested;
       if (options) document.dispatchEvent(new CustomEvent(names.start, { detail: JSON.stringify(options) }));
     },
     { once: true },

@@ -2,13 +2,12 @@
 import type { HealthReason, StreamHealth } from '../../recorder/capture-types';
 import { Redactor } from '../../recorder/redaction/redactor';
 import type { ReplayEvent, ReplayRecord } from '../../recorder/replay/channel';
+import { redactTexts } from '../../recorder/replay/redact-texts';
 import type { DraftReplay } from '../storage';
 import { gzipJson } from '../tab-recording/compression';
 
 /** What the server accepts, compressed. */
 const MAX_BYTES = 2 * 1024 * 1024;
-/** Names of members whose text comes from the page's style, not from what it shows; the server redacts them, too. */
-const STYLES = new Set(['_cssText', 'style', 'class', 'rule', 'type', 'tagName']);
 
 export interface RecordedReplay {
   replay: DraftReplay | null;
@@ -17,14 +16,17 @@ export interface RecordedReplay {
 
 /**
  * Read the replay of a tab; secrets are redacted. `seconds`: how many the person wants. `hasPredecessor`: whether the
- * tab showed another document of the site before, which the replay can't show.
+ * tab showed another document of the site before, which the replay can't show. `unreadable`: why no frame of the tab
+ * can be read.
  */
 export async function readReplay(
   tab: number,
   seconds: number,
   hasPredecessor: boolean,
+  unreadable: HealthReason | null,
 ): Promise<RecordedReplay> {
   if (seconds === 0) return describeMissing('disabled', null);
+  if (unreadable) return describeMissing('blocked', unreadable);
   const record = await requestRecord(tab).catch(() => 'restricted_page' as const);
   if (record === null) return describeMissing('blocked', 'late_start');
   if (record === 'restricted_page') return describeMissing('blocked', record);
@@ -65,16 +67,4 @@ function findReason({ isCut, startedLate }: ReplayRecord, lacksPage: boolean): H
 /** How long a replay is, in seconds. */
 function measureSeconds(events: ReplayEvent[]): number {
   return ((events.at(-1)?.timestamp ?? 0) - (events[0]?.timestamp ?? 0)) / 1000;
-}
-
-/** Redact all texts of a value, which is changed in place. */
-function redactTexts<T>(value: T, redactor: Redactor): T {
-  if (value === null || typeof value !== 'object') return value;
-  const members = value as { [name: string]: unknown };
-  for (const [name, member] of Object.entries(members)) {
-    if (typeof member === 'object') redactTexts(member, redactor);
-    else if (typeof member === 'string' && member.length > 3 && !STYLES.has(name))
-      members[name] = redactor.redactText(member);
-  }
-  return value;
 }

@@ -114,7 +114,9 @@ function findName(element: Element, role: string | null): string {
       .split(/\s+/)
       .slice(0, 5)
       .map((id) => queryAll(root, `#${CSS.escape(id)}`)[0]);
-    const text = named.map((each) => (each ? attributeOf(each, 'aria-label') || textOf(each) : '')).join(' ');
+    const text = named
+      .map((each) => (each && !isPrivate(each) ? attributeOf(each, 'aria-label') || textOf(each) : ''))
+      .join(' ');
     if (text.trim()) return text;
   }
   const label = attributeOf(element, 'aria-label');
@@ -142,6 +144,7 @@ function findNativeName(element: Element): string {
 
 /** The visible text of an element, without what a person entered in it; of long texts, the start. */
 export function textOf(element: Element): string {
+  if (isPrivate(element)) return '';
   return collectText(element, { nodes: MAX_NODES, characters: 4 * MAX_NAME });
 }
 

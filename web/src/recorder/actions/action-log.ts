@@ -61,6 +61,15 @@ export class ActionLog {
     this.#buffer.push(item, 200 + JSON.stringify(target).length + (entry.url?.length ?? 0));
   }
 
+  /** Describe again what was recorded before the projects' masks were known. Of removed elements nothing is left. */
+  applyMasks(describe: ((element: Element) => ActionTarget) | null): void {
+    this.#isMasked = true;
+    if (!describe) return;
+    for (const { entry, element } of this.#buffer.entries)
+      if (element) entry.target = element.isConnected ? describe(element) : null;
+  }
+
+  /** The newest actions; without what they were done to as long as the masks aren't known. */
   read(options: ReadOptions): { entries: ActionEntry[]; dropped: number } {
     const { entries, dropped } = this.#buffer.read(options, ({ at }) => at);
     return { entries: entries.map(({ entry }) => entry), dropped: dropped + this.#droppedSynthetic };

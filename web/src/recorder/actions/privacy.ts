@@ -1,8 +1,9 @@
 /** The fields that leave no trace in a record: passwords, payment cards, and what the page marks. */
 import { classifyKey, type KeyKind } from '../redaction/secret-names';
-import { attributeOf, closestOf, inputTypeOf, matchesSelector } from './dom';
+import { isWithin, joinPrivateParts } from '../private-parts';
+import { attributeOf, inputTypeOf, matchesSelector } from './dom';
 
-const MARKED = '[data-private]';
+let privateParts = joinPrivateParts([]);
 const SECRET_AUTOCOMPLETE = /(?:^|\s)(?:cc-[a-z-]+|(?:current|new)-password|one-time-code)(?:\s|$)/i;
 const CARD = /card.?(?:no|num|holder|exp)|cc.?(?:no|num|exp|csc)|\b(?:pan|cvc|cvv|csc|iban)\d?\b/i;
 /** A name that is secret whatever the value. A code is, too, if it has digits, but gift cards have codes. */
@@ -12,9 +13,14 @@ const NAMING = ['name', 'id', 'aria-label', 'placeholder'];
 /** Fields that were password fields once: pages make them text fields to show what was typed. */
 const passwords = new WeakSet<Element>();
 
-/** Whether an element is marked as private by the page, or is a field for a password, a code or a card. */
+/** Hide the parts of the page that match one of these selectors, too. */
+export function hideParts(masks: readonly string[]): void {
+  privateParts = joinPrivateParts(masks);
+}
+
+/** Whether an element is in a private part of the page, or is a field for a password, a code or a card. */
 export function isPrivate(element: Element): boolean {
-  if (closestOf(element, MARKED)) return true;
+  if (isWithin(element, privateParts)) return true;
   if (inputTypeOf(element) === 'password') passwords.add(element);
   if (passwords.has(element)) return true;
   if (SECRET_AUTOCOMPLETE.test(attributeOf(element, 'autocomplete') ?? '')) return true;

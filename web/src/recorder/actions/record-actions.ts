@@ -8,7 +8,7 @@ import { ActionLog } from './action-log';
 import { controlOf, inputTypeOf, isEditable, matchesSelector, targetOf, closestOf } from './dom';
 import { nameKey } from './keys';
 import { describeTarget, findInteractive } from './locators';
-import { FIELDS, isField, isPrivate } from './privacy';
+import { FIELDS, hideParts, isField, isPrivate } from './privacy';
 import { describeChoice, describeValue } from './value-kinds';
 
 /** Scrolling later than this after the last input is a script's. */
@@ -18,7 +18,13 @@ const TEXT_FIELDS = `${FIELDS.replace('select, ', '')}`;
 
 type Details = Partial<ActionEntry> & Pick<ActionEntry, 'kind'>;
 
-/** Start recording. `isLate`: the page was there before. Returns a function that reads the record. */
+export interface ActionsRecorder {
+  read: (options: ReadOptions) => { entries: ActionEntry[]; dropped: number };
+  /** Hide the parts of the page that match these selectors. What actions were done to is read only after this. */
+  applyMasks: (masks: readonly string[]) => void;
+}
+
+/** Start recording. `isLate`: the page was there before. `isExcluded`: which events aren't the page's. */
 export function recordActions(
   isLate: boolean,
 ): (options: ReadOptions) => { entries: ActionEntry[]; dropped: number } {
@@ -114,9 +120,15 @@ export function recordActions(
   if (navigation) listen('currententrychange', checkAddress, navigation);
   checkAddress();
 
-  return (options) => {
-    checkAddress();
-    return log.read(options);
+  return {
+    read(options) {
+      checkAddress();
+      return log.read(options);
+    },
+    applyMasks(masks) {
+      hideParts(masks);
+      log.applyMasks(masks.length ? describeTarget : null);
+    },
   };
 }
 

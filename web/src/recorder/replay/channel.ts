@@ -26,6 +26,8 @@ export function nameReplayEvents(channel: string): {
 export interface ReplayOptions {
   /** How many seconds are kept; 0 records nothing. */
   seconds: number;
+  /** CSS selectors of parts that aren't shown. */
+  masks: string[];
 }
 
 /** What the replay recorder has. */

@@ -3,7 +3,9 @@
  * scripts insert into style sheets. It keeps what the page showed last until that is requested on the channel.
  */
 import { record } from '@rrweb/record';
+import { addLastingListener } from '../lasting-listeners';
 import { now, toJson } from '../natives';
+import { attempt } from '../restore-natives';
 import {
   nameReplayEvents,
   REPLAY_CHANNEL,
@@ -12,13 +14,16 @@ import {
   type ReplayOptions,
 } from './channel';
 import { CostMeter } from './cost-meter';
-import { EDITORS, FIELDS, maskText, PRIVATE, removeMedia } from './masking';
+import { joinPrivateParts } from '../private-parts';
+import { removeMedia, SNAPSHOT_OPTIONS } from './masking';
+import { removePrivateChanges } from './private-changes';
 import { Segments } from './segments';
 
 const CHECKOUT_MS = 30_000;
 const MAX_WAIT_MS = 5_000;
 const INCREMENT = 3;
 const META = 4;
+const FAILED = '{"problem":"error","startedLate":false,"isCut":false,"events":[]}';
 const SCROLL = 3;
 
 const startedLate = document.readyState !== 'loading';
@@ -26,24 +31,18 @@ let segments = new Segments(0);
 let problem: 'slowdown' | 'error' | null = null;
 let stop: (() => void) | undefined;
 let isCheckoutDue = false;
+let privateParts = '';
 const meter = new CostMeter(() => end('slowdown'), now);
 
-function start({ seconds }: ReplayOptions): void {
+function start({ seconds, masks }: ReplayOptions): void {
   if (seconds <= 0 || stop || problem) return;
   segments = new Segments(seconds * 1000);
+  privateParts = joinPrivateParts(masks);
   meter.enclose(() => {
     stop = record({
       emit: (event) => meter.measure(() => keep(event as ReplayEvent)),
-      maskInputOptions: FIELDS as object,
-      maskInputFn: maskText,
-      maskTextSelector: EDITORS,
-      maskTextFn: maskText,
-      blockSelector: PRIVATE,
-      inlineStylesheet: true,
-      inlineImages: false,
-      recordCanvas: false,
-      collectFonts: false,
-      slimDOMOptions: 'all',
+      ...SNAPSHOT_OPTIONS,
+      blockSelector: privateParts,
       sampling: { mousemove: 100, scroll: 150, input: 'last' },
       errorHandler: () => true,
     });
@@ -54,11 +53,13 @@ function start({ seconds }: ReplayOptions): void {
 
 function keep(event: ReplayEvent): void {
   if (problem) return;
+  if (event.type === INCREMENT)
+    removePrivateChanges(event.data, privateParts, (id) => record.mirror.getNode(id));
   // the clock of the other streams, which a change of the system's time doesn't move
   const time = (event.timestamp = Math.round(now()));
   // the page's size and a full snapshot follow each other, and begin a segment
   segments.add(removeMedia(toJson(event)), time, event.type === META);
-  if (event.type === INCREMENT && time - segments.startedAt > CHECKOUT_MS) checkOut();
+  if (event.type === INCREMENT && (time - segments.startedAt > CHECKOUT_MS || segments.isLarge)) checkOut();
 }
 
 /** Take a full snapshot when the page has time. */
@@ -90,8 +91,15 @@ function readRecord(): string {
 }
 
 function startWhenParsed(options: ReplayOptions): void {
-  if (document.readyState !== 'loading') return start(options);
-  document.addEventListener('DOMContentLoaded', () => start(options), { once: true });
+  const startSafely = () => {
+    try {
+      start(options);
+    } catch {
+      end('error'); // the page has replaced functions that rrweb needs
+    }
+  };
+  if (document.readyState !== 'loading') return startSafely();
+  document.addEventListener('DOMContentLoaded', startSafely, { once: true });
 }
 
 document.addEventListener(
@@ -102,11 +110,15 @@ document.addEventListener(
     const names = nameReplayEvents(channel);
     document.addEventListener(
       names.start,
-      (started) => startWhenParsed(JSON.parse((started as CustomEvent<string>).detail) as ReplayOptions),
+      (started) => {
+        const { detail } = started as CustomEvent<string>;
+        const options = attempt(() => JSON.parse(detail) as ReplayOptions);
+        if (options) startWhenParsed(options);
+      },
       { once: true },
     );
-    document.addEventListener(names.request, () =>
-      document.dispatchEvent(new CustomEvent(names.answer, { detail: readRecord() })),
+    addLastingListener(document, names.request, () =>
+      document.dispatchEvent(new CustomEvent(names.answer, { detail: attempt(readRecord) ?? FAILED })),
     );
     document.dispatchEvent(new CustomEvent(names.connected));
   },

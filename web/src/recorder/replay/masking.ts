@@ -2,7 +2,7 @@
 
 const MAX_MASK = 10;
 /** What holds entered text without being a field. `:read-write` also matches documents in design mode. */
-export const EDITORS = [
+const EDITORS = [
   ':read-write',
   '[contenteditable]:not([contenteditable=false])',
   '[role=textbox]',
@@ -14,15 +14,26 @@ export const EDITORS = [
   '.CodeMirror',
   '.ace_editor',
 ].join(', ');
-/** What is shown as an empty box. */
-export const PRIVATE = '[data-private]';
 /** All fields, hidden ones too; the labels of buttons stay. */
-export const FIELDS = { input: true, textarea: true, select: true, password: true };
+const FIELDS = { input: true, textarea: true, select: true, password: true };
 
 /** Mask a text; the mask reveals its length only up to 10 characters. */
 export function maskText(text: string): string {
   return text.trim() ? '*'.repeat(Math.min(text.length, MAX_MASK)) : text;
 }
+
+/** How rrweb writes what a page shows; with `blockSelector`, the private parts. */
+export const SNAPSHOT_OPTIONS = {
+  maskInputOptions: FIELDS as object,
+  maskInputFn: maskText,
+  maskTextSelector: EDITORS,
+  maskTextFn: maskText,
+  inlineStylesheet: true,
+  inlineImages: false,
+  recordCanvas: false,
+  collectFonts: false,
+  slimDOMOptions: 'all',
+} as const;
 
 const LARGE_DATA = /data:[\w.+-]+\/[\w.+-]+[;,][^"'\\\s)]{1000,}/g;
 

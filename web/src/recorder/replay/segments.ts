@@ -2,10 +2,16 @@
 
 export const MAX_CHARACTERS = 4_000_000;
 
+/** What a segment has before the next one should start: dropping it for its size then leaves the next one. */
+const MAX_SEGMENT = MAX_CHARACTERS / 2;
+/** The events that a segment begins with: the page's size, and the full snapshot. */
+const START_EVENTS = 2;
+
 interface Segment {
   startedAt: number;
   events: string[];
   size: number;
+  startSize: number;
 }
 
 export class Segments {
@@ -25,13 +31,20 @@ export class Segments {
     return this.#segments.at(-1)?.startedAt ?? -Infinity;
   }
 
+  /** Whether the newest segment is large, and its changes are more than what the next one would begin with. */
+  get isLarge(): boolean {
+    const newest = this.#segments.at(-1);
+    return newest !== undefined && newest.size > Math.max(MAX_SEGMENT, 2 * newest.startSize);
+  }
+
   /** Add an encoded event. Without a segment that has room for it, it is dropped, until the next one starts. */
   add(event: string, time: number, isStart: boolean): void {
-    if (isStart) this.#segments.push({ startedAt: time, events: [], size: 0 });
+    if (isStart) this.#segments.push({ startedAt: time, events: [], size: 0, startSize: 0 });
     const newest = this.#segments.at(-1);
     if (!newest) return;
     newest.events.push(event);
     newest.size += event.length;
+    if (newest.events.length <= START_EVENTS) newest.startSize = newest.size;
     this.#size += event.length;
     this.#dropOld(time);
     while (this.#size > MAX_CHARACTERS) {
