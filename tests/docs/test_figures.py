@@ -21,7 +21,7 @@ from ticketbox.domain.captures.images import annotations, processing
 from ticketbox.domain.captures.images.formats import raster
 from ticketbox.domain.captures.intake import sent_streams
 from ticketbox.domain.captures.redaction.rules import RULES
-from ticketbox.domain.captures.replay import replay
+from ticketbox.domain.captures.replay import key_frames, replay
 from ticketbox.domain.captures.source_maps import source_map
 from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.access.scopes import Access, Role, Scope
@@ -163,6 +163,8 @@ def test_limits_page_matches_the_code() -> None:
         f"{sent_streams.MAX_QUOTES // 2:,} strings",
         "a replay": f"{replay.MAX_SENT // MIB} MB as sent, {replay.MAX_INFLATED // MIB} MiB inflated, "
         f"{replay.MAX_EVENTS:,} events; a larger one is left out",
+        "a key frame": f"{key_frames.MAX_BYTES // 1000} kB, {key_frames.MAX_SIDE:,} pixels a side; "
+        f"{key_frames.MAX_FRAMES} in a capture",
         "strings in one entry": f"{sent_streams.MAX_ENTRY_QUOTES // 2:,}",
         "processor time of a capture": f"{settings.DEFAULT_CAPTURE_SECONDS} s; longer ones get 413",
         "the part `capture`": f"{uploads.MAX_ENVELOPE // MIB} MiB",

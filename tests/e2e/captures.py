@@ -49,7 +49,8 @@ def action(seq: int, kind: str, **more: Any) -> Json:
 def capture_on(world: World, **given: Any) -> dict[str, str]:
     """A capture on a new ticket, or on that of `ticket_id`.
 
-    `replay` are the events of its replay.
+    `console`, `network`, `errors` and `actions` are its streams, `replay` the events of its replay,
+    `frames` the times of its key frames, the rest its facts.
     """
     replay, frames = given.pop("replay", None), given.pop("frames", [])
     streams = {name: given.pop(name, []) for name in ("console", "network", "errors", "actions")}

@@ -6,6 +6,7 @@ import msgspec
 import pytest
 from playwright.async_api import FrameLocator, Page, Request, expect
 
+from tests.e2e.app import PHONE, find_still_box
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import START, action, capture_on, failure
 from tests.e2e.webapp import open_as
@@ -58,9 +59,40 @@ def find_page(page: Page) -> FrameLocator:
     return page.frame_locator("iframe[title='Recorded page']").frame_locator("iframe")
 
 
+@pytest.mark.long
+def test_pictures_of_key_moments_go_to_their_moments(chromium: Chromium, world: World) -> None:
+    frames = [START + 4_200, START + 6_700]
+    ticket = capture_on(world, replay=CART, errors=[failure(65, "no total")], frames=frames)
+
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, f"/tickets/{ticket['id']}")
+        await page.get_by_role("tab", name="Replay").click()
+        heading = find_page(page).get_by_role("heading")
+        await expect(heading).to_have_text("Your cart")
+        moments = page.get_by_role("list", name="Key moments").get_by_role("button")
+        await expect(moments).to_have_text(["0:04.2", "0:06.7 TypeError: no total"])
+        await moments.last.click()
+        await expect(heading).to_have_text("Total: NaN")
+        place = page.get_by_role("slider", name="Replay position")
+        await expect(place).to_have_attribute("aria-valuetext", "0:06.7")
+        await place.press("Home")
+        await expect(heading).to_have_text("Your cart")
+        await moments.last.click()
+        await expect(heading).to_have_text("Total: NaN")
+        await moments.first.click()
+        await expect(heading).to_have_text("Total: 249.00 EUR")
+        await page.set_viewport_size(PHONE)
+        controls, pictures = await find_still_box(place), await find_still_box(moments.first)
+        assert controls["y"] + controls["height"] <= pictures["y"], "the pictures are below the controls"
+
+    chromium.visit(visit)
+
+
+@pytest.mark.long
 def test_replay_follows_the_timeline_and_plays(chromium: Chromium, world: World) -> None:
     steps = [action(50, "click", target=PAY)]
-    ticket = capture_on(world, replay=CART, actions=steps, errors=[failure(65, "no total")])
+    pointer = {"type": 3, "timestamp": START + 30_000, "data": {"source": 3, "id": 1, "x": 0, "y": 0}}
+    ticket = capture_on(world, replay=[*CART, pointer], actions=steps, errors=[failure(65, "no total")])
 
     async def visit(page: Page) -> None:
         watch = await open_as(page, world.owner, f"/tickets/{ticket['id']}")
@@ -81,14 +113,61 @@ def test_replay_follows_the_timeline_and_plays(chromium: Chromium, world: World)
         await expect(heading).to_have_text("Total: NaN")
         await place.press("Home")
         await expect(heading).to_have_text("Your cart")
-        await replay.get_by_role("button", name="Speed 1×").click()
-        await replay.get_by_role("button", name="Speed 2×").click()
         await place.press(" ")
         await expect(replay.get_by_role("button", name="Pause replay")).to_be_visible()
+        await place.press(" ")
+        await replay.get_by_role("button", name="Speed 1×").click()
+        await replay.get_by_role("button", name="Speed 2×").click()
+        await place.press("Home")
+        await place.press(" ")
         await expect(heading).to_have_text("Total: NaN")
+        await place.press("End")
+        await place.press("ArrowLeft")
         await expect(replay.get_by_role("button", name="Play replay")).to_be_visible()  # it stops at the end
         await expect(place).to_have_attribute("aria-valuetext", "0:30.0")
         watch.assert_clean(world.box)
+
+    chromium.visit(visit)
+
+
+@pytest.mark.long
+def test_replay_goes_on_after_a_look_at_its_end(chromium: Chromium, world: World) -> None:
+    ticket = capture_on(world, replay=CART)
+    play_after_the_end = """(place) => {
+      for (const value of [place.max, 0]) {
+        place.value = value;
+        place.dispatchEvent(new Event("input", { bubbles: true }));
+      }
+      place.dispatchEvent(new KeyboardEvent("keydown", { key: " ", bubbles: true }));
+    }"""
+
+    async def visit(page: Page) -> None:
+        await open_as(page, world.owner, f"/tickets/{ticket['id']}/replay")
+        heading = find_page(page).get_by_role("heading")
+        await expect(heading).to_have_text("Your cart")
+        place = page.get_by_role("slider", name="Replay position")
+        await place.evaluate(play_after_the_end)
+        await expect(heading).to_have_text("Total: 249.00 EUR")
+
+    chromium.visit(visit)
+
+
+@pytest.mark.long
+def test_ended_replay_shows_its_end_on_a_page_that_draws_rarely(chromium: Chromium, world: World) -> None:
+    ticket = capture_on(world, replay=CART)
+    rarely = """if (window === top) {
+      window.requestAnimationFrame = (draw) => setTimeout(() => draw(performance.now()), 700);
+      window.cancelAnimationFrame = clearTimeout;
+    }"""
+
+    async def visit(page: Page) -> None:
+        await page.add_init_script(rarely)
+        await open_as(page, world.owner, f"/tickets/{ticket['id']}/replay")
+        await expect(find_page(page).get_by_role("heading")).to_have_text("Your cart")
+        await page.get_by_role("button", name="Play replay").click()
+        place = page.get_by_role("slider", name="Replay position")
+        await expect(place).to_have_attribute("aria-valuetext", "0:08.0")
+        await expect(page.get_by_role("button", name="Play replay")).to_be_visible()
 
     chromium.visit(visit)
 

@@ -41,7 +41,14 @@ def test_every_snapshot_has_a_tool() -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_tool_has_title_annotations_and_descriptions(listed: dict[str, Any], name: str) -> None:
     tool = listed[name]
-    has_files = name in {"get_ticket", "get_screenshot", "get_attachment", "claim_next_ticket", "get_reproduction"}
+    has_files = name in {
+        "get_ticket",
+        "get_screenshot",
+        "get_attachment",
+        "claim_next_ticket",
+        "get_reproduction",
+        "get_replay_frame",
+    }
     output = set() if has_files else {"outputSchema"}
     assert {"name", "title", "description", "inputSchema", "annotations"} | output == tool.keys()
     assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}

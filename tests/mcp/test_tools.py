@@ -71,6 +71,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
         "get_actions": {"capture_id": capture},
         "get_timeline": {"capture_id": capture},
         "get_replay_transcript": {"capture_id": make_capture(world)["capture_id"]},
+        "get_replay_frame": {"capture_id": make_framed_capture(world), "at": 5},
         "get_network_request": {"capture_id": capture, "entry": "r1"},
         "get_error": {"capture_id": capture, "entry": 1},
         "get_attachment": {"asset_id": file},
@@ -94,7 +95,7 @@ def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
     for name, answer in answers.items():
         assert not answer.is_error, (name, answer.content)
         has_picture = any(part.type == "image" for part in answer.content)
-        assert has_picture == (name in {"get_ticket", "get_screenshot"}), name
+        assert has_picture == (name in {"get_ticket", "get_screenshot", "get_replay_frame"}), name
         assert answer.structured_content == (None if has_picture else json.loads(answer.content[0].text)), name
         # files are as they are
         assert name == "get_reproduction" or "null" not in answer.content[0].text.replace("is null", ""), name
@@ -203,7 +204,14 @@ def test_tools_whose_results_have_pictures_or_files_declare_no_output_schema() -
     """Their results have no structured part, because clients that prefer it drop the picture."""
     cards = tools.get_tool_cards(load_registry())
     without = {name for name, card in cards.items() if card.output_schema is None}
-    assert without == {"get_ticket", "get_screenshot", "get_attachment", "claim_next_ticket", "get_reproduction"}
+    assert without == {
+        "get_ticket",
+        "get_screenshot",
+        "get_attachment",
+        "claim_next_ticket",
+        "get_reproduction",
+        "get_replay_frame",
+    }
 
 
 @pytest.mark.parametrize("mode", GENERATIONS)

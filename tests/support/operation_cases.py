@@ -91,6 +91,12 @@ def capture_arguments(project: str, **envelope: Any) -> Arguments:
     }
 
 
+def make_framed_capture(world: World) -> str:
+    """A stored capture whose replay has a key frame, of its second 5."""
+    parts = build_parts({**capture_arguments(world.project), "frame": ("1795253395000.png", png())})
+    return ok(world.api.post("/captures", files=parts))["capture_id"]
+
+
 def create_spare_column(world: World, project: str | None = None) -> str:
     """A column that nobody needs."""
     path = f"/projects/{project or world.project}/columns"
@@ -532,6 +538,8 @@ CASES: dict[str, Case] = {
     "get_reproduction": Case(_capture),
     "get_replay": Case(_capture),
     "get_replay_transcript": Case(_capture),
+    "list_replay_frames": Case(lambda w: {"capture_id": make_framed_capture(w)}),
+    "get_replay_frame": Case(lambda w: {"capture_id": make_framed_capture(w), "at": 5}),
     "get_screenshot": Case(lambda w: {**_shot(w), "max_side": 32}),
     "get_thumbnail": Case(_asset),
     "get_asset": Case(_asset),

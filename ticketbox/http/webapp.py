@@ -108,7 +108,10 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
         """Show the page that the consent page redirects to; the extension reads the result from the tab's URL."""
         return render_page("connected.html")
 
-    return [show_app, show_public_page, show_replay_frame, send_file, send_extension, show_connected_page]
+    return [
+        *(show_app, show_public_page, show_replay_frame, send_file),
+        *(send_extension, send_extension_version, show_connected_page),
+    ]
 
 
 def show_unknown_addresses(app: ASGIApp, registry: Registry, dispatcher: Dispatcher, public_url: str) -> ASGIApp:

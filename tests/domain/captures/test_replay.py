@@ -150,6 +150,18 @@ def test_what_runs_or_loads_is_removed() -> None:
     assert health == StreamHealth(HealthStatus.OK, captured=len(stored))
 
 
+def test_style_sheet_that_loads_after_the_snapshot_is_shown() -> None:
+    sheet, icon = element("link", rel="stylesheet", href="/shop.css"), element("link", rel="icon", href="/icon.svg")
+    loaded = {"rel": "stylesheet", "_cssText": "b { color: red; background: url(//evil.example) }"}
+    changes = [{"id": each["id"], "attributes": loaded} for each in (sheet, icon)]
+    stored, _ = store([*begin(sheet, icon), mutate(attributes=changes)])
+    (style,) = find_nodes(stored, "style")
+    assert style == {**sheet, "tagName": "style", "attributes": {"rel": "stylesheet"}}
+    changed = {each["id"]: each["attributes"] for each in stored[2]["data"]["attributes"]}
+    assert changed[icon["id"]] == {}
+    assert changed[sheet["id"]] == {"rel": "stylesheet", "_cssText": "b { color: red; background: none }"}
+
+
 def test_two_texts_of_a_style_never_form_a_token() -> None:
     style = element("style", text("a{background:u"), text("rl(//evil.example)}@im"), text("port 'elsewhere'"))
     nodes = find_nodes(store(begin(style))[0], "style")[0]["childNodes"]
@@ -228,11 +240,20 @@ def test_events_out_of_order_or_of_another_form_are_dropped() -> None:
         increment(0, texts="no list"),
         increment(1, positions=[1, 2]),
         mutate(adds=[{"parentId": 1, "node": {"type": 9, "id": 7}}]),
+        increment(13, styleId=1, index=[0], set={"property": "--gap", "value": ["4"]}),
         {"type": 3, "timestamp": "soon", "data": {}},
     ]
     stored, health = store([*begin(), *odd, mutate()])
     assert len(stored) == 3
     assert health == StreamHealth(HealthStatus.PARTIAL, HealthReason.ERROR, 3, len(odd))
+
+
+def test_declarations_are_kept_whose_value_a_page_set_as_a_number() -> None:
+    values = [4, 0, 0.23, None, "1px"]
+    changes = [increment(13, styleId=1, index=[0], set={"property": "--gap", "value": each}) for each in values]
+    stored, health = store([*begin(), *changes])
+    assert [each["data"]["set"]["value"] for each in stored[2:]] == ["4", "0", "0.23", "", "1px"]
+    assert health.status == HealthStatus.OK
 
 
 DEEP = begin()

@@ -250,7 +250,13 @@ WALKS = {
     "storage.summarize_stored_bytes": {"company_storage"},  # for /metrics: one short row for each company
     "check.MAIL": {"mail"},
     "check.ORPHANS": {"blob"},  # `ticketbox check` looks at everything
-    "check.measure_blob_bytes": {"blob"},
+    "check.BLOB_BYTES": {"blob"},
+    "check.SELECT_FILES": {"blob"},
+    "moves.SELECT_FILE": {"blob"},  # `ticketbox assets move`
+    "moves.SUM_FILES": {"blob"},
+    "moves.SUM_LARGE": {"blob"},
+    "location.SELECT_LOCATION": {"assets_folder"},  # one row
+    "check.STORAGE": {"source_map", "replay_frame", "asset", "capture", "company", "part", "stored"},
     "migrate._check_existing": {"user"},  # once at the start
     "earlier_exports.RESOLVE_DONE": {"board_column"},  # once in an import of an earlier version's export
     "earlier_exports.COUNT_NUMBERS": {"project"},

@@ -185,7 +185,25 @@ SELECT name FROM pragma_table_list
 WHERE schema = 'main' AND type = 'table' AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name
 """
 
-ORPHANS = f"SELECT count(*), ifnull(sum(length(b.data)), 0) FROM blob b WHERE {IS_ORPHAN}"
+BLOB_BYTES = "SELECT ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM blob b"
+ORPHANS = f"SELECT count(*), ifnull(sum(ifnull(b.stored, length(b.data))), 0) FROM blob b WHERE {IS_ORPHAN}"
+
+# What the triggers of migration 0046 add up.
+STORAGE = """
+WITH part (project_id, blob_id) AS (
+  SELECT project_id, blob_id FROM source_map
+  UNION ALL SELECT t.project_id, a.blob_id FROM asset a JOIN ticket t ON t.id = a.ticket_id
+  UNION ALL SELECT t.project_id, f.blob_id FROM replay_frame f JOIN ticket t ON t.id = f.ticket_id
+  UNION ALL SELECT t.project_id, b.id FROM capture c JOIN ticket t ON t.id = c.ticket_id
+  JOIN blob b ON b.id IN (c.console, c.network, c.errors, c.actions, c.replay)
+), stored (company_id, bytes) AS (
+  SELECT p.company_id, sum(ifnull(b.stored, length(b.data)))
+  FROM part JOIN project p ON p.id = part.project_id JOIN blob b ON b.id = part.blob_id GROUP BY p.company_id
+)
+SELECT co.public_id, counted.bytes, ifnull(stored.bytes, 0)
+FROM company co LEFT JOIN company_storage counted ON counted.company_id = co.id
+LEFT JOIN stored ON stored.company_id = co.id WHERE counted.bytes IS NOT ifnull(stored.bytes, 0)
+"""
 
 MAIL = """
 SELECT count(*) FILTER (WHERE state = 'pending'), count(*) FILTER (WHERE state = 'dead'),

@@ -28,6 +28,8 @@ def print_capture(found: Json, ticket: str) -> None:
     names = [environment.get("browser"), environment.get("os"), _format_size(environment.get("viewport"))]
     if any(names):
         print_line(style("  " + escape_line(" · ".join(filter(None, names))), dim=True))
+    if measured := _describe_performance(environment):
+        print_line(style(f"  {escape_line(measured)}", dim=True))
     numbers = [
         format_count(counts["errors"], "error"),
         f"{counts['failed_requests']:,} of {format_count(counts['network'], 'request')} failed",
@@ -84,6 +86,10 @@ def _read_har(server: Server, given: Json, _: Json) -> httpx2.Response:
     return server.call("get_har", {"capture_id": find_capture_id(server, given["capture_id"])})
 
 
+def _read_frame(server: Server, given: Json, _: Json) -> httpx2.Response:
+    return server.call("get_replay_frame", {**given, "capture_id": find_capture_id(server, given["capture_id"])})
+
+
 def find_capture_id(server: Server, wanted: str) -> str:
     """Return the id of a capture, or of the newest capture of a ticket."""
     if wanted.startswith("cap_"):
@@ -124,5 +130,8 @@ _OUTPUT = click.Option(
 show = build_command("show", "get_ticket", _print_capture, hidden=("include", "detail", "status"), call=_read_capture)
 har = build_command(
     "har", "get_har", _save, arguments=("capture_id",), options=[_OUTPUT], call=_read_har, as_json=False
+)
+frame = build_command(
+    "frame", "get_replay_frame", _save, arguments=("capture_id",), options=[_OUTPUT], call=_read_frame, as_json=False
 )
 screenshot = build_command("screenshot", "get_screenshot", _save, options=[_OUTPUT], as_json=False)

@@ -3,6 +3,8 @@
 from collections.abc import Callable, Sequence
 from typing import Any, cast
 
+import msgspec
+
 from ticketbox.domain.captures.replay.nodes import Json, NodeCopier, mask_text
 
 FULL_SNAPSHOT, INCREMENT, META = 2, 3, 4
@@ -84,7 +86,8 @@ class EventCopier:
         copy = {**_copy_figures(data, ("id", "styleId")), **_copy_place(data)}
         if isinstance(data.get("set"), dict):
             change = data["set"]
-            copy["set"] = {"property": str(change["property"]), "value": self._nodes.copy_css(change["value"] or "")}
+            value = self._nodes.copy_css(_write_value(change["value"]))
+            copy["set"] = {"property": str(change["property"]), "value": value}
             if change.get("priority") == "important":
                 copy["set"]["priority"] = "important"
         if isinstance(data.get("remove"), dict):
@@ -116,6 +119,13 @@ def _copy_place(data: Json) -> Json:
     return (
         {"index": _keep_figures(cast(list[Any], index))} if isinstance(index, list) else _copy_figures(data, ("index",))
     )
+
+
+def _write_value(value: Any) -> str:
+    """Return the value of a declaration as text: pages set numbers, too, which the recorder passes on."""
+    if value is None:
+        return ""
+    return msgspec.json.encode(value).decode() if isinstance(value, bool | int | float) else value
 
 
 def _copy_size(data: Json) -> Json:

@@ -146,7 +146,7 @@ class NodeCopier:
         attributes: Json = node["attributes"]
         children: list[Json] = node["childNodes"]
         lower = tag.lower() if _TAG.fullmatch(tag) else "span"
-        if lower == "link" and isinstance(attributes.get("_cssText"), str):
+        if lower == "link" and _is_style_sheet(attributes):
             lower = tag = "style"
             children = []
         if lower in _REMOVED_TAGS:
@@ -209,6 +209,11 @@ class NodeCopier:
             elif isinstance(value, list):
                 text, *priority = cast(list[str], value)
                 yield name, [self.copy_css(text), "important" if priority == ["important"] else ""]
+
+
+def _is_style_sheet(attributes: Json) -> bool:
+    """Whether a link is a style sheet; while it loads, its text is missing, and comes later as a changed attribute."""
+    return isinstance(attributes.get("_cssText"), str) or "stylesheet" in str(attributes.get("rel")).lower().split()
 
 
 def _is_harmless_name(name: str) -> bool:

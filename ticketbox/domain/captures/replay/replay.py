@@ -4,6 +4,7 @@ A replay never costs the capture: one that can't be read is left out, and the ca
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -41,11 +42,19 @@ class _Unusable(Exception):
         self.reason = reason
 
 
+class ReplaySpan(NamedTuple):
+    """When a replay begins and ends, in epoch milliseconds."""
+
+    start: float
+    end: float
+
+
 class Replay(msgspec.Struct, frozen=True):
-    """A replay as it is stored, a JSON array of events, empty if there is none; and its health."""
+    """A replay as it is stored, a JSON array of events, empty if there is none; its health, and its time."""
 
     events: bytes
     health: StreamHealth | UnsetType
+    span: ReplaySpan | None = None
 
 
 _marks = msgspec.json.Decoder(_Mark)
@@ -72,16 +81,21 @@ def read_replay(
         return Replay(b"", StreamHealth(HealthStatus.BLOCKED, error.reason))
     except PayloadTooLarge:
         return Replay(b"", StreamHealth(HealthStatus.BLOCKED, HealthReason.LIMIT))
-    events, count, dropped = replay
+    events, count, dropped, span = replay
     if dropped:
-        return Replay(events, StreamHealth(HealthStatus.PARTIAL, HealthReason.ERROR, count, dropped))
+        return Replay(events, StreamHealth(HealthStatus.PARTIAL, HealthReason.ERROR, count, dropped), span)
     if sent_health is UNSET:
-        return Replay(events, StreamHealth(HealthStatus.OK, captured=count))
-    return Replay(events, msgspec.structs.replace(sent_health, captured=count))
+        return Replay(events, StreamHealth(HealthStatus.OK, captured=count), span)
+    return Replay(events, msgspec.structs.replace(sent_health, captured=count), span)
 
 
-def _read_events(body: bytes, seconds: int, copier: EventCopier, limit: ProcessorTime) -> tuple[bytes, int, int]:
-    """Return the stored events, their count, and how many were dropped. Raises _Unusable and PayloadTooLarge."""
+def _read_events(
+    body: bytes, seconds: int, copier: EventCopier, limit: ProcessorTime
+) -> tuple[bytes, int, int, ReplaySpan]:
+    """Return the stored events, their count, how many were dropped, and the time of the first and the last.
+
+    Raises _Unusable and PayloadTooLarge.
+    """
     raws = _split_events(body)
     dropped, start, events = _choose_events(raws, seconds)
     copies: list[bytes] = []
@@ -101,7 +115,8 @@ def _read_events(body: bytes, seconds: int, copier: EventCopier, limit: Processo
             copies.append(msgspec.json.encode(copy | {"timestamp": max(start, mark.timestamp)}))
     if len(copies) < 2:
         raise _Unusable(HealthReason.ERROR)
-    return b"[" + b",".join(copies) + b"]", len(copies), dropped
+    span = ReplaySpan(max(start, events[0][0].timestamp), events[-1][0].timestamp)
+    return b"[" + b",".join(copies) + b"]", len(copies), dropped, span
 
 
 def _split_events(body: bytes) -> list[msgspec.Raw]:

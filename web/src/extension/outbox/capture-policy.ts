@@ -16,6 +16,7 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
   }
   if (policy.replay === 0) {
     delete draft.replay;
+    delete draft.envelope.health.frames;
     draft.envelope.health.replay = { status: 'disabled', reason: 'policy', captured: 0, dropped: 0 };
   }
   const redactor = new Redactor(policy.extra_redactions);

@@ -5,6 +5,7 @@
 
 import { Replayer } from '@rrweb/replay';
 import '@rrweb/replay/dist/style.css';
+import { PLACEHOLDERS } from '../../../shared/placeholders';
 import './frame.css';
 import type { ReplayEvent } from './replay';
 
@@ -18,7 +19,7 @@ export function openReplay(events: ReplayEvent[], isStill: boolean): Replayer {
     triggerFocus: false,
     showWarning: false,
     insertStyleRules: [
-      'img:not([src]), video, audio, canvas, object, embed { background: #8883; outline: 1px dashed #8886; outline-offset: -1px }',
+      PLACEHOLDERS,
       ...(isStill
         ? [
             '*, *::before, *::after { animation: none !important; transition: none !important; scroll-behavior: auto !important }',
