@@ -5,6 +5,15 @@ const MAX_ARGUMENTS = 50;
 const MAX_LENGTH = 8_192;
 const MAX_KEYS = 50;
 const MAX_DEPTH = 3;
+const MAX_ERRORS = 10;
+/** The characters of everything that caused an error. */
+const MAX_CAUSES = 16_384;
+const { Map: NativeMap, Set: NativeSet, URL: NativeUrl, Response: NativeResponse } = globalThis;
+const forEachOfMap = Map.prototype.forEach;
+const forEachOfSet = Set.prototype.forEach;
+const readHref = getOwnPropertyDescriptor(URL.prototype, 'href')!.get!;
+const readStatus = getOwnPropertyDescriptor(Response.prototype, 'status')!.get!;
+const readResponseUrl = getOwnPropertyDescriptor(Response.prototype, 'url')!.get!;
 const plainPrototype = Object.prototype;
 const dateToString = Date.prototype.toISOString;
 const regExpToString = RegExp.prototype.toString;
@@ -85,7 +94,8 @@ class ValueFormatter {
     if (getPrototypeOf(value) === plainPrototype) return this.#formatProperties(value, '', depth, path);
     const type = constructorName(value);
     return (
-      formatBuiltIn(value, type) ??
+      formatBuiltIn(value) ??
+      this.#formatCollection(value, type, depth, path) ??
       this.#formatProperties(value, type && type !== 'Object' ? `${type} ` : '', depth, path)
     );
   }
@@ -98,6 +108,29 @@ class ValueFormatter {
       parts.push(this.#formatProperty(value, String(index), depth, path));
     if (value.length > count) parts.push(this.#ellipsis());
     return `[${parts.join(', ')}]`;
+  }
+
+  /** Format the members of a Map or Set; null for any other object. */
+  #formatCollection(value: object, type: string, depth: number, path: object[]): string | null {
+    const members: [key: unknown, member: unknown][] = [];
+    const isMap = value instanceof NativeMap;
+    if (!isMap && !(value instanceof NativeSet)) return null;
+    apply(isMap ? forEachOfMap : forEachOfSet, value, [
+      (member: unknown, key: unknown) =>
+        void (members.length <= MAX_KEYS && (members[members.length] = [key, member])),
+    ] as never);
+    const label = `${type}(${(value as Set<unknown>).size})`;
+    if (depth >= MAX_DEPTH || !members.length) return label;
+    const parts: string[] = [];
+    for (const [key, member] of members.slice(0, MAX_KEYS)) {
+      if (this.#remaining <= 0) break;
+      const name = isMap ? `${this.#formatValue(key, depth + 1, path)} => ` : '';
+      const text = name + this.#formatValue(member, depth + 1, path);
+      this.#remaining -= text.length;
+      parts.push(text);
+    }
+    if (members.length > parts.length) parts.push(this.#ellipsis());
+    return `${label} {${parts.join(', ')}}`;
   }
 
   #formatProperties(value: object, label: string, depth: number, path: object[]): string {
@@ -132,20 +165,47 @@ class ValueFormatter {
 }
 
 /** Format a built-in object that isn't described by its properties; null for any other object. */
-function formatBuiltIn(value: object, type: string): string | null {
+function formatBuiltIn(value: object): string | null {
   if (value instanceof Error) {
     const read = (key: string) => readString(value, key);
     const stack = read('stack');
     const heading = `${read('name') || 'Error'}: ${read('message') ?? ''}`;
-    return stack
+    const own = stack
       ? removeRecorderFrames(stack.includes(read('message') ?? '') ? stack : `${heading}\n${stack}`)
       : heading;
+    return own + formatCauses(value);
   }
   if (value instanceof Date)
     return isNaN(+value) ? 'Invalid Date' : (apply(dateToString, value, []) as string);
   if (value instanceof RegExp) return apply(regExpToString, value, []) as string;
   if (isElement(value)) return formatElement(value as Element);
-  return value instanceof Map || value instanceof Set ? `${type}(${value.size})` : null;
+  if (value instanceof NativeUrl) return `URL "${apply(readHref, value, []) as string}"`;
+  if (value instanceof NativeResponse)
+    return `Response ${apply(readStatus, value, []) as number} "${apply(readResponseUrl, value, []) as string}"`;
+  return null;
+}
+
+/** What caused an error, and the errors that it combines, as lines that follow its stack. */
+export function formatCauses(error: Error, depth = 1, room = { left: MAX_CAUSES }): string {
+  const read = (key: string): unknown => getOwnPropertyDescriptor(error, key)?.value;
+  if (depth > MAX_DEPTH || room.left === 0) return '';
+  const take = (text: string): string => {
+    const taken = text.slice(0, room.left);
+    room.left -= taken.length;
+    return taken;
+  };
+  const describe = (each: unknown): string =>
+    each instanceof Error
+      ? take(removeRecorderFrames(readString(each, 'stack') ?? '')) + formatCauses(each, depth + 1, room)
+      : take(formatArguments([each]).args[0]!);
+  const cause =
+    'value' in (getOwnPropertyDescriptor(error, 'cause') ?? {})
+      ? `\nCaused by: ${describe(read('cause'))}`
+      : '';
+  const errors = read('errors');
+  if (!Array.isArray(errors)) return cause;
+  const parts = errors.slice(0, MAX_ERRORS).map((each, index) => `\nError ${index + 1}: ${describe(each)}`);
+  return cause + parts.join('');
 }
 
 /** Read a string property of an object or its prototypes. The page's getters aren't called. */

@@ -1,7 +1,9 @@
 import type { ConsoleEntry, ReadOptions } from './capture-types';
 import { formatArguments } from './console-format';
+import { ConsoleMeters } from './console-meters';
 import { apply, is, now, wrap } from './natives';
-import { RingBuffer } from './ring-buffer';
+import { convertEach, RingBuffer } from './ring-buffer';
+import { attempt } from './restore-natives';
 import type { Sequence } from './sequence';
 import { createShortError, formatFrames, formatLocation, parseStack, readStack } from './stack-trace';
 
@@ -13,7 +15,13 @@ const LEVELS = {
   error: 'error',
   trace: 'log',
   dir: 'log',
+  dirxml: 'log',
   table: 'log',
+  group: 'log',
+  groupCollapsed: 'log',
+  count: 'log',
+  timeLog: 'log',
+  timeEnd: 'log',
   assert: 'error',
 } as const;
 const MAX_ENTRIES = 2_000;
@@ -41,7 +49,7 @@ interface LogEntry {
 /** Start recording the console. Returns a function that reads the record. */
 export function recordConsole(
   sequence: Sequence,
-): (options: ReadOptions) => { entries: ConsoleEntry[]; dropped: number } {
+): (options: ReadOptions) => { entries: ConsoleEntry[]; dropped: number; unreadable: number } {
   const buffer = new RingBuffer<LogEntry>(MAX_ENTRIES, MAX_WEIGHT);
   const add = (method: string, level: LogEntry['level'], allValues: readonly unknown[]) => {
     const lazyWeight = weighConstants(allValues);
@@ -59,22 +67,34 @@ export function recordConsole(
       weight,
     );
   };
+  const meters = new ConsoleMeters();
+  let unreadable = 0;
+  for (const method of ['time', 'countReset'] as const)
+    wrap(console, method, (original) => ({
+      call(this: unknown, ...args: unknown[]) {
+        attempt(() => meters.start(method, args[0]));
+        return apply(original, this, args as never);
+      },
+    }));
   for (const [method, level] of Object.entries(LEVELS)) {
     wrap(console, method as keyof typeof LEVELS, (original) => ({
       call(this: unknown, ...args: unknown[]) {
-        try {
-          if (method !== 'assert') add(method, level, args);
-          else if (!args[0]) add(method, level, ['Assertion failed:', ...args.slice(1)]);
-        } catch {
-          // the page's call must succeed, whatever its arguments are
-        }
+        // the page's call must succeed, whatever its arguments are
+        let values: readonly unknown[] | null = null; // counted once, also if adding them fails at first
+        const isAdded = attempt(() => {
+          values ??= meters.describeCall(method, args);
+          if (values) add(method, level, values);
+          return true;
+        });
+        if (!isAdded) unreadable += 1;
         return apply(original, this, args as never);
       },
     }));
   }
   return (options) => {
     const { entries, dropped } = buffer.read(options, ({ ts }) => ts);
-    return { entries: entries.map(toConsoleEntry), dropped };
+    const lines = convertEach(entries, toConsoleEntry);
+    return { entries: lines.entries, dropped, unreadable: unreadable + lines.unreadable };
   };
 }
 

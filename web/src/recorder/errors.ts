@@ -1,14 +1,16 @@
 import type { ErrorEntry, ReadOptions } from './capture-types';
-import { formatArguments } from './console-format';
+import { formatArguments, formatCauses } from './console-format';
+import { addLastingListener } from './lasting-listeners';
 import { now, toJson } from './natives';
 import { RingBuffer } from './ring-buffer';
 import type { Sequence } from './sequence';
+import { attempt } from './restore-natives';
 import { formatLocation, parseStack, readStack, removeRecorderFrames } from './stack-trace';
 
 type ErrorDetails = Pick<ErrorEntry, 'kind' | 'message'> & Partial<ErrorEntry>;
 
 export interface ErrorLog {
-  read: (options: ReadOptions) => { entries: ErrorEntry[]; dropped: number };
+  read: (options: ReadOptions) => { entries: ErrorEntry[]; dropped: number; unreadable: number };
   /** The addresses of the elements that failed to load. */
   failedResources: Set<string>;
 }
@@ -44,15 +46,14 @@ export function recordErrors(sequence: Sequence): ErrorLog {
     if (entriesByOrigin.size < 1_000) entriesByOrigin.set(origin, entry);
     buffer.push(entry, message.length + (details.stack?.length ?? 0));
   };
+  let unreadable = 0;
+  // an error that can't be read must not cause another one in the page
   const ignoreErrors = (work: () => void) => {
-    try {
-      work();
-    } catch {
-      // an error that can't be read must not cause another one in the page
-    }
+    if (attempt(() => (work(), true)) === null) unreadable += 1;
   };
 
-  addEventListener(
+  addLastingListener(
+    window,
     'error',
     (event: Event) =>
       ignoreErrors(() => {
@@ -63,16 +64,19 @@ export function recordErrors(sequence: Sequence): ErrorLog {
           add({ kind: 'resource', message: `<${event.target.localName}> failed to load`, source });
         }
       }),
-    true,
+    { capture: true },
   );
-  addEventListener(
+  addLastingListener(
+    window,
     'unhandledrejection',
-    (event) => ignoreErrors(() => add({ kind: 'unhandledrejection', ...describeError(event.reason) })),
-    true,
+    (event: PromiseRejectionEvent) =>
+      ignoreErrors(() => add({ kind: 'unhandledrejection', ...describeError(event.reason) })),
+    { capture: true },
   );
-  document.addEventListener(
+  addLastingListener(
+    document,
     'securitypolicyviolation',
-    (event) =>
+    (event: SecurityPolicyViolationEvent) =>
       ignoreErrors(() =>
         add({
           kind: 'csp',
@@ -82,9 +86,12 @@ export function recordErrors(sequence: Sequence): ErrorLog {
             : null,
         }),
       ),
-    true,
+    { capture: true },
   );
-  return { read: (options) => buffer.read(options, ({ ts }) => ts), failedResources };
+  return {
+    read: (options) => ({ ...buffer.read(options, ({ ts }) => ts), unreadable }),
+    failedResources,
+  };
 }
 
 /** The details of a thrown value, which needn't be an Error. */
@@ -96,8 +103,9 @@ function describeError(thrown: unknown, event?: ErrorEvent): Omit<ErrorDetails, 
     const message = thrown == null && event ? event.message : formatArguments([thrown]).args[0]!;
     return { message, source: location };
   }
-  const stack = removeRecorderFrames(readStack(thrown)) || null;
-  const frames = parseStack(stack ?? '');
+  const ownStack = removeRecorderFrames(readStack(thrown));
+  const stack = (ownStack + formatCauses(thrown)).slice(0, 16_384) || null;
+  const frames = parseStack(ownStack);
   const source = location ?? (frames[0] ? formatLocation(frames[0]) : null);
   return { name: String(thrown.name).slice(0, 200), message: String(thrown.message), stack, frames, source };
 }

@@ -4,7 +4,15 @@
  * A page must not be able to detect the wrappers: they have the name, length and source text of the original, can be
  * constructed only where the original can, and return or throw exactly what the original does.
  */
-export const { apply, defineProperty, getOwnPropertyDescriptor, getPrototypeOf, ownKeys } = Reflect;
+export const {
+  apply,
+  construct,
+  defineProperty,
+  getOwnPropertyDescriptor,
+  getPrototypeOf,
+  isExtensible,
+  ownKeys,
+} = Reflect;
 export const { is } = Object;
 export const promiseThen = Promise.prototype.then;
 const encoder = new TextEncoder();
@@ -32,6 +40,26 @@ export function wrap<T extends object>(
   defineProperty(wrapper, 'length', { value: original.length, configurable: true });
   originals.set(wrapper, original);
   defineProperty(owner, name, { ...descriptor, value: wrapper });
+}
+
+/** Replace a constructor of the browser by one that calls `notice` with each object that it constructs. */
+export function wrapConstructor<T extends object>(
+  name: keyof typeof globalThis,
+  notice: (instance: T) => void,
+): void {
+  const descriptor = getOwnPropertyDescriptor(globalThis, name);
+  const original = descriptor?.value as (new (...args: unknown[]) => T) | undefined;
+  if (!descriptor?.configurable || typeof original !== 'function') return;
+  const wrapper = new Proxy(original, {
+    construct(target, args, newTarget) {
+      const instance = construct(target, args, newTarget === wrapper ? target : newTarget) as T;
+      notice(instance);
+      return instance;
+    },
+  });
+  originals.set(wrapper, original);
+  defineProperty(globalThis, name, { ...descriptor, value: wrapper });
+  defineProperty(original.prototype as object, 'constructor', { value: wrapper });
 }
 
 /** Make `Function.prototype.toString` return the source text of the original for a wrapper. */

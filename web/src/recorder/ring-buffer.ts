@@ -43,3 +43,19 @@ export class RingBuffer<T> {
     return { entries: excess ? recent.slice(excess) : recent, dropped: this.dropped + excess };
   }
 }
+
+/** Convert entries one by one. One that can't be converted costs only itself. */
+export function convertEach<S, T>(
+  sources: readonly S[],
+  convert: (source: S) => T,
+): { entries: T[]; unreadable: number } {
+  const entries: T[] = [];
+  for (const each of sources) {
+    try {
+      entries.push(convert(each));
+    } catch {
+      // counted below
+    }
+  }
+  return { entries, unreadable: sources.length - entries.length };
+}

@@ -9,7 +9,8 @@ const RECORDER_FRAME = new RegExp(
   `(?:^\\s*at (?:.*[ (])?|^[^@\\s]*@)(?:(?:chrome|moz)-extension://|${RECORDER_SOURCE}:)`,
 );
 const MAX_FRAMES = 50;
-const SHORT_STACK_FRAMES = 4;
+/** Those of the recorder, and the one that called it. */
+const SHORT_STACK_FRAMES = 6;
 
 /** The frames of a stack, innermost first, without those of the recorder. */
 export function parseStack(stack: string): Frame[] {

@@ -76,6 +76,7 @@ function assessFrames(result: FramesResult, name: StreamName): Assessment {
   if (!topRecord) return ['blocked', 'csp'];
   if (topRecord.startedLate) return ['partial', 'late_start'];
   if (records.some((record) => record && record.dropped[name] > 0)) return ['partial', 'limit'];
+  if (records.some((record) => record?.unreadable?.[name])) return ['partial', 'error'];
   if (records.some((record) => !record)) return ['partial', 'csp'];
   const frameCount = frames.reduce((sum, { report }) => sum + (report?.childFrames ?? 0), 1);
   if (frameCount > frames.length) return ['partial', 'restricted_page'];

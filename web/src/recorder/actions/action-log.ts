@@ -24,14 +24,23 @@ export class ActionLog {
   #lastMajor: Item | undefined;
   #synthetic = 0;
   #droppedSynthetic = 0;
+  #isMasked = false;
 
-  /** Add an action. `describe` is called only if the action isn't a repetition or one synthetic event too many. */
-  add(details: Details, element: Element | null, describe: (element: Element) => ActionTarget): void {
+  /**
+   * Add an action. `describe` is called only if the action isn't a repetition or one synthetic event too many.
+   * `isAlone`: the browser doesn't count a click as one more of a double click.
+   */
+  add(
+    details: Details,
+    element: Element | null,
+    describe: (element: Element) => ActionTarget,
+    isAlone = false,
+  ): void {
     const isMajor = !details.synthetic && !MINOR.has(details.kind);
     // a page that scrolls or scripts itself while a person types doesn't interrupt the typing
     const last = isMajor ? this.#lastMajor : this.#buffer.last;
     const ts = now();
-    if (last && isRepeated(last, details, element, ts)) {
+    if (last && !isAlone && isRepeated(last, details, element, ts)) {
       last.at = ts;
       if (details.kind === 'click' || details.kind === 'key')
         last.entry.repeat = (last.entry.repeat ?? 1) + 1;
@@ -72,7 +81,10 @@ export class ActionLog {
   /** The newest actions; without what they were done to as long as the masks aren't known. */
   read(options: ReadOptions): { entries: ActionEntry[]; dropped: number } {
     const { entries, dropped } = this.#buffer.read(options, ({ at }) => at);
-    return { entries: entries.map(({ entry }) => entry), dropped: dropped + this.#droppedSynthetic };
+    return {
+      entries: entries.map(({ entry }) => (this.#isMasked ? entry : { ...entry, target: null })),
+      dropped: dropped + this.#droppedSynthetic,
+    };
   }
 }
 

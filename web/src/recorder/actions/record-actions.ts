@@ -3,6 +3,7 @@
  * frame, where scripts of the page can't reach it. All listeners are passive, and first in the capture phase.
  */
 import type { ActionEntry, ReadOptions } from '../capture-types';
+import { addLastingListener } from '../lasting-listeners';
 import { now } from '../natives';
 import { ActionLog } from './action-log';
 import { controlOf, inputTypeOf, isEditable, matchesSelector, targetOf, closestOf } from './dom';
@@ -27,14 +28,16 @@ export interface ActionsRecorder {
 /** Start recording. `isLate`: the page was there before. `isExcluded`: which events aren't the page's. */
 export function recordActions(
   isLate: boolean,
-): (options: ReadOptions) => { entries: ActionEntry[]; dropped: number } {
+  isExcluded: (event: Event) => boolean = () => false,
+): ActionsRecorder {
   const log = new ActionLog();
   let address = isLate ? location.href : '';
   let lastInputAt = -Infinity;
   /** The field of the label that was clicked; the browser then clicks the field itself. */
   let labelled: { field: Element; at: number } | null = null;
 
-  const add = (details: Details, element: Element | null = null) => log.add(details, element, describeTarget);
+  const add = (details: Details, element: Element | null = null, isAlone = false) =>
+    log.add(details, element, describeTarget, isAlone);
   const checkAddress = () => {
     // other documents' addresses in frames are rather advertisements than steps
     if (window !== top || location.href === address) return;
@@ -42,11 +45,12 @@ export function recordActions(
     add({ kind: 'navigate', url: address.slice(0, 8_192) });
   };
   const listen = <T extends Event>(type: string, record: (event: T) => void, target: EventTarget = window) =>
-    target.addEventListener(
+    addLastingListener<T>(
+      target,
       type,
       (event) => {
         try {
-          record(event as T);
+          if (!isExcluded(event)) record(event);
         } catch {
           // an element that can't be described must not become an error of the page
         }
@@ -65,7 +69,8 @@ export function recordActions(
     const field = controlOf(clicked);
     const isOfLabel = labelled?.field === clicked && now() - labelled.at <= LABEL_MS;
     labelled = field && event.isTrusted ? { field, at: now() } : null;
-    if (!isOfLabel) add({ kind: 'click', synthetic: !event.isTrusted }, field ?? clicked);
+    const isAlone = event.isTrusted && event.detail <= 1;
+    if (!isOfLabel) add({ kind: 'click', synthetic: !event.isTrusted }, field ?? clicked, isAlone);
   });
   listen('input', (event) => {
     const field = fieldOf(event);

@@ -2,6 +2,9 @@ import type { NetworkEntry } from '../capture-types';
 import { byteLength } from '../natives';
 
 export const MAX_BODY_LENGTH = 16_384;
+/** What is sent of a message, and what is kept of it before. */
+export const MAX_MESSAGE = 400;
+const MAX_MESSAGE_TEXT = 2_048;
 const TEXT_TYPE =
   /^(?:text\/|application\/(?:[\w.+-]*\+)?(?:json|xml|javascript|x-www-form-urlencoded|graphql))/i;
 
@@ -26,6 +29,18 @@ export function readRequestBody(body: unknown, recordsBodies: boolean): Body {
   if (typeof body === 'string' || body instanceof URLSearchParams) return truncateBody(String(body), bytes);
   if (body instanceof FormData || body instanceof ReadableStream) return omitBody('unavailable', bytes);
   return omitBody('binary', bytes);
+}
+
+/** A message of a socket: the beginning of a text, more than is sent, so that secrets in it are recognised. */
+export function readMessage(data: unknown, recordsBodies: boolean): Body {
+  const bytes = sizeOf(data);
+  if (!recordsBodies) return omitBody('policy', bytes);
+  if (typeof data !== 'string') return omitBody('binary', bytes);
+  return {
+    body: data.slice(0, MAX_MESSAGE_TEXT),
+    bytes,
+    omitted_reason: data.length > MAX_MESSAGE ? 'limit' : null,
+  };
 }
 
 /** Whether a media type is text that ends; an event stream doesn't. */

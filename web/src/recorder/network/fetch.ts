@@ -1,4 +1,5 @@
 import { apply, now, promiseThen, wrap } from '../natives';
+import { attempt } from '../restore-natives';
 import { createShortError } from '../stack-trace';
 import { isTextType, MAX_BODY_LENGTH, omitBody, readRequestBody, truncateBody, type Body } from './bodies';
 import { captureAddress, ScriptRequest, type RequestLog } from './requests';
@@ -10,7 +11,8 @@ const NULL_BODY_STATUSES = new Set([101, 103, 204, 205, 304]);
 export function recordFetch(log: RequestLog): void {
   wrap(window, 'fetch', (original) => ({
     call(this: unknown, ...args: unknown[]) {
-      const request = addRequest(log, args[0], args[1]);
+      // the original fails for the same reason and reports it to the page
+      const request = attempt(() => addRequest(log, args[0], args[1]));
       const promise = apply(original, this, args as never) as Promise<Response>;
       if (!request) return promise;
       return apply(promiseThen, promise, [
@@ -32,23 +34,19 @@ export function recordFetch(log: RequestLog): void {
   }));
 }
 
-function addRequest(log: RequestLog, input: unknown, init: unknown): ScriptRequest | null {
-  try {
-    const request = input instanceof Request ? input : null;
-    const options = (init ?? {}) as RequestInit;
-    const original = options.headers ?? request?.headers;
-    const headers = original ? new Headers(original) : {}; // copied, because the page may change the original
-    const body: Body =
-      options.body == null && request?.body
-        ? omitBody('unavailable')
-        : readRequestBody(options.body, log.recordsBodies);
-    const method = options.method ?? request?.method;
-    const name = method === undefined ? 'GET' : normalizeMethod(String(method));
-    const url = captureAddress(request ? request.url : input);
-    return log.add(new ScriptRequest('fetch', name, url, headers, body, createShortError()));
-  } catch {
-    return null; // the original fetch fails for the same reason and reports it to the page
-  }
+function addRequest(log: RequestLog, input: unknown, init: unknown): ScriptRequest {
+  const request = input instanceof Request ? input : null;
+  const options = (init ?? {}) as RequestInit;
+  const original = options.headers ?? request?.headers;
+  const headers = original ? new Headers(original) : {}; // copied, because the page may change the original
+  const body: Body =
+    options.body == null && request?.body
+      ? omitBody('unavailable')
+      : readRequestBody(options.body, log.recordsBodies);
+  const method = options.method ?? request?.method;
+  const name = method === undefined ? 'GET' : normalizeMethod(String(method));
+  const url = captureAddress(request ? request.url : input);
+  return log.add(new ScriptRequest('fetch', name, url, headers, body, createShortError()));
 }
 
 /** Normalize a method as the standard does (Fetch, 2.2.1). */

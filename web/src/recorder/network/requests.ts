@@ -5,6 +5,7 @@ import { parseStack, readStack } from '../stack-trace';
 import { omitBody, type Body } from './bodies';
 
 const MAX_HEADERS = 100;
+const MAX_MESSAGES = 50;
 const MAX_HEADER_LENGTH = 8_192;
 
 /** An address as the page passed it, with the base that it is relative to. */
@@ -62,6 +63,7 @@ export class ScriptRequest {
       initiator: parseStack(readStack(this.callSite))[0]?.url ?? null,
       error: this.error,
       from_cache: false,
+      ...(this.#messages.length ? { messages: [...this.#messages] } : {}),
       frame: null,
       document: 0,
     };
@@ -75,7 +77,8 @@ export class RequestLog {
   constructor(readonly recordsBodies: boolean) {}
 
   add(request: ScriptRequest): ScriptRequest {
-    this.buffer.push(request, 500 + request.url.address.length + (request.body.body?.length ?? 0));
+    const messages = request.isSocket ? MAX_MESSAGES * 1_000 : 0;
+    this.buffer.push(request, messages + 500 + request.url.address.length + (request.body.body?.length ?? 0));
     return request;
   }
 }

@@ -44,7 +44,8 @@ const METHODS_BY_INITIATOR: Record<string, string> = {
   beacon: 'POST',
   ping: 'POST',
 };
-const SCRIPT_INITIATORS = new Set(['fetch', 'xmlhttprequest', 'beacon']);
+/** Browsers call an event stream `other`. */
+const SCRIPT_INITIATORS = new Set(['fetch', 'xmlhttprequest', 'beacon', 'other']);
 const CLOCK_TOLERANCE_MS = 2;
 const MAX_PENDING_LISTS = 200;
 
@@ -63,8 +64,7 @@ export function recordResourceTimings(): (
   // the browser creates the entries when a list is read, so that is deferred
   const pendingLists: PerformanceObserverEntryList[] = [];
   const readPending = () => {
-    for (const list of pendingLists.splice(0))
-      for (const each of list.getEntries()) buffer.push(each as Timing);
+    for (const list of pendingLists.splice(0)) for (const each of list.getEntries()) add(each as Timing);
   };
   const observer = new PerformanceObserver((list) => {
     if (pendingLists.push(list) >= MAX_PENDING_LISTS) readPending();
@@ -72,7 +72,7 @@ export function recordResourceTimings(): (
   observer.observe({ type: 'resource', buffered: true });
   return (scriptRequests, failedResources, options) => {
     readPending();
-    for (const each of observer.takeRecords()) buffer.push(each as Timing);
+    for (const each of observer.takeRecords()) add(each as Timing);
     const timings = buffer.read(options, ({ startTime }) => performance.timeOrigin + startTime);
     const otherTimings = addTimings(scriptRequests, timings.entries);
     const linkTypes = readLinkTypes();

@@ -1,4 +1,5 @@
 import { apply, now, wrap } from '../natives';
+import { attempt } from '../restore-natives';
 import { createShortError } from '../stack-trace';
 import { isTextType, omitBody, readRequestBody, truncateBody } from './bodies';
 import { captureAddress, ScriptRequest, type RequestAddress, type RequestLog } from './requests';
@@ -28,18 +29,22 @@ export function recordXhr(log: RequestLog): void {
   wrap(prototype, 'open', (original) => ({
     call(this: XMLHttpRequest, ...args: unknown[]) {
       const result = apply(original, this, args as never);
-      const [method, url] = [String(args[0]).toUpperCase(), captureAddress(args[1])];
-      openedRequests.set(this, { method, url, headers: {} });
+      attempt(() => {
+        const [method, url] = [String(args[0]).toUpperCase(), captureAddress(args[1])];
+        openedRequests.set(this, { method, url, headers: {} });
+      });
       return result;
     },
   }));
   wrap(prototype, 'setRequestHeader', (original) => ({
     call(this: XMLHttpRequest, ...args: unknown[]) {
       const result = apply(original, this, args as never);
-      const headers = openedRequests.get(this)?.headers;
-      const name = String(args[0]).toLowerCase();
-      if (headers)
-        headers[name] = (name in headers ? `${headers[name]}, ` : '') + String(args[1]).slice(0, 8_192);
+      attempt(() => {
+        const headers = openedRequests.get(this)?.headers;
+        const name = String(args[0]).toLowerCase();
+        if (headers)
+          headers[name] = (name in headers ? `${headers[name]}, ` : '') + String(args[1]).slice(0, 8_192);
+      });
       return result;
     },
   }));
