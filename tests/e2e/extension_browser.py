@@ -49,7 +49,8 @@ def unpack(archive: bytes, folder: Path, granted: list[str] | None = None) -> No
         return
     path = folder / "manifest.json"
     manifest = json.loads(path.read_text())
-    manifest["host_permissions"] = granted
+    sockets = [each for each in manifest["optional_host_permissions"] if each.startswith("ws")]
+    manifest["host_permissions"] = [*granted, *sockets]
     path.write_text(json.dumps(manifest))
 
 

@@ -179,6 +179,34 @@ def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: Worl
 
 
 @pytest.mark.long
+@EVERY
+def test_messages_of_a_socket_are_listed(chromium: Chromium, world: World, looks: Looks) -> None:
+    ok(world.owner.web.patch(f"/projects/{world.project}", json={"capture_policy": {"bodies": "on"}}))
+    messages: list[Json] = [
+        {"ts": START + 120, "sent": True, "body": '{"subscribe":"cart"}', "bytes": 20},
+        {"ts": START + 1_020, "body": SCRIPT, "bytes": len(SCRIPT)},
+        {"ts": START + 2_020, "bytes": 70_000, "omitted_reason": "binary"},
+    ]
+    socket = request(1, "wss://shop.example/live", 101, type="websocket", messages=messages)
+    ticket = capture_on(world, network=[socket])
+
+    async def look(page: Page) -> None:
+        await page.locator("[role=row][aria-selected]").click()
+        detail = page.get_by_role("region", name="Request details")
+        items = detail.get_by_role("tabpanel", name="Messages").get_by_role("listitem")
+        await expect(items).to_have_count(3)
+        await expect(items.nth(0)).to_contain_text('{"subscribe":"cart"}')
+        await expect(items.nth(0).get_by_label("Sent")).to_be_visible()
+        await expect(items.nth(1)).to_contain_text(SCRIPT)
+        await expect(items.nth(2).get_by_label("Received")).to_be_visible()
+        await expect(items.nth(2)).to_contain_text("70 kB")
+        await assert_accessible(page)
+        await assert_fits(page)
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/network", look, looks)
+
+
+@pytest.mark.long
 def test_copied_curl_command_sends_only_the_request(chromium: Chromium, world: World, tmp_path: Path) -> None:
     body = 'it\'s \\ $(touch hit) `touch hit` !! "q"\n; touch hit\x1b[201~\ntouch hit #ö'
     headers = {"accept": "it's; touch hit", "@file": "x", "accept-language": "de'$(touch hit)"}

@@ -138,7 +138,17 @@ class NetworkResponse(Struct, forbid_unknown_fields=True):
     omitted_reason: Annotated[OmittedReason | None, Meta(description="Why the body is missing or cut.")] = None
 
 
-class NetworkEntry(Struct, forbid_unknown_fields=True):
+class SocketMessage(Struct, gc=False, forbid_unknown_fields=True):
+    """A message of a WebSocket or of an event stream."""
+
+    ts: Time
+    sent: Annotated[bool, Meta(description="Whether the page sent it.")] = False
+    body: Annotated[Body, Meta(description="Text, at most 400 characters; null when omitted.")] = None
+    bytes: Bytes | None = None
+    omitted_reason: Annotated[OmittedReason | None, Meta(description="Why the text is missing or cut.")] = None
+
+
+class NetworkEntry(Struct, gc=False, forbid_unknown_fields=True):
     """One request and its response."""
 
     id: Annotated[str, Meta(min_length=1, max_length=64, description="Unique in the capture.", examples=["r17"])]
@@ -151,7 +161,7 @@ class NetworkEntry(Struct, forbid_unknown_fields=True):
         Meta(
             min_length=1,
             max_length=32,
-            description="fetch, xhr, document, script, stylesheet, image, font, media, websocket or other.",
+            description="fetch, xhr, websocket, eventsource, document, script, stylesheet, image, font, media, other.",
             examples=["fetch"],
         ),
     ]
@@ -168,6 +178,9 @@ class NetworkEntry(Struct, forbid_unknown_fields=True):
         list[Redirect],
         Meta(max_length=50, description="Where the request was redirected, in order; the rest is of the last answer."),
     ] = field(default_factory=list[Redirect])
+    messages: Annotated[
+        list[SocketMessage] | UnsetType, Meta(description="The last ones of a WebSocket or event stream, at most 50.")
+    ] = UNSET
     frame: FrameAddress = None
     document: DocumentIndex = 0
 

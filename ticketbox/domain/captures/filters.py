@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 from ticketbox.domain.captures.capture import ConsoleEntry, Entry, ErrorEntry, Level, NetworkEntry
 from ticketbox.domain.captures.steps import Step
-from ticketbox.domain.captures.streams import is_failure
+from ticketbox.domain.captures.streams import is_failure, list_payloads
 from ticketbox.domain.core.problems import InvalidField
 
 AROUND_MS = 5_000
@@ -61,7 +61,7 @@ def filter_network(
         and (not wanted or (entry.status is not None and str(entry.status).startswith(wanted)))
         and (method is None or entry.method.lower() == method.lower())
         and (host is None or host.lower() in _list_hosts(entry.url))
-        and matches((entry.url, entry.error, entry.request.body, entry.response.body))
+        and matches((entry.url, entry.error, *(part.body for part in list_payloads(entry))))
     ]
 
 

@@ -11,7 +11,14 @@ from urllib.parse import parse_qsl, urlsplit
 import msgspec
 from msgspec.structs import replace
 
-from ticketbox.domain.captures.capture import NetworkEntry, NetworkRequest, NetworkResponse, Page
+from ticketbox.domain.captures.capture import (
+    NetworkEntry,
+    NetworkRequest,
+    NetworkResponse,
+    OmittedReason,
+    Page,
+    SocketMessage,
+)
 from ticketbox.domain.core.clock import format_rfc3339
 
 _encoder = msgspec.json.Encoder()
@@ -108,8 +115,20 @@ def _build_entry(entry: NetworkEntry) -> dict[str, Any]:
             "blocked": -1, "dns": -1, "connect": -1, "ssl": -1, "send": 0, "wait": duration, "receive": 0
         },
         "_fromCache": entry.from_cache,
+        **({"_webSocketMessages": [_build_message(each) for each in entry.messages]} if entry.messages else {}),
         **{name: value for name, value in known.items() if value is not None},
     }  # fmt: skip
+
+
+def _build_message(message: SocketMessage) -> dict[str, Any]:
+    """Build a message as Chrome writes those of WebSockets."""
+    return {
+        "type": "send" if message.sent else "receive",
+        "time": message.ts / 1000,
+        "opcode": 2 if message.omitted_reason is OmittedReason.BINARY else 1,
+        "data": message.body or "",
+        "_bytes": message.bytes,
+    }
 
 
 def _build_request(entry: NetworkEntry) -> dict[str, Any]:

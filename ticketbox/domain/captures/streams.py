@@ -11,13 +11,18 @@ from ticketbox.domain.captures.capture import (
     ErrorEntry,
     Level,
     NetworkEntry,
+    NetworkRequest,
+    NetworkResponse,
     OmittedReason,
+    SocketMessage,
 )
 
 MIB = 1 << 20
 MAX_BYTES = 8 * MIB
 MAX_ENTRIES = 5_000
 MAX_BODY = 16 * 1024
+MAX_MESSAGES = 50
+MAX_MESSAGE = 400  # so that all messages of a request fit into one answer for an agent
 
 E = TypeVar("E", bound=Entry)
 
@@ -51,15 +56,22 @@ def slice_page(
     return items, items[-1][0] if more else None
 
 
+def list_payloads(entry: NetworkEntry) -> list[NetworkRequest | NetworkResponse | SocketMessage]:
+    """List the parts of a request that can have a body: request, response and messages."""
+    return [entry.request, entry.response, *(entry.messages or ())]
+
+
 def shorten_bodies(entry: NetworkEntry) -> None:
-    """Cut bodies to the stored length, and mark them as cut."""
-    for part in (entry.request, entry.response):
-        if part.body is not None and len(part.body) > MAX_BODY:
-            part.body, part.omitted_reason = part.body[:MAX_BODY], OmittedReason.LIMIT
+    """Cut bodies to the stored length, and mark them as cut; keep the newest messages."""
+    entry.messages = entry.messages and entry.messages[-MAX_MESSAGES:]
+    for part in list_payloads(entry):
+        longest = MAX_MESSAGE if isinstance(part, SocketMessage) else MAX_BODY
+        if part.body is not None and len(part.body) > longest:
+            part.body, part.omitted_reason = part.body[:longest], OmittedReason.LIMIT
 
 
 def remove_bodies(entry: NetworkEntry) -> None:
     """Remove the bodies of a request and its response, as is the default of a project's policy."""
-    for part in (entry.request, entry.response):
+    for part in list_payloads(entry):
         if part.body is not None:
             part.body, part.omitted_reason = None, OmittedReason.POLICY

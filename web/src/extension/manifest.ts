@@ -27,7 +27,8 @@ export function createManifest(edition: Edition, version: string): object {
       ...(edition === 'firefox' ? [] : ['webRequest']),
     ],
     ...(edition === 'firefox' ? { optional_permissions: ['webRequest'] } : {}),
-    optional_host_permissions: ['*://*/*'],
+    // Firefox's pattern of all sites includes sockets
+    optional_host_permissions: ['*://*/*', ...(edition === 'firefox' ? [] : ['ws://*/*', 'wss://*/*'])],
     content_security_policy: {
       extension_pages:
         "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src http: https: data:; base-uri 'none'; form-action 'none'",

@@ -157,6 +157,19 @@ test('requests of the same address are joined by time and method', () => {
   ]);
 });
 
+test('a load that the page notes late, without its time, is listed once', () => {
+  const note = { duration_ms: 0 };
+  const late = [entry(1_800, note)];
+  addObserved(late, [createObserved(1_000)], 0);
+  expect(late).toHaveLength(1);
+  const measured = [entry(1_800, { ...note, duration_ms: 20 })];
+  addObserved(measured, [createObserved(1_000)], 0);
+  expect(measured).toHaveLength(2); // another load
+  const both = [entry(1_010, note), entry(1_800, note)];
+  addObserved(both, [createObserved(1_000, { status: 404 })], 0);
+  expect(both.map(({ status }) => status)).toEqual([404, null]);
+});
+
 test('what only the browser saw has the document and frame of its neighbours, and counts its secrets', () => {
   const network = [
     entry(100, { type: 'document', initiator: null, url: SHOP }),

@@ -12,7 +12,7 @@ from collections.abc import Callable
 from ticketbox.domain.captures.capture import NetworkEntry
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.redaction.secret_values import REDACTED
-from ticketbox.domain.captures.streams import MAX_BODY
+from ticketbox.domain.captures.streams import list_payloads, shorten_bodies
 
 MAX_ITEMS = 200
 _ATTEMPTS = 10  # a pattern of one digit has no more stand-ins
@@ -178,26 +178,20 @@ def shape_bodies(entries: EntrySequence[NetworkEntry], check_time: Callable[[int
     """Shape the bodies of a capture's requests. `check_time` raises when it has taken too long."""
     shaper = BodyShaper()
     for entry in entries:
-        for part in (entry.request, entry.response):
+        shaper.keep_ids(entry.url)
+        for part in list_payloads(entry):
             if part.body is not None:
                 check_time(len(part.body))
                 shaper.count(part.body)
-    shaped: EntrySequence[NetworkEntry] = EntrySequence(NetworkEntry)
-    shaped.extend([_shape_entry(shaper, entry, shaped, check_time) for entry in entries])
-    return shaped
 
+    def shape(entry: NetworkEntry) -> None:
+        for part in list_payloads(entry):
+            if part.body is not None:
+                check_time(len(part.body))
+                part.body = shaper.shape(part.body)
+        shorten_bodies(entry)
 
-def _shape_entry(
-    shaper: BodyShaper,
-    entry: NetworkEntry,
-    shaped: EntrySequence[NetworkEntry],
-    check_time: Callable[[int], None],
-) -> EncodedEntry[NetworkEntry]:
-    for part in (entry.request, entry.response):
-        if part.body is not None:
-            check_time(len(part.body))
-            part.body = shaper.shape(part.body)[:MAX_BODY]
-    return shaped.hold(_ENCODER.encode(entry), entry)
+    entries.change(shape)
 
 
 def _split_tokens(body: str) -> list[tuple[str, bool]] | None:

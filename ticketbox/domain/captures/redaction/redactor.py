@@ -121,9 +121,14 @@ class Redactor:
             for redirect in entry.redirects:
                 redirect.url = self.redact_url(redirect.url)
             for part in (entry.request, entry.response):
-                part.headers = self.redact_headers(part.headers)
-                part.body = self._redact_optional(part.body, BODY)
-            entry.response.mime = self._redact_optional(entry.response.mime, LINE)
+                if part.headers:
+                    part.headers = self.redact_headers(part.headers)
+                if part.body is not None:
+                    part.body = self.redact_text(part.body, BODY)
+            for message in entry.messages or ():
+                message.body = self._redact_optional(message.body, BODY)
+            if entry.response.mime is not None:
+                entry.response.mime = self.redact_text(entry.response.mime, LINE)
 
     def redact_errors(self, entries: Sequence[ErrorEntry]) -> None:
         """Redact errors and their stacks."""

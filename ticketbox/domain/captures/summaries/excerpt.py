@@ -224,6 +224,8 @@ def _shorten_entry(entry: Any, longest: int, *, bare: bool) -> Any:
                 part = getattr(entry, name)
                 if part_changes := _clip_part(part, longest, bare=bare):
                     changes[name] = replace(part, **part_changes)
+            if entry.messages:
+                changes["messages"] = UNSET if bare else entry.messages[-10:]
             if entry.redirects:
                 changes["redirects"] = [replace(each, url=_clip(each.url, longest)) for each in entry.redirects[-3:]]
             return replace(entry, **changes) if changes else entry

@@ -11,6 +11,8 @@ import type { Observation } from './requests-store';
 
 /** By how much the browser's clock and a page's may differ. */
 const CLOCK_TOLERANCE_MS = 250;
+/** By how much later a page may note a load that it can't measure, such as a worker's script. */
+const LATE_NOTE_MS = 5_000;
 /** How long a page may wait before the browser starts its request. */
 const MAX_DELAY_MS = 10_000;
 const TYPES: { [type: string]: string } = {
@@ -23,7 +25,10 @@ const TYPES: { [type: string]: string } = {
   imageset: 'image',
   font: 'font',
   media: 'media',
+  websocket: 'websocket',
 };
+/** What only the page can tell from other requests. */
+const PAGE_TYPES = new Set(['fetch', 'xhr', 'websocket', 'eventsource']);
 
 /**
  * Join the requests of a tab, which are changed in place, with those that the browser reported since a time. Returns how
@@ -63,15 +68,22 @@ function takeEntry(free: Map<string, NetworkEntry[]>, request: ObservedRequest):
   const last = request.redirects.at(-1)?.url;
   // a document knows only its own address, not the one that led there
   for (const url of isDocument && last !== undefined ? [last, request.url] : [request.url]) {
-    const entries = free.get(url);
-    const index = entries?.findLastIndex(
+    const entries = (free.get(url) ?? []).filter(
       ({ ts, method, type }) =>
-        ts <= request.ts + CLOCK_TOLERANCE_MS &&
         ts >= request.ts - MAX_DELAY_MS &&
         (method === '?' || method === request.method) &&
         (type === 'document') === isDocument,
     );
-    if (index !== undefined && index >= 0) return entries!.splice(index, 1)[0];
+    const entry =
+      entries.findLast(({ ts }) => ts <= request.ts + CLOCK_TOLERANCE_MS) ??
+      entries.find(({ ts, duration_ms }) => !duration_ms && ts <= request.ts + LATE_NOTE_MS);
+    if (entry) {
+      free.set(
+        url,
+        free.get(url)!.filter((each) => each !== entry),
+      );
+      return entry;
+    }
   }
   return undefined;
 }
@@ -84,8 +96,15 @@ function addFacts(entry: NetworkEntry, request: ObservedRequest): void {
   entry.error = request.error ?? entry.error;
   entry.from_cache ||= request.fromCache;
   entry.redirects = request.redirects;
-  if (request.endedAt !== null) entry.duration_ms ??= Math.max(0, request.endedAt - entry.ts);
-  if (entry.type !== 'fetch' && entry.type !== 'xhr') entry.type = TYPES[request.type] ?? 'other';
+  entry.duration_ms ??= measureDuration(request, entry.ts);
+  if (!PAGE_TYPES.has(entry.type)) entry.type = TYPES[request.type] ?? 'other';
+}
+
+/** How long a request took since it started; null if it goes on, or if nobody saw its end. */
+function measureDuration({ endedAt, type, error }: ObservedRequest, start: number): number | null {
+  // the browser reports that a socket has opened as its end
+  if (endedAt === null || (type === 'websocket' && error === null)) return null;
+  return Math.max(0, endedAt - start);
 }
 
 /** When each document of the tab began, oldest first. */
@@ -100,7 +119,7 @@ function createEntry(
   owners: Map<string, NetworkEntry>,
   starts: [document: number, ts: number][],
 ): NetworkEntry {
-  const { ts, endedAt, method, url, status, error, redirects, initiator } = request;
+  const { ts, method, url, status, error, redirects, initiator } = request;
   const owner = request.document === null ? undefined : owners.get(request.document);
   const startedLast = starts.findLast(([, start]) => start <= ts + CLOCK_TOLERANCE_MS);
   return {
@@ -111,7 +130,7 @@ function createEntry(
     status,
     status_text: request.statusText,
     type: TYPES[request.type] ?? 'other',
-    duration_ms: endedAt === null ? null : Math.max(0, endedAt - ts),
+    duration_ms: measureDuration(request, ts),
     request: { headers: {}, ...omitBody() },
     response: { headers: {}, ...omitBody(status === null ? null : 'unavailable'), mime: null },
     initiator,
@@ -123,11 +142,16 @@ function createEntry(
   };
 }
 
-/** Whether neither the page nor the browser shows the response of a request. `observation`: null if none is allowed. */
+/**
+ * Whether neither the page nor the browser shows the response of a request, or the messages and the end of a worker's
+ * socket. `observation`: null if none is allowed.
+ */
 export function isHidden(
-  { status, error, response, url, from_cache }: NetworkEntry,
+  { status, error, response, url, from_cache, type }: NetworkEntry,
   observation: Observation | null,
 ): boolean {
+  if (type === 'websocket' && status !== null && error === null)
+    return response?.omitted_reason === 'unavailable';
   if (status !== null || error != null || from_cache) return false;
   if (response?.omitted_reason !== 'unavailable') return false;
   return !observation?.sites.some((site) => matchesSite(site, url));

@@ -2,6 +2,9 @@ import { ALL_SITES } from '../recording/recorded-sites';
 import type { RequestEvent } from './observed-request';
 import { handleEvent, loadRequests } from './requests-store';
 
+/** Handshakes of WebSockets, also those that workers open; Chromium's pattern of all sites leaves them out. */
+const SOCKETS = ['ws://*/*', 'wss://*/*'];
+
 const handlers = {
   start: (event: RequestEvent) => handleEvent('start', event),
   redirect: (event: RequestEvent) => handleEvent('redirect', event),
@@ -14,7 +17,7 @@ const handlers = {
 export function listenToRequests(): void {
   const { webRequest } = chrome as Partial<typeof chrome>;
   if (!webRequest || webRequest.onCompleted.hasListener(handlers.end)) return;
-  const filter = { urls: [ALL_SITES] };
+  const filter = { urls: [ALL_SITES, ...SOCKETS] };
   // Chromium reports preflights only with this option, which Firefox doesn't have
   const extra = 'EXTRA_HEADERS' in (webRequest.OnBeforeRequestOptions ?? {}) ? ['extraHeaders' as const] : [];
   webRequest.onBeforeRequest.addListener(handlers.start, filter, extra);

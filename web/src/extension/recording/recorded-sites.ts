@@ -19,6 +19,14 @@ export async function requestRecording(site: string): Promise<boolean> {
   return granted;
 }
 
+/** The patterns of a site's sockets. Empty in Firefox, where the site's own pattern includes them. */
+function listSocketPatterns(site: string): string[] {
+  const manifest = chrome.runtime.getManifest() as chrome.runtime.ManifestV3;
+  const declared: string[] = manifest.optional_host_permissions ?? [];
+  const schemes = declared.flatMap((each) => /^wss?/.exec(each) ?? []);
+  return schemes.map((scheme) => site.replace(/^[^:]+/, scheme));
+}
+
 async function addSite(site: string): Promise<void> {
   const sites = (await appState.get('sites')) ?? [];
   if (!sites.includes(site)) await appState.put('sites', [...sites, site]);

@@ -13,6 +13,7 @@ export interface RequestAddress {
   address: string;
   base: string;
 }
+type SocketMessage = NonNullable<NetworkEntry['messages']>[number];
 /** Headers as the browser returned them; they are converted when the record is read. */
 type RawHeaders = Record<string, string> | Headers | string;
 
@@ -26,9 +27,10 @@ export class ScriptRequest {
   responseBody = omitBody();
   error: string | null = null;
   isOpaque = false;
+  readonly #messages: SocketMessage[] = [];
 
   constructor(
-    readonly type: 'fetch' | 'xhr',
+    readonly type: 'fetch' | 'xhr' | 'websocket' | 'eventsource',
     readonly method: string,
     readonly url: RequestAddress,
     /** A copy that the page can't change. */
@@ -37,6 +39,16 @@ export class ScriptRequest {
     /** Created at the call. Formatting its stack is deferred until the record is read. */
     readonly callSite: Error,
   ) {}
+
+  get isSocket(): boolean {
+    return this.type === 'websocket' || this.type === 'eventsource';
+  }
+
+  /** Keep a message of a socket, with those before it that still have room. */
+  addMessage(message: SocketMessage): void {
+    this.#messages.push(message);
+    if (this.#messages.length > MAX_MESSAGES) this.#messages.shift();
+  }
 
   fail(error: string): void {
     this.error ??= error.slice(0, 500);

@@ -122,6 +122,8 @@ export class Redactor {
       side.headers = this.#redactHeaders(side.headers ?? {});
       side.body = this.#redactOptional(side.body, 65_536);
     }
+    for (const message of entry.messages ?? [])
+      message.body = this.#redactOptional(message.body, MAX_MESSAGE);
     if (entry.response) entry.response.mime = this.#redactOptional(entry.response.mime, MAX_LINE);
   }
 

@@ -74,5 +74,6 @@ export const TYPE_GROUPS = [
 /** The group of a resource type. */
 export function typeGroup(type: string): string {
   if (type === 'xhr') return 'fetch';
+  if (type === 'eventsource') return 'websocket';
   return TYPE_GROUPS.some(({ value }) => value === type) ? type : 'other';
 }
