@@ -204,6 +204,16 @@ class ExtensionBrowser:
         await self._cdp.send("Extensions.triggerAction", {"id": self.id, "targetId": tab["targetId"]})
         return await self.find_popup()
 
+    async def wait_for_stored_request(self, path: str) -> None:
+        """Wait until the background has stored the end of a request that the browser reported, and all before it."""
+        options = await self.open_options()
+        is_stored = "({ url, endedAt }) => url.endsWith(path) && endedAt !== null"
+        stored = f"Object.values(all).flatMap(({{ requests = [] }}) => requests).some({is_stored})"
+        await options.wait_for_function(
+            f"async (path) => {{ const all = await chrome.storage.session.get(null); return {stored}; }}", arg=path
+        )
+        await options.close()
+
     async def restart_background(self) -> None:
         """Stop the extension's background, as the browser may at any time. The next message starts it again."""
         (worker,) = [each for each in self.context.service_workers if self.id in each.url]

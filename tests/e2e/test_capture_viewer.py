@@ -438,3 +438,44 @@ def test_script_in_captured_text_is_inert(chromium: Chromium, world: World) -> N
         assert await page.evaluate("window.hit") is None
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}", look)
+
+
+@pytest.mark.long
+@EVERY
+def test_environment_has_performance_flags_and_storage_names(chromium: Chromium, world: World, looks: Looks) -> None:
+    script = {
+        "duration_ms": 290,
+        "url": "https://shop.example/assets/app.js",
+        "function": "renderTotals",
+        "invoker": "BUTTON#pay.onclick",
+    }
+    drawing = {"ts": START + 2_000, "duration_ms": 84, "blocking_ms": 20, "scripts": []}
+    environment = {
+        "browser": "Mozilla/5.0 (X11; Linux x86_64) Chrome/142.0",
+        "os": "Linux x86_64",
+        "viewport": {"width": 1440, "height": 900},
+        "language": "en-GB",
+        "release": "shop@1.4.2",
+        "extension": "1.4.0",
+        "vitals": {"lcp_ms": 1_240, "inp_ms": 340, "cls": 0.312, "fcp_ms": 800, "ttfb_ms": 120},
+        "long_frames": [{"ts": START, "duration_ms": 312, "blocking_ms": 240, "scripts": [script]}, drawing],
+        "declared": {"__flags.new_checkout": "true", "__flags.variant": "B", "meta:feature-flags": "fast_search"},
+        "storage": {"local": ["cart", "cart:voucher"], "session": ["draft"], "cookies": ["theme"], "omitted": 3},
+    }  # fmt: skip
+    ticket = capture_on(world, environment=environment)
+
+    async def look(page: Page) -> None:
+        panel = page.get_by_role("region", name="Environment")
+        vitals = panel.get_by_role("listitem")
+        await expect(vitals.filter(has_text="LCP")).to_have_text(re.compile(r"1.24 s\s*good"))
+        await expect(vitals.filter(has_text="INP")).to_have_text(re.compile(r"340 ms\s*needs improvement"))
+        await expect(vitals.filter(has_text="CLS")).to_have_text(re.compile(r"0.312\s*poor"))
+        await expect(panel).to_contain_text("renderTotals from BUTTON#pay.onclick")
+        await expect(panel).to_contain_text("No script: layout, styles or painting")
+        await expect(panel).to_contain_text("__flags.new_checkout")
+        await expect(vitals.filter(has_text="Local storage")).to_contain_text("cart:voucher")
+        await expect(panel).to_contain_text("3 names omitted")
+        await assert_accessible(page)
+        await assert_fits(page)
+
+    use(chromium, world.owner, f"/tickets/{ticket['id']}/environment", look, looks)

@@ -12,13 +12,13 @@ import msgspec
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
-    Environment,
     ErrorEntry,
     NetworkEntry,
     Page,
     Stream,
     StreamHealth,
 )
+from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.core.access.policy import Via
 from ticketbox.domain.core.access.scopes import RoleName
 from ticketbox.domain.tickets.records import Priority

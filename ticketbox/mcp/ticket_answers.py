@@ -18,6 +18,8 @@ _TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the d
     "attachments": (600, 400, 2_000),
     "comments": (1_000, 1_000, 2_000),
     "history": (500, 500, 1_000),
+    "declared": (200, 100, 1_500),  # of the capture's environment, as are the names in its storage
+    "storage": (50, 50, 500),  # of each kind
 }
 _REDUCTIONS: tuple[tuple[int, tuple[str, ...]], ...] = (  # the longest description, and fields that are left out
     (LISTED_DESCRIPTION, ()),

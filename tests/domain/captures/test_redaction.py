@@ -21,6 +21,7 @@ from ticketbox.domain.captures.capture import (
     Redaction,
     Stream,
 )
+from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.fields import LINE, URL, Redirect
 from ticketbox.domain.captures.redaction import secret_values
 from ticketbox.domain.captures.redaction.redactor import Redactor, redact_text

@@ -22,6 +22,7 @@ from ticketbox.domain.captures.capture import (
     Size,
     StreamHealth,
 )
+from ticketbox.domain.captures.environment import Environment, Size
 from ticketbox.domain.captures.records import Capture
 from ticketbox.domain.captures.reproduction.locators import find_place, quote, write_locator
 from ticketbox.domain.captures.reproduction.pack import Recording, build_files, compress_files

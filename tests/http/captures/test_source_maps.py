@@ -21,10 +21,20 @@ def upload(world: World, name: str = "assets/app.js.map", data: bytes | None = N
     return world.api.post(f"/projects/{world.project}/source-maps", files=files, data={"name": name[:-4], **given})
 
 
-def capture(world: World, stack: str = STACK, release: str | None = None, **error: Any) -> dict[str, Any]:
-    arguments = capture_arguments(world.project, environment={"release": release})
-    entry = {"ts": 1_795_253_399_000, "seq": 2, "stack": stack}
-    failure = {**entry, "kind": "error", "name": "TypeError", "message": "no cart 7", **error}
+def capture(
+    world: World,
+    stack: str = STACK,
+    release: str | None = None,
+    project: str | None = None,
+    source_maps: dict[str, Any] | None = None,
+    frames: list[dict[str, Any]] | None = None,
+) -> dict[str, Any]:
+    health = {name: {"status": "ok", "captured": 1} for name in ("console", "network", "errors")}
+    if source_maps:
+        health["source_maps"] = source_maps
+    arguments = capture_arguments(project or world.project, environment={"release": release}, health=health)
+    entry = {"ts": 1_795_253_399_000, "seq": 2, "stack": stack, "frames": frames or []}
+    failure = {**entry, "kind": "error", "name": "TypeError", "message": "no cart 7"}
     arguments["errors"] = json.dumps([failure]).encode()
     arguments["console"] = json.dumps([{**entry, "level": "error", "args": ["no cart"]}]).encode()
     return ok(world.api.post("/captures", files=build_parts(arguments)))

@@ -95,7 +95,7 @@ class Extent(StrEnum):
     FULL_PAGE = "full_page"
 
 
-class ConsoleEntry(Struct, forbid_unknown_fields=True):
+class ConsoleEntry(Struct, gc=False, forbid_unknown_fields=True):
     """One console call."""
 
     seq: Position
@@ -119,7 +119,7 @@ class ConsoleEntry(Struct, forbid_unknown_fields=True):
     document: DocumentIndex = 0
 
 
-class NetworkRequest(Struct, forbid_unknown_fields=True):
+class NetworkRequest(Struct, gc=False, forbid_unknown_fields=True):
     """What was sent."""
 
     headers: Headers = field(default_factory=dict[str, str])
@@ -128,7 +128,7 @@ class NetworkRequest(Struct, forbid_unknown_fields=True):
     omitted_reason: Annotated[OmittedReason | None, Meta(description="Why the body is missing or cut.")] = None
 
 
-class NetworkResponse(Struct, forbid_unknown_fields=True):
+class NetworkResponse(Struct, gc=False, forbid_unknown_fields=True):
     """What came back; empty when nothing did."""
 
     headers: Headers = field(default_factory=dict[str, str])
@@ -185,7 +185,7 @@ class NetworkEntry(Struct, gc=False, forbid_unknown_fields=True):
     document: DocumentIndex = 0
 
 
-class ErrorEntry(Struct, forbid_unknown_fields=True):
+class ErrorEntry(Struct, gc=False, forbid_unknown_fields=True):
     """One error that the page didn't handle; equal ones are counted."""
 
     seq: Position
@@ -237,6 +237,17 @@ class Health(Struct, forbid_unknown_fields=True):
         StreamHealth | UnsetType,
         Meta(description="Left out when the client doesn't record it. `captured` counts what is stored."),
     ] = UNSET
+    frames: Annotated[
+        StreamHealth | UnsetType,
+        Meta(description="Pictures of the replay's key moments. Left out when the client doesn't render them."),
+    ] = UNSET
+    source_maps: Annotated[
+        StreamHealth | UnsetType,
+        Meta(
+            description="The page's own source maps: `captured` counts resolved frames, `dropped` ignored maps. "
+            "Left out when the client doesn't read any."
+        ),
+    ] = UNSET
     screenshot: Annotated[
         ScreenshotHealth | UnsetType | None, Meta(description="Left out when the client doesn't say it.")
     ] = UNSET
@@ -250,28 +261,6 @@ class Page(Struct, forbid_unknown_fields=True):
     url: Annotated[Address, Meta(examples=["https://shop.example/cart"])]
     title: Line = ""
     referrer: Annotated[Address | None, Meta(description="Where the visitor came from.")] = None
-
-
-class Size(Struct, forbid_unknown_fields=True):
-    """A width and a height in CSS pixels."""
-
-    width: Annotated[int, Meta(ge=0, le=1_000_000)]
-    height: Annotated[int, Meta(ge=0, le=1_000_000)]
-
-
-class Environment(Struct, forbid_unknown_fields=True):
-    """What the page ran in."""
-
-    browser: Annotated[Line | None, Meta(examples=["Chrome 142.0"])] = None
-    os: Annotated[Line | None, Meta(examples=["Linux x86_64"])] = None
-    viewport: Size | None = None
-    screen: Size | None = None
-    dpr: Annotated[Annotated[float, Meta(gt=0, le=100)] | None, Meta(description="Device pixels per CSS pixel.")] = None
-    language: Annotated[Line | None, Meta(examples=["en-GB"])] = None
-    timezone: Annotated[Line | None, Meta(examples=["Europe/Berlin"])] = None
-    release: Annotated[
-        Line | None, Meta(description="The release that the page declares.", examples=["shop@1.4.2"])
-    ] = None
 
 
 class Redaction(Struct, forbid_unknown_fields=True):

@@ -4,7 +4,8 @@ from enum import StrEnum
 
 import msgspec
 
-from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
+from ticketbox.domain.captures.capture import Health, Page, Redaction
+from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.core.records import By, Time
 from ticketbox.domain.tickets.records import CaptureSummary, StreamCounts
 

@@ -61,7 +61,7 @@ class Body(Enum):
 
 
 class Operation(msgspec.Struct, frozen=True):
-    """A declared operation. `module` declares it; `group` is the package of that module."""
+    """A declared operation. `module` declares it; `group` is the room of that module."""
 
     name: str
     module: str

@@ -18,6 +18,7 @@ from ticketbox.domain.captures.capture import (
     Redaction,
     Stream,
 )
+from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.records import Asset, AssetKind
 from ticketbox.domain.captures.steps import Step
 from ticketbox.domain.captures.summaries.excerpt import CaptureExcerpt, build_excerpt, estimate_by_length

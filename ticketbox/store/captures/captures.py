@@ -4,7 +4,8 @@ from typing import NamedTuple, TypeVar
 
 import msgspec
 
-from ticketbox.domain.captures.capture import Entry, Environment, Health, Page, Redaction, Stream
+from ticketbox.domain.captures.capture import Entry, Health, Page, Redaction, Stream
+from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
 from ticketbox.domain.captures.records import Capture, ListedCapture
 from ticketbox.domain.core.clock import format_rfc3339
@@ -185,7 +186,7 @@ def list_captures(tx: Read, ticket: int, before: int, limit: int) -> list[tuple[
             ListedCapture(
                 **msgspec.structs.asdict(msgspec.json.decode(summary, type=CaptureSummary)),
                 page=msgspec.json.decode(page, type=Page),
-                environment=msgspec.json.decode(environment, type=Environment),
+                environment=msgspec.json.decode(environment, type=Environment).without_details(),
                 created=bylines.build(created_by, created_at),
             ),
         )

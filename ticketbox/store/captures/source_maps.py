@@ -193,7 +193,7 @@ SELECT name, release, blob_id FROM source_map WHERE project_id = ? AND file = ? 
 
 
 def find_map_contents(
-    tx: Read, project: int, release: str | None, scripts: Iterable[Script], most: int
+    tx: Read, project: int, release: str | None, scripts: Iterable[Script], most: int, most_bytes: int
 ) -> dict[Script, tuple[str, bytes]]:
     """Find the maps of scripts as they are stored, at most so many and so long: by debug id, else by address.
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import msgspec
 
-from ticketbox.domain.captures.capture import Environment, Health, Page, Redaction
+from ticketbox.domain.captures.capture import Health, Page, Redaction
+from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.companies.views import ViewDefinition
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.domain.work.records import PlanItem, Usage, WorkLink

@@ -1,6 +1,7 @@
 /** The parts of a capture (docs/use/captures.md): the server's types from its OpenAPI document, and what a page records. */
 import type {
   ConsoleEntry,
+  Environment,
   Envelope,
   ErrorEntry,
   NetworkEntry,
@@ -14,6 +15,7 @@ export type {
   ActionTarget,
   ConsoleEntry,
   Envelope,
+  Environment,
   ErrorEntry,
   Frame,
   Health,
@@ -40,7 +42,8 @@ export type RedactionCounts = Required<Redaction>;
 export type PageFacts = { url: string; title: string; referrer: string | null };
 
 /** What the recorder has of one frame in the page's JavaScript world, not redacted. */
-export type PageRecord = Omit<FrameRecord, 'actions' | 'dropped'> & {
+export type PageRecord = Omit<FrameRecord, 'actions' | 'dropped' | 'unreadable'> & {
+  unreadable: { [name in Exclude<StreamName, 'actions'>]: number };
   dropped: Omit<FrameRecord['dropped'], 'actions'>;
 };
 
@@ -58,6 +61,8 @@ export interface FrameRecord {
   actions: ActionEntry[];
   /** How many entries of each stream were dropped to stay within the limits. */
   dropped: { [name in StreamName]: number };
+  /** How many entries of each stream couldn't be recorded. */
+  unreadable?: { [name in StreamName]?: number };
 }
 
 /** Which entries are read of a record. */
@@ -79,7 +84,7 @@ export interface FrameReport {
   page: PageFacts;
   /** When the first byte of the document arrived; epoch milliseconds. */
   loadedAt: number;
-  environment: NonNullable<Envelope['environment']>;
+  environment: Environment;
   /** The number of direct child frames. */
   childFrames: number;
 }

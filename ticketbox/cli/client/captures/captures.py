@@ -62,6 +62,18 @@ def _list_items(found: Json, stream: str) -> list[Json]:
     return [] if part is None else part["items"]
 
 
+def _describe_performance(environment: Json) -> str:
+    """Describe the release, the web vitals and the longest frame of an environment in a line."""
+    vitals: Json = environment.get("vitals") or {}
+    parts = [f"release {environment['release']}"] if environment.get("release") else []
+    for name, value in vitals.items():
+        label = name.removesuffix("_ms").upper()
+        parts.append(f"{label} {value:.0f} ms" if name.endswith("_ms") else f"{label} {value:.3g}")
+    if frames := environment.get("long_frames"):
+        parts.append(f"longest frame {max(frame['duration_ms'] for frame in frames):.0f} ms")
+    return " · ".join(parts)
+
+
 def _format_size(size: Json | None) -> str:
     return f"{size['width']} × {size['height']}" if size else ""
 

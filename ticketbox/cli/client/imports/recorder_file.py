@@ -8,7 +8,8 @@ from ticketbox.cli.client.imports.keys import name_key
 from ticketbox.cli.client.imports.recording import ImportProblem, Recording, classify_value, clip_text, clip_url
 from ticketbox.cli.client.imports.selectors import describe_recorded
 from ticketbox.domain.captures.actions import ActionEntry, ActionKind, ActionTarget
-from ticketbox.domain.captures.capture import Size, Stream
+from ticketbox.domain.captures.capture import Stream
+from ticketbox.domain.captures.environment import Size
 from ticketbox.domain.captures.fields import LINE
 
 STEP_MS = 10_000  # the file has no times; far enough apart that no step is taken for the effect of another

@@ -19,6 +19,7 @@ from ticketbox.domain.captures.capture import (
     Stream,
     StreamHealth,
 )
+from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.fields import LINE, TEXT, URL
 from ticketbox.domain.captures.streams import MAX_BODY, MAX_ENTRIES
 

@@ -13,7 +13,8 @@ from ticketbox.cli.client.imports.har import HarEntry, build_request, find_brows
 from ticketbox.cli.client.imports.recording import MIB, ImportProblem, Recording, clip_text, clip_url, read_frames
 from ticketbox.cli.client.imports.trace_actions import build_action
 from ticketbox.cli.client.imports.trace_events import PageError, TraceEvent
-from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, ErrorKind, Level, Size, Stream
+from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, ErrorKind, Level, Stream
+from ticketbox.domain.captures.environment import Size
 from ticketbox.domain.captures.fields import LINE, TEXT
 from ticketbox.domain.captures.streams import MAX_BODY
 

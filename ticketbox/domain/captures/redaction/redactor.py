@@ -11,7 +11,8 @@ from msgspec import UNSET
 from msgspec.structs import replace
 
 from ticketbox.domain.captures.actions import ActionEntry
-from ticketbox.domain.captures.capture import ConsoleEntry, Environment, ErrorEntry, NetworkEntry, Page, Redaction
+from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, NetworkEntry, Page, Redaction
+from ticketbox.domain.captures.environment import SCRIPT_URL, VALUE, Environment
 from ticketbox.domain.captures.fields import BODY, LINE, TEXT, URL
 from ticketbox.domain.captures.redaction.pairs import is_secret_argument
 from ticketbox.domain.captures.redaction.rules import RULES
@@ -90,6 +91,19 @@ class Redactor:
         environment.language = self._redact_optional(environment.language, LINE)
         environment.timezone = self._redact_optional(environment.timezone, LINE)
         environment.release = self._redact_optional(environment.release, LINE)
+        if environment.extension is not UNSET:
+            environment.extension = self.redact_text(environment.extension, VALUE)
+        for frame in environment.long_frames or ():
+            for script in frame.scripts:
+                script.url = self.redact_url(script.url)[:SCRIPT_URL]
+                script.function = self.redact_text(script.function, VALUE)
+                script.invoker = self.redact_text(script.invoker, VALUE)
+        if environment.declared is not UNSET:
+            environment.declared = dict(self._redact_declared(*each) for each in environment.declared.items())
+        if (storage := environment.storage) is not UNSET:
+            storage.local = [self.redact_text(name, VALUE) for name in storage.local]
+            storage.session = [self.redact_text(name, VALUE) for name in storage.session]
+            storage.cookies = [self.redact_text(name, VALUE) for name in storage.cookies]
 
     def redact_console(self, entries: Sequence[ConsoleEntry]) -> None:
         """Redact console lines."""
@@ -175,6 +189,15 @@ class Redactor:
                 clean[index] = REDACTED
                 self.counts.keys += 1
         return clean
+
+    def _redact_declared(self, name: str, value: str) -> tuple[str, str]:
+        """Redact a name and its value as a member of a JSON object, which the rules for keys recognise."""
+        member = self.redact_text(msgspec.json.encode({name: value}).decode())
+        try:
+            ((clean_name, clean),) = msgspec.json.decode(member, type=dict[str, str]).items()
+        except (msgspec.DecodeError, ValueError):  # a rule cut more than the value
+            return self.redact_text(name, VALUE), REDACTED
+        return clean_name[:VALUE], clean[:VALUE]
 
     def _redact_optional(self, text: str | None, limit: int) -> str | None:
         return None if text is None else self.redact_text(text, limit)

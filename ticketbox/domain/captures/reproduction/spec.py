@@ -7,7 +7,9 @@ from urllib.parse import SplitResult, urlsplit
 import msgspec
 
 from ticketbox.domain.captures.actions import ActionKind
-from ticketbox.domain.captures.capture import Size
+from ticketbox.domain.captures.capture import NetworkEntry
+from ticketbox.domain.captures.environment import Size
+from ticketbox.domain.captures.reproduction.layout import MAX_LINE, write_step
 from ticketbox.domain.captures.reproduction.locators import find_place, quote, write_locator
 from ticketbox.domain.captures.steps import Step
 

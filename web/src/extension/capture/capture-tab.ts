@@ -1,4 +1,9 @@
 import type { FrameRecord, FrameReport, Streams } from '../../recorder/capture-types';
+import {
+  addDeclaredValues,
+  DEFAULT_NAMES,
+  readDeclaredValues,
+} from '../../recorder/environment/declared-values';
 import { Redactor } from '../../recorder/redaction/redactor';
 import { sendToBackground } from '../background/messages';
 import { readReplay } from '../replay/read-replay';
@@ -9,7 +14,7 @@ import { addObserved } from '../observed-requests/add-observed';
 import type { Observation } from '../observed-requests/requests-store';
 import { resolveMethod } from '../tab-recording/document-method';
 import { removeFrameLoads } from './frame-documents';
-import { readFrames } from './frames';
+import { readFrames, withTimeout } from './frames';
 import { describeHealth } from './health';
 import { joinHistory, mergeStreams } from './merge-streams';
 import { captureScreenshot } from './screenshot';
@@ -26,7 +31,7 @@ export async function captureTab(
   deepRecord: FrameRecord | null = null,
 ): Promise<Draft> {
   const screenshot = await captureScreenshot(tab);
-  const result = await readFrames(tab.id!);
+  const result = await readFrames(tab);
   const frames = 'frames' in result ? result.frames : [];
   const history = await readHistory(tab);
   for (const { report } of frames)
@@ -37,6 +42,7 @@ export async function captureTab(
     tab.id!,
     seconds,
     topReport?.hasPredecessor ?? false,
+    'reason' in result ? result.reason : null,
   );
   const { page, environment } = topReport ?? describeUnreadableTab(tab);
   // if the debugger was attached before the page loaded, it recorded every request
@@ -59,7 +65,10 @@ export async function captureTab(
     tab: tab.id!,
     envelope: {
       page: redactor.redactPage(page),
-      environment,
+      environment: redactor.redactEnvironment({
+        ...(topReport ? addDeclaredValues(environment, await readDeclared(tab.id!)) : environment),
+        extension: chrome.runtime.getManifest().version,
+      }),
       captured_at: Date.now(),
       health: {
         ...describeHealth({ result, streams, history, deepRecord, isDeepComplete, observation }),
@@ -72,6 +81,20 @@ export async function captureTab(
     ...(replay ? { replay } : {}),
     screenshot,
   };
+}
+
+/** Read what the page declares; nothing if it can't be read. */
+async function readDeclared(tab: number): Promise<unknown> {
+  const reading = chrome.scripting.executeScript({
+    target: { tabId: tab },
+    world: 'MAIN',
+    func: readDeclaredValues,
+    args: [DEFAULT_NAMES],
+  });
+  return withTimeout(reading).then(
+    ([frame]) => frame?.result,
+    () => null,
+  );
 }
 
 async function readHistory(tab: chrome.tabs.Tab): Promise<TabHistory> {

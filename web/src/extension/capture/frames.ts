@@ -1,5 +1,6 @@
 import type { FrameReport, HealthReason } from '../../recorder/capture-types';
 import { injectRecorder } from '../recording/content-scripts';
+import { isRestrictedPage } from './restricted-pages';
 
 const TIMEOUT_MS = 5_000;
 
@@ -13,12 +14,14 @@ export interface ReadFrame {
 export type FramesResult = { frames: ReadFrame[] } | { reason: HealthReason };
 
 /** Read all frames of a tab. Starts the recorder in those that aren't recorded yet. */
-export async function readFrames(tab: number): Promise<FramesResult> {
+export async function readFrames(tab: chrome.tabs.Tab): Promise<FramesResult> {
+  if (isRestrictedPage(tab)) return { reason: 'restricted_page' };
+  const id = tab.id!;
   try {
-    const frames = await withTimeout(readReports(tab));
+    const frames = await withTimeout(readReports(id));
     if (frames.every(({ report }) => report)) return { frames };
-    await withTimeout(injectRecorder(tab));
-    return { frames: await withTimeout(readReports(tab)) };
+    await withTimeout(injectRecorder(id));
+    return { frames: await withTimeout(readReports(id)) };
   } catch (error) {
     return { reason: error instanceof TimeoutError ? 'error' : 'restricted_page' };
   }
@@ -38,7 +41,7 @@ async function readReports(tab: number): Promise<ReadFrame[]> {
 class TimeoutError extends Error {}
 
 /** Reject if a page that hangs doesn't respond in time; its screenshot can be captured anyway. */
-function withTimeout<T>(promise: Promise<T>): Promise<T> {
+export function withTimeout<T>(promise: Promise<T>): Promise<T> {
   const timeout = new Promise<T>((_, reject) => setTimeout(() => reject(new TimeoutError()), TIMEOUT_MS));
   return Promise.race([promise, timeout]);
 }

@@ -49,6 +49,44 @@ export class Redactor {
     };
   }
 
+  redactEnvironment(environment: Environment): Environment {
+    const { long_frames: frames, declared, storage, extension } = environment;
+    const redactName = (name: string | undefined) => this.redactText(name ?? '', MAX_NAME);
+    return {
+      ...environment,
+      browser: this.#redactOptional(environment.browser, MAX_LINE),
+      os: this.#redactOptional(environment.os, MAX_LINE),
+      language: this.#redactOptional(environment.language, MAX_LINE),
+      timezone: this.#redactOptional(environment.timezone, MAX_LINE),
+      release: this.#redactOptional(environment.release, MAX_LINE),
+      ...(extension === undefined ? {} : { extension: redactName(extension) }),
+      ...(frames && {
+        long_frames: frames.map((frame) => ({
+          ...frame,
+          scripts: (frame.scripts ?? []).map((script) => ({
+            ...script,
+            url: this.redactText(script.url ?? '', MAX_SCRIPT_URL),
+            function: redactName(script.function),
+            invoker: redactName(script.invoker),
+          })),
+        })),
+      }),
+      ...(declared && {
+        declared: Object.fromEntries(
+          Object.entries(declared).map(([name, value]) => this.#redactDeclared(name, value)),
+        ),
+      }),
+      ...(storage && {
+        storage: {
+          ...storage,
+          local: (storage.local ?? []).map(redactName),
+          session: (storage.session ?? []).map(redactName),
+          cookies: (storage.cookies ?? []).map(redactName),
+        },
+      }),
+    };
+  }
+
   redactStreams({ console, network, errors, actions }: Streams): void {
     for (const each of console) {
       each.args = this.#redactArguments(each.args);

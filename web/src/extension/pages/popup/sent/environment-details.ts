@@ -1,0 +1,25 @@
+import type { Environment } from '../../../../recorder/capture-types';
+
+/** What an environment has beside browser and window: each kind with its values. */
+export function listEnvironmentDetails({
+  vitals,
+  long_frames: frames,
+  declared,
+  storage,
+}: Environment): [string, string[]][] {
+  const listed: [string, string[]][] = [
+    ['Web vitals', Object.entries(vitals ?? {}).map(([name, value]) => `${name} ${value}`)],
+    ['Long frames', (frames ?? []).map((frame) => `${Math.round(frame.duration_ms)} ms`)],
+    ['Declared', Object.entries(declared ?? {}).map(([name, value]) => `${name}: ${value}`)],
+    ['Local storage', storage?.local ?? []],
+    ['Session storage', storage?.session ?? []],
+    ['Cookies', storage?.cookies ?? []],
+  ];
+  return listed.filter(([, values]) => values.length > 0);
+}
+
+/** An environment with browser and window only. */
+export function removeEnvironmentDetails(environment: Environment): Environment {
+  const { vitals: _, long_frames: __, declared: ___, storage: ____, ...rest } = environment;
+  return rest;
+}
