@@ -5,54 +5,24 @@ where each frame is, and from each bundle.
 """
 
 import json
-import shutil
 from pathlib import Path
 
 import pytest
 
 from tests.agents.packages import install_or_skip
 from tests.support import npm
+from tests.support.bundlers import BUILDS, PACKAGES, build_app, run
 from ticketbox.domain.captures.source_maps.frames import Frame
 from ticketbox.domain.captures.source_maps.resolution import identify_script, resolve_frames
 from ticketbox.domain.captures.source_maps.source_map import SourceMap
 from ticketbox.domain.captures.source_maps.stacks import parse_stack
 
-APP = Path(__file__).parents[1] / "support" / "bundled_app" / "src"
-PACKAGES = ("esbuild@0.28.2", "vite@8.3.8", "webpack@5.112.2")
 SHARE = 0.99
-
-BUILDS = {
-    "esbuild": """
-import { build } from 'esbuild';
-await build({ entryPoints: ['src/main.js'], bundle: true, minify: true, sourcemap: true, format: 'esm',
-  outfile: 'out/main.mjs' });
-""",
-    "vite": """
-import { build } from 'vite';
-const lib = { entry: 'src/main.js', formats: ['es'], fileName: () => 'main.mjs' };
-await build({ configFile: false, logLevel: 'error',
-  build: { sourcemap: true, minify: true, outDir: 'out', target: 'es2022', lib } });
-""",
-    "webpack": """
-import webpack from 'webpack';
-const compiler = webpack({ mode: 'production', devtool: 'source-map', entry: './src/main.js', target: 'node20',
-  experiments: { outputModule: true },
-  output: { path: process.cwd() + '/out', filename: 'main.mjs', module: true } });
-await new Promise((resolve, reject) => compiler.run((error, stats) =>
-  error || stats.hasErrors() ? reject(error ?? new Error(stats.toString())) : compiler.close(resolve)));
-""",
-}
 
 
 @pytest.fixture(scope="module")
 def modules() -> Path:
     return install_or_skip("the bundlers", lambda: npm.install_once(*PACKAGES))
-
-
-def run(script: Path) -> str:
-    done = npm.node(script, home=script.parent)
-    assert done.returncode == 0, done.stderr
-    return done.stdout
 
 
 def name(function: str | None) -> str | None:
@@ -66,16 +36,6 @@ def read_stacks(output: str, part: str) -> dict[str, list[Frame]]:
     return {
         case: [frame for frame in parse_stack(stack) if part in frame.url] for case, stack in json.loads(output).items()
     }
-
-
-def build_app(bundler: str, modules: Path, folder: Path) -> Path:
-    """Bundle the app; its folder."""
-    shutil.copytree(APP, folder / "src")
-    (folder / "package.json").write_text('{"name": "shop", "type": "module"}')
-    (folder / "node_modules").symlink_to(modules)
-    (folder / "build.mjs").write_text(BUILDS[bundler])
-    run(folder / "build.mjs")
-    return folder
 
 
 @pytest.mark.long

@@ -20,7 +20,7 @@ from tests.support.streams import decode_stream
 from ticketbox.domain.accounts import oauth
 from ticketbox.domain.captures.capture import NetworkEntry, Page, Stream
 from ticketbox.domain.captures.har import encode_har
-from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, PageSourceMaps
 from ticketbox.domain.core import ids
 from ticketbox.domain.core.network.outbound_addresses import is_public_address
 from ticketbox.domain.core.problems import InvalidRequest, PayloadTooLarge, UnsupportedMediaType
@@ -44,7 +44,12 @@ def envelope(data: bytes, **streams: bytes) -> None:
     given = {"capture": _decode_capture(data), **streams}
     args = decode_arguments(load_registry()["create_capture"], given)
     assert isinstance(args, CreateCapture)
-    ready = process_capture(args, None, CapturePolicy(Bodies.ON, ["customer_ref"], Actions.ON, 30), "http://localhost")
+    ready = process_capture(
+        args,
+        None,
+        CapturePolicy(Bodies.ON, ["customer_ref"], Actions.ON, 30, [], PageSourceMaps.ON),
+        "http://localhost",
+    )
     msgspec.json.encode([ready.capture.page, ready.capture.environment, ready.title])
 
 

@@ -115,6 +115,58 @@ def test_map_is_chosen_by_debug_id_address_and_release(
     assert wait_for_frames(world, capture(world, **given), file)[0]["original"]["file"] == file
 
 
+def original(file: str, **fields: Any) -> dict[str, Any]:
+    return {"file": file, "line": 3, "column": 7, "function": "total", **fields}
+
+
+def test_uploaded_map_replaces_what_the_page_resolved(world: World) -> None:
+    frames = [{"url": APP, "line": 1, "column": 41, "original": original("pa\u202ege\n.js", from_page=False)}]
+    made = capture(world, frames=frames)
+    before = wait_for_frames(world, made, "page.js")[0]["original"]
+    assert before == original("page.js", from_page=True, context=[])
+    ok(upload(world))
+    assert wait_for_frames(world, made)[0]["original"].get("from_page") is None
+    # what an uploaded map resolved stays, as without the page's map
+    ok(upload(world, data=build_source_map(sources=["newer.js"])))
+    again = capture(world, frames=frames)
+    wait_for_frames(world, again, "newer.js")
+    assert wait_for_frames(world, made)[0]["original"]["function"] == "parse"
+
+
+def test_project_can_refuse_the_maps_of_pages(world: World) -> None:
+    project = world.new_project("Private", capture_policy={"page_source_maps": "off"})
+    path = f"/projects/{project}"
+    changed = ok(world.owner.web.patch(path, json={"capture_policy": {"replay": 60}}))
+    assert changed["capture_policy"]["page_source_maps"] == "off"
+    expect_error(
+        world.owner.web.patch(path, json={"capture_policy": {"page_source_maps": True}}), 400, "invalid_request"
+    )
+    frames = [{"url": APP, "line": 1, "column": 41, "original": original("page.js")}]
+    maps = {"status": "ok", "captured": 2, "dropped": 0}
+    made = capture(world, project=project, frames=frames, source_maps=maps)
+    for stream in ("errors", "console"):
+        (entry,) = ok(world.api.get(f"/captures/{made['capture_id']}/{stream}"))["items"]
+        assert entry["frames"] == [{"url": APP, "function": None, "line": 1, "column": 41}]
+    stored = ok(world.api.get(f"/tickets/{made['ticket_id']}"))["capture"]
+    assert stored["health"]["source_maps"] == {"status": "disabled", "reason": "policy", "captured": 0, "dropped": 0}
+
+
+def test_secrets_in_what_the_page_resolved_are_redacted(world: World) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    named = original(f"src/{secret}.js", function=secret, context=[f"const key = '{secret}';"])
+    made = capture(world, frames=[{"url": APP, "line": 1, "column": 41, "original": named}])
+    (entry,) = ok(world.api.get(f"/captures/{made['capture_id']}/errors"))["items"]
+    assert entry["frames"][0]["original"]["from_page"] is True
+    assert secret not in json.dumps(entry)
+
+
+def test_ignored_maps_of_the_page_are_in_the_health(world: World) -> None:
+    maps = {"status": "partial", "reason": "limit", "captured": 2, "dropped": 1}
+    made = capture(world, source_maps=maps)
+    summary = ok(world.api.get(f"/captures/{made['capture_id']}/errors"))["health_summary"]
+    assert "1 source map of the page was ignored: too large, too many or too slow." in summary
+
+
 def test_maps_are_listed_without_their_contents_and_deleted(world: World) -> None:
     path = f"/projects/{world.project}/source-maps"
     first = ok(upload(world, release="1"))

@@ -98,6 +98,38 @@ def _describe_replay(health: Health) -> str:
     return f"The replay is incomplete{because}." if replay.captured else f"There is no replay{because}."
 
 
+def _describe_frames(health: Health) -> str:
+    """Describe missing key frames, unless the replay that they show is missing, too."""
+    frames, replay = health.frames, health.replay
+    has_replay = not isinstance(replay, UnsetType) and replay.captured > 0
+    if isinstance(frames, UnsetType) or not has_replay:
+        return ""
+    if frames.status not in {HealthStatus.PARTIAL, HealthStatus.BLOCKED}:
+        return ""
+    reasons = {
+        **_REASONS,
+        HealthReason.LIMIT: "the page is too large to draw",
+        HealthReason.SLOWDOWN: "drawing the page took too long",
+    }
+    because = f": {reasons[frames.reason]}" if frames.reason else ""
+    return f"Some key frames are missing{because}." if frames.captured else f"There are no key frames{because}."
+
+
+def _describe_source_maps(health: Health) -> str:
+    maps = health.source_maps
+    if isinstance(maps, UnsetType) or not maps.dropped:
+        return ""
+    reasons = {
+        **_REASONS,
+        HealthReason.LIMIT: "too large, too many or too slow",
+        HealthReason.ERROR: "invalid",
+        HealthReason.HIDDEN: "out of the page's reach",
+    }
+    because = f": {reasons[maps.reason]}" if maps.reason else ""
+    ignored = "source map of the page was" if maps.dropped == 1 else "source maps of the page were"
+    return f"{maps.dropped:,} {ignored} ignored{because}."
+
+
 def _describe_screenshot(health: Health) -> list[str]:
     shown = health.screenshot
     if not isinstance(shown, ScreenshotHealth) or shown.extent is Extent.VISIBLE:

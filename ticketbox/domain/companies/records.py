@@ -52,6 +52,13 @@ class Actions(StrEnum):
     ON = "on"
 
 
+class PageSourceMaps(StrEnum):
+    """Whether the extension resolves stacks with the source maps that the page can load."""
+
+    OFF = "off"
+    ON = "on"
+
+
 REPLAY_SECONDS = (0, 30, 60, 120)
 DEFAULT_REPLAY_SECONDS = 30
 

@@ -60,6 +60,9 @@ ProjectKey = Annotated[
 ]
 
 
+NEW_POLICY = CapturePolicy(Bodies.SHAPE, [], Actions.ON, DEFAULT_REPLAY_SECONDS, [], PageSourceMaps.ON)
+
+
 class PolicyInput(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """What captures of this project can contain."""
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 from msgspec import UNSET, UnsetType
 
-from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, ColumnKind, Project
+from ticketbox.domain.companies.records import Actions, Bodies, CapturePolicy, ColumnKind, PageSourceMaps, Project
 from ticketbox.domain.core.ids import Prefix, generate_id
 from ticketbox.store.companies import columns, project_keys
 from ticketbox.store.core.bylines import Bylines

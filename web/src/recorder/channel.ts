@@ -10,6 +10,9 @@ import type { ReadOptions } from './capture-types';
 export const RECORDER_READY = 'ticketbox:recorder';
 export const CHANNEL_NAME = 'ticketbox:channel';
 
+/** The fragment of addresses that the extension loads in the page, which aren't the page's own requests. */
+export const OWN_LOAD_MARK = 'ticketbox-source-map';
+
 /** The name of the event that carries the answer to a request on a channel. */
 export function getAnswerEventName(channel: string): string {
   return `${channel}!`;

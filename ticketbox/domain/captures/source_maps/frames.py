@@ -1,17 +1,20 @@
 """Frames of stacks, as a browser wrote them, and where they are in the author's files."""
 
+from collections.abc import Sequence
 from typing import Annotated
 
 from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec.structs import replace
 
 from ticketbox.domain.captures.fields import Address, Line
+from ticketbox.domain.core.unsafe_characters import remove_unsafe
 
 MAX_CONTEXT = 5  # lines
 
 Number = Annotated[int, Meta(ge=0, le=2**53 - 1)]
 
 
-class OriginalFrame(Struct, forbid_unknown_fields=True, frozen=True):
+class OriginalFrame(Struct, gc=False, forbid_unknown_fields=True, frozen=True):
     """The place of a frame in the author's file, found with a source map. Lines and columns begin at 1."""
 
     file: Annotated[Line, Meta(examples=["src/cart/total.ts"])]
@@ -22,6 +25,10 @@ class OriginalFrame(Struct, forbid_unknown_fields=True, frozen=True):
         list[Line],
         Meta(max_length=MAX_CONTEXT, description="The line with up to two lines before and after it, if known."),
     ] = field(default_factory=list[str])
+    from_page: Annotated[
+        bool | UnsetType,
+        Meta(description="True if the client resolved it with the page's own map. An uploaded map replaces it."),
+    ] = UNSET
 
     @property
     def place(self) -> str:
@@ -29,7 +36,7 @@ class OriginalFrame(Struct, forbid_unknown_fields=True, frozen=True):
         return f"{self.file}:{self.line}:{self.column}"
 
 
-class Frame(Struct, forbid_unknown_fields=True):
+class Frame(Struct, gc=False, forbid_unknown_fields=True):
     """One line of a stack."""
 
     url: Address
@@ -42,3 +49,21 @@ class Frame(Struct, forbid_unknown_fields=True):
     original: Annotated[
         OriginalFrame | UnsetType, Meta(description="Its place in the author's file, found with a source map.")
     ] = UNSET
+
+    @property
+    def is_resolved(self) -> bool:
+        """Whether an uploaded map resolved it."""
+        return self.original is not UNSET and self.original.from_page is not True
+
+
+def mark_as_from_page(frames: Sequence[Frame]) -> None:
+    """Mark what a client resolved, even if it says otherwise, and remove unsafe characters from the names of files."""
+    for frame in frames:
+        if (original := frame.original) is not UNSET:
+            frame.original = replace(original, file=remove_unsafe(original.file), from_page=True)
+
+
+def remove_originals(frames: Sequence[Frame]) -> None:
+    """Remove what was resolved."""
+    for frame in frames:
+        frame.original = UNSET

@@ -3,8 +3,6 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from msgspec import UNSET
-
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry
 from ticketbox.domain.captures.source_maps.frames import Frame, OriginalFrame
 from ticketbox.domain.captures.source_maps.source_map import SourceMap
@@ -24,11 +22,11 @@ class Script(NamedTuple):
 
 
 def list_scripts(console: Iterable[ConsoleEntry], errors: Iterable[ErrorEntry]) -> list[Script]:
-    """List the scripts of the frames that aren't resolved, each once."""
+    """List the scripts of the frames that no uploaded map resolved, each once."""
     found: dict[Script, None] = {}
     for frames in _list_stacks(console, errors):
         for frame in frames:
-            if frame.original is UNSET and frame.line is not None:
+            if not frame.is_resolved and frame.line is not None:
                 found.setdefault(identify_script(frame))
     return list(found)
 
@@ -79,7 +77,7 @@ def resolve_frames(
     resolved = 0
     for index, frame in enumerate(frames):
         found = maps.get(identify_script(frame))
-        if frame.original is not UNSET or found is None or frame.line is None:
+        if frame.is_resolved or found is None or frame.line is None:
             continue
         caller = frames[index + 1] if index + 1 < len(frames) else None
         original = _resolve_frame(frame, caller, found, maps, redact, has_context=resolved < contexts)

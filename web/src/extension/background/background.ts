@@ -11,9 +11,11 @@ import { sendDue, sendNow } from '../outbox/outbox';
 import { listenToRequests } from '../observed-requests/request-listeners';
 import { eraseRequests, readRequests, updateObservedSites } from '../observed-requests/requests-store';
 import { recordOpenTabs, registerRecorder } from '../recording/content-scripts';
-import { isReplayQuestion, type ReplayQuestion } from '../replay/connect-replay';
-import { readReplayOptions } from '../replay/replay-settings';
-import { appState, outbox } from '../storage';
+import { isOptionsQuestion, readPageOptions, type OptionsQuestion } from '../recording/page-options';
+import { resolveStacks } from '../source-maps/resolve-stacks';
+import { appState, drafts, outbox } from '../storage';
+import { openStartPage, returnToPage } from './own-pages';
+import { announceRecording } from './announce-recording';
 import {
   eraseTab,
   eraseUnrecordedSites,

@@ -2,6 +2,7 @@
 import type { FrameRecord } from '../../recorder/capture-types';
 import type { Observation } from '../observed-requests/requests-store';
 import type { SendResult } from '../outbox/outbox';
+import type { ResolvedStacks } from '../source-maps/resolve-stacks';
 import type { TabHistory } from '../tab-recording/tab-history';
 
 export type Message =

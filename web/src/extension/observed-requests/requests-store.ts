@@ -3,6 +3,7 @@
  * before they are kept. They are in the browser's memory, never on disk, because the background may end at any time.
  */
 import { Redactor } from '../../recorder/redaction/redactor';
+import { OWN_LOAD_MARK } from '../../recorder/channel';
 import { ALL_SITES, getRecordedSites, matchesSite } from '../recording/recorded-sites';
 import {
   addEvent,
@@ -39,6 +40,7 @@ export function handleEvent(kind: EventKind, event: RequestEvent): undefined {
     void loadRequests();
     return;
   }
+  if (event.url.endsWith(`#${OWN_LOAD_MARK}`)) return;
   const known = tabs.get(event.tabId);
   const tab = known ?? { page: null, requests: [] };
   const page = findPage(tab, event) ?? '';

@@ -1,14 +1,25 @@
 import type { CapturePolicy, RedactionCounts } from '../../recorder/capture-types';
+import { listPayloads } from '../../recorder/network/payloads';
 import { shapeBodies } from '../../recorder/redaction/body-shape';
 import { Redactor } from '../../recorder/redaction/redactor';
-import type { Draft } from '../storage';
+import { removeOriginals } from '../source-maps/draft-originals';
+import type { Draft, Part } from '../storage';
 import { addCounts } from '../tab-recording/tab-history';
+
+/** What a project doesn't store. */
+export function listRefused({ actions, replay, page_source_maps: maps }: CapturePolicy): Part[] {
+  return [
+    ...(actions === 'off' ? ['actions' as const] : []),
+    ...(replay === 0 ? ['replay' as const] : []),
+    ...(maps === 'on' ? [] : ['source_maps' as const]), // a server of an earlier version doesn't know it
+  ];
+}
 
 /** Remove from a capture what the policy of its project excludes. The draft is changed in place. */
 export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
   if (policy.bodies === 'off')
-    for (const { request, response } of draft.streams.network)
-      for (const side of [request, response])
+    for (const entry of draft.streams.network)
+      for (const side of listPayloads(entry))
         if (side?.body != null) [side.body, side.omitted_reason] = [null, 'policy'];
   if (policy.actions === 'off') {
     draft.streams.actions = [];
@@ -19,9 +30,11 @@ export function applyPolicy(draft: Draft, policy: CapturePolicy): void {
     delete draft.envelope.health.frames;
     draft.envelope.health.replay = { status: 'disabled', reason: 'policy', captured: 0, dropped: 0 };
   }
+  if (policy.page_source_maps !== 'on') Object.assign(draft, removeOriginals(draft));
   const redactor = new Redactor(policy.extra_redactions);
   redactor.redactStreams(draft.streams);
   if (policy.bodies === 'shape') shapeBodies(draft.streams.network);
   draft.envelope.page = redactor.redactPage(draft.envelope.page);
+  draft.envelope.environment = redactor.redactEnvironment(draft.envelope.environment);
   draft.envelope.redaction = addCounts(redactor.counts, draft.envelope.redaction as RedactionCounts);
 }

@@ -1,4 +1,5 @@
 import type { NetworkEntry, PageRecord, ReadOptions } from '../capture-types';
+import { OWN_LOAD_MARK } from '../channel';
 import { RingBuffer } from '../ring-buffer';
 import { omitBody } from './bodies';
 
@@ -61,6 +62,9 @@ export function recordResourceTimings(): (
   options: ReadOptions,
 ) => { entries: NetworkEntry[]; dropped: number } {
   const buffer = new RingBuffer<Timing>(2_000);
+  const add = (timing: Timing) => {
+    if (!timing.name.endsWith(`#${OWN_LOAD_MARK}`)) buffer.push(timing);
+  };
   // the browser creates the entries when a list is read, so that is deferred
   const pendingLists: PerformanceObserverEntryList[] = [];
   const readPending = () => {

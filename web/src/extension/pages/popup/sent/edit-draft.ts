@@ -9,7 +9,9 @@ import {
   type StreamName,
   type Streams,
 } from '../../../../recorder/capture-types';
-import type { Draft } from '../../../storage';
+import { removeOriginals } from '../../../source-maps/draft-originals';
+import type { Draft, Part } from '../../../storage';
+import { removeEnvironmentDetails } from './environment-details';
 
 export type AnyEntry = Streams[StreamName][number];
 
