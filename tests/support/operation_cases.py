@@ -527,6 +527,7 @@ CASES: dict[str, Case] = {
     "get_errors": Case(_capture),
     "get_actions": Case(_capture),
     "get_timeline": Case(_capture),
+    "compare_captures": Case(_capture_pair),
     "upload_source_map": Case(
         lambda w: {"project_id": w.project, "release": "1.0", "file": ("a.js.map", build_source_map())}, Role.MEMBER
     ),

@@ -23,6 +23,7 @@ from ticketbox.operations.accounts.second_factor import sign_in as second_factor
 from ticketbox.operations.captures import (
     assets,
     captures,
+    comparisons,
     har_downloads,
     occurrences,
     replay_frames,
@@ -100,6 +101,7 @@ MODULES = (
     streams,
     har_downloads,
     timeline,
+    comparisons,
     reproduction,
     assets,
     screenshots,

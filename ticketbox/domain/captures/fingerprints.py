@@ -89,9 +89,26 @@ def fingerprint_page(url: str) -> Fingerprint | None:
     if not host:
         return None
     path = parts.path + ("#" + parts.fragment.partition("?")[0] if parts.fragment.startswith(("/", "!/")) else "")
-    pattern = "/".join("*" if _SEGMENT.fullmatch(segment) else segment for segment in path.rstrip("/").split("/"))
+    pattern = _replace_ids(path.rstrip("/"))
     label = (host + pattern)[:_MAX_MESSAGE]
     return Fingerprint(Likeness.PAGE, _hash(label), label[:_MAX_LABEL])
+
+
+def generalize_address(url: str, page_url: str) -> str:
+    """Return what the address of a request has in common with that of the same request at another time.
+
+    Left out are query and fragment, ids, hashes of builds, and the host if it is the page's own.
+    """
+    try:
+        parts, page = urlsplit(url), urlsplit(page_url)
+    except ValueError:
+        return url.partition("?")[0]
+    host = "" if parts.netloc == page.netloc else parts.netloc
+    return f"{parts.scheme if host else ''}//{host}{_BUILD.sub('*', _replace_ids(parts.path))}"
+
+
+def _replace_ids(path: str) -> str:
+    return "/".join("*" if _SEGMENT.fullmatch(segment) else segment for segment in path.split("/"))
 
 
 def _format_error(entry: ErrorEntry) -> str:

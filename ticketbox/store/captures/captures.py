@@ -7,33 +7,17 @@ import msgspec
 from ticketbox.domain.captures.capture import Entry, Health, Page, Redaction, Stream
 from ticketbox.domain.captures.environment import Environment
 from ticketbox.domain.captures.intake.entry_sequence import EntrySequence
+from ticketbox.domain.captures.intake.new_capture import NewCapture
 from ticketbox.domain.captures.records import Capture, ListedCapture
+from ticketbox.domain.captures.summaries import excerpt
 from ticketbox.domain.core.clock import format_rfc3339
 from ticketbox.domain.tickets.records import CaptureSummary
 from ticketbox.store.captures import assets
 from ticketbox.store.core import blobs
-from ticketbox.store.core.blobs import PackedContent
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.file.database import Read, Write
 
 E = TypeVar("E", bound=Entry)
-
-
-class NewCapture(msgspec.Struct, frozen=True):
-    """A capture ready to insert: checked, redacted, cut and packed."""
-
-    public_id: str
-    client_id: str
-    captured_at: int
-    page: Page
-    environment: Environment
-    health: Health
-    redaction: Redaction
-    streams: dict[Stream, PackedContent]
-    replay: PackedContent | None
-    excerpt: PackedContent
-    error_words: str
-    console_words: str
 
 
 class EarlierCapture(msgspec.Struct, frozen=True):
@@ -177,7 +161,7 @@ WHERE ticket_id = ? AND id < ? ORDER BY id DESC LIMIT ?
 
 
 def list_captures(tx: Read, ticket: int, before: int, limit: int) -> list[tuple[int, ListedCapture]]:
-    """List a ticket's captures before a key, newest first, each with its key."""
+    """List a ticket's captures before a key, newest first, each with its key and the main facts of its environment."""
     rows = tx.fetch_all(SELECT_CAPTURES_OF_TICKET, (ticket, before, limit))
     bylines = Bylines(tx, [created_by for *_, created_by in rows])
     return [
@@ -208,9 +192,26 @@ def find_newest_capture(tx: Read, ticket: int) -> int | None:
     return tx.fetch_value("SELECT capture_id FROM ticket WHERE id = ?", (ticket,))
 
 
+SELECT_PREVIOUS = (
+    "SELECT max(id) FROM capture WHERE ticket_id = (SELECT ticket_id FROM capture WHERE id = ?1) AND id < ?1"
+)
+
+
+def find_previous_capture(tx: Read, key: int) -> int | None:
+    """Find the key of the capture of the same ticket before a capture."""
+    return tx.fetch_value(SELECT_PREVIOUS, (key,))
+
+
 def load_ticket_key(tx: Read, key: int) -> int:
     """Load the key of a capture's ticket."""
     return tx.fetch_value("SELECT ticket_id FROM capture WHERE id = ?", (key,))
+
+
+def load_ticket_id(tx: Read, key: int) -> str:
+    """Load the id of a capture's ticket."""
+    return tx.fetch_value(
+        "SELECT t.public_id FROM capture c JOIN ticket t ON t.id = c.ticket_id WHERE c.id = ?", (key,)
+    )
 
 
 def load_capture_time(tx: Read, key: int) -> int:

@@ -3,7 +3,7 @@
 Equal failures are one entry with a count, so that a hundred repetitions of one error don't hide another one.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Protocol, TypeVar
 from urllib.parse import urlsplit
 
@@ -49,10 +49,17 @@ G = TypeVar("G", ErrorGroup, FailedRequest)
 
 def group_errors(entries: Iterable[ErrorEntry]) -> list[ErrorGroup]:
     """Group errors by fingerprint, in the order of their first entries."""
+    return list(group_errors_by(entries, _identify_error).values())
+
+
+def group_errors_by(
+    entries: Iterable[ErrorEntry], identify: Callable[[ErrorEntry], object]
+) -> dict[object, ErrorGroup]:
+    """Group errors by what `identify` returns, in the order of their first entries."""
     groups: dict[object, ErrorGroup] = {}
     for entry in entries:
-        _count_entry(groups, _identify_error(entry), _summarize_error(entry))
-    return list(groups.values())
+        _count_entry(groups, identify(entry), _summarize_error(entry))
+    return groups
 
 
 def group_failed_requests(entries: Iterable[NetworkEntry]) -> list[FailedRequest]:
@@ -117,8 +124,11 @@ def find_place(entry: ErrorEntry) -> str | None:
 
 
 def _identify_error(entry: ErrorEntry) -> object:
-    if entry.fingerprint:
-        return entry.fingerprint
+    return entry.fingerprint or identify_origin(entry)
+
+
+def identify_origin(entry: ErrorEntry) -> object:
+    """Return what errors of the same origin share, also in other captures and under other builds of the page."""
     found = fingerprint_errors([entry])
     return (entry.kind, found[0].value if found else entry.message)
 

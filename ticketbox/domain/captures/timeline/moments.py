@@ -87,7 +87,7 @@ def describe_entry(entry: Entry) -> Moment:
             return _describe(Stream.CONSOLE, entry, entry.seq, text, outcome=entry.level.value, count=entry.repeat)
         case NetworkEntry():
             text = f"{entry.method} {shorten_url(shorten_address(entry.url))}"
-            return _describe(Stream.NETWORK, entry, entry.id, text, outcome=_describe_outcome(entry))
+            return _describe(Stream.NETWORK, entry, entry.id, text, outcome=describe_outcome(entry))
         case ErrorEntry():
             text = clip_line(format_error(entry), MAX_TEXT) or "(no message)"
             return _describe(Stream.ERRORS, entry, entry.seq, text, count=entry.count)
@@ -104,7 +104,7 @@ def _describe(
     )  # fmt: skip
 
 
-def _describe_outcome(entry: NetworkEntry) -> str:
+def describe_outcome(entry: NetworkEntry) -> str:
     """Return the status or the error of a request; `pending` if it had neither when the capture was taken."""
     if entry.error is not None:
         error = clip_line(entry.error, MAX_TEXT)

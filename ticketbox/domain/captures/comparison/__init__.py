@@ -1,0 +1,1 @@
+"""Two captures compared: what differs between them, and the part of it that fits a budget."""
