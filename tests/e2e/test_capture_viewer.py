@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.async_api import Page, expect
 
-from tests.e2e.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, expect_value, find_still_box, use
 from tests.e2e.browser import Chromium
 from tests.e2e.captures import START, action, capture_on, failure, line, request
 from tests.e2e.devtools_recorder import Json
@@ -155,6 +155,7 @@ def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: Worl
         await page.get_by_role("button", name="Failed").click()
         await expect(rows).to_have_count(2)
         await page.get_by_label("Filter requests").fill("quote")
+        await expect(rows).to_have_count(1)
         await rows.click()
         detail = page.get_by_role("region", name="Request details")
         await expect(detail.get_by_role("tabpanel", name="Response")).to_contain_text("capture policy excludes bodies")
@@ -163,6 +164,7 @@ def test_requests_are_filtered_sorted_and_opened(chromium: Chromium, world: Worl
         for words in ("422", "POST", "https://shop.example/app.js:9:1", "43 ms", "Duration"):
             await expect(detail).to_contain_text(words)
         await page.get_by_label("Filter requests").fill("")
+        await expect(rows).to_have_count(2)
         await page.get_by_role("grid", name="Requests").focus()
         await page.keyboard.press("ArrowUp")
         await detail.get_by_role("tab", name="General").click()
@@ -229,7 +231,7 @@ def test_copied_curl_command_sends_only_the_request(chromium: Chromium, world: W
         await rows.first.click()
         await page.get_by_role("button", name="Copy as cURL").click()
         await expect(page.get_by_role("button", name="Copied")).to_be_visible()
-        command = await page.evaluate("navigator.clipboard.readText()")
+        command: str = await page.evaluate("navigator.clipboard.readText()")
         await page.get_by_role("button", name="More", exact=True).click()
         await page.get_by_role("menuitem", name="Delete capture").click()
         dialog = page.get_by_role("dialog", name="Delete this capture?")
@@ -356,10 +358,11 @@ def test_timeline_merges_the_streams_and_shows_details(chromium: Chromium, world
         await page.get_by_role("button", name="Full screen").click()
         whole = page.get_by_role("dialog", name="Capture")
         await expect(whole).to_be_visible()
-        box = await whole.bounding_box()
-        assert box == {"x": 0, "y": 0, **LOOKS["desk"].size}
+        await expect_value(whole.bounding_box, {"x": 0, "y": 0, **LOOKS["desk"].size})
         for selector in ("h1", "a[href='/inbox']"):  # nothing beside it can be reached
-            assert await page.locator(selector).first.evaluate("element => element.closest('[inert]') !== null")
+            await expect(
+                page.locator("[inert]").locator(selector).or_(page.locator(f"{selector}[inert]"))
+            ).not_to_have_count(0)
         await assert_accessible(page)
         await page.keyboard.press("Escape")
         await expect(whole).to_have_count(0)
@@ -378,9 +381,7 @@ def test_header_of_the_requests_covers_none_on_touch_screens(chromium: Chromium,
     async def look(page: Page) -> None:
         first = page.locator("[role=row][aria-selected]").first
         await expect(first).to_be_visible()
-        head, row = [await each.bounding_box() for each in (page.locator(".titles"), first)]
-        assert head
-        assert row
+        head, row = [await find_still_box(each) for each in (page.locator(".titles"), first)]
         assert row["y"] >= head["y"] + head["height"]
 
     use(chromium, world.owner, f"/tickets/{ticket['id']}/network", look, LOOKS["phone"], has_touch=True)
@@ -405,6 +406,7 @@ def test_thousands_of_lines_and_requests_render_few_rows(chromium: Chromium, wor
         await expect(region.get_by_role("listitem")).to_have_count(1)
         await page.get_by_role("tab", name="Network").click()
         grid = page.get_by_role("grid", name="Requests")
+        await expect(grid.locator("[role=row][aria-selected]").first).to_be_visible()
         await grid.focus()
         await page.keyboard.press("ArrowDown")
         await expect(page.get_by_role("region", name="Request details")).to_be_visible()

@@ -108,6 +108,20 @@ def test_reload_link_and_going_back_keep_each_entry_once(
 
 
 @pytest.mark.long
+def test_health_says_that_the_oldest_pages_are_missing(
+    recording_browser: ExtensionBrowser, reporter: World, shop_site: NavigationSite
+) -> None:
+    async def visit(page: Page) -> None:
+        for number in range(8):
+            await page.goto(f"{shop_site.url}/help?{number}")
+            await expect(page).to_have_title("Help")
+
+    ticket = report_page(recording_browser, reporter, visit)
+    assert read_lines(ticket) == [(document, "help") for document in range(6)]
+    assert ticket.stream_statuses() == dict.fromkeys(STREAMS, ("partial", "navigated"))
+
+
+@pytest.mark.long
 def test_earlier_pages_are_redacted_and_erased_with_their_tab(
     recording_browser: ExtensionBrowser, shop_site: NavigationSite
 ) -> None:

@@ -46,7 +46,8 @@ def describe_health(health: Health) -> str:
         if count := part.dropped:
             entries = "entry was" if count == 1 else "entries were"
             sentences.append(f"{_capitalize(_NAMES[stream])}: {count:,} {entries} left out to keep the limits.")
-    sentences += [_describe_replay(health), _describe_late_start(health)]
+    sentences += [_describe_replay(health), _describe_frames(health), _describe_source_maps(health)]
+    sentences.append(_describe_late_start(health))
     sentences = [sentence for sentence in sentences if sentence]
     if not sentences:
         names = "Console, network, errors and actions" if Stream.ACTIONS in parts else "Console, network and errors"

@@ -21,7 +21,7 @@ const REDACTION = { headers: 1, query: 0, keys: 0, patterns: 2, extra: 0 };
 function document(startedAt: number, leftAt: number, fields: Partial<KeptDocument> = {}): KeptDocument {
   return { id: `d${startedAt}`, isTop: true, url: SHOP, startedAt, leftAt, requests: 0, data: '', ...fields };
 }
-const keep = (documents: KeptDocument[]) => ({ documents, lostUntil: -Infinity });
+const keep = (documents: KeptDocument[]) => ({ documents, lostUntil: 0 });
 
 test('the entries of earlier documents come first, with the index of their document', () => {
   const documents = [document(10, 20), document(20, 30)];
@@ -62,7 +62,7 @@ test('more than five documents, 100 frames or 2,000 requests are dropped as a lo
   const busy = [document(1, 2), document(2, 3, { requests: 1_999 }), document(3, 4, { requests: 1 })];
   expect(limitDocuments(keep(busy))).toEqual({ documents: busy.slice(1), lostUntil: 2 });
   const old = [document(0, 1), document(1, 120_002)];
-  expect(limitDocuments(keep(old))).toEqual({ documents: [old[1]], lostUntil: -Infinity });
+  expect(limitDocuments(keep(old))).toEqual({ documents: [old[1]], lostUntil: 0 });
   expect(joinRecords({ documents: [document(1, 2)], lostUntil: 1 }, []).hasLosses).toBe(true);
 });
 

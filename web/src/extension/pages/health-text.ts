@@ -3,7 +3,7 @@ import {
   STREAMS,
   type Health,
   type HealthReason,
-  type StreamHealth,
+  type Redaction,
   type StreamName,
 } from '../../recorder/capture-types';
 
@@ -24,18 +24,6 @@ const REASONS: Record<HealthReason, string> = {
   hidden: 'the browser doesn’t show all of it to the extension',
   error: 'the page didn’t respond in time',
 };
-const STATUSES: Record<StreamHealth['status'], string> = {
-  ok: 'complete',
-  partial: 'incomplete',
-  empty: 'empty',
-  blocked: 'not recorded',
-  disabled: 'off',
-};
-
-export function describeStatus(health: StreamHealth): string {
-  return STATUSES[health.status];
-}
-
 /** Why the capture is incomplete; each reason once. */
 export function describeReasons(health: Health): string[] {
   const reasons = STREAMS.map((name) => health[name]?.reason).filter((each) => each != null);
@@ -46,9 +34,26 @@ export function countDropped(health: Health): number {
   return STREAMS.reduce((sum, name) => sum + (health[name]?.dropped ?? 0), 0);
 }
 
+/** How many secrets were redacted, and where they were. */
+export function describeRedaction({ headers, query, keys, patterns, extra }: Redaction): string {
+  const parts = [
+    count(headers, 'header'),
+    count(query, 'query parameter'),
+    count(keys, 'named value'),
+    count((patterns ?? 0) + (extra ?? 0), 'secret in text', 'secrets in text'),
+  ].filter(Boolean);
+  const sum = [headers, query, keys, patterns, extra].reduce<number>((all, each) => all + (each ?? 0), 0);
+  if (!sum) return 'No secrets found.';
+  return `${sum} ${sum === 1 ? 'secret was' : 'secrets were'} redacted: ${parts.join(', ')}.`;
+}
+
+function count(number: number | undefined, one: string, many = `${one}s`): string {
+  return number ? `${number} ${number === 1 ? one : many}` : '';
+}
+
 /** What part of the page the screenshot shows. */
 export function describeScreenshot({ screenshot }: Health): string {
-  if (!screenshot) return 'The screenshot shows the visible part of the page.';
+  if (!screenshot) return '';
   const sentences = ['The screenshot shows the full page.'];
   if (screenshot.cut) sentences.push('It is cut off at the size limit.');
   if (screenshot.inner) sentences.push('Scrollable areas show only their visible part.');

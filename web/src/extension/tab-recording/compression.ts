@@ -1,8 +1,13 @@
 /** Compressed JSON: for uploads, and as text, which the browser's storage can hold. */
+import { toJson } from '../../recorder/natives';
 
 export async function gzipJson(value: unknown): Promise<Blob> {
-  const stream = new Blob([JSON.stringify(value)]).stream().pipeThrough(new CompressionStream('gzip'));
+  const stream = new Blob([toJson(value as object)]).stream().pipeThrough(new CompressionStream('gzip'));
   return new Response(stream).blob();
+}
+
+export async function gunzipJson(data: Blob): Promise<unknown> {
+  return new Response(data.stream().pipeThrough(new DecompressionStream('gzip'))).json();
 }
 
 export async function compressJson(value: unknown): Promise<string> {
@@ -16,6 +21,5 @@ export async function compressJson(value: unknown): Promise<string> {
 
 export async function decompressJson(text: string): Promise<unknown> {
   const bytes = Uint8Array.from(atob(text), (each) => each.charCodeAt(0));
-  const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
-  return new Response(stream).json();
+  return gunzipJson(new Blob([bytes]));
 }

@@ -12,7 +12,7 @@ import { resolveMethod } from './document-method';
 import { joinRecords, removeKeptEntries, selectDocuments, type TabHistory } from './tab-history';
 
 const PREFIX = 'tab-';
-const NONE: KeptDocuments = { documents: [], lostUntil: -Infinity };
+const NONE: KeptDocuments = { documents: [], lostUntil: 0 };
 /** The current operation: one after the other, so that none overwrites what another has added. */
 let queue: Promise<unknown> = Promise.resolve();
 

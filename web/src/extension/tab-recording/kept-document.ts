@@ -24,7 +24,7 @@ export interface KeptRecord {
 }
 export interface KeptDocuments {
   documents: KeptDocument[];
-  /** When the newest document was left that the limits dropped; epoch milliseconds. */
+  /** When the newest document was left that the limits dropped; epoch milliseconds, 0 if none was: JSON has no infinity. */
   lostUntil: number;
 }
 

@@ -52,7 +52,7 @@ export function joinRecords({ documents, lostUntil }: KeptDocuments, records: Ke
   history.documents = documents.filter(({ isTop }) => isTop).length;
   history.startedAt = Math.max(cutoff, Math.min(...documents.map(({ startedAt }) => startedAt)));
   history.next = documents.findLast(({ isTop }) => isTop)?.next;
-  history.hasLosses = lostUntil >= cutoff;
+  history.hasLosses = lostUntil > 0 && lostUntil >= cutoff;
   records.forEach(({ record, redaction }, place) => {
     const { id, leftAt } = documents[place]!;
     history.keptUntil[id] = Math.max(leftAt, history.keptUntil[id] ?? 0);
