@@ -22,7 +22,7 @@ export default defineConfig({
     assetsInlineLimit: 0,
     reportCompressedSize: false,
     rolldownOptions: {
-      input: ['popup.html', 'options.html', 'editor.html', 'background/background.ts'].map(
+      input: ['popup.html', 'options.html', 'editor.html', 'start.html', 'background/background.ts'].map(
         (name) => `${SOURCE}/${name}`,
       ),
       output: {

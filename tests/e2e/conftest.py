@@ -14,7 +14,7 @@ from tests.e2e.extension_browser import ExtensionBrowser
 from tests.e2e.faulty_site import FaultySite
 from tests.e2e.varied_site import VariedSite
 from tests.support.server import Box, World
-from ticketbox.http.webapp import EXTENSION
+from ticketbox.http.extension_zip import EXTENSION
 
 expect.set_options(timeout=30_000)  # the default of 5 s is too short on a busy machine
 

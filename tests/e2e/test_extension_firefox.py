@@ -11,8 +11,8 @@ from tests.e2e.firefox import Firefox, find_firefox
 from tests.e2e.reported_ticket import STREAMS, ReportedTicket
 from tests.e2e.varied_site import VariedSite
 from tests.support.npm import install, node
-from tests.support.server import World, eventually
-from ticketbox.http.webapp import EXTENSION
+from tests.support.server import World
+from ticketbox.http.extension_zip import EXTENSION
 
 pytestmark = pytest.mark.long
 

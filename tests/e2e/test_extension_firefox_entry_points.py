@@ -28,7 +28,7 @@ from tests.e2e.tall_site import (
 )
 from tests.e2e.varied_site import VariedSite
 from tests.support.server import PASSWORD, World, eventually, ok
-from ticketbox.http.webapp import EXTENSION
+from ticketbox.http.extension_zip import EXTENSION
 
 pytestmark = pytest.mark.long
 

@@ -3,12 +3,13 @@
 import json
 import re
 import zipfile
+from io import BytesIO
 from pathlib import Path
 
 import pytest
 
 from ticketbox import __version__
-from ticketbox.http.webapp import EDITIONS, EXTENSION
+from ticketbox.http.extension_zip import EDITIONS, EXTENSION, build_extension_zip
 
 DOCS = Path(__file__).parents[2] / "docs" / "use" / "extension.md"
 
@@ -51,3 +52,13 @@ def test_no_script_is_loaded_from_elsewhere(archive: zipfile.ZipFile) -> None:
             text = archive.read(name).decode()
             assert not re.search(r"\beval\(|new Function\(|import\(['\"`]https?:", text), name
             assert not re.findall(r"(?:src|href)=\"https?://", text), name
+
+
+def test_zip_that_the_server_sends_has_its_address() -> None:
+    sent = build_extension_zip("chromium", "https://tickets.example.org")
+    assert sent == build_extension_zip.__wrapped__("chromium", "https://tickets.example.org")
+    original = zipfile.ZipFile(str(EXTENSION / "chromium.zip"))
+    with zipfile.ZipFile(BytesIO(sent)) as zipped:
+        assert zipped.testzip() is None
+        assert json.loads(zipped.read("server.json")) == {"address": "https://tickets.example.org"}
+        assert zipped.namelist() == [*original.namelist(), "server.json"]

@@ -20,7 +20,8 @@ from ticketbox.domain.core.problems import NotFound, Unauthorized
 from ticketbox.domain.tickets.search_filters import FILTERS, SearchFilter
 from ticketbox.edge.asgi import ASGIApp, Receive, Scope, Send, get_header, list_accepted_encodings
 from ticketbox.edge.compression import allow_compression
-from ticketbox.edge.responses import Answer, Headers
+from ticketbox.edge.responses import Answer, Headers, Page
+from ticketbox.http.extension_zip import EDITIONS, build_extension_zip
 from ticketbox.http.pages.rendering import render_page
 from ticketbox.operations.core.context import RequestContext
 from ticketbox.operations.core.dispatch import Dispatcher
@@ -101,7 +102,13 @@ def build_routes(registry: Registry, dispatcher: Dispatcher, public_url: str) ->
             return Answer(303, b"", "text/plain", [(b"location", _build_sign_in_url(scope))])
         name = scope["path"].rpartition("/")[2]
         headers: Headers = [(b"content-disposition", f'attachment; filename="ticketbox-{name}"'.encode())]
-        return Answer(200, (EXTENSION / name).read_bytes(), "application/zip", headers)
+        archive = build_extension_zip(name.removesuffix(".zip"), public_url)
+        return Answer(200, archive, "application/zip", headers)
+
+    @get("/extension/version.json")
+    async def send_extension_version() -> Answer:
+        """Send the version of the zips, so that an extension that was installed from one learns of a newer one."""
+        return Answer(200, msgspec.json.encode({"version": __version__}), "application/json")
 
     @get("/extension/connected")
     async def show_connected_page() -> Answer:

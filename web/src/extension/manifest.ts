@@ -31,7 +31,7 @@ export function createManifest(edition: Edition, version: string): object {
     optional_host_permissions: ['*://*/*', ...(edition === 'firefox' ? [] : ['ws://*/*', 'wss://*/*'])],
     content_security_policy: {
       extension_pages:
-        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src http: https: data:; base-uri 'none'; form-action 'none'",
+        "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self' blob: data:; connect-src 'self' http: https: data:; base-uri 'none'; form-action 'none'",
     },
     ...(edition !== 'firefox'
       ? {

@@ -3,7 +3,8 @@ import { parseServerAddress, toMatchPattern } from '../../src/extension/connecti
 
 test.each([
   ['tickets.example.org', 'https://tickets.example.org'],
-  [' https://tickets.example.org/board?x=1 ', 'https://tickets.example.org'],
+  [' https://tickets.example.org/?x=1 ', 'https://tickets.example.org'],
+  ['www.example.org/Tickets/', 'https://www.example.org/Tickets'],
   ['HTTP://tickets.example.org:8420', 'http://tickets.example.org:8420'],
   ['localhost:8420', 'http://localhost:8420'],
   ['127.0.0.1:8420', 'http://127.0.0.1:8420'],

@@ -37,5 +37,6 @@ export async function sendRequest(url: string, init: RequestInit = {}): Promise<
   const problem = (await response.json().catch(() => ({}))) as { [name: string]: unknown };
   const message =
     problem.detail ?? problem.error_description ?? problem.title ?? `The server returned ${response.status}.`;
-  throw new ApiError(response.status, String(message), Number(response.headers.get('Retry-After')) || null);
+  const status = response.status || 303; // a redirect that isn't followed has no status
+  throw new ApiError(status, String(message), Number(response.headers.get('Retry-After')) || null);
 }

@@ -1,8 +1,9 @@
 /** Signing in, by OAuth in a tab of the browser (docs/use/oauth.md) or with an API token. */
-import { appState, type Account } from '../storage';
+import { appState, type Account, type PendingSignIn } from '../storage';
 import { exchangeGrant } from './access-token';
-import { loadTokenUser } from './api';
-import { ApiError, sendRequest } from './request';
+import { loadTokenOwner } from './api';
+import { findServer } from './find-server';
+import { sendRequest } from './request';
 
 const SCOPE = 'tickets:write';
 
@@ -12,11 +13,8 @@ function redirectUri(serverUrl: string): string {
 }
 
 /** Open the consent page in a tab. Raises ApiError. */
-export async function startSignIn(serverUrl: string): Promise<void> {
-  const metadataUrl = `${serverUrl}/.well-known/oauth-authorization-server`;
-  const metadata = (await (await sendRequest(metadataUrl)).json()) as { issuer?: string };
-  if (metadata.issuer !== serverUrl)
-    throw new ApiError(400, `The public URL of this ticketbox is ${metadata.issuer}. Enter that URL.`);
+export async function startSignIn(address: string): Promise<void> {
+  const serverUrl = await findServer(address);
   const client = await registerClient(serverUrl);
   const [verifier, state] = [createRandomString(), createRandomString()];
   const query = new URLSearchParams({
@@ -30,7 +28,8 @@ export async function startSignIn(serverUrl: string): Promise<void> {
     code_challenge_method: 'S256',
   });
   const tab = await chrome.tabs.create({ url: `${serverUrl}/oauth/authorize?${query}` });
-  await appState.put('pending', { address: serverUrl, client, verifier, state, tab: tab.id! });
+  const page = (await chrome.tabs.getCurrent())?.id;
+  await appState.put('pending', { address: serverUrl, client, verifier, state, tab: tab.id!, page });
 }
 
 /** Register the extension and return its client id (RFC 7591). */
@@ -51,15 +50,15 @@ async function registerClient(serverUrl: string): Promise<string> {
   return ((await response.json()) as { client_id: string }).client_id;
 }
 
-/** Finish the sign-in if a tab was redirected with its code. Returns whether it was. Raises ApiError. */
-export async function finishSignIn(tab: number, url: string): Promise<boolean> {
+/** Finish the sign-in if a tab was redirected with its code. Returns null if it wasn't. Raises ApiError. */
+export async function finishSignIn(tab: number, url: string): Promise<PendingSignIn | null> {
   const pending = await appState.get('pending');
-  if (!pending || pending.tab !== tab || !url.startsWith(`${redirectUri(pending.address)}?`)) return false;
+  if (!pending || pending.tab !== tab || !url.startsWith(`${redirectUri(pending.address)}?`)) return null;
   const answer = new URL(url).searchParams;
-  if (answer.get('state') !== pending.state || answer.get('iss') !== pending.address) return false;
+  if (answer.get('state') !== pending.state || answer.get('iss') !== pending.address) return null;
   await appState.remove('pending');
   const code = answer.get('code');
-  if (!code) return false;
+  if (!code) return null;
   const { address, client, verifier } = pending;
   const tokens = await exchangeGrant(address, {
     grant_type: 'authorization_code',
@@ -70,18 +69,20 @@ export async function finishSignIn(tab: number, url: string): Promise<boolean> {
     resource: `${address}/api`,
   });
   await storeAccount({ address, client, ...tokens });
-  return true;
+  return pending;
 }
 
 /** Sign in with a token from Settings > Agents and tokens. Raises ApiError. */
-export async function signInWithToken(serverUrl: string, token: string): Promise<void> {
+export async function signInWithToken(address: string, token: string): Promise<void> {
+  const hasPath = new URL(address).pathname !== '/';
+  const serverUrl = hasPath ? await findServer(address) : address;
   const secret = token.trim();
   await storeAccount({ address: serverUrl, secret, refresh: null, expires: null, client: null });
 }
 
-async function storeAccount(account: Omit<Account, 'name' | 'email'>): Promise<void> {
-  const { name, email } = await loadTokenUser(account.address, account.secret);
-  await appState.put('account', { ...account, name, email });
+async function storeAccount(account: Omit<Account, 'name' | 'email' | 'scopes'>): Promise<void> {
+  const owner = await loadTokenOwner(account.address, account.secret);
+  await appState.put('account', { ...account, ...owner });
 }
 
 /** Remove the account and revoke its OAuth tokens. The outbox keeps its captures. */

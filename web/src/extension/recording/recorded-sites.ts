@@ -13,7 +13,7 @@ export async function getRecordedSites(): Promise<string[]> {
 /** Ask the browser for permission to record a site, and record it. Returns whether permission was granted. */
 export async function requestRecording(site: string): Promise<boolean> {
   // stored before the answer: the browser's prompt closes the popup, and then only the background continues
-  const permissions = { permissions: ['webRequest' as const], origins: [site] };
+  const permissions = { permissions: ['webRequest' as const], origins: [site, ...listSocketPatterns(site)] };
   const [granted] = await Promise.all([chrome.permissions.request(permissions), addSite(site)]);
   if (!granted) await removeRecordedSite(site);
   return granted;

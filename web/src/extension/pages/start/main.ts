@@ -1,0 +1,4 @@
+import { mountPage } from '../mount-page';
+import Start from './Start.svelte';
+
+mountPage(Start);
