@@ -11,7 +11,8 @@ from tests.e2e.reported_ticket import ReportedTicket
 from tests.support.server import World
 
 ADDRESS = "http://shop.test/cart?step=1"
-SECRETS = ("hunter2", "4242424242424242", "Elm Street", "Wednesday plan", "987", "Passphrase", "Card number", "Iban of")
+IBAN = "DE89370400440532013000"
+SECRETS = ("hunter2", "4242424242424242", "Elm Street", "Wednesday plan", IBAN, "Passphrase", "Card number", "Iban of")
 HOSTILE = """<script>
   // as pages with old libraries do, and worse
   Array.prototype.toJSON = () => "broken";
@@ -95,7 +96,7 @@ def walk(recording_browser: ExtensionBrowser, reporter: World) -> tuple[Reported
         await page.locator("#pw").evaluate("(field) => { field.type = 'text'; }")
         await page.locator("#pw").press_sequentially("hunter2")
         await page.locator("#card").press_sequentially("4242424242424242")
-        await page.locator("[name=iban]").press_sequentially("987")
+        await page.locator("[name=iban]").press_sequentially(IBAN)
         await page.locator("#street").click()
         await page.locator("#note").press_sequentially("Wednesday plan")
         await page.locator("select").press("s")
@@ -107,7 +108,9 @@ def walk(recording_browser: ExtensionBrowser, reporter: World) -> tuple[Reported
         title = popup.get_by_label("Title")
         await expect(title).to_be_focused()
         await expect(title).to_have_value("TypeError after clicking “Pay”")
-        seen: dict[str, Any] = {"description": await popup.get_by_label("Description").input_value()}
+        fields = await popup.get_by_role("group", name="Steps to reproduce").get_by_role("textbox").all()
+        lines = [f"{number}. {await field.input_value()}" for number, field in enumerate(fields, 1)]
+        seen: dict[str, Any] = {"description": "\n".join(lines)}
         ticket = await recording_browser.create_ticket(popup)
         address = ticket.url
         await ticket.close()
@@ -195,15 +198,39 @@ def test_clicks_of_scripts_are_marked_and_bounded(walk: Walk) -> None:
     assert sum(step["repeat"] for step in synthetic) + walk[0].capture["health"]["actions"]["dropped"] == 300
 
 
-def test_steps_can_be_removed_before_sending(recording_browser: ExtensionBrowser, reporter: World) -> None:
+@pytest.mark.long
+def test_only_clicks_of_a_double_click_are_one_step(recording_browser: ExtensionBrowser, reporter: World) -> None:
+    async def work() -> str:
+        page = await open_shop(recording_browser)
+        pay = page.locator("#pay")
+        await pay.click()
+        await pay.click()
+        await pay.dblclick()
+        ticket = await recording_browser.create_ticket(await recording_browser.open_popup(page))
+        address = ticket.url
+        await ticket.close()
+        await page.close()
+        return address
+
+    steps = ReportedTicket(reporter, recording_browser.run(work())).streams["actions"]
+    clicks = [step["words"] for step in steps if step["kind"] == "click" and not step["synthetic"]]
+    assert clicks == [*["Clicked button “Pay”"] * 2, "Clicked button “Pay”, 2 times"]
+
+
+def test_steps_can_be_left_out(recording_browser: ExtensionBrowser, reporter: World) -> None:
     async def work() -> str:
         page = await open_shop(recording_browser)
         await page.locator("#pay").click()
         popup = await recording_browser.open_popup(page)
-        await popup.get_by_role("group").filter(has_text="Steps").locator("summary").click()
-        await popup.get_by_role("button", name="Remove steps").click()
+        steps = popup.get_by_role("group", name="Steps to reproduce")
+        await expect(steps).to_contain_text("from your last")
+        switch = popup.get_by_role("switch", name="Send steps")
+        await switch.click()
         await expect(popup.get_by_label("Title")).to_have_value("Cart")
-        await expect(popup.get_by_label("Description")).to_have_value("")
+        await expect(steps).to_have_count(0)
+        await switch.click()
+        await expect(steps).to_have_count(1)
+        await switch.click()
         ticket = await recording_browser.create_ticket(popup)
         address = ticket.url
         await ticket.close()

@@ -2,8 +2,7 @@
  * The extension's data, in an IndexedDB database of the extension's origin, which no page and no content script can
  * open. It survives restarts and updates, so a stored field can't simply be renamed.
  */
-import type { Envelope, Priority, Project, Streams } from '../recorder/capture-types';
-import type { ReplaySeconds } from './replay/replay-settings';
+import type { Envelope, Priority, Project, StreamName, Streams } from '../recorder/capture-types';
 import type { Input } from '../shared/annotation/marks';
 
 export interface Account {
@@ -17,6 +16,8 @@ export interface Account {
   expires: number | null;
   refresh: string | null;
   client: string | null;
+  /** What the token may do; missing if an earlier version signed in. */
+  scopes?: string[];
 }
 
 /** A sign-in that was started and not yet finished. */
@@ -26,21 +27,58 @@ export interface PendingSignIn {
   verifier: string;
   state: string;
   tab: number;
+  /** The id of the extension's tab where it was started. */
+  page?: number;
 }
 
 /** The fields of the report form. */
 export interface ReportFields {
   title: string;
+  /** The steps to reproduce, one line each. */
+  steps: string[];
   description: string;
   project: string;
   priority: Priority;
+  /** The id of the member to assign; empty for none. */
+  assignee: string;
 }
+
+export const EMPTY_FIELDS: ReportFields = {
+  title: '',
+  steps: [],
+  description: '',
+  project: '',
+  priority: 'none',
+  assignee: '',
+};
+
+/** What a person can leave out of a report: a stream, or another part. */
+export type Part = StreamName | 'replay' | 'screenshot' | 'earlier' | 'environment' | 'source_maps';
+
+/** The ticket that a capture is added to, instead of a new one. */
+export interface ExistingTicket {
+  id: string;
+  key: string;
+  /** Whether it was resolved: the bug is back, so it is reopened. */
+  resolved: boolean;
+}
+
+/** A picture of a moment of a replay; epoch milliseconds. */
+export interface KeyFrame {
+  at: number;
+  picture: Blob;
+}
+
+/** How many seconds of a page a replay keeps, by the person's setting. */
+export type ReplaySeconds = 0 | 30 | 60 | 120;
 
 /** The replay of a capture, as it is sent. */
 export interface DraftReplay {
   /** JSON, compressed with gzip. */
   data: Blob;
   seconds: number;
+  /** Missing until they are drawn. */
+  frames?: KeyFrame[];
 }
 
 /** A capture that its user is reviewing. */
@@ -58,12 +96,17 @@ export interface Draft {
   screenshot: Blob | null;
   /** Annotations on the screenshot, except redactions, which are drawn into its pixels. */
   marks?: Input[];
+  /** The parts that aren't sent. Until the report is sent, the person can change their mind. */
+  excluded?: Part[];
   /** The form as the user left it; missing if nothing was entered. */
   filled?: ReportFields;
+  /** Whether the user loaded the page again to reproduce the bug: then only what they entered is kept. */
+  isOutdated?: boolean;
 }
 
 /** A capture in the outbox. */
-export interface QueuedCapture extends Draft, ReportFields {
+export interface QueuedCapture extends Draft, Omit<ReportFields, 'steps'> {
+  existing?: ExistingTicket;
   /** When it was added; epoch milliseconds. */
   queued: number;
   attempts: number;

@@ -2,12 +2,16 @@ import { expect, test } from 'vitest';
 import {
   countEarlierEntries,
   describeEntry,
+  describeReplay,
   formatSize,
+  leaveOut,
   removeEarlierPages,
   removeEntry,
   removeReplay,
   removeStream,
 } from '../../src/extension/pages/popup/sent/edit-draft';
+import { listEnvironmentDetails } from '../../src/extension/pages/popup/sent/environment-details';
+import type { Environment } from '../../src/recorder/capture-types';
 import type { Draft } from '../../src/extension/storage';
 import { line, request } from './frames';
 
@@ -74,9 +78,51 @@ test('without earlier pages, the capture begins with the current one', () => {
   expect(countEarlierEntries(next)).toBe(0);
 });
 
+test('what is left out is missing in the report, and kept in the draft', () => {
+  const draft = { ...createDraft(), screenshot: new Blob(['png']), excluded: ['replay' as const] };
+  const sent = leaveOut(draft, ['network', 'earlier', 'replay', 'screenshot']);
+  expect(sent).toMatchObject({ screenshot: null, streams: { network: [] }, earlierPages: 0 });
+  expect(sent.envelope.health).toMatchObject({ network: REMOVED, replay: REMOVED, console: OK(1) });
+  expect('replay' in sent || 'excluded' in sent).toBe(false);
+  expect(draft.streams.network).toHaveLength(3);
+  expect(draft.replay).toBeDefined();
+});
+
 test('entries and sizes are described in one line', () => {
   const { streams } = createDraft();
   expect(describeEntry('console', streams.console[0]!)).toBe('log: 1');
   expect(describeEntry('network', streams.network[2]!)).toBe('GET https://shop.example/?2');
   expect([formatSize(1), formatSize(34_400), formatSize(1_250_000)]).toEqual(['1 kB', '35 kB', '1.3 MB']);
+});
+
+test('the environment is sent without its details', () => {
+  const draft = createDraft();
+  const browser = { browser: 'Chrome 156', viewport: { width: 800, height: 600 } } as Environment;
+  const storage = { local: ['cart', 'theme'], session: [], cookies: [], omitted: 0 };
+  draft.envelope.environment = { ...browser, declared: { fast_search: 'true' }, storage };
+  expect(listEnvironmentDetails(draft.envelope.environment)).toEqual([
+    ['Declared', ['fast_search: true']],
+    ['Local storage', ['cart', 'theme']],
+  ]);
+  expect(leaveOut(draft, ['environment']).envelope.environment).toEqual(browser);
+  expect(listEnvironmentDetails(browser)).toEqual([]);
+});
+
+test('the replay says how many pictures it has, and how many are missing', () => {
+  const draft = createDraft();
+  const draw = (drawn: number, dropped: number): Draft => ({
+    ...draft,
+    replay: { ...draft.replay!, frames: Array<never>(drawn).fill({ at: 1, picture: new Blob() } as never) },
+    envelope: {
+      ...draft.envelope,
+      health: {
+        ...draft.envelope.health,
+        frames: { status: 'partial', reason: 'limit', captured: drawn, dropped },
+      },
+    },
+  });
+  expect(describeReplay(draft)).toBe('12 s · fields masked');
+  expect(describeReplay(draw(2, 0))).toBe('12 s · fields masked · 2 pictures');
+  expect(describeReplay(draw(1, 1))).toBe('12 s · fields masked · 1 picture · 1 picture couldn’t be drawn');
+  expect(describeReplay(draw(0, 3))).toBe('12 s · fields masked · 3 pictures couldn’t be drawn');
 });

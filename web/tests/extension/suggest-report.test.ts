@@ -22,7 +22,7 @@ function suggest(actions: object[], errors: object[] = []) {
 
 describe('suggestReport', () => {
   test('lists the steps, and names the error after what caused it', () => {
-    const { title, description } = suggest(
+    const { title, steps } = suggest(
       [
         step(1, 'navigate', { url: 'https://shop.example/cart' }),
         step(5_000, 'scroll'),
@@ -33,13 +33,11 @@ describe('suggestReport', () => {
       [failure(6_200)],
     );
     expect(title).toBe('TypeError after clicking “Pay”');
-    expect(description).toBe(
-      '1. Opened /cart\n2. Clicked button “Pay”\n3. Typed 1–10 characters into “Note”',
-    );
+    expect(steps).toEqual(['Opened /cart', 'Clicked button “Pay”', 'Typed 1–10 characters into “Note”']);
   });
 
   test('without steps, or with synthetic ones, suggests the page’s title', () => {
-    const plain = { title: 'Cart', description: '' };
+    const plain = { title: 'Cart', steps: [] };
     expect(suggest([])).toEqual(plain);
     expect(suggest([step(1, 'navigate', { url: 'https://shop.example/' })], [failure(2)])).toEqual(plain);
     expect(suggest([step(1, 'click', { target: pay, synthetic: true })], [failure(2)])).toEqual(plain);
@@ -48,7 +46,7 @@ describe('suggestReport', () => {
   test('without an error, the title is the page’s', () => {
     expect(suggest([step(1, 'click', { target: pay })])).toEqual({
       title: 'Cart',
-      description: '1. Clicked button “Pay”',
+      steps: ['Clicked button “Pay”'],
     });
   });
 

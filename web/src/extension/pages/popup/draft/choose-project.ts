@@ -11,6 +11,12 @@ export function chooseProject(projects: Project[], url: string): Project | undef
   return best;
 }
 
+/** The id of the project for a page: by its pattern, else the one that was chosen last; empty without projects. */
+export function suggestProject(projects: Project[], url: string, lastId: string | undefined): string {
+  const last = projects.find(({ id }) => id === lastId);
+  return (chooseProject(projects, url) ?? last ?? projects[0])?.id ?? '';
+}
+
 /** Whether a URL matches a pattern, in which `*` matches any characters. */
 function matches(pattern: string, url: string): boolean {
   const [first, ...rest] = pattern.split('*') as [string, ...string[]];

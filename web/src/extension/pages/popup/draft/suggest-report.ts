@@ -1,9 +1,9 @@
-/** The first draft of a report: its title and its description, from what the person did and what went wrong. */
+/** The first draft of a report: its title and its steps, from what the person did and what went wrong. */
 import { describeAction, nameElement } from '../../../../recorder/actions/describe-action';
-import type { ActionEntry, ErrorEntry } from '../../../../recorder/capture-types';
+import type { ActionEntry, ErrorEntry, Streams } from '../../../../recorder/capture-types';
 import type { Draft, ReportFields } from '../../../storage';
 
-type Suggestion = Pick<ReportFields, 'title' | 'description'>;
+export type Suggestion = Pick<ReportFields, 'title' | 'steps'>;
 
 const MAX_STEPS = 20;
 const MAX_TITLE = 120;
@@ -17,16 +17,30 @@ const VERBS: Partial<Record<ActionEntry['kind'], string>> = {
   submit: 'submitting',
 };
 
-/** Suggest a title and a description. Without steps, the title is the page's. */
+/** Suggest a title and the steps to reproduce. Without steps, the title is the page's. */
 export function suggestReport({ envelope, streams }: Draft): Suggestion {
   const steps = selectSteps(streams.actions ?? []);
   const pageTitle = envelope.page.title.trim() || envelope.page.url;
-  if (!steps.some(({ kind }) => kind !== 'navigate')) return { title: pageTitle, description: '' };
-  const error = streams.errors.findLast(({ kind }) => kind === 'error' || kind === 'unhandledrejection');
+  if (!steps.some(({ kind }) => kind !== 'navigate')) return { title: pageTitle, steps: [] };
+  const error = findMainError(streams);
   return {
     title: error ? composeTitle(error, steps) : pageTitle,
-    description: steps.map((step, index) => `${index + 1}. ${describeAction(step)}`).join('\n'),
+    steps: steps.map(describeAction),
   };
+}
+
+/** What the suggested steps come from: "from your last 18 seconds". */
+export function describeStepsOrigin({ envelope, streams }: Draft): string {
+  const first = selectSteps(streams.actions ?? [])[0];
+  if (!first) return '';
+  const seconds = Math.max(1, Math.round((Number(envelope.captured_at) - first.ts) / 1000));
+  const [number, unit] = seconds < 100 ? [seconds, 'second'] : [Math.round(seconds / 60), 'minute'];
+  return number === 1 ? `from your last ${unit}` : `from your last ${number} ${unit}s`;
+}
+
+/** The newest uncaught error: what the report is about, if there is one. */
+export function findMainError({ errors }: Streams): ErrorEntry | undefined {
+  return errors.findLast(({ kind }) => kind === 'error' || kind === 'unhandledrejection');
 }
 
 /** The newest steps that a person did, without those that the browser does for another one. */
