@@ -16,7 +16,7 @@ from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.cli.client.imports import archive
 from ticketbox.cli.client.imports.files import build_parts, read_file
-from ticketbox.cli.client.imports.recording import ImportProblem
+from ticketbox.cli.client.imports.recording import ImportProblem, Recording
 from ticketbox.domain.captures.capture import Stream
 from ticketbox.domain.captures.steps import describe_action
 
@@ -96,7 +96,9 @@ def list_words(path: Path) -> list[str]:
     """The steps of a file in words."""
     actions = json.loads(build_parts(read_file(path), {})["actions"][1])
     assert [each["seq"] for each in actions] == sorted(each["seq"] for each in actions)
-    return [describe_action(each) for each in read_file(path).entries[Stream.ACTIONS].kept]
+    recording = read_file(path)
+    assert isinstance(recording, Recording)
+    return [describe_action(each) for each in recording.entries[Stream.ACTIONS].kept]
 
 
 def expect_problem(path: Path, *words: str) -> None:
@@ -127,6 +129,20 @@ def test_trace_is_read_with_its_steps_console_requests_errors_and_last_picture(t
     assert envelope["environment"]["browser"] == "Chrome 156.0"
     assert envelope["captured_at"] == 1_795_253_390_060
     assert b"hunter2" not in b"".join(data for _, data, _ in parts.values())
+
+
+def test_report_of_the_extension_keeps_its_place_unless_another_is_given(tmp_path: Path) -> None:
+    capture = {"id": "c-1", "page": {"url": PAGE}, "project_id": "proj_1", "title": "No total", "priority": "high"}
+    report = {"ticketbox_report": 1, "capture": capture, "streams": {"console": []}, "screenshot": "iVBORw=="}
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report))
+    parts = build_parts(read_file(path), {})
+    assert json.loads(parts["capture"][1]) == capture
+    assert (parts["console"][1], parts["screenshot"][1]) == (b"[]", b"\x89PNG")
+    moved = json.loads(build_parts(read_file(path), {"ticket_id": "WEB-1"})["capture"][1])
+    assert moved == {"id": "c-1", "page": {"url": PAGE}, "ticket_id": "WEB-1"}
+    path.write_text(json.dumps({**report, "ticketbox_report": 2}))
+    expect_problem(path, "newer version")
 
 
 def test_recording_is_read_with_its_steps_and_without_what_was_typed(tmp_path: Path) -> None:
@@ -292,3 +308,39 @@ def test_refused_imports_create_nothing(world: World, tmp_path: Path, call: Call
         done = call(*arguments)
         assert (done.exit_code, done.stdout) == (status, ""), done.stderr
     assert ok(world.api.get("/tickets", params={"project_id": world.project}))["items"] == []
+
+
+def test_report_on_an_existing_ticket_counts_once_and_reopens_it(world: World, tmp_path: Path) -> None:
+    ticket = world.ticket()["id"]
+    page = {"url": PAGE, "title": "Cart", "referrer": None}
+    health = {name: {"status": "ok"} for name in ("console", "network", "errors")}
+    capture = {
+        "id": "report-seen",
+        "page": page,
+        "captured_at": 1_795_253_390_060,
+        "health": health,
+        "ticket_id": ticket,
+    }
+    report = {"ticketbox_report": 1, "capture": capture, "streams": {"console": []}, "comment": "Again"}
+    path = tmp_path / "report.json"
+    path.write_text(json.dumps(report))
+    token = world.owner.token("tickets:write")
+
+    def import_report(*arguments: str) -> dict[str, Any]:
+        done = run("capture", "import", str(path), *arguments, SERVICE_API_TOKEN=token, TICKETBOX_URL=world.box.url)
+        assert done.exit_code == 0, done.output
+        return ok(world.api.get(f"/tickets/{ticket}"))
+
+    def resolve() -> None:
+        ok(world.api.patch(f"/tickets/{ticket}", json={"resolved": True}))
+
+    resolve()
+    seen = import_report()
+    assert (seen["occurrences"], seen["resolved"]) == (2, False)
+    resolve()
+    seen = import_report()  # what was fixed since isn't broken again by the same report
+    assert (seen["occurrences"], seen["resolved"]) == (2, True)
+    path.write_text(json.dumps({**report, "capture": {**capture, "id": "report-other", "ticket_id": "t-00000000"}}))
+    seen = import_report("--ticket", ticket)
+    assert (seen["occurrences"], seen["resolved"]) == (3, False)
+    assert len(ok(world.api.get(f"/tickets/{ticket}/comments"))["items"]) == 2

@@ -6,9 +6,10 @@ from typing import Any
 import click
 
 from ticketbox.cli.client.commands import URL_OPTION
-from ticketbox.cli.client.connection import connect, decode_body, exit_with_problem
+from ticketbox.cli.client.connection import Server, connect, decode_body, exit_with_problem
 from ticketbox.cli.client.imports.files import build_parts, read_file
 from ticketbox.cli.client.imports.recording import ImportProblem
+from ticketbox.cli.client.imports.report import Report
 from ticketbox.cli.client.terminal import escape_json, escape_line, print_line
 from ticketbox.cli.core.output import exit_with_error
 
@@ -31,13 +32,41 @@ def _send(
         parts["attachments"] = (file.name, file.read_bytes(), "application/octet-stream")
     with connect(url) as server:
         response = server.upload("create_capture", {}, parts)
-    if not response.is_success:
-        exit_with_problem(server.url, response)
+        if not response.is_success:
+            exit_with_problem(server.url, response)
+        if isinstance(recording, Report):
+            is_again = ticket is not None or (project is None and recording.is_of_ticket)
+            _send_rest(
+                server, recording, decode_body(response)["ticket_id"], is_own=not project and not ticket,
+                is_again=is_again,
+            )  # fmt: skip
     if wants_json:
         click.echo(escape_json(response.text))
     else:
         made = decode_body(response)
         print_line(f"{escape_line(made['capture_id'])} on {escape_line(made['url'])}")
+
+
+def _send_rest(server: Server, report: Report, ticket: str, *, is_own: bool, is_again: bool) -> None:
+    """Send what the extension would send after the capture.
+
+    `is_own`: the report says which ticket or project. `is_again`: the ticket was there before.
+    The keys are the extension's, so that nothing is counted or added twice.
+    """
+    if report.annotations:
+        found = decode_body(server.call("get_ticket", {"ticket_id": ticket, "include": ["capture"]}))
+        screenshot = found["capture"]["screenshot"]
+        server.call("save_annotations", {"asset_id": screenshot["id"], "annotations": report.annotations})
+    if report.assignee and is_own:
+        server.call("assign_ticket", {"ticket_id": ticket, "user_id": report.assignee})
+    if is_again:
+        key = f"{report.capture['id']}-seen"
+        counted = server.call("add_occurrence", {"ticket_id": ticket, "idempotency_key": key})
+        if decode_body(counted)["resolved"] and "idempotency-replayed" not in counted.headers:
+            server.call("update_ticket", {"ticket_id": ticket, "resolved": False})
+    if report.comment:
+        key = f"{report.capture['id']}-comment"
+        server.call("add_comment", {"ticket_id": ticket, "body": report.comment, "idempotency_key": key})
 
 
 import_ = click.Command(
@@ -55,7 +84,8 @@ import_ = click.Command(
     ],
     help="""Create a capture from a file of another tool: steps, console, requests, errors and the last screenshot.
 
-    FILE is a trace.zip of Playwright, a HAR file, or the JSON of Chrome's recorder. The server removes secrets, as from
+    FILE is a trace.zip of Playwright, a HAR file, the JSON of Chrome's recorder, or a report that the browser extension
+    downloaded. The server removes secrets, as from
     every capture.
     """,
 )

@@ -9,21 +9,24 @@ import msgspec
 from ticketbox.cli.client.imports.har import read_har
 from ticketbox.cli.client.imports.recorder_file import read_recorder_file
 from ticketbox.cli.client.imports.recording import MIB, ImportProblem, Recording, clip_text
+from ticketbox.cli.client.imports.report import Report, read_report
 from ticketbox.cli.client.imports.trace import read_trace
 from ticketbox.domain.captures.capture import Page
 from ticketbox.domain.captures.fields import LINE
 
 MAX_JSON = 50 * MIB
 MAX_TITLE = 300
+_KINDS = "trace.zip of Playwright, HAR, JSON of Chrome's recorder, report of the browser extension"
 
 
 class _Kind(msgspec.Struct):
     log: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
     steps: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
+    ticketbox_report: msgspec.Raw = msgspec.field(default_factory=msgspec.Raw)
 
 
-def read_file(path: Path) -> Recording:
-    """Read a trace, a HAR file or a recording. Raises ImportProblem, with the reason, for everything else."""
+def read_file(path: Path) -> Recording | Report:
+    """Read a trace, a HAR file, a recording or a report. Raises ImportProblem, with the reason, for everything else."""
     try:
         with path.open("rb") as file:
             start = file.read(4)
@@ -41,16 +44,22 @@ def read_file(path: Path) -> Recording:
     try:
         kind = msgspec.json.decode(data, type=_Kind)
     except (msgspec.DecodeError, RecursionError):
-        raise ImportProblem("the file is none of: trace.zip of Playwright, HAR, JSON of Chrome's recorder") from None
+        raise ImportProblem(f"the file is none of: {_KINDS}") from None
+    if kind.ticketbox_report:
+        return read_report(data)
     if kind.log:
         return read_har(data)
     if kind.steps:
         return read_recorder_file(data)
-    raise ImportProblem("the file is none of: trace.zip of Playwright, HAR, JSON of Chrome's recorder")
+    raise ImportProblem(f"the file is none of: {_KINDS}")
 
 
-def build_parts(recording: Recording, envelope: dict[str, Any]) -> dict[str, tuple[str, bytes, str]]:
+def build_parts(recording: Recording | Report, envelope: dict[str, Any]) -> dict[str, tuple[str, bytes, str]]:
     """Build the parts of a capture. `envelope` says where it goes, and overrides what was read."""
+    if isinstance(recording, Report):
+        described = recording.build_envelope(envelope)
+        streams = {stream.value: bytes(entries) for stream, entries in recording.streams.items()}
+        return _build_files(described, streams, recording.screenshot, recording.replay)
     streams, health = recording.encode_streams()
     capture: dict[str, Any] = {
         "id": str(uuid.uuid4()),
@@ -65,8 +74,15 @@ def build_parts(recording: Recording, envelope: dict[str, Any]) -> dict[str, tup
         line = " ".join(title.split())[:MAX_TITLE]
         if line:
             capture["title"] = line
+    return _build_files(capture, streams, recording.screenshot)
+
+
+def _build_files(
+    capture: dict[str, Any], streams: dict[str, bytes], screenshot: bytes | None, replay: bytes | None = None
+) -> dict[str, tuple[str, bytes, str]]:
     parts = {name: (name, data, "application/json") for name, data in streams.items()}
     parts["capture"] = ("capture", msgspec.json.encode(capture), "application/json")
-    if recording.screenshot is not None:
-        parts["screenshot"] = ("screenshot", recording.screenshot, "application/octet-stream")
+    for name, data in (("screenshot", screenshot), ("replay", replay)):
+        if data is not None:
+            parts[name] = (name, data, "application/octet-stream")
     return parts

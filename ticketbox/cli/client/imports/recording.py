@@ -10,7 +10,6 @@ import msgspec
 from ticketbox.domain.captures.actions import ActionEntry
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
-    Environment,
     ErrorEntry,
     Frame,
     HealthReason,

@@ -5,7 +5,7 @@ import { loadTokenOwner } from './api';
 import { findServer } from './find-server';
 import { sendRequest } from './request';
 
-const SCOPE = 'tickets:write';
+const SCOPE = 'tickets:write tickets:assign';
 
 /** Where the consent page redirects to. It is a page of the ticketbox itself, so the code goes nowhere else. */
 function redirectUri(serverUrl: string): string {

@@ -1,21 +1,47 @@
 /** Captures that are waiting to be sent. Each is retried until the server has it, and becomes only one ticket. */
 import { ApiError } from '../connection/request';
-import { appState, drafts, outbox, type Draft, type QueuedCapture, type ReportFields } from '../storage';
+import { composeDescription } from '../pages/popup/draft/carry-fields';
+import { leaveOut } from '../pages/popup/sent/edit-draft';
+import {
+  appState,
+  drafts,
+  outbox,
+  type Draft,
+  type ExistingTicket,
+  type QueuedCapture,
+  type ReportFields,
+} from '../storage';
 import { applyPolicy } from './capture-policy';
-import { uploadCapture } from './upload';
+import { uploadCapture, type SentCapture } from './upload';
 
 const ALARM = 'outbox';
 const MIN_DELAY_MS = 30_000;
 const MAX_DELAY_MS = 3_600_000;
 
-/** The URL of the ticket, or why there is none; `willRetry`: the capture is sent again later. */
-export type SendResult = { url: string } | { problem: string; willRetry: boolean };
+/** The ticket, or why there is none. */
+export type SendResult =
+  | SentCapture
+  | {
+      problem: string;
+      /** Whether the capture is sent again later. */
+      willRetry: boolean;
+      /** Whether the server doesn't accept the token any more. */
+      isSignedOut?: boolean;
+    };
 
-/** Add a capture to the outbox, without what its project's policy excludes. */
-export async function addToOutbox(draft: Draft, fields: ReportFields): Promise<void> {
+/** Add a capture to the outbox, without what its person and its project's policy exclude. */
+export async function addToOutbox(
+  whole: Draft,
+  { steps, ...fields }: ReportFields,
+  existing?: ExistingTicket,
+): Promise<void> {
+  const draft = leaveOut(whole, whole.excluded ?? []);
+  // an existing ticket has its own text: what the person wrote becomes a comment
+  const description = existing ? fields.description.trim() : composeDescription({ steps, ...fields });
   const project = (await appState.get('projects'))?.find(({ id }) => id === fields.project);
   if (project) applyPolicy(draft, project.capture_policy);
-  await outbox.put({ ...draft, ...fields, queued: Date.now(), attempts: 0, next: 0, problem: null });
+  const queued = { queued: Date.now(), attempts: 0, next: 0, problem: null };
+  await outbox.put({ ...draft, ...fields, description, ...(existing ? { existing } : {}), ...queued });
   await drafts.remove(draft.id);
   await updateBadge();
 }
@@ -49,15 +75,15 @@ export async function deleteFromOutbox(id: string): Promise<void> {
 
 async function trySend(capture: QueuedCapture): Promise<SendResult> {
   try {
-    const url = await uploadCapture(capture);
+    const sent = await uploadCapture(capture);
     await outbox.remove(capture.id);
-    return { url };
+    return sent;
   } catch (cause) {
     const error = cause instanceof ApiError ? cause : new ApiError(0, String(cause));
     const next = nextAttemptAt(capture, error);
     const attempted = { ...capture, attempts: capture.attempts + 1, problem: error.message, next };
     if (await outbox.get(capture.id)) await outbox.put(attempted); // the user may have deleted it meanwhile
-    return { problem: error.message, willRetry: next !== null };
+    return { problem: error.message, willRetry: next !== null, isSignedOut: error.status === 401 };
   }
 }
 
