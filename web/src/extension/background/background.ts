@@ -7,6 +7,7 @@ import {
   stopDeepRecording,
   switchDeepRecording,
 } from '../deep-recording/deep-recording';
+import { cancelFullPage, captureDraftPage, readFullPageProgress } from '../full-page/background-capture';
 import { sendDue, sendNow } from '../outbox/outbox';
 import { listenToRequests } from '../observed-requests/request-listeners';
 import { eraseRequests, readRequests, updateObservedSites } from '../observed-requests/requests-store';
@@ -23,12 +24,12 @@ import {
   readTabHistory,
 } from '../tab-recording/documents-store';
 import { isHandOver, type HandOver } from '../tab-recording/hand-over';
-import type { Answers, Message } from './messages';
+import { SHOWS_RESULT, type Answers, type Message } from './messages';
 import { isOwnPage, isOwnScript } from './senders';
 
 const MENU_ITEM = 'capture';
 
-chrome.runtime.onInstalled.addListener(async () => {
+chrome.runtime.onInstalled.addListener(async ({ reason }) => {
   await chrome.contextMenus.removeAll();
   chrome.contextMenus.create({
     id: MENU_ITEM,
@@ -37,6 +38,7 @@ chrome.runtime.onInstalled.addListener(async () => {
   });
   await registerRecorder();
   await recordOpenTabs();
+  if (reason === 'install') await openStartPage();
 });
 chrome.runtime.onStartup.addListener(async () => {
   await registerRecorder();
@@ -52,6 +54,7 @@ addEventListener('online', () => void sendDue());
 chrome.permissions.onAdded.addListener(async () => {
   await updateRecordedSites();
   await recordOpenTabs();
+  await announceRecording();
 });
 chrome.permissions.onRemoved.addListener(() => void updateRecordedSites());
 chrome.tabs.onRemoved.addListener((tab) => {
@@ -59,24 +62,33 @@ chrome.tabs.onRemoved.addListener((tab) => {
   void eraseRequests(tab);
 });
 
+/** The open popups that show the report that they send. */
+const listeners = new Set<chrome.runtime.Port>();
+chrome.runtime.onConnect.addListener((port) => {
+  if (port.name !== SHOWS_RESULT || !isOwnPage(port.sender ?? {})) return;
+  listeners.add(port);
+  port.onDisconnect.addListener(() => listeners.delete(port));
+});
+
 chrome.contextMenus.onClicked.addListener(() => void chrome.action.openPopup());
 
 chrome.tabs.onUpdated.addListener(async (tab, change) => {
-  if (!change.url || !(await finishSignIn(tab, change.url).catch(() => false))) return;
+  const finished = change.url ? await finishSignIn(tab, change.url).catch(() => null) : null;
+  if (!finished) return;
   await chrome.tabs.remove(tab);
   await updateProjects();
-  await chrome.runtime.openOptionsPage();
+  await returnToPage(finished.page);
   await sendDue(true);
 });
 
-chrome.runtime.onMessage.addListener((message: Message | HandOver | ReplayQuestion, sender, answer) => {
+chrome.runtime.onMessage.addListener((message: Message | HandOver | OptionsQuestion, sender, answer) => {
   if (isHandOver(message)) {
     if (isOwnScript(sender)) void keepDocument(message, sender).catch(() => {}); // a page can send anything
     return false;
   }
-  if (isReplayQuestion(message)) {
-    if (!isOwnScript(sender) || sender.frameId !== 0) return false;
-    void readReplayOptions(sender.url ?? '').then(answer, () => answer(null));
+  if (isOptionsQuestion(message)) {
+    if (!isOwnScript(sender)) return false;
+    void readPageOptions(sender.url ?? '').then(answer, () => answer(null));
     return true;
   }
   if (!isOwnPage(sender)) return false;
@@ -92,7 +104,7 @@ async function handle(message: Message): Promise<Answers[keyof Answers]> {
       const tab = (await outbox.get(message.id))?.tab;
       if (tab !== undefined) await stopDeepRecording(tab);
       const result = await sendNow(message.id);
-      if ('url' in result) await chrome.tabs.create({ url: result.url });
+      if ('url' in result && !listeners.size) await chrome.tabs.create({ url: result.url });
       return result;
     }
     case 'send-all':
@@ -110,6 +122,18 @@ async function handle(message: Message): Promise<Answers[keyof Answers]> {
       return readTabHistory(message.tab, message.url);
     case 'read-requests':
       return readRequests(message.tab, message.url);
+    case 'resolve-stacks': {
+      const draft = await drafts.get(message.draft);
+      return draft ? resolveStacks(draft) : null;
+    }
+    case 'capture-full-page':
+      await captureDraftPage(message.draft);
+      return null;
+    case 'cancel-full-page':
+      cancelFullPage();
+      return null;
+    case 'read-full-page-progress':
+      return readFullPageProgress();
     case 'update-recorded-sites':
       // their policies say what is recorded
       if (!(await appState.get('projects'))) await loadProjects().catch(() => {});

@@ -1,5 +1,6 @@
 /** The messages from the extension's pages to its background, which keeps running when a page closes. */
 import type { FrameRecord } from '../../recorder/capture-types';
+import type { FullPageProgress } from '../full-page/capture-news';
 import type { Observation } from '../observed-requests/requests-store';
 import type { SendResult } from '../outbox/outbox';
 import type { ResolvedStacks } from '../source-maps/resolve-stacks';
@@ -13,7 +14,11 @@ export type Message =
   | { kind: 'switch-deep-recording'; tab: number; on: boolean }
   | { kind: 'read-deep-record'; tab: number }
   | { kind: 'read-tab-history'; tab: number; url: string }
-  | { kind: 'read-requests'; tab: number; url: string };
+  | { kind: 'read-requests'; tab: number; url: string }
+  | { kind: 'resolve-stacks'; draft: string }
+  | { kind: 'capture-full-page'; draft: string }
+  | { kind: 'cancel-full-page' }
+  | { kind: 'read-full-page-progress' };
 
 /** The answers, by the kind of message; the other kinds have none. */
 export interface Answers {
@@ -22,7 +27,12 @@ export interface Answers {
   'read-deep-record': FrameRecord | null;
   'read-tab-history': TabHistory;
   'read-requests': Observation | null;
+  'resolve-stacks': ResolvedStacks | null;
+  'read-full-page-progress': FullPageProgress | null;
 }
+
+/** The port of a popup that shows what became of its report; without one, the ticket opens in a tab. */
+export const SHOWS_RESULT = 'shows-result';
 
 /** Send a message to the background, and wait for its answer. */
 export function sendToBackground<M extends Message>(

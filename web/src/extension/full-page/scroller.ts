@@ -2,7 +2,7 @@
  * The scroller: a content script that scrolls a page part by part for a full-page screenshot, and restores it.
  *
  * It restores the page when the extension's end of the port closes, for whatever reason: the screenshot is complete,
- * the user cancelled it or closed the popup, or the extension was stopped.
+ * the user cancelled it, or the extension was stopped.
  */
 import { arrangeFixedElements } from './fixed-elements';
 import { GET_STATE, PORT_NAME, type Command, type PageState } from './protocol';

@@ -1,0 +1,29 @@
+/** What the background reports to the extension's pages while it captures a full page. */
+import type { FullPageScreenshot } from './full-page';
+
+/** The part that is captured now. `partCount` is 0 while the page is measured. */
+export interface FullPageProgress {
+  draft: string;
+  part: number;
+  partCount: number;
+}
+/** `problem`: why there is no screenshot; null if the user cancelled it. */
+export type FullPageNews =
+  FullPageProgress | ({ draft: string } & FullPageScreenshot) | { draft: string; problem: string | null };
+
+const CHANNEL_NAME = 'full-page';
+
+export function publishNews(news: FullPageNews): void {
+  const channel = new BroadcastChannel(CHANNEL_NAME);
+  channel.postMessage(news);
+  channel.close();
+}
+
+/** Call a function for the news of a draft. Returns a function that stops it. */
+export function listenForNews(draft: string, listener: (news: FullPageNews) => void): () => void {
+  const channel = new BroadcastChannel(CHANNEL_NAME);
+  channel.onmessage = ({ data }: MessageEvent<FullPageNews>) => {
+    if (data.draft === draft) listener(data);
+  };
+  return () => channel.close();
+}
