@@ -30,7 +30,7 @@ from bench.reproduce.server import serve_app
 from tests.e2e.browser import find_shell
 from tests.support.operation_cases import build_parts
 from tests.support.server import World, ok, run_server
-from ticketbox.cli.client.verify.playwright import prepare_runner, run_round
+from ticketbox.cli.client.verify.playwright import prepare_runner, run_rounds
 from ticketbox.domain.captures.reproduction.expectations import Expectations
 from ticketbox.domain.captures.reproduction.pack import EXPECTED
 from ticketbox.domain.captures.reproduction.verdict import judge_round
@@ -91,7 +91,9 @@ def run_bugs(bugs: list[Bug], folders: dict[str, Path], temporary: Path, shell: 
                 made = ok(api.post("/captures", files=build_parts({**parts, "capture": envelope})))
                 folder = temporary / f"{bug.name}-{policy}"
                 result = reproduce(api, made["capture_id"], folder, folders[bug.app], bug, policy, shell)
-                print(f"{bug.app:6} {bug.name:16} {policy:6} {result.on_bug:20} {result.on_fix}", file=sys.stderr)
+                times = " ".join(f"{each:.1f} s" for each in result.seconds)
+                verdicts = f"{result.on_bug:20} {result.on_fix:20}"
+                print(f"{bug.app:6} {bug.name:16} {policy:6} {verdicts} {times}", file=sys.stderr)
                 results.append(result)
             box.close_clients()
         browser.close()
@@ -111,10 +113,11 @@ def reproduce(api: httpx.Client, capture: str, pack: Path, site: Path, bug: Bug,
     runner = prepare_runner(pack, shell)
     verdicts: list[str] = []
     seconds: list[float] = []
-    for number, seeded in enumerate((bug.name, "")):
+    for seeded in (bug.name, ""):
         with serve_app(site, seeded) as address:
             began = time.perf_counter()
-            verdicts.append(judge_round(expected, run_round(runner, pack, address, number)).value)
+            (observed,) = run_rounds(runner, pack, address, 1)
+            verdicts.append(judge_round(expected, observed).value)
             seconds.append(time.perf_counter() - began)
     return Result(bug, policy, verdicts[0], verdicts[1], seconds, pack_seconds)
 

@@ -1,6 +1,7 @@
 """The 30 seeded bugs: in which application, of which kind, and how a person runs into each.
 
-A step is a role, a name, and the text to type, if any.
+A step is a role, a name, and the text to type, if any. Before each step the person waits for all answers, but in a race
+only where its steps say so.
 """
 
 from typing import NamedTuple
@@ -8,6 +9,7 @@ from typing import NamedTuple
 Step = tuple[str, str] | tuple[str, str, str]
 
 EXCEPTION, HTTP, RACE, STALE, TEXT, LAYOUT = "exception", "4xx or 5xx", "race", "stale state", "wrong text", "layout"
+WAIT: Step = ("wait", "")
 KINDS = (EXCEPTION, HTTP, RACE, STALE, TEXT, LAYOUT)
 
 
@@ -51,7 +53,7 @@ BUGS = [
     Bug("vue", "email-missing", HTTP, click("Olu Adeyemi", "Save person")),
     Bug("vue", "sort-undefined", HTTP, click("Sort by name")),
     Bug("vue", "early-reload", RACE, click("Olu Adeyemi", "Save person")),
-    Bug("vue", "late-person", RACE, click("Ida Holm", "Olu Adeyemi", "Call", "Call")),
+    Bug("vue", "late-person", RACE, [*click("Ida Holm", "Olu Adeyemi", "Call"), WAIT, *click("Call")]),
     Bug("vue", "stale-list", STALE, click("Remove Ida Holm", "Remove Mei Tanaka", "Show last")),
     Bug("vue", "stale-draft", STALE, click("Olu Adeyemi", "Mei Tanaka", "Save person")),
     Bug("vue", "age", TEXT, click("Olu Adeyemi")),

@@ -6,17 +6,18 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-from playwright.sync_api import Browser
+from playwright.sync_api import Browser, Page, Request
 
 from bench.reproduce.api import Api
-from bench.reproduce.bugs import Bug
+from bench.reproduce.bugs import RACE, WAIT, Bug
 from bench.reproduce.server import serve_app
-from ticketbox.http.webapp import EXTENSION
+from ticketbox.http.extension_zip import EXTENSION
 
 Json = dict[str, Any]
 STREAMS = ("console", "network", "errors", "actions")
 SCRIPTS = ("enable-bodies.js", "recorder.js", "record-reader.js")
 SETTLED_MS = 1_300  # longer than the slowest answer
+_PAUSE_MS = 50  # the shortest pause of a person
 
 
 def record_bug(browser: Browser, folder: Path, bug: Bug) -> Json:
@@ -26,8 +27,14 @@ def record_bug(browser: Browser, folder: Path, bug: Bug) -> Json:
     with serve_app(folder, bug.name, Api()) as address:
         page = browser.new_page(viewport={"width": 1000, "height": 700})
         page.add_init_script(recorder)
+        pending = _follow_requests(page)
         page.goto(address, wait_until="networkidle")
-        for role, name, *text in bug.steps:
+        for step in bug.steps:
+            if bug.kind != RACE or step == WAIT:
+                _wait_for_answers(page, pending)
+            if step == WAIT:
+                continue
+            role, name, *text = step
             found = page.get_by_role(role, name=name, exact=True)  # type: ignore[arg-type]
             if text:
                 found.fill(text[0])
@@ -38,6 +45,28 @@ def record_bug(browser: Browser, folder: Path, bug: Bug) -> Json:
         report = page.evaluate("readTicketboxFrame()")
         page.close()
     return _build_parts(report, picture)
+
+
+def _follow_requests(page: Page) -> set[Request]:
+    """Return the requests of a page that aren't answered yet; the set changes while events are processed."""
+    pending = set[Request]()
+
+    def end(request: Request) -> None:  # Playwright can't call a set's own methods
+        pending.discard(request)
+
+    def begin(request: Request) -> None:
+        pending.add(request)
+
+    page.on("request", begin)
+    page.on("requestfinished", end)
+    page.on("requestfailed", end)
+    return pending
+
+
+def _wait_for_answers(page: Page, pending: set[Request]) -> None:
+    page.wait_for_timeout(_PAUSE_MS)
+    while pending:
+        page.wait_for_timeout(_PAUSE_MS)
 
 
 def _build_parts(report: Json, picture: bytes) -> Json:

@@ -11,7 +11,6 @@ import pytest
 from ticketbox.domain.captures.actions import ActionEntry, ActionTarget
 from ticketbox.domain.captures.capture import (
     ConsoleEntry,
-    Environment,
     ErrorEntry,
     Health,
     HealthReason,
@@ -19,7 +18,6 @@ from ticketbox.domain.captures.capture import (
     NetworkEntry,
     Page,
     Redaction,
-    Size,
     StreamHealth,
 )
 from ticketbox.domain.captures.environment import Environment, Size
@@ -117,10 +115,8 @@ def test_steps_become_code_under_their_words() -> None:
         "  // 9. Clicked button “Pay” (by a script)",
         "  // 10. Opened / (another site; not repeated)",
         "  // 11. Selected an option in “Pay”: which one isn't recorded",
-        "  await step(",
-        "    11,",
-        "    page.getByRole('button', { name: 'Pay', exact: true }),",
-        "    (it) => it.selectOption({ index: 1 }),",
+        "  await step(11, page.getByRole('button', { name: 'Pay', exact: true }), (it) =>",
+        "    it.selectOption({ index: 1 }),",
         "  );",
         "  // 12. Opened /late",
         "  await step(12, () => open('/late'));",
@@ -137,7 +133,63 @@ def test_steps_after_the_failure_are_left_out() -> None:
     assert "// Step 2 came after the failure.\n  // Captured: TypeError: no card\n" in files["reproduce.spec.ts"]
     expected = json.loads(files["expected.json"])
     assert [(step["number"], step["place"]) for step in expected["steps"]] == [(1, None)]
-    assert expected["wait_ms"] == 3_000
+    assert expected["wait_ms"] == 5_000
+
+
+@pytest.mark.parametrize(
+    ("times", "wait_ms", "is_late"),
+    [
+        ([900], 1_000, False),
+        ([1_000, 9_000], 9_000, False),
+        ([9_000, 90_000], 9_000, False),  # a failure that can be waited for
+        ([90_000], 90_000, True),
+    ],
+)
+def test_failure_is_waited_for_as_long_as_it_took(times: list[int], wait_ms: int, is_late: bool) -> None:
+    errors = [{"kind": "error", "name": "TypeError", "message": "no card", "ts": ts} for ts in times]
+    opened = read_files(actions=[{"kind": "navigate", "url": PAGE, "ts": 1_000}], errors=errors)
+    unseen = read_files(network=[{**call(body="{}"), "ts": 1_000}], errors=errors)  # a capture without steps
+    for files in (opened, unseen):
+        expected = json.loads(files["expected.json"])
+        assert expected["wait_ms"] == wait_ms
+        assert any("s after the last step" in each for each in expected["missing"]) is is_late
+
+
+def search(ts: int, query: str, duration: int = 10) -> dict[str, Any]:
+    url = f"https://api.shop.example/products?q={query}"
+    return {**call(body="[]"), "method": "GET", "url": url, "ts": ts, "duration_ms": duration}
+
+
+def test_typing_that_sent_requests_is_repeated_in_parts() -> None:
+    actions = [
+        {"kind": "input", "target": CODE, "value_kind": "text 1–10", "ts": 100},
+        {"kind": "click", "target": PAY, "ts": 2_000},
+    ]
+    network = [search(50, ""), search(110, "l", 800), search(300, "la"), search(400, "lamp"), search(2_010, "x")]
+    files = read_files(actions=actions, network=network)
+    assert "(it, part) => it.fill('Sample'.slice(0, [2, 4, 6][part]))" in " ".join(files["reproduce.spec.ts"].split())
+    step, _ = json.loads(files["expected.json"])["steps"]
+    assert (step["at"], step["again"], step["typed"]) == (100, [300, 400], ["Sa", "Samp", "Sample"])
+    polling = [search(110, "l"), search(300, "l"), search(400, "l")]
+    (step, _) = json.loads(read_files(actions=actions, network=polling)["expected.json"])["steps"]
+    assert (step["again"], step["typed"]) == ([], ["Sample"])
+
+
+@pytest.mark.parametrize(
+    ("times", "code", "again"),
+    [
+        ([1_000, 1_400], "it.click()", [1_400]),  # the first answer came in between
+        ([1_000, 1_005], "it.click({ clickCount: 2 })", []),  # a double click
+        ([1_000, 1_400, 1_800], "it.click({ clickCount: 2 })", []),  # not one call for each
+        ([1_000, 9_000], "it.click({ clickCount: 2 })", []),  # the second one has another cause
+    ],
+)
+def test_repeated_clicks_wait_for_the_answers_between_them(times: list[int], code: str, again: list[int]) -> None:
+    network = [search(ts, str(ts)) for ts in times]
+    files = read_files(actions=[{"kind": "click", "target": PAY, "repeat": 2, "ts": 1_000}], network=network)
+    assert f"(it) => {code});" in files["reproduce.spec.ts"]
+    (step,) = json.loads(files["expected.json"])["steps"]
+    assert step["again"] == again
 
 
 def test_expected_failures_are_those_of_the_page_and_its_calls() -> None:
@@ -203,7 +255,7 @@ def test_complete_capture_lacks_nothing() -> None:
          "page.locator('x-card >> role=button[name=\"Pay\"]')"),
         ({**PAY, "selectors": ['role=button[name="[redacted]"]', "#pay"]}, "page.locator('#pay')"),
         ({"role": "button", "name": "Pay"}, "page.getByRole('button', { name: 'Pay', exact: true }).first()"),
-        ({"text": "it's"}, "page.getByText('it\\'s', { exact: true }).first()"),
+        ({"text": "it's"}, """page.getByText("it's", { exact: true }).first()"""),
         ({"role": "textbox"}, None),
     ],
 )  # fmt: skip
@@ -244,11 +296,11 @@ def test_hostile_texts_stay_texts() -> None:
     name = "'); alert(1); ('\r\n// \u2029"
     files = read_files(title=title, actions=[{"kind": "click", "target": {"role": "button", "name": name}}])
     spec = files["reproduce.spec.ts"]
-    assert "test('x\\'); process.exit(); // \\\\\\u2028\\n*/ ${\\'a\\'}', async" in spec
+    assert """test("x'); process.exit(); // \\\\\\u2028\\n*/ ${'a'}", async""" in spec
     assert not {"\u2028", "\u2029", "\r"} & set(spec)
-    starts = ("  //", "  await", "  const", "    page.", "  );", "import", "test(", "}")
+    starts = ("  //", "  await", "  const", "    1,", "    page.", "    (it) => it.", "  );", "import", "test(", "}")
     assert all(line.startswith(starts) for line in spec.split("\n") if line)
-    assert quote("a\\'b") == "'a\\\\\\'b'"
+    assert quote("a\\'b\"") == "'a\\\\\\'b\"'"
 
 
 def test_secrets_in_a_title_are_redacted() -> None:

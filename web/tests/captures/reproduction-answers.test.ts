@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   chooseAnswer,
   comparePaths,
+  isOutdated,
   listCalls,
 } from '../../../ticketbox/domain/captures/reproduction/answers.js';
 
@@ -98,5 +99,37 @@ describe('recorded answers', () => {
       ['/empty', false],
       ['/failed', true],
     ]);
+  });
+
+  it('of failures are for exactly what failed, if other answers name it', () => {
+    const fail = (path: string) =>
+      call(path, 'gone', { response: { status: 410, headers: [], content: { text: 'gone' } } });
+    const recorded = listAnswers([
+      call('/products', '[{"id":21},{"id":24}]'),
+      fail('/products/24'),
+      fail('/carts/99'),
+    ]);
+    expect(ask(recorded, '/products/24')).toBe('gone');
+    expect(ask(recorded, '/products/21')).toBeUndefined();
+    expect(ask(recorded, '/carts/17')).toBe('gone');
+  });
+
+  it('from before a change that the page already knows of are the last choice', () => {
+    const at = (second: number) => ({ startedDateTime: `2026-11-21T09:30:0${second}.000Z` });
+    const entries = [
+      call('/people/7', '{}', { ...at(1), time: 3_000 }, 'PATCH', '{}'),
+      call('/people', 'old', at(2)),
+      call('/summary', 'any', at(2)),
+      call('/people', 'new', at(5)),
+    ];
+    const recorded = listAnswers(entries);
+    const [change, old] = recorded;
+    expect(isOutdated(old!, recorded)).toBe(false);
+    change!.served = true;
+    expect(recorded.map((each) => isOutdated(each, recorded))).toEqual([false, true, false, false]);
+    expect([ask(recorded, '/people'), ask(recorded, '/people')]).toEqual(['new', 'new']);
+    const alone = listAnswers(entries.slice(0, 2));
+    alone[0]!.served = true;
+    expect(ask(alone, '/people')).toBe('old');
   });
 });

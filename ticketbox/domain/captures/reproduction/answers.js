@@ -7,7 +7,8 @@
 /**
  * @typedef {{
  *   starts: number, ends: number, method: string, url: URL, body: unknown, status: number,
- *   headers: Record<string, string>, text: string, error: boolean, taken: boolean, answered: boolean,
+ *   headers: Record<string, string>, text: string, error: boolean, exact: boolean, taken: boolean, answered: boolean,
+ *   served: boolean,
  * }} Recorded
  */
 
@@ -17,6 +18,7 @@ export const API_TYPES = new Set(['fetch', 'xhr']);
 const ID = /^(?:\d+|[0-9a-f]{7,}|[0-9a-f-]{36}|[a-z]{1,5}[-_][0-9a-z]*\d[0-9a-z]*|(?=\D*\d)[\w-]{16,})$/i;
 /** What scripts send by mistake in place of a value. */
 const MISTAKES = /^(?:undefined|null|NaN|Invalid Date|\[object \w+\])$/;
+const READING = /^(?:GET|HEAD|OPTIONS)$/;
 const NOT_SERVED =
   /^(?:content-(?:length|encoding|security-policy)|transfer-encoding|set-cookie|access-control-)/;
 
@@ -28,10 +30,27 @@ export function listCalls(entries) {
   const calls = entries.filter(
     ({ _resourceType: type, request }) => API_TYPES.has(type) && URL.canParse(request.url),
   );
+  const answered = parseCalls(calls.filter(hasAnswer));
+  const known = listTexts(answered);
+  const isKnown = (/** @type {string} */ part) => ID.test(part) && known.has(part);
+  for (const each of answered)
+    each.exact = each.status >= 400 && each.url.pathname.split('/').map(decode).some(isKnown);
   return {
-    answered: parseCalls(calls.filter(hasAnswer)),
+    answered,
     unanswered: parseCalls(calls.filter((each) => !hasAnswer(each))),
   };
+}
+
+/** All values in answers, as texts. @param {Recorded[]} calls */
+export function listTexts(calls) {
+  /** @type {Set<string>} */
+  const values = new Set();
+  const collect = (/** @type {unknown} */ value) => {
+    if (typeof value === 'object' && value !== null) Object.values(value).forEach(collect);
+    else values.add(String(value));
+  };
+  for (const { status, text } of calls) if (status < 400) collect(parseBody(text));
+  return values;
 }
 
 /** Whether a call has a body, a status that needs none, or a failure. @param {any} entry */
@@ -56,17 +75,22 @@ function parseCalls(entries) {
           .map(({ name = '', value = '' }) => [name.toLowerCase(), value])
           .filter(([name = '', value = '']) => !NOT_SERVED.test(name) && value !== REDACTED),
       ),
-      ...(response.content.mimeType && { 'content-type': response.content.mimeType }),
+      ...(response.content.mimeType && {
+        'content-type': response.content.mimeType,
+      }),
     },
     text: response.content.text ?? '',
     error: response.status === 0 || Boolean(error),
+    exact: false,
     taken: false,
     answered: false,
+    served: false,
   }));
 }
 
 /**
- * Choose the recorded answer of a request: of the most similar calls the next one, at the end the last one again.
+ * Choose the recorded answer of a request: of the most similar calls the next one, at the end the last one again. A
+ * failure of something that other answers name is the answer for exactly that.
  * @param {Recorded[]} recorded @param {string} method @param {URL} url @param {string | null} body
  */
 export function chooseAnswer(recorded, method, url, body) {
@@ -81,12 +105,34 @@ export function chooseAnswer(recorded, method, url, body) {
       compareValues(listParameters(each.url.search), listParameters(url.search)),
       each.body === undefined ? 0 : compareValues(each.body, sent),
     ];
-    if (scores.includes(null)) continue;
+    if (scores.includes(null) || (each.exact && decode(each.url.pathname) !== decode(url.pathname))) continue;
     const score = scores.reduce((/** @type {number} */ sum, part) => sum + (part ?? 0), 0);
     if (score > best) [best, similar] = [score, []];
     if (score === best) similar.push(each);
   }
-  return similar.find(({ taken }) => !taken) ?? similar.at(-1);
+  const current = similar.filter((each) => !isOutdated(each, recorded));
+  const usable = current.length ? current : similar;
+  return usable.find(({ taken }) => !taken) ?? usable.at(-1);
+}
+
+/**
+ * Whether an answer is older than a change that the application already knows of: it was recorded while something in the
+ * same place of the API was being changed, and now that change has been answered.
+ * @param {Recorded} entry @param {Recorded[]} recorded
+ */
+export function isOutdated({ method, url, starts }, recorded) {
+  if (!READING.test(method)) return false;
+  const isAbove = (/** @type {URL} */ one, /** @type {URL} */ other) =>
+    `${one.pathname}/`.startsWith(`${other.pathname}/`);
+  return recorded.some(
+    (each) =>
+      each.served &&
+      !READING.test(each.method) &&
+      each.status < 400 &&
+      each.starts < starts &&
+      starts < each.ends &&
+      (isAbove(each.url, url) || isAbove(url, each.url)),
+  );
 }
 
 /** How many parts of two paths are equal; null if one differs that is no id. @param {string} path @param {string} other */
@@ -150,7 +196,7 @@ function parseBody(text) {
 }
 
 /** @param {string} text */
-function decode(text) {
+export function decode(text) {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -161,6 +207,13 @@ function decode(text) {
 /** @param {Recorded} entry @param {{ headers(): Record<string, string> }} request */
 export function buildAnswer({ status, headers, text }, request) {
   const origin = request.headers().origin ?? '*';
-  const shared = { 'access-control-allow-origin': origin, 'access-control-allow-credentials': 'true' };
-  return { status, body: text, headers: { ...headers, ...shared, 'access-control-expose-headers': '*' } };
+  const shared = {
+    'access-control-allow-origin': origin,
+    'access-control-allow-credentials': 'true',
+  };
+  return {
+    status,
+    body: text,
+    headers: { ...headers, ...shared, 'access-control-expose-headers': '*' },
+  };
 }

@@ -19,15 +19,16 @@ from ticketbox.domain.captures.capture import (
 )
 from ticketbox.domain.captures.fingerprints import fingerprint_message
 from ticketbox.domain.captures.health import get_stream_health
+from ticketbox.domain.captures.reproduction.moments import API_TYPES
 from ticketbox.domain.captures.reproduction.spec import Line
 from ticketbox.domain.captures.streams import is_failure
 from ticketbox.domain.captures.summaries.overview import format_error
 
-API_TYPES = ("fetch", "xhr")
 MAX_EACH = 50
 MAX_TEXT = 2_000
 
-_SHORTEST_WAIT, _LONGEST_WAIT = 1_000, 3_000
+MAX_WAIT = 20_000  # FAILURE_MS of reproduction.js
+_SHORTEST_WAIT = 1_000
 _NO_BODY_NEEDED = (204, 205, 304)
 
 
@@ -52,16 +53,23 @@ class ExpectedRequest(msgspec.Struct, frozen=True):
 class TimedStep(msgspec.Struct, frozen=True):
     """A repeated step and its time, in epoch milliseconds.
 
-    `place` is a CSS selector that finds its element where its name comes from an answer with stand-ins.
+    `place` is a CSS selector that finds its element where its name comes from an answer with stand-ins. `again` are the
+    times at which it is repeated, `typed` the samples that it types.
     """
 
     number: int
     at: float
     place: str | None = None
+    again: list[float] = []
+    typed: list[str] = []
 
 
 class Expectations(msgspec.Struct, frozen=True):
-    """The contents of expected.json. `wait_ms` is how long a failure may come after the last step."""
+    """The contents of expected.json.
+
+    `title` is that of the page. `wait_ms` is how long a failure may come after the last step; the test waits for 20 s
+    at most.
+    """
 
     capture_id: str
     ticket_id: str
@@ -72,6 +80,7 @@ class Expectations(msgspec.Struct, frozen=True):
     steps: list[TimedStep]
     wait_ms: int
     missing: list[str]
+    title: str = ""
 
     @property
     def is_empty(self) -> bool:
@@ -109,29 +118,40 @@ def list_console_errors(entries: Iterable[ConsoleEntry]) -> list[str]:
     return list(found)[:MAX_EACH]
 
 
-def find_last_failure(
+def find_failures(
     console: Iterable[ConsoleEntry], network: Iterable[NetworkEntry], errors: Iterable[ErrorEntry]
-) -> float | None:
-    """Return the time of the last failure that the reproduction looks for."""
+) -> list[float]:
+    """Return the times of the failures that the reproduction looks for, in epoch milliseconds."""
     times = [entry.ts for entry in errors if entry.kind in (ErrorKind.ERROR, ErrorKind.UNHANDLED_REJECTION)]
     times = times or [entry.ts for entry in console if entry.level is Level.ERROR]
-    times = times or [entry.ts + (entry.duration_ms or 0) for entry in network if is_failure(entry)]
-    return max(times, default=None)
+    return times or [entry.ts + (entry.duration_ms or 0) for entry in network if is_failure(entry)]
 
 
-def compute_wait(lines: Sequence[Line], last_failure: float | None) -> int:
-    """Compute how long the test waits for a failure after its last step, in milliseconds."""
-    last = max((line.step.ts for line in lines if line.code is not None), default=None)
-    gap = 0.0 if last is None or last_failure is None else last_failure - last
-    return int(min(max(gap + _SHORTEST_WAIT, _SHORTEST_WAIT), _LONGEST_WAIT))
+def compute_wait(lines: Sequence[Line], failures: Sequence[float], began: float | None) -> int:
+    """Compute how long after its last step the test has to wait for a failure, in milliseconds.
+
+    That is for the last failure that it can wait for, or else for the first one. `began` is when the recording began,
+    for a capture without steps.
+    """
+    last = max((moment for line in lines if line.code for moment in (line.step.ts, *line.again)), default=began)
+    gaps = sorted(time - last for time in failures) if last is not None else []
+    gap = max((each for each in gaps if each + _SHORTEST_WAIT <= MAX_WAIT), default=gaps[0] if gaps else 0)
+    return int(max(gap, 0) + _SHORTEST_WAIT)
 
 
-def list_missing(health: Health, network: Sequence[NetworkEntry], lines: Sequence[Line], *, empty: bool) -> list[str]:
+def list_missing(
+    health: Health, network: Sequence[NetworkEntry], lines: Sequence[Line], *, wait_ms: int, empty: bool
+) -> list[str]:
     """Say what the capture lacks for a reproduction, and what would provide it."""
+    late = (
+        f"The failure came {wait_ms // 1_000} s after the last step, and the test waits for {MAX_WAIT // 1_000} s. "
+        "Add the step that causes it to the test."
+    )
     return [
         *_list_missing_steps(health, lines),
         *_list_missing_answers(network),
         *_list_missing_history(health),
+        *([late] if wait_ms > MAX_WAIT else []),
         *(["The capture has no failure to look for. Add what must be true to the end of the test."] if empty else []),
     ]
 

@@ -24,10 +24,13 @@ _ROLES = frozenset({
 
 
 def quote(text: str) -> str:
-    """Quote a text for TypeScript."""
-    inner = msgspec.json.encode(text).decode()[1:-1].replace('\\"', '"').replace("'", "\\'")
+    """Quote a text for TypeScript, with the quotes that need fewer escapes."""
+    inner = msgspec.json.encode(text).decode()[1:-1]
     for separator in "\u2028\u2029":
         inner = inner.replace(separator, f"\\u{ord(separator):x}")
+    if text.count("'") > text.count('"'):
+        return f'"{inner}"'
+    inner = inner.replace('\\"', '"').replace("'", "\\'")
     return f"'{inner}'"
 
 

@@ -19,7 +19,7 @@ from ticketbox.domain.captures.reproduction.spec import Line, plan_steps, write_
 from ticketbox.domain.captures.steps import build_steps
 
 SPEC, EXPECTED, HAR = "reproduce.spec.ts", "expected.json", "network.har"
-_HELPERS = ("reproduction.js", "reproduction.d.ts", "answers.js")
+_HELPERS = ("reproduction.js", "reproduction.d.ts", "answers.js", "failures.js")
 _FIRST_DATE = (1980, 1, 1, 0, 0, 0)  # the same capture always has the same pack
 _README = """\
 # {title}
@@ -61,10 +61,11 @@ def build_files(recording: Recording, version: str) -> list[PackFile]:
     """Build the files of a pack, most telling first. `version` is ticketbox's."""
     capture = recording.capture
     title = redact_text(recording.title)[0]
-    last_failure = expectations.find_last_failure(recording.console, recording.network, recording.errors)
-    planned = plan_steps(build_steps(recording.actions), capture.page.url)
+    failures = expectations.find_failures(recording.console, recording.network, recording.errors)
+    last_failure = max(failures, default=None)
+    planned = plan_steps(build_steps(recording.actions), capture.page.url, recording.network)
     lines = list(takewhile(lambda line: last_failure is None or line.step.ts <= last_failure, planned)) or planned
-    expected = _build_expectations(recording, lines, last_failure)
+    expected = _build_expectations(recording, lines, failures)
     closing = [*_describe_later_steps(planned, lines), *_describe_expectations(expected)]
     spec = write_spec(title, lines, capture.page.url, capture.environment.viewport, closing=closing)
     archive = encode_har(capture.page, recording.captured_at, recording.network, version)
@@ -86,7 +87,7 @@ def compress_files(files: Sequence[PackFile]) -> bytes:
     return target.getvalue()
 
 
-def _build_expectations(recording: Recording, lines: Sequence[Line], last_failure: float | None) -> Expectations:
+def _build_expectations(recording: Recording, lines: Sequence[Line], failures: Sequence[float]) -> Expectations:
     capture = recording.capture
     expected = Expectations(
         capture_id=capture.id,
@@ -95,12 +96,25 @@ def _build_expectations(recording: Recording, lines: Sequence[Line], last_failur
         errors=expectations.list_errors(recording.errors),
         failed_requests=expectations.list_failed_requests(recording.network),
         console_errors=expectations.list_console_errors(recording.console),
-        steps=[TimedStep(line.step.number, line.step.ts, line.place) for line in lines if line.code is not None],
-        wait_ms=expectations.compute_wait(lines, last_failure),
+        steps=[
+            TimedStep(line.step.number, line.step.ts, line.place, list(line.again), list(line.typed))
+            for line in lines
+            if line.code is not None
+        ],
+        wait_ms=expectations.compute_wait(lines, failures, _find_beginning(recording)),
         missing=[],
+        title=redact_text(capture.page.title)[0],
     )
-    missing = expectations.list_missing(capture.health, recording.network, lines, empty=expected.is_empty)
+    missing = expectations.list_missing(
+        capture.health, recording.network, lines, wait_ms=expected.wait_ms, empty=expected.is_empty
+    )
     return msgspec.structs.replace(expected, missing=missing)
+
+
+def _find_beginning(recording: Recording) -> float | None:
+    """Return the time of the first entry, in epoch milliseconds."""
+    streams = (recording.console, recording.network, recording.errors)
+    return min((entries[0].ts for entries in streams if entries), default=None)
 
 
 def _describe_later_steps(planned: Sequence[Line], lines: Sequence[Line]) -> list[str]:

@@ -7,7 +7,7 @@ export function replayCapture(
 ): Promise<{
   open(path: string): Promise<void>;
   arrive(path: string): Promise<void>;
-  step(number: number, act: () => Promise<unknown>): Promise<void>;
-  step(number: number, element: Locator, act: (it: Locator) => Promise<unknown>): Promise<void>;
+  step(number: number, act: (part: number) => Promise<unknown>): Promise<void>;
+  step(number: number, element: Locator, act: (it: Locator, part: number) => Promise<unknown>): Promise<void>;
   finish(): Promise<void>;
 }>;

@@ -5,19 +5,17 @@
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { API_TYPES, buildAnswer, chooseAnswer, comparePaths, listCalls } from './answers.js';
+import { API_TYPES, buildAnswer, chooseAnswer, isOutdated, listCalls } from './answers.js';
+import { describe, findCaptured, isSame, isSamePath, listReplaced } from './failures.js';
 
-/**
- * @typedef {{ name: string, message: string, stack: string }} PageError
- * @typedef {{ method: string, url: string, status: number | null, error: string | null }} FailedRequest
- */
-
-const CHANGING = /\b(?:[0-9a-f]{8}-[0-9a-f-]{27}|0x[0-9a-f]+|(?=[a-f]*\d)[0-9a-f]{7,})\b|\d+(?:[.,]\d+)*/gi;
 /** The slowest answer takes this long; the others keep their share of it. */
 const SLOWEST_MS = 1_000;
 const ACTION_MS = 5_000;
 const UNSENT_MS = 500;
-const NAMED_MS = 1_000;
+/** How long a failure is waited for after the last step, at most. */
+const FAILURE_MS = 20_000;
+/** How long an element's name is waited for: at first, and once an element wasn't found by its name. */
+const [NAMED_MS, STAND_IN_MS] = [1_000, 250];
 
 /**
  * Start replaying a capture in a page.
@@ -39,10 +37,65 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
   /** The recorded status of each call whose answer the capture lacks. @type {Map<unknown, number>} */
   const lacking = new Map();
   const observed = observe(page, lacking);
-  /** @type {{ number: number, at: number, place: string | null }[]} */
+  const replaced = listReplaced(expected, recorded);
+  /** @type {{ number: number, at: number, place: string | null, again: number[] }[]} */
   const steps = expected.steps;
+  const moments = steps.flatMap(({ number, at, again }) =>
+    [at, ...again].map((at, index, { length }) => ({
+      at,
+      number: number - 1 + (index + 1) / length,
+    })),
+  );
   let done = 0;
   let pending = 0;
+  let namedMs = NAMED_MS;
+  /** The step that is being done, and the first one after which the page wasn't where it was recorded. */
+  let current = 0;
+  /** @type {{ number: number, reason: string } | null} */
+  let lost = null;
+  /** The path that the last step led to; null after a step with an element, which may lead elsewhere on a fix. */
+  let destination = /** @type {string | null} */ (null);
+  let isUsed = false;
+
+  const hasFailed = () => findCaptured(expected, observed, replaced) !== null;
+  const isAt = (/** @type {string} */ path) =>
+    isSamePath(new URL(path, base).pathname, new URL(page.url()).pathname, replaced);
+
+  /** Remember whether the page is where a step leads to. @param {string} path @param {boolean} isThere */
+  const notePlace = (path, isThere) => {
+    destination = isThere ? new URL(page.url()).pathname : path;
+    if (isThere) lost = null;
+    else lost ??= { number: current, reason: `the page is ${new URL(page.url()).pathname}, not ${path}` };
+  };
+
+  /** Why a run without a failure says nothing about the bug; null if it does. */
+  const findObstacle = async () => {
+    if (lost) return lost;
+    const number = steps.at(-1)?.number ?? 0;
+    if (destination !== null && !isAt(destination) && !isAt(expected.page))
+      return { number, reason: `the page left ${destination} for ${new URL(page.url()).pathname}` };
+    const isKnown = isUsed || lacking.size > 0 || recorded.some(({ served }) => served);
+    if (!isKnown && !isSame(expected.title, await page.title(), replaced))
+      return { number, reason: `the page isn't “${expected.title}”, and calls nothing that was recorded` };
+    if (expected.wait_ms > FAILURE_MS)
+      return { number, reason: `the failure came later than ${FAILURE_MS / 1_000} s after the last step` };
+    return null;
+  };
+
+  /**
+   * The element of a step: by the name that was recorded; where answers have stand-ins, names that come from them
+   * differ, and its place in the document finds it.
+   * @param {import('@playwright/test').Locator} named @param {string | null} place
+   */
+  const chooseElement = async (named, place) => {
+    if (place === null) return named;
+    for (const end = Date.now() + namedMs; Date.now() < end; await sleep(20))
+      if (await named.count()) return named;
+    const placed = page.locator(place);
+    if ((await placed.count()) !== 1) return named;
+    namedMs = STAND_IN_MS;
+    return placed;
+  };
 
   /** @param {import('@playwright/test').Route} route */
   const serve = async (route) => {
@@ -57,16 +110,17 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
       const isForeign = new URL(request.url()).hostname !== new URL(base).hostname;
       return isForeign || unknown === 'fail' ? route.abort('blockedbyclient') : route.fallback();
     }
+    if (isOutdated(entry, recorded)) observed.outdated = true;
     entry.taken = true;
     pending += 1;
     const isAhead = ({ at = 0 }) => at > entry.starts && at < entry.ends;
-    const last = Math.max(0, ...steps.filter(isAhead).map(({ number }) => number));
+    const last = Math.max(0, ...moments.filter(isAhead).map(({ number }) => number));
     await sleep(((entry.ends - entry.starts) * SLOWEST_MS) / slowest);
     await waitUntil(() => done >= last, ACTION_MS);
     try {
       await (entry.error ? route.abort('failed') : route.fulfill(buildAnswer(entry, request)));
     } finally {
-      entry.answered = true;
+      entry.answered = entry.served = true;
       pending -= 1;
     }
   };
@@ -95,7 +149,15 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
       () => picture,
       () => null,
     );
-    writeFileSync(file, JSON.stringify({ reached, stopped_at: stoppedAt, ...observed, screenshot }, null, 2));
+    const recognized = findCaptured(expected, observed, replaced) !== null;
+    const result = {
+      reached,
+      stopped_at: stoppedAt,
+      ...observed,
+      recognized,
+      screenshot,
+    };
+    writeFileSync(file, JSON.stringify(result, null, 2));
   };
 
   return {
@@ -103,25 +165,33 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
     async open(path) {
       const address = new URL(path, base);
       const response = await page.goto(address.href);
-      if (!response || response.ok() || wasRecorded(entries, address, response.status())) return;
-      throw new Error(`${address} returned ${response.status()}.`);
+      if (response && !response.ok() && !wasRecorded(entries, address, response.status()))
+        throw new Error(`${address} returned ${response.status()}.`);
+      notePlace(path, isAt(path) || wasRedirected(entries, address));
     },
     /** Wait for a path that the page opens itself. It may have other ids. @param {string} path */
     async arrive(path) {
-      const isThere = () => comparePaths(new URL(path, base).pathname, new URL(page.url()).pathname) !== null;
-      await waitUntil(isThere, ACTION_MS / 5);
+      await waitUntil(() => isAt(path) || hasFailed(), ACTION_MS);
+      notePlace(path, isAt(path));
     },
     /**
-     * Do a step of the capture, with an element if it has one.
-     * @param {number} number @param {[any, (it: any) => Promise<unknown>] | [() => Promise<unknown>]} parts
+     * Do a step of the capture, with an element if it has one, as often as it was done. `part` counts from 0.
+     * @param {number} number
+     * @param {[any, (it: any, part: number) => Promise<unknown>] | [(part: number) => Promise<unknown>]} parts
      */
     async step(number, ...parts) {
-      const { at = 0, place = null } = steps.find((each) => each.number === number) ?? {};
+      const { at = 0, place = null, again = [] } = steps.find((each) => each.number === number) ?? {};
+      const times = [at, ...again];
+      current = number;
+      destination = null;
       try {
-        await waitForAnswers(at);
-        if (parts.length === 1) await parts[0]();
-        else await parts[1](await chooseElement(page, parts[0], place));
-        done = number;
+        for (const [part, time] of times.entries()) {
+          await waitForAnswers(time);
+          if (parts.length === 1) await parts[0](part);
+          else await parts[1](await chooseElement(parts[0], place), part);
+          isUsed ||= destination === null;
+          done = number - 1 + (part + 1) / times.length;
+        }
       } catch (error) {
         done = Infinity;
         await saveObservation(false, number);
@@ -132,9 +202,16 @@ export async function replayCapture(page, testInfo, { unknown = 'pass' } = {}) {
     async finish() {
       done = Infinity;
       await waitForAnswers(Infinity);
-      await waitUntil(() => findCaptured(expected, observed) !== null, expected.wait_ms);
-      await saveObservation(true, null);
-      const captured = findCaptured(expected, observed);
+      await waitUntil(hasFailed, Math.min(expected.wait_ms, FAILURE_MS));
+      const captured = findCaptured(expected, observed, replaced);
+      const obstacle = captured ? null : await findObstacle();
+      await saveObservation(obstacle === null, obstacle && obstacle.number);
+      if (obstacle)
+        throw new Error(`Step ${obstacle.number} wasn't reached: ${obstacle.reason}, so this says nothing.`);
+      if (observed.outdated && (captured || observed.errors.length))
+        throw new Error(
+          'The page changed something, then read it, and the capture has only an older answer, so this says nothing.',
+        );
       if (captured) throw new Error(`Reproduced: ${captured}`);
       if (observed.diverged)
         throw new Error(
@@ -154,17 +231,15 @@ function wasRecorded(entries, { pathname }, status) {
   );
 }
 
-/**
- * The element of a step: by the name that was recorded; where answers have stand-ins, names that come from them differ,
- * and its place in the document finds it.
- * @param {import('@playwright/test').Page} page @param {any} named @param {string | null} place
- */
-async function chooseElement(page, named, place) {
-  if (place === null) return named;
-  for (const end = Date.now() + NAMED_MS; Date.now() < end; await sleep(20))
-    if (await named.count()) return named;
-  const placed = page.locator(place);
-  return (await placed.count()) === 1 ? placed : named;
+/** Whether a page's own address was redirected in the recording. @param {any[]} entries @param {URL} url */
+function wasRedirected(entries, { pathname }) {
+  return entries.some(
+    ({ request, response: { status } }) =>
+      status >= 300 &&
+      status < 400 &&
+      URL.canParse(request.url) &&
+      new URL(request.url).pathname === pathname,
+  );
 }
 
 /**
@@ -175,10 +250,11 @@ async function chooseElement(page, named, place) {
  */
 function observe(page, lacking) {
   const observed = {
-    errors: /** @type {PageError[]} */ ([]),
-    failed_requests: /** @type {FailedRequest[]} */ ([]),
+    errors: /** @type {import('./failures.js').PageError[]} */ ([]),
+    failed_requests: /** @type {import('./failures.js').FailedRequest[]} */ ([]),
     console_errors: /** @type {string[]} */ ([]),
     diverged: false,
+    outdated: false,
   };
   const compare = (/** @type {unknown} */ request, /** @type {number} */ status) => {
     if (lacking.has(request) && lacking.get(request) !== status) observed.diverged = true;
@@ -196,50 +272,14 @@ function observe(page, lacking) {
   page.on('requestfailed', (request) => {
     const error = request.failure()?.errorText ?? 'failed';
     compare(request, 0);
-    observed.failed_requests.push({ method: request.method(), url: request.url(), status: null, error });
+    observed.failed_requests.push({
+      method: request.method(),
+      url: request.url(),
+      status: null,
+      error,
+    });
   });
   return observed;
-}
-
-/**
- * Find what was captured: an error; without errors in the capture a console error, without those a failed request.
- * @param {any} expected @param {ReturnType<typeof observe>} observed @returns {string | null}
- */
-function findCaptured(expected, observed) {
-  if (expected.errors.length) {
-    const known = new Set(expected.errors.map(describe).map(normalize));
-    const found = observed.errors.find((error) => known.has(normalize(describe(error))));
-    return found ? describe(found) : null;
-  }
-  if (expected.console_errors.length) {
-    const known = new Set(expected.console_errors.map(normalize));
-    return observed.console_errors.find((text) => known.has(normalize(text))) ?? null;
-  }
-  const found = observed.failed_requests.find(({ method, url, status }) =>
-    expected.failed_requests.some(
-      (/** @type {FailedRequest} */ each) =>
-        each.method === method &&
-        each.status === status &&
-        comparePaths(new URL(each.url).pathname, new URL(url).pathname) !== null,
-    ),
-  );
-  return found ? `${found.method} ${found.url}: ${found.status ?? found.error}` : null;
-}
-
-/** @param {{ name: string, message: string }} error */
-function describe({ name, message }) {
-  const text = message.replace(/^Uncaught (?:\(in promise\) )?/, '');
-  return !name || text.startsWith(name) ? text : `${name}: ${text}`;
-}
-
-/** A message without what differs each time. @param {string} text */
-function normalize(text) {
-  const [line = ''] = text.trim().split('\n');
-  return line
-    .replace(/\b[a-z][\w+.-]*:\/\/[^\s'"<>)\]]+/gi, '@')
-    .replace(CHANGING, '#')
-    .replace(/\s+/g, ' ')
-    .trim();
 }
 
 /** @param {() => boolean} condition @param {number} limit In milliseconds. */

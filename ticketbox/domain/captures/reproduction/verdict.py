@@ -23,7 +23,9 @@ class Observation(msgspec.Struct, frozen=True):
     """What a reproduction saw: the contents of the file in REPRODUCTION_RESULT.
 
     `stopped_at` is the step that wasn't possible, `screenshot` the path of a picture of the end. `diverged` says that
-    the application's API answered calls, whose recorded answers the capture lacks, with another status.
+    the application's API answered calls, whose recorded answers the capture lacks, with another status. `outdated` says
+    that a read got an answer recorded before a change that the page had already made. `recognized` says that one of the
+    failures is the captured one apart from values that the run replaced: typed samples, and stand-ins in answers.
     """
 
     reached: bool
@@ -33,6 +35,8 @@ class Observation(msgspec.Struct, frozen=True):
     console_errors: list[str]
     screenshot: str | None
     diverged: bool = False
+    outdated: bool = False
+    recognized: bool = False
 
 
 def judge_round(expected: Expectations, observed: Observation) -> Verdict:
@@ -40,15 +44,20 @@ def judge_round(expected: Expectations, observed: Observation) -> Verdict:
 
     Errors say the most; only a capture without any is compared by its console, and only one without either by its
     failed requests. A captured error proves the bug even if it made the next step impossible; a run that stopped for
-    any other reason says nothing. The capture must have a failure.
+    any other reason says nothing, and so does a failure after an outdated answer. The capture must have a failure.
     """
+    verdict = _compare(expected, observed)
+    return Verdict.NOT_REACHED if observed.outdated and verdict is not Verdict.GONE else verdict
+
+
+def _compare(expected: Expectations, observed: Observation) -> Verdict:
     if expected.errors:
         captured = {error.fingerprint for error in expected.errors}
-        if any(_fingerprint_text(format_error(error)) in captured for error in observed.errors):
+        if observed.recognized or any(_fingerprint_text(format_error(each)) in captured for each in observed.errors):
             return Verdict.REPRODUCED
     if not observed.reached:
         return Verdict.NOT_REACHED
-    if not expected.errors and _has_weaker_failure(expected, observed):
+    if not expected.errors and (observed.recognized or _has_weaker_failure(expected, observed)):
         return Verdict.REPRODUCED
     if observed.diverged:
         return Verdict.NOT_REACHED
