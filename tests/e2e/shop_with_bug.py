@@ -1,6 +1,7 @@
 """A page with a bug, the same page without it, and a capture of the bug. Its API doesn't exist here."""
 
 import contextlib
+import itertools
 import json
 import threading
 from collections.abc import Iterator
@@ -30,9 +31,9 @@ _START = 1_795_253_390_000
 
 
 @contextlib.contextmanager
-def serve_shop(*, fixed: bool) -> Iterator[str]:
-    """Serve the page; yield its address."""
-    page = _PAGE.replace("READ", "card?.amount ?? 'no such card'" if fixed else "card.amount").encode()
+def serve_shop(*, fixed: bool | tuple[bool, ...]) -> Iterator[str]:
+    """Serve the page; yield its address. Of several kinds, each load gets the next."""
+    kinds = itertools.cycle(fixed if isinstance(fixed, tuple) else (fixed,))
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self) -> None:
@@ -40,7 +41,7 @@ def serve_shop(*, fixed: bool) -> Iterator[str]:
             self.send_response(200 if found else 404)
             self.send_header("Content-Type", "text/html")
             self.end_headers()
-            self.wfile.write(page if found else b"nothing")
+            self.wfile.write(_build_page(fixed=next(kinds)) if found else b"nothing")
 
         def log_message(self, *_: Any, **__: Any) -> None:
             pass
@@ -54,6 +55,10 @@ def serve_shop(*, fixed: bool) -> Iterator[str]:
         server.shutdown()
         server.server_close()
         thread.join()
+
+
+def _build_page(*, fixed: bool) -> bytes:
+    return _PAGE.replace("READ", "card?.amount ?? 'no such card'" if fixed else "card.amount").encode()
 
 
 def build_capture(project: str, **envelope: Any) -> Arguments:

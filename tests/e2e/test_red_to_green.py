@@ -8,28 +8,21 @@ from typing import Any
 import httpx
 import pytest
 from click.testing import Result
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, ViewportSize, expect
 
 from tests.demo import Demo
+from tests.e2e.browser import Chromium
+from tests.e2e.documentation_pictures import keep_picture
 from tests.e2e.extension_browser import ExtensionBrowser
+from tests.e2e.sample_shop import MESSAGE, STEPS
+from tests.e2e.shop_evidence import check_agent_reads, expect_evidence
 from tests.support.cli import run
 from tests.support.server import expect_error, ok
 from ticketbox.demo.shop.api import Fault
 
 pytestmark = pytest.mark.long
 
-MESSAGE = "TypeError: Cannot read properties of undefined (reading 'amount')"
-STEPS = [
-    "Opened /",
-    "Clicked radio button “Gift card”",
-    "Opened /",
-    "Clicked button “Add Arc floor lamp to the cart”",
-    "Clicked link “Cart 1”",
-    "Opened /cart",
-    "Typed 1–10 characters into “Gift card”",
-    "Clicked button “Apply gift card”",
-    "Submitted form “Gift card Apply gift card”",
-]
+DESK: ViewportSize = {"width": 1280, "height": 900}
 
 
 @pytest.fixture(scope="module")
@@ -42,6 +35,8 @@ def demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Demo]:
 async def break_shop(page: Page, address: str) -> None:
     """Break the gift cards of the shop, and run into it."""
     await page.goto(address)
+    # the choice loads the page again, which would end a request that still runs with an error
+    await expect(page.get_by_role("button", name="Add Arc floor lamp")).to_be_visible()
     await page.locator("#faults").get_by_label("Gift card").check()
     await expect(page.locator("#faults")).to_have_class("gift-card")
     await page.get_by_role("button", name="Add Arc floor lamp").click()
@@ -71,6 +66,8 @@ def ticket(demo: Demo, launch_extension: Callable[..., ExtensionBrowser]) -> dic
         await break_shop(page, demo.shop)
         popup = await browser.open_popup(page)
         await expect(popup.get_by_label("Title")).to_have_value("TypeError after clicking “Apply gift card”")
+        await popup.get_by_role("switch", name="Send earlier pages").scroll_into_view_if_needed()
+        keep_picture(await popup.screenshot(animations="disabled", caret="hide"), "popup.png")
         opened = await browser.create_ticket(popup)
         return opened.url
 
@@ -86,8 +83,25 @@ def verify(demo: Demo, ticket: dict[str, Any], shell: str, *options: str) -> Res
     return run(*given, TICKETBOX_URL=demo.url, SERVICE_API_TOKEN=demo.token, TICKETBOX_BROWSER=shell)
 
 
+def test_ticket_shows_steps_timeline_replay_and_stack(demo: Demo, ticket: dict[str, Any], chromium: Chromium) -> None:
+    async def visit(page: Page) -> None:
+        await expect_evidence(page, demo, ticket)
+        keep_picture(await page.screenshot(animations="disabled", caret="hide"), "evidence.png")
+
+    chromium.visit(visit, viewport=DESK, color_scheme="light")
+
+
+def test_agent_reads_all_of_it_in_one_call(demo: Demo, ticket: dict[str, Any]) -> None:
+    check_agent_reads(demo, ticket, "SPRING50")
+
+
 def test_bug_in_the_shop_is_captured_reproduced_fixed_and_closed(
-    demo: Demo, ticket: dict[str, Any], shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    demo: Demo,
+    ticket: dict[str, Any],
+    chromium: Chromium,
+    shell: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.chdir(tmp_path)
@@ -110,3 +124,17 @@ def test_bug_in_the_shop_is_captured_reproduced_fixed_and_closed(
     newest, oldest = ok(agent.get(f"/tickets/{ticket['id']}/verifications"))["items"]
     assert (newest["verdict"], oldest["verdict"], oldest["console"]) == ("gone", "reproduced", [MESSAGE])
     assert ok(agent.patch(f"/tickets/{ticket['id']}", json={"resolved": True}))["resolved"]
+    cookie = demo.sign_in()
+
+    async def visit(page: Page) -> None:
+        await page.context.add_cookies([{"name": "ticketbox", "value": cookie, "url": demo.url}])
+        await page.goto(ticket["url"])
+        shown = page.get_by_role("region", name="Verifications")
+        await expect(shown.get_by_role("article", name="Before")).to_contain_text("Reproduced")
+        await expect(shown.get_by_role("article", name="After")).to_contain_text("Gone")
+        await shown.scroll_into_view_if_needed()
+        await expect(shown.get_by_role("img")).to_have_count(0)  # they are decoration
+        await page.wait_for_function("() => [...document.images].every((each) => each.complete)")
+        keep_picture(await shown.screenshot(animations="disabled"), "verifications.png")
+
+    chromium.visit(visit, viewport=DESK, color_scheme="light")

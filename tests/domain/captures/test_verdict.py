@@ -60,6 +60,11 @@ def observe(**given: Any) -> Observation:
         ({"diverged": True}, "not_reached"),
         ({"diverged": True, "errors": [OTHER]}, "not_reached"),
         ({"diverged": True, "errors": [BUG]}, "reproduced"),
+        ({"outdated": True, "errors": [BUG]}, "not_reached"),
+        ({"outdated": True, "errors": [OTHER]}, "not_reached"),
+        ({"outdated": True}, "gone"),
+        ({"recognized": True, "errors": [OTHER]}, "reproduced"),
+        ({"recognized": True, "reached": False, "stopped_at": 2}, "reproduced"),
     ],
 )
 def test_capture_with_errors_is_compared_by_them(seen: dict[str, Any], verdict: str) -> None:
@@ -75,6 +80,7 @@ def test_capture_with_errors_is_compared_by_them(seen: dict[str, Any], verdict: 
         ({"failed_requests": [FAILED]}, "gone"),
         ({"errors": [OTHER]}, "different_error"),
         ({"reached": False, "stopped_at": 1, "console_errors": ["Order 12 is lost"]}, "not_reached"),
+        ({"recognized": True, "console_errors": ["Order is late"]}, "reproduced"),
     ],
 )
 def test_capture_without_errors_is_compared_by_its_console(seen: dict[str, Any], verdict: str) -> None:

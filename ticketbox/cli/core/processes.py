@@ -6,7 +6,15 @@ import subprocess
 def capture_output(*command: str) -> str:
     """Return the output of a command, or "" if it isn't installed or fails."""
     try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=30, check=True)  # noqa: S603 (ours)
+        done = subprocess.run(  # noqa: S603 (ours)
+            command,
+            stdin=subprocess.DEVNULL,  # the standard input of a server is its client
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            timeout=30,
+            check=True,
+        )
     except (OSError, subprocess.SubprocessError):
         return ""
     return done.stdout

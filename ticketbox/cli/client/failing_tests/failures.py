@@ -1,5 +1,6 @@
 """What a failed test says about its failure: a fingerprint, a title, a description, and a recording."""
 
+import contextlib
 import hashlib
 import os
 import re
@@ -8,8 +9,9 @@ from pathlib import Path
 
 import msgspec
 
-from ticketbox.cli.client.imports.files import MAX_TITLE, read_file
+from ticketbox.cli.client.imports.files import MAX_TITLE
 from ticketbox.cli.client.imports.recording import ImportProblem, Recording, clip_text
+from ticketbox.cli.client.imports.trace import read_trace
 from ticketbox.domain.captures.capture import ConsoleEntry, ErrorEntry, ErrorKind, Frame, Level, Stream
 from ticketbox.domain.captures.fields import LINE
 
@@ -62,10 +64,8 @@ class Failure(msgspec.Struct):
         """Return what was recorded: the trace of the browser, and error and output of the test."""
         recording = Recording(Stream.CONSOLE, Stream.ERRORS)
         if self.trace is not None:
-            try:
-                recording = read_file(self.trace)
-            except ImportProblem:
-                recording = Recording(Stream.CONSOLE, Stream.ERRORS)
+            with contextlib.suppress(ImportProblem):
+                recording = read_trace(self.trace)
         end = recording.captured_at or time.time() * 1_000
         name, separator, rest = self.message.partition(": ")
         if not separator or not name.replace(".", "").isidentifier():

@@ -1,6 +1,7 @@
 """Running the reproduction of a ticket's bug, and posting the verdict (docs/use/verifications.md)."""
 
 import contextlib
+import mimetypes
 import tempfile
 import uuid
 from enum import IntEnum
@@ -16,7 +17,7 @@ from ticketbox.cli.client.captures.reproductions import unpack_files
 from ticketbox.cli.client.connection import ExitStatus, Server, connect, decode_body, find_server_url, find_token
 from ticketbox.cli.client.repository.commit import find_commit
 from ticketbox.cli.client.terminal import escape_line, escape_text, format_count, print_line, style
-from ticketbox.cli.client.verify.playwright import PlaywrightError, prepare_runner, run_round
+from ticketbox.cli.client.verify.playwright import PlaywrightError, find_trace, prepare_runner, run_rounds
 from ticketbox.cli.core.output import exit_with_error
 from ticketbox.domain.captures.reproduction.expectations import Expectations
 from ticketbox.domain.captures.reproduction.pack import EXPECTED
@@ -60,6 +61,7 @@ class Request(msgspec.Struct, frozen=True):
     capture: str | None
     pack: Path | None
     expect: Verdict
+    traced: bool
     no_post: bool
     browser: str | None
     wants_json: bool
@@ -78,9 +80,9 @@ def verify_ticket(request: Request) -> None:
         check_application(request.base_url)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ticketbox-verify-")))
         _load_pack(server, folder, request.pack, request.capture or request.key)
-        outcome, last = _run_rounds(request, folder, commit)
+        outcome, picture = _run_rounds(request, folder, commit)
         if posts_to is not None:
-            outcome = msgspec.structs.replace(outcome, posted=_post(posts_to, outcome, last))
+            outcome = msgspec.structs.replace(outcome, posted=_post(posts_to, outcome, picture, find_trace(folder)))
     if request.wants_json:
         click.echo(msgspec.json.format(msgspec.json.encode(outcome), indent=2))
     else:
@@ -89,18 +91,18 @@ def verify_ticket(request: Request) -> None:
         raise SystemExit(VerdictStatus[outcome.verdict.name])
 
 
-def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Outcome, Observation]:
-    """Run all rounds; return the outcome, and what the last round observed."""
+def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Outcome, Path | None]:
+    """Run all rounds; return the outcome, and the picture of the last round."""
     expected = _read_expectations(folder)
     for each in expected.missing:
         click.echo(escape_line(each), err=True)
     verdicts: list[Verdict] = []
     seen: list[Observation] = []
     try:
-        runner = prepare_runner(folder, request.browser)
-        for number in range(1, request.rounds + 1):
-            seen.append(run_round(runner, folder, request.base_url, number))
-            verdicts.append(judge_round(expected, seen[-1]))
+        runner = prepare_runner(folder, request.browser, traced=request.traced)
+        for number, observed in enumerate(run_rounds(runner, folder, request.base_url, request.rounds), 1):
+            seen.append(observed)
+            verdicts.append(judge_round(expected, observed))
             stopped = "" if seen[-1].stopped_at is None else f", stopped at step {seen[-1].stopped_at}"
             click.echo(f"Round {number} of {request.rounds}: {_name(verdicts[-1])}{stopped}", err=True)
     except PlaywrightError as error:
@@ -108,7 +110,7 @@ def _run_rounds(request: Request, folder: Path, commit: str | None) -> tuple[Out
     console = [line[:LINE_CHARACTERS] for line in list_console(seen[-1])[:MAX_CONSOLE]]
     verdict = judge_rounds(verdicts)
     outcome = Outcome(request.key, expected.capture_id, commit, request.base_url, verdict, verdicts, console, None)
-    return outcome, seen[-1]
+    return outcome, Path(seen[-1].screenshot) if seen[-1].screenshot else None
 
 
 def check_application(base_url: str) -> None:
@@ -148,8 +150,8 @@ def _read_expectations(folder: Path) -> Expectations:
     return expected
 
 
-def _post(server: Server, outcome: Outcome, observed: Observation) -> Json:
-    """Post a verification with the picture of the last round."""
+def _post(server: Server, outcome: Outcome, picture: Path | None, trace: Path | None) -> Json:
+    """Post a verification with the picture and the trace of the last round."""
     given: Json = {
         "ticket_id": outcome.ticket,
         "commit": outcome.commit,
@@ -160,25 +162,27 @@ def _post(server: Server, outcome: Outcome, observed: Observation) -> Json:
         "console": outcome.console,
         "idempotency_key": str(uuid.uuid4()),
     }
-    picture = _attach_picture(server, outcome, observed)
-    return decode_body(
-        server.call("add_verification", {**given, **({} if picture is None else {"screenshot": picture})})
-    )
+    for field, file in (("screenshot", picture), ("trace", trace)):
+        attached = _attach(server, outcome, field, file)
+        if attached is not None:
+            given[field] = attached
+    return decode_body(server.call("add_verification", given))
 
 
-def _attach_picture(server: Server, outcome: Outcome, observed: Observation) -> str | None:
-    """Attach the picture to the ticket, and return its id; None without one, or if the ticket has no room for it."""
-    if observed.screenshot is None:
-        return None
+def _attach(server: Server, outcome: Outcome, field: str, file: Path | None) -> str | None:
+    """Attach a file to the ticket, and return its id; None without one, or if the ticket has no room for it."""
     try:
-        data = Path(observed.screenshot).read_bytes()
+        data = b"" if file is None else file.read_bytes()
     except OSError:
+        data = b""
+    if file is None or not data:
         return None
-    name = f"verify-{(outcome.commit or '')[:7]}-{outcome.verdict.value}.png"
-    response = server.upload("add_attachment", {"ticket_id": outcome.ticket}, {"file": (name, data, "image/png")})
+    name = f"verify-{(outcome.commit or '')[:7]}-{outcome.verdict.value}{file.suffix}"
+    media_type = mimetypes.types_map[file.suffix]
+    response = server.upload("add_attachment", {"ticket_id": outcome.ticket}, {"file": (name, data, media_type)})
     if response.is_success:
         return decode_body(response)["id"]
-    click.echo("The picture couldn't be attached to the ticket.", err=True)
+    click.echo(f"The {field} couldn't be attached to the ticket.", err=True)
     return None
 
 

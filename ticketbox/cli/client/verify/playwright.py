@@ -1,7 +1,7 @@
 """Running a reproduction with the Playwright that is installed here, for Node or for Python.
 
 The package for Python has Node and Playwright's library with it, but not the test runner. A reproduction needs only a
-page, so a few lines replace the runner.
+page, so a few lines replace the runner. They run all rounds in one browser, each in a new profile.
 """
 
 import json
@@ -9,6 +9,9 @@ import os
 import shutil
 import subprocess
 import sys
+import threading
+from collections import deque
+from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
@@ -27,7 +30,7 @@ _FIND_PYTHON_PACKAGE = "import playwright, sys; sys.stdout.write(playwright.__fi
 _CONFIG = """\
 export default {
   testDir: '.', outputDir: 'results', reporter: 'line', retries: 0, workers: 1, timeout: 120_000,
-  use: { launchOptions: %s },
+  use: { launchOptions: %s, trace: %s },
 };
 """
 _RUNNER = """\
@@ -36,16 +39,24 @@ import { fileURLToPath } from 'node:url';
 
 export async function test(name, run) {
   const browser = await chromium.launch(%(launch)s);
-  try {
-    await run({ page: await browser.newPage() }, { file: fileURLToPath(%(spec)s) });
-  } catch (error) {
-    console.error(error.message);
-    process.exitCode = 1;
-  } finally {
-    await browser.close();
+  for (const result of JSON.parse(process.env.REPRODUCTION_RESULTS)) {
+    process.env.REPRODUCTION_RESULT = result;
+    const context = await browser.newContext();
+    if (%(traced)s) await context.tracing.start({ screenshots: true, snapshots: true });
+    try {
+      await run({ page: await context.newPage() }, { file: fileURLToPath(%(spec)s) });
+    } catch (error) {
+      console.error(error.message);
+    } finally {
+      if (%(traced)s) await context.tracing.stop({ path: 'results/trace.zip' });
+      await context.close();
+      console.log(%(ended)s);
+    }
   }
+  await browser.close();
 }
 """
+_ENDED = "ticketbox: the round has ended"
 
 
 class PlaywrightError(Exception):
@@ -53,15 +64,17 @@ class PlaywrightError(Exception):
 
 
 class Runner(NamedTuple):
-    """A command that runs the test of a folder."""
+    """A command that runs the test of a folder: once, or all rounds together."""
 
     name: str
     command: list[str]
+    runs_all: bool
 
 
-def prepare_runner(folder: Path, browser: str | None) -> Runner:
+def prepare_runner(folder: Path, browser: str | None, *, traced: bool = False) -> Runner:
     """Add to a folder with a pack what its test needs to run here. `browser` is the path of another Chromium.
 
+    With `traced`, each round leaves a trace (`find_trace`).
     Raises PlaywrightError if Playwright is installed neither for Node in the current folder nor for Python.
     """
     launch = json.dumps({} if browser is None else {"executablePath": browser})
@@ -71,8 +84,10 @@ def prepare_runner(folder: Path, browser: str | None) -> Runner:
     node, package = shutil.which("node"), _find_node_package()
     if node is not None and package is not None:
         modules.joinpath("test").symlink_to(package, target_is_directory=True)
-        folder.joinpath("playwright.config.js").write_text(_CONFIG % launch)
-        return Runner("Node", [node, str(package / "cli.js"), "test", "--config", "playwright.config.js"])
+        folder.joinpath("playwright.config.js").write_text(_CONFIG % (launch, "'on'" if traced else "'off'"))
+        return Runner(
+            "Node", [node, str(package / "cli.js"), "test", "--config", "playwright.config.js"], runs_all=False
+        )
     driver = _find_python_driver()
     if driver is None:
         raise PlaywrightError(
@@ -85,32 +100,70 @@ def prepare_runner(folder: Path, browser: str | None) -> Runner:
         "core": json.dumps((driver / "package" / "index.mjs").as_uri()),
         "launch": launch,
         "spec": json.dumps((folder / SPEC).as_uri()),
+        "traced": json.dumps(traced),
+        "ended": json.dumps(_ENDED),
     }
     modules.joinpath("test", "index.mjs").write_text(_RUNNER % values)
     executable = driver / ("node.exe" if sys.platform == "win32" else "node")
-    return Runner("Python", [str(executable), "--no-warnings", SPEC])
+    return Runner("Python", [str(executable), "--no-warnings", SPEC], runs_all=True)
 
 
-def run_round(runner: Runner, folder: Path, base_url: str, number: int) -> Observation:
-    """Run the test once, and read what it observed. Raises PlaywrightError if it didn't write that."""
-    result = folder / f"result-{number}.json"
-    result.unlink(missing_ok=True)  # a pack's folder may have one of an earlier run
+def run_rounds(runner: Runner, folder: Path, base_url: str, rounds: int) -> Iterator[Observation]:
+    """Run the test several times; yield what each round observed when it ends.
+
+    Raises PlaywrightError if a round didn't write that.
+    """
+    results = [folder / f"result-{number}.json" for number in range(1, rounds + 1)]
+    for each in results:
+        each.unlink(missing_ok=True)  # a pack's folder may have one of an earlier run
+    for together in [results] if runner.runs_all else [[each] for each in results]:
+        yield from _run(runner, folder, base_url, together)
+
+
+def _run(runner: Runner, folder: Path, base_url: str, results: list[Path]) -> Iterator[Observation]:
     kept = {name: value for name, value in os.environ.items() if name not in _SECRETS}
-    environment = {**kept, "BASE_URL": base_url, "REPRODUCTION_RESULT": str(result)}
+    written = {"REPRODUCTION_RESULT": str(results[0]), "REPRODUCTION_RESULTS": json.dumps([*map(str, results)])}
     try:
-        done = subprocess.run(  # noqa: S603 (the Playwright that was found)
-            runner.command, cwd=folder, env=environment, capture_output=True, text=True, errors="replace",
-            timeout=ROUND_SECONDS, check=False,
+        process = subprocess.Popen(  # noqa: S603 (the Playwright that was found)
+            runner.command, cwd=folder, env={**kept, "BASE_URL": base_url, **written}, stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace",
         )  # fmt: skip
-    except subprocess.TimeoutExpired as error:
-        raise PlaywrightError(f"the test didn't end within {ROUND_SECONDS} s") from error
     except OSError as error:
         raise PlaywrightError(f"Playwright for {runner.name} doesn't start: {error}") from error
+    seconds = ROUND_SECONDS * len(results)
+    timer = threading.Timer(seconds, process.kill)
+    timer.start()
+    with process:
+        try:
+            for result in results:
+                yield _read_round(runner, process, result, timer, seconds)
+            process.wait()
+        finally:
+            timer.cancel()
+            process.kill()
+
+
+def _read_round(
+    runner: Runner, process: subprocess.Popen[str], result: Path, timer: threading.Timer, seconds: int
+) -> Observation:
+    """Wait for the end of a round, and read what it observed."""
+    said = deque[str](maxlen=_SHOWN_LINES)
+    for line in process.stdout or ():
+        if line.rstrip() == _ENDED:
+            break
+        said.append(line)
     try:
         return msgspec.json.decode(result.read_bytes(), type=Observation)
     except (OSError, msgspec.DecodeError) as error:
-        said = "\n".join(f"{done.stdout}\n{done.stderr}".strip().splitlines()[-_SHOWN_LINES:])
-        raise PlaywrightError(f"the test didn't run (Playwright for {runner.name}):\n{said}") from error
+        if timer.finished.is_set():
+            raise PlaywrightError(f"the test didn't end within {seconds} s") from error
+        output = "".join(said).strip()
+        raise PlaywrightError(f"the test didn't run (Playwright for {runner.name}):\n{output}") from error
+
+
+def find_trace(folder: Path) -> Path | None:
+    """Return the trace that the last round left in a folder, if it was traced."""
+    return next(folder.glob("results/**/trace.zip"), None)
 
 
 def _find_node_package() -> Path | None:

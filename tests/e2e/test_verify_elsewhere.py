@@ -1,0 +1,132 @@
+"""`ticketbox verify` never says "gone" of a page that it didn't see, nor before the moment of the failure."""
+
+import contextlib
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.cli import run
+from tests.support.operation_cases import WRITING, build_parts, capture_arguments
+from tests.support.server import World, ok
+
+pytestmark = pytest.mark.long
+
+Pages = dict[str, str]
+Verify = Callable[[str, Pages], str]
+
+ORIGIN = "https://shop.example"
+MESSAGE = "the list is not iterable"
+CALL = "fetch('/api/orders').catch(() => {});"
+THROW = f"throw new TypeError('{MESSAGE}');"
+LOGIN = "<!doctype html><title>Sign in</title><h1>Sign in</h1>"
+START = "<!doctype html><title>Shop</title><a href='/orders'>Orders</a>"
+
+
+def write_orders(script: str) -> str:
+    """The page with the orders."""
+    return f"<!doctype html><title>Orders</title><h1>Orders</h1><script>{script}</script>"
+
+
+@contextlib.contextmanager
+def serve(pages: Pages) -> Iterator[str]:
+    """Serve pages by path; one that begins with `/` is a redirect, and `*` is any other path. Yield the address."""
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            page = pages.get(self.path, pages.get("*", ""))
+            self.send_response(302 if page.startswith("/") else 200 if page else 404)
+            self.send_header("Location", page) if page.startswith("/") else None
+            self.send_header("Content-Type", "text/html")
+            self.end_headers()
+            self.wfile.write(page.encode())
+
+        def log_message(self, *_: Any, **__: Any) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+@pytest.fixture
+def verify(world: World, shell: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Verify:
+    """Capture the error of a page, and verify it with other pages; return the verdict."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.chdir(tmp_path)
+    token = world.owner.token(*WRITING)
+
+    def capture(name: str) -> str:
+        link = {"role": "link", "name": "Orders", "selectors": ['role=link[name="Orders"]', "a"]}
+        opened = [{"kind": "navigate", "url": f"{ORIGIN}/orders", "ts": 1_000}]
+        clicked = [
+            {"kind": "navigate", "url": f"{ORIGIN}/", "ts": 500},
+            {"kind": "click", "target": link, "ts": 900},
+            *opened,
+        ]
+        actions = {"load": opened, "click": clicked, "late": opened}[name]
+        call = {"id": "r1", "ts": 1_050, "method": "GET", "url": f"{ORIGIN}/api/orders", "type": "fetch",
+                "status": 200, "duration_ms": 10, "response": {"body": "[]"}}  # fmt: skip
+        error = {"seq": 9, "ts": 6_000 if name == "late" else 1_100, "kind": "error", "name": "TypeError",
+                 "message": MESSAGE}  # fmt: skip
+        given = {
+            **capture_arguments(world.project, page={"url": f"{ORIGIN}/orders", "title": "Orders"}),
+            "console": b"[]",
+            "network": json.dumps([call]).encode(),
+            "errors": json.dumps([error]).encode(),
+            "actions": json.dumps([{"seq": n, **each} for n, each in enumerate(actions)]).encode(),
+        }
+        return ok(world.api.post("/captures", files=build_parts(given)))["ticket_id"]
+
+    def verify(name: str, pages: Pages) -> str:
+        with serve(pages) as base:
+            done = run(
+                "verify", capture(name), "--base-url", base, "--commit", "a" * 40, "--rounds", "1", "--no-post",
+                "--json", TICKETBOX_URL=world.box.url, SERVICE_API_TOKEN=token, TICKETBOX_BROWSER=shell,
+            )  # fmt: skip
+        return json.loads(done.stdout)["verdict"]
+
+    return verify
+
+
+@pytest.mark.parametrize(
+    ("name", "pages", "verdict"),
+    [
+        pytest.param("load", {"/orders": write_orders(CALL + THROW)}, "reproduced", id="bug"),
+        pytest.param("load", {"/orders": write_orders(CALL)}, "gone", id="fix"),
+        pytest.param("load", {"/orders": "/login", "/login": LOGIN}, "not_reached", id="redirect to sign-in"),
+        pytest.param("load", {"*": "<!doctype html><title>Welcome</title>"}, "not_reached", id="another site"),
+        pytest.param(
+            "load",
+            {"/orders": write_orders(CALL + "setTimeout(() => { location = '/login' }, 300)"), "/login": LOGIN},
+            "not_reached",
+            id="script leaves the page",
+        ),
+        pytest.param(
+            "click", {"/": START, "/orders": write_orders(CALL + THROW)}, "reproduced", id="bug after a click"
+        ),
+        pytest.param("click", {"/": START, "/orders": write_orders(CALL)}, "gone", id="fix after a click"),
+        pytest.param(
+            "click", {"/": START, "/orders": "/login", "/login": LOGIN}, "not_reached", id="click leads to sign-in"
+        ),
+        pytest.param(
+            "late",
+            {"/orders": write_orders(CALL + f"setTimeout(() => {{ {THROW} }}, 4_500)")},
+            "reproduced",
+            id="late bug",
+        ),
+        pytest.param("late", {"/orders": write_orders(CALL)}, "gone", id="late fix"),
+    ],
+)
+def test_only_a_page_that_was_reached_is_without_the_bug(verify: Verify, name: str, pages: Pages, verdict: str) -> None:
+    assert verify(name, pages) == verdict
