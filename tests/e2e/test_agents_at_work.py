@@ -1,17 +1,20 @@
 """What people see of agents at work: on the ticket page, the board and the table, while real agents call the API."""
 
+import asyncio
 import re
+import time
 from typing import Any
 
 import httpx
 import pytest
-from playwright.async_api import Page, expect
+from playwright.async_api import Page, Route, expect
 
-from tests.e2e.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, use
+from tests.e2e.app import EVERY, LOOKS, Looks, assert_accessible, assert_fits, expect_stored, use
 from tests.e2e.browser import Chromium
+from tests.http.events.test_waiting import count_waiting
 from tests.support.mcp_client import call_tool
 from tests.support.operation_cases import update_row
-from tests.support.server import World, ok
+from tests.support.server import World, eventually, ok
 
 
 def start_work(client: httpx.Client, ticket: dict[str, str], run: str | None = "studio, worktree 3") -> str:
@@ -102,6 +105,7 @@ def test_board_and_table_show_who_works_since_when(chromium: Chromium, world: Wo
 
 QUESTION = "The receipt email also shows “0.00 EUR”. Fix it in this pull request?"
 CHOICES = ["Fix it here", "Create another ticket"]
+QUESTION_SECONDS = 2.0  # to the screen, and from the answer to the agent, together
 PLAN = [
     {"text": "Find the cause in totals.ts", "state": "done"},
     {"text": "Verify the fix in three runs", "state": "active"},
@@ -178,6 +182,71 @@ def test_plan_note_links_and_usage_appear_as_the_agent_reports(chromium: Chromiu
     use(chromium, world.owner, agent.page, watch, looks)
 
 
+@pytest.mark.long
+@EVERY
+def test_repository_of_the_agent_is_shown_and_follows_its_reports(
+    chromium: Chromium, world: World, looks: Looks
+) -> None:
+    agent = Agent(world)
+    commit = "3f2a91c0d5e84b6f7a1c2d3e4f5061728394a5b6"
+    branch = "fix/" + "a-branch-with-a-long-name-" * 4
+
+    async def watch(page: Page) -> None:
+        panel = page.get_by_role("region", name="Claude Code")
+        await expect(panel).to_contain_text("Working")
+        line = panel.get_by_role("list", name="Session").get_by_role("listitem").filter(has_text="Repository")
+        await expect(line).to_have_count(0)
+        agent.report(repository={"branch": "main", "commit": commit, "remote": "git@git.example:shop/web.git"})
+        await expect(line).to_have_text(re.compile(r"^\s*Repository\s*main · 3f2a91c · git\.example:shop/web\s*$"))
+        await expect(line).to_have_attribute("title", commit)
+        agent.report(repository={"branch": branch, "commit": commit, "remote": "https://git.example/shop/web.git"})
+        await expect(line).to_contain_text(f"{branch} · 3f2a91c · git.example/shop/web")
+        await assert_accessible(page)
+        await assert_fits(page)
+        assert await panel.evaluate("(each) => each.scrollWidth <= each.clientWidth"), "the line is cut off"
+
+    use(chromium, world.owner, agent.page, watch, looks)
+
+
+@pytest.mark.long
+def test_question_appears_and_its_answer_reaches_the_waiting_agent_within_two_seconds(
+    chromium: Chromium, world: World
+) -> None:
+    """The person's own time isn't counted (docs/use/work-sessions.md, "Questions")."""
+    agent = Agent(world)
+    given = {"ticket_id": agent.ticket["id"], "lease": agent.lease}
+
+    async def ask_and_answer(page: Page) -> float:
+        """The seconds that the question and its answer took."""
+        await expect(page.get_by_role("region", name="Claude Code")).to_contain_text("Working")
+        asked_at = time.monotonic()
+        assert not call_tool(world, agent.secret, "ask_human", {**given, "question": QUESTION}).get("isError")
+        field = page.get_by_label("Your answer")
+        await field.wait_for()
+        shown_at = time.monotonic()
+        waiting = asyncio.create_task(
+            asyncio.to_thread(call_tool, world, agent.secret, "wait_for_answer", {**given, "wait_seconds": 50})
+        )
+        await field.fill("Fix it here")
+        await asyncio.to_thread(eventually, lambda: count_waiting(world.box) == 1)
+        assert not waiting.done()
+        answered_at = time.monotonic()
+        await field.press("Control+Enter")
+        result = await waiting
+        took = shown_at - asked_at + time.monotonic() - answered_at
+        assert result["structuredContent"]["answer"] == "Fix it here"
+        await expect(field).to_have_count(0)
+        await expect_stored(lambda: count_waiting(world.box), 0)
+        return took
+
+    async def answer(page: Page) -> None:
+        took = [await ask_and_answer(page) for _ in range(5)]
+        assert min(took) < QUESTION_SECONDS, took  # other tests have the machine as well
+
+    use(chromium, world.owner, agent.page, answer)
+
+
+@pytest.mark.long
 def test_silent_agent_is_shown_as_not_responding(chromium: Chromium, world: World) -> None:
     agent = Agent(world, label="Codex")
     update_row(world.box.db, "UPDATE work_session SET last_seen_at = last_seen_at - 540000 WHERE ended_at IS NULL"
@@ -194,7 +263,9 @@ def test_silent_agent_is_shown_as_not_responding(chromium: Chromium, world: Worl
     use(chromium, world.owner, agent.page, look)
 
 
-@pytest.mark.parametrize("looks", [LOOKS["desk"], LOOKS["phone"]], ids=["desk", "phone"])
+@pytest.mark.parametrize(
+    "looks", [LOOKS["desk"], pytest.param(LOOKS["phone"], marks=pytest.mark.long)], ids=["desk", "phone"]
+)
 def test_question_is_answered_with_a_button(chromium: Chromium, world: World, looks: Looks) -> None:
     agent, is_phone = Agent(world), looks.size["width"] < 1080
 
@@ -224,6 +295,28 @@ def test_question_is_answered_with_a_button(chromium: Chromium, world: World, lo
     assert agent.read_answer() == "Create another ticket"
 
 
+@pytest.mark.long
+def test_agent_that_asks_between_two_answers_is_listed_once(chromium: Chromium, world: World) -> None:
+    agent = Agent(world)
+
+    async def look(page: Page) -> None:
+        has_asked = asyncio.Event()
+
+        async def hold(route: Route) -> None:
+            await has_asked.wait()
+            await route.continue_()
+
+        await page.route("**/work-sessions?state=awaiting_input&*", hold)
+        async with page.expect_response("**/work-sessions?state=active&*"):
+            await page.reload()
+        await asyncio.to_thread(agent.ask, *CHOICES)
+        has_asked.set()
+        await expect(page.get_by_role("navigation").get_by_text("Has a question")).to_have_count(1)
+
+    use(chromium, world.owner, f"/projects/{world.project}", look)
+
+
+@pytest.mark.long
 @EVERY
 def test_plan_is_declined_and_approved_and_work_is_accepted(chromium: Chromium, world: World, looks: Looks) -> None:
     ok(world.owner.web.patch(f"/projects/{world.project}", json={"plan_approval": True, "done_approval": True}))
@@ -240,10 +333,11 @@ def test_plan_is_declined_and_approved_and_work_is_accepted(chromium: Chromium, 
         await panel.get_by_label("Note for the agent").fill("Test first")
         await panel.get_by_role("button", name="Decline").click()
         await expect(panel).to_contain_text("Plan was declined")
-        assert agent.read_answer() == "declined"
+        await expect_stored(agent.read_answer, "declined")
         agent.report(plan=PLAN[:1])
         await panel.get_by_role("button", name="Approve plan").click()
         await expect(panel).to_contain_text("Working · last seen")
+        await expect_stored(agent.read_answer, "approved")
         agent.finish(resolved=True)
         await panel.get_by_role("button", name="Accept").click()
         await expect(panel).to_contain_text("Finished")
@@ -263,10 +357,11 @@ def test_question_is_answered_with_keys(chromium: Chromium, world: World) -> Non
         await expect(page.get_by_role("button", name="Fix it here")).to_be_visible()
         await page.keyboard.press("1")
         await expect(page.get_by_role("button", name="Fix it here")).to_have_count(0)
-        assert agent.read_answer() == "Fix it here"
+        await expect_stored(agent.read_answer, "Fix it here")
         agent.ask()
         await page.get_by_label("Your answer").wait_for()
         await page.keyboard.press("r")
+        await expect(page.get_by_label("Your answer")).to_be_focused()
         await page.keyboard.type("Use the card's value")
         await page.keyboard.press("Control+Enter")
         await expect(page.get_by_label("Your answer")).to_have_count(0)
@@ -283,7 +378,7 @@ def test_answer_that_came_too_late_is_refused_with_the_accepted_one(chromium: Ch
     async def answer(page: Page) -> None:
         button = page.get_by_role("button", name="Fix it here")
         await expect(button).to_be_visible()
-        await page.route("**/events/stream", lambda route: route.abort())  # who doesn't know of the answer yet
+        await page.route("**/events/stream?*", lambda route: route.abort())  # who doesn't know of the answer yet
         await page.reload()
         question = ok(world.api.get("/work-sessions", params={"ticket_id": agent.ticket["id"]}))["items"][0]["question"]
         await expect(button).to_be_visible()

@@ -17,7 +17,14 @@ from ticketbox.domain.core.imports import pause_garbage_collection
     show_envvar=True,
     help="The set of tools to list. A tool that isn't listed still works when it is called.",
 )
-def mcp(tools: str) -> None:
+@click.option(
+    "--repository/--no-repository",
+    default=True,
+    envvar="TICKETBOX_REPOSITORY",
+    show_envvar=True,
+    help="Send the branch, commit and remote of the folder's git repository with claims and progress.",
+)
+def mcp(tools: str, repository: bool) -> None:
     """Serve MCP on standard input and output to a client on this machine.
 
     Reads SERVICE_API_TOKEN and TICKETBOX_URL (default: the local server) from the environment. Without a token, uses
@@ -27,23 +34,25 @@ def mcp(tools: str) -> None:
         import asyncio
         import functools
 
+        from ticketbox.cli.client.repository.checkout import describe_repository
         from ticketbox.cli.client.sign_in.credentials import Resource, find_default_server, load_grant
         from ticketbox.domain.core.network.server_url import parse_server_url
         from ticketbox.mcp.hosted import DEFAULT_URL
         from ticketbox.mcp.stdio import serve
 
+    describe = describe_repository if repository else None
     if os.environ.get("SERVICE_API_TOKEN", "").strip():
-        asyncio.run(serve(tools=tools))
+        asyncio.run(serve(describe, tools=tools))
         return
     try:
         url = parse_server_url(os.environ.get("TICKETBOX_URL") or find_default_server() or DEFAULT_URL)
     except ValueError:  # the server reports it to the client
-        asyncio.run(serve(tools=tools))
+        asyncio.run(serve(describe, tools=tools))
         return
     if load_grant(url, Resource.MCP) is None:
-        asyncio.run(serve(tools=tools))
+        asyncio.run(serve(describe, tools=tools))
     else:
-        asyncio.run(serve(url, functools.partial(_load_token, url), tools))
+        asyncio.run(serve(describe, url, functools.partial(_load_token, url), tools))
 
 
 def _load_token(url: str) -> str | None:

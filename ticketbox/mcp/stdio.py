@@ -11,7 +11,7 @@ import contextlib
 import os
 import sys
 import uuid
-from collections.abc import AsyncGenerator, AsyncIterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable
 from typing import Any, cast
 
 import mcp_types as types
@@ -30,13 +30,22 @@ from ticketbox.mcp.refusals import render_refusal
 RETRY_SECONDS = 3.0
 ABANDONED_SECONDS = 0.1
 IDEMPOTENCY_KEY = "idempotency_key"
+REPOSITORY = "repository"
+REPOSITORY_TOOLS = frozenset({"start_work_on_ticket", "claim_next_ticket", "report_progress"})
+
+DescribeRepository = Callable[[], dict[str, str] | None]
 
 
 class Relay:
-    """Forwards a local client's requests to the hosted endpoint; reports on standard error why it can't."""
+    """Forwards a local client's requests to the hosted endpoint; reports on standard error why it can't.
 
-    def __init__(self, hosted: HostedServer) -> None:
+    `describe_repository` returns the repository in the current folder, which calls of REPOSITORY_TOOLS also send; None
+    sends nothing.
+    """
+
+    def __init__(self, hosted: HostedServer, describe_repository: DescribeRepository | None) -> None:
         self._hosted = hosted
+        self._describe_repository = describe_repository
         self._tools: dict[str, types.Tool] = {}
         self._reported = ""
         self._waiting: asyncio.Task[None] | None = None
@@ -75,6 +84,11 @@ class Relay:
     async def call_tool(self, context: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         """Call a hosted tool. Every refusal is a tool error, because an error of the protocol ends some clients."""
         arguments = dict(params.arguments or {})
+        describe = self._describe_repository
+        if describe is not None and params.name in REPOSITORY_TOOLS and arguments.get(REPOSITORY) is None:
+            found = await asyncio.to_thread(describe)  # it runs git
+            if found is not None:
+                arguments[REPOSITORY] = found
         repeatable = self._make_repeatable(params.name, arguments)
         try:
             result = await self._hosted.request(
@@ -184,13 +198,19 @@ def _get_method(message: SessionMessage | Exception | None) -> str | None:
     return getattr(message.message, "method", None) if isinstance(message, SessionMessage) else None
 
 
-async def serve(url: str | None = None, load_token: LoadToken | None = None, tools: str = "core") -> None:
+async def serve(
+    describe_repository: DescribeRepository | None,
+    url: str | None = None,
+    load_token: LoadToken | None = None,
+    tools: str = "core",
+) -> None:
     """Serve MCP on standard input and output until the input ends. `tools` is the set to list.
 
     `url` and `load_token` are those of a sign-in; by default the environment names the server and the token.
     """
     token = os.environ.get("SERVICE_API_TOKEN", "").strip()
-    relay = Relay(HostedServer(url or os.environ.get("TICKETBOX_URL") or DEFAULT_URL, token, load_token, tools))
+    hosted = HostedServer(url or os.environ.get("TICKETBOX_URL") or DEFAULT_URL, token, load_token, tools)
+    relay = Relay(hosted, describe_repository)
     server: Server[Any] = Server(
         "ticketbox",
         version=__version__,

@@ -102,7 +102,9 @@ def _build_card(operation: Operation) -> ToolCard:
 def _build_input_schema(operation: Operation) -> Json:
     schema = _inline_schema(operation.arguments)
     properties = {
-        name: _simplify_property(_drop_null_type(part)) for name, part in schema.get("properties", {}).items()
+        name: _simplify_property(_drop_null_type(part))
+        for name, part in schema.get("properties", {}).items()
+        if operation.tool is None or name not in operation.tool.unlisted
     }
     if answers.lists_lines(operation.result):
         properties["detail"] = {

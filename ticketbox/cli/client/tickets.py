@@ -85,10 +85,16 @@ def _list_properties(found: Json) -> list[str]:
                 "assigned to " + ", ".join(each["name"] for each in found["assignees"]) if found["assignees"] else "",
                 f"due {found['due_on']}" if found.get("due_on") else "",
                 f"claimed by {_format_author(claim['by'])}, ends {format_age(claim['until'])}" if claim else "",
+                f"in {_format_repository(claim['repository'])}" if claim and claim.get("repository") else "",
                 f"branch {found['branch']}" if found["branch"] else "",
             ],
         )
     )
+
+
+def _format_repository(repository: Json) -> str:
+    parts = (repository["branch"], (repository["commit"] or "")[:12], repository["remote"])
+    return " ".join(filter(None, parts))
 
 
 def _list_authors(found: Json) -> list[str]:

@@ -14,6 +14,7 @@ from ticketbox.cli.client.commands import URL_OPTION, build_command
 from ticketbox.cli.client.connection import ExitStatus, Server, connect, decode_body, find_server_url
 from ticketbox.cli.client.hooks import find_claim
 from ticketbox.cli.client.leases import StoredLease, delete_lease, find_lease, list_leases, save_lease
+from ticketbox.cli.client.repository.checkout import describe_repository
 from ticketbox.cli.client.terminal import escape_line, print_line
 from ticketbox.cli.client.tickets import print_done
 from ticketbox.cli.core.output import exit_with_error
@@ -32,6 +33,13 @@ _WAIT = click.Option(
 _LEASE = click.Option(
     ["--lease"], envvar="TICKETBOX_LEASE", show_envvar=True, help="Default: the lease that this machine holds."
 )
+_REPOSITORY = click.Option(
+    ["--repository/--no-repository"],
+    default=True,
+    envvar="TICKETBOX_REPOSITORY",
+    show_envvar=True,
+    help="Send the branch, commit and remote of the folder's git repository.",
+)
 
 
 def _print_claimed(response: httpx2.Response, _: Json) -> None:
@@ -47,7 +55,7 @@ def _claim(server: Server, given: Json, settings: Json) -> httpx2.Response:
         if stored is None:
             exit_with_error(_NO_LEASE, ExitStatus.NOTHING)
         given = {**given, "ticket_id": stored.ticket_id, "lease": stored.lease}
-    response = server.call("start_work", {"run": _describe_run(), **given})
+    response = server.call("start_work", {**_describe_origin(settings), **given})
     keep_lease(server.url, decode_body(response), given.get("lease"))
     return response
 
@@ -70,9 +78,11 @@ def _stop(server: Server, given: Json, _: Json) -> httpx2.Response:
     return response
 
 
-def _describe_run() -> str:
-    """Return the label of this run: the machine and the folder, at most 80 characters of their end."""
-    return f"{socket.gethostname()}:{Path.cwd()}"[-80:]
+def _describe_origin(settings: Json) -> Json:
+    """Return where a claim is made: the label of this run, at most 80 characters of its end, and the repository."""
+    run = f"{socket.gethostname()}:{Path.cwd()}"[-80:]
+    repository = describe_repository() if settings["repository"] else None
+    return {"run": run} if repository is None else {"run": run, "repository": repository}
 
 
 def renew_claims(url: str | None, hook: bool) -> None:
@@ -105,11 +115,12 @@ def _renew_claim(url: str, stored: StoredLease, minutes: int) -> None:
 
 def _claim_next(server: Server, given: Json, settings: Json) -> httpx2.Response:
     """Claim the next ready ticket and keep its lease; wait for one in calls as long as the server allows."""
+    origin = _describe_origin(settings)
     deadline = time.monotonic() + settings["wait"]
     while True:
         left = max(0, round(deadline - time.monotonic()))
         wait = {"wait_seconds": min(left, MAX_WAIT_SECONDS)}
-        response = server.call("claim_next_ticket", {"run": _describe_run(), **given, **wait})
+        response = server.call("claim_next_ticket", {**origin, **given, **wait})
         found = decode_body(response)
         if found is not None:
             keep_lease(server.url, found, None)
@@ -145,9 +156,17 @@ def _print_stopped(response: httpx2.Response, _: Json) -> None:
     print_done("Released", decode_body(response))
 
 
-claim = build_command("claim", "start_work", _print_claimed, hidden=("lease",), options=[_RENEW], call=_claim)
+claim = build_command(
+    "claim", "start_work", _print_claimed, hidden=("lease",), options=[_RENEW, _REPOSITORY], call=_claim
+)
 next_ = build_command(
-    "next", "claim_next_ticket", _print_next, arguments=(), hidden=("wait_seconds",), options=[_WAIT], call=_claim_next
+    "next",
+    "claim_next_ticket",
+    _print_next,
+    arguments=(),
+    hidden=("wait_seconds",),
+    options=[_WAIT, _REPOSITORY],
+    call=_claim_next,
 )
 finish = build_command("finish", "finish_work", _print_finished, hidden=("lease",), options=[_LEASE], call=_finish)
 stop = build_command("stop", "stop_work", _print_stopped, hidden=("lease",), call=_stop)

@@ -82,10 +82,18 @@ class WorkState(StrEnum):
     STALE = "stale"
 
 
+class WorkRepository(msgspec.Struct, frozen=True):
+    """The git repository that a run works in, as it said last: the branch, the commit and the remote's address."""
+
+    branch: str | None
+    commit: str | None
+    remote: str | None
+
+
 class Claim(msgspec.Struct, frozen=True):
     """Who works on a ticket, and when the claim expires unless it is renewed.
 
-    `run` is the label that the caller chose for its run; `state` is that of the work session.
+    `run` is the label that the caller chose for its run; `state` and `repository` are those of the work session.
     """
 
     by: By

@@ -5,7 +5,7 @@ from enum import StrEnum
 import msgspec
 
 from ticketbox.domain.core.records import By, Time
-from ticketbox.domain.tickets.records import WorkState
+from ticketbox.domain.tickets.records import WorkRepository, WorkState
 
 
 class StepState(StrEnum):
@@ -110,6 +110,7 @@ class WorkSession(msgspec.Struct, frozen=True):
     plan: list[PlanItem]
     links: list[WorkLink]
     usage: Usage | None
+    repository: WorkRepository | None
     question: WorkQuestion | None
     started: Time
     last_seen: Time

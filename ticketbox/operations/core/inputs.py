@@ -52,6 +52,11 @@ Branch = Annotated[
     ),
     match_whole(r"[A-Za-z0-9._][A-Za-z0-9._/\-+@#]*"),
 ]
+Commit = Annotated[
+    str,
+    Meta(min_length=7, max_length=64, description="A commit: 7 to 64 hexadecimal digits."),
+    match_whole(r"[0-9A-Fa-f]*"),
+]
 Url = Annotated[
     str,
     Meta(

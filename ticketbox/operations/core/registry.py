@@ -26,8 +26,8 @@ class Tool(msgspec.Struct, frozen=True):
     """How an operation is listed as an MCP tool.
 
     `when` is a sentence for agents that says when to use the tool; `example` contains arguments; `defaults` are
-    arguments that a tool call leaves out and a REST call doesn't have. Clients list `core` tools unless they ask for
-    all.
+    arguments that a tool call leaves out and a REST call doesn't have. `unlisted` arguments are accepted but not in the
+    tool's schema: a program adds them. Clients list `core` tools unless they ask for all.
     """
 
     title: str
@@ -38,6 +38,7 @@ class Tool(msgspec.Struct, frozen=True):
     idempotent: bool = False
     defaults: dict[str, Any] = {}
     core: bool = False
+    unlisted: frozenset[str] = frozenset()
 
 
 class Route(msgspec.Struct, frozen=True):

@@ -17,7 +17,7 @@ from ticketbox.operations.core.inputs import Branch
 from ticketbox.operations.core.lookups import Key, TicketId, Version
 from ticketbox.operations.core.registry import Tool, operation
 from ticketbox.operations.tickets.lookups import find_writable_ticket, load_ticket
-from ticketbox.operations.tickets.recording import record_change
+from ticketbox.operations.tickets.recording import record_change, record_ticket_event
 from ticketbox.operations.work.leases import (
     LEASE_REFUSALS,
     Lease,
@@ -30,6 +30,7 @@ from ticketbox.operations.work.leases import (
     is_own_web_session,
     require_lease,
 )
+from ticketbox.operations.work.repositories import UNLISTED, Repository
 from ticketbox.store.companies import projects
 from ticketbox.store.core import bylines
 from ticketbox.store.core.visibility import VisibleRow
@@ -37,7 +38,7 @@ from ticketbox.store.file.database import Write
 from ticketbox.store.tickets import tickets
 from ticketbox.store.tickets.tickets import TicketState
 from ticketbox.store.work import sessions
-from ticketbox.store.work.sessions import NewSession, SessionState
+from ticketbox.store.work.sessions import NewSession, Progress, SessionState
 
 
 class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
@@ -48,6 +49,7 @@ class StartWork(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         Annotated[Branch, Meta(description="Default: the recorded branch, or `t-…-slug` from the id and title.")] | None
     ) = None
     run: Run | None = None
+    repository: Repository | None = None
     lease: Annotated[Lease, Meta(description="Renew the claim with this lease.")] | None = None
     lease_minutes: LeaseMinutes = 60
     expected_version: Version | None = None
@@ -75,6 +77,7 @@ class StartedWork(Ticket, frozen=True):
         {"ticket_id": "t-4k7m2q9x", "branch": "t-4k7m2q9x-empty-cart", "run": "laptop, worktree 2"},
         name="start_work_on_ticket",
         core=True,
+        unlisted=UNLISTED,
     ),
 )
 def start_work(tx: Write, actor: Actor, args: StartWork) -> StartedWork:
@@ -113,9 +116,13 @@ def _start(
         start_key=start_key,
         run=None if args.run is None else args.run.strip(),
         needs_plan_approval=actor.is_agent and bool(projects.load_gates(tx, row.project).plan_approval),
+        repository=None if args.repository is None else args.repository.build_repository(),
     )
     session_id = sessions.start_session(tx, new)
-    event = {"branch": branch, "until": format_rfc3339(new.until), "run": new.run, "session_id": session_id}
+    event = {
+        "branch": branch, "until": format_rfc3339(new.until), "run": new.run, "session_id": session_id,
+        "repository": new.repository,
+    }  # fmt: skip
     return _build_answer(record_change(tx, actor, row, state.id, "ticket.work_started", **event), lease)
 
 
@@ -124,6 +131,10 @@ def _renew(
 ) -> StartedWork:
     """Renew a claim. A new branch is a change of the ticket; more time isn't, so it has no event."""
     sessions.renew_session(tx, session, tx.now + args.lease_minutes * MINUTE)
+    repository = None if args.repository is None else args.repository.build_repository()
+    if repository is not None and repository != sessions.load_repository(tx, session):
+        sessions.update_progress(tx, session, Progress(repository=repository))
+        record_ticket_event(tx, actor, row, "ticket.work_progress", session_id=session.id, repository=repository)
     if args.branch is None or args.branch == state.branch:
         return _build_answer(load_ticket(tx, actor, state.id), None)
     tickets.set_branch(tx, row.key, args.branch)

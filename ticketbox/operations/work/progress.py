@@ -18,6 +18,7 @@ from ticketbox.operations.tickets.lookups import find_writable_ticket
 from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.work.approvals import request_plan_approval
 from ticketbox.operations.work.leases import LEASE_REFUSALS, Lease, LeaseMinutes, require_lease
+from ticketbox.operations.work.repositories import UNLISTED, Repository
 from ticketbox.store.file.database import Write
 from ticketbox.store.work import session_lists, sessions
 from ticketbox.store.work.sessions import Progress
@@ -68,6 +69,7 @@ class ReportProgress(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         | UnsetType
     ) = UNSET
     usage: Annotated[UsageInput, Meta(description="Totals so far.")] | UnsetType = UNSET
+    repository: Repository | UnsetType = UNSET
     lease_minutes: LeaseMinutes = 60
 
 
@@ -83,6 +85,7 @@ class ReportProgress(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
         {"ticket_id": "t-4k7m2q9x", "lease": "lease_…", "plan": [{"text": "Write a failing test", "state": "done"}]},
         idempotent=True,
         core=True,
+        unlisted=UNLISTED,
     ),
 )
 def report_progress(tx: Write, actor: Actor, args: ReportProgress) -> WorkSession:
@@ -95,12 +98,15 @@ def report_progress(tx: Write, actor: Actor, args: ReportProgress) -> WorkSessio
         plan=UNSET if args.plan is UNSET else [PlanItem(step.text.strip(), step.state) for step in args.plan],
         links=UNSET if args.links is UNSET else _merge_links(sessions.load_links(tx, session), args.links),
         usage=UNSET if args.usage is UNSET else args.usage.build_usage(),
+        repository=UNSET if args.repository is UNSET else args.repository.build_repository(),
     )
     reported = {
         name: value for name in ("note", "plan", "links", "usage") if (value := getattr(progress, name)) is not UNSET
     }
+    if progress.repository is not UNSET and progress.repository != sessions.load_repository(tx, session):
+        reported["repository"] = progress.repository  # local servers add it to every report
+    sessions.update_progress(tx, session, progress)
     if reported:
-        sessions.update_progress(tx, session, progress)
         if progress.plan is not UNSET:
             done = sum(step.state is StepState.DONE for step in progress.plan)
             reported["plan"] = {"done": done, "steps": len(progress.plan)}

@@ -31,6 +31,7 @@ from ticketbox.operations.tickets.recording import record_ticket_event
 from ticketbox.operations.tickets.ticket_detail import GetTicket, TicketDetail, get_ticket
 from ticketbox.operations.work.claims import StartWork, start_work
 from ticketbox.operations.work.leases import LeaseMinutes, Run
+from ticketbox.operations.work.repositories import UNLISTED, Repository
 from ticketbox.store.companies import columns, projects
 from ticketbox.store.companies.labels import ensure_labels
 from ticketbox.store.core import bylines
@@ -56,6 +57,7 @@ class ClaimNextTicket(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     priority: Priority | None = None
     assignee: UserId | None = None
     run: Run | None = None
+    repository: Repository | None = None
     lease_minutes: LeaseMinutes = 60
     wait_seconds: WaitSeconds = 0
 
@@ -78,6 +80,7 @@ class ClaimedTicket(TicketDetail, frozen=True, kw_only=True):
         "Use this to get work: it starts work on the first ready ticket, or waits for one. Keep `lease`.",
         {"project_id": "Webshop", "labels": ["agent"], "wait_seconds": 50},
         core=True,
+        unlisted=UNLISTED,
     ),
 )
 def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket) -> ClaimedTicket | None:
@@ -87,6 +90,8 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket) -> Claimed
     kind `todo`. The most urgent comes first, then the highest on the board.
     """
     row = find_writable(tx, actor, "project", args.project_id)
+    if args.repository is not None:
+        args.repository.build_repository()  # refuse it now, not after a wait
     wanted = ReadyFilter(
         column=None if args.column_id is None else find_writable_column(tx, actor, args.column_id, row.project).key,
         labels=tuple(normalize_labels(args.labels)),
@@ -98,7 +103,7 @@ def claim_next_ticket(tx: Write, actor: Actor, args: ClaimNextTicket) -> Claimed
     ticket = ready.find_next_ticket(tx, row.project, wanted)
     if ticket is None:
         raise NothingYet(None, Interest(_WAKING, row.project))
-    work = StartWork(ticket_id=ticket, run=args.run, lease_minutes=args.lease_minutes)
+    work = StartWork(ticket_id=ticket, run=args.run, repository=args.repository, lease_minutes=args.lease_minutes)
     lease = start_work(tx, actor, work).lease
     detail = get_ticket(tx, actor, GetTicket(ticket_id=ticket))
     return ClaimedTicket(**msgspec.structs.asdict(detail), lease=lease)

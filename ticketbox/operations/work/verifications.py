@@ -14,6 +14,7 @@ from ticketbox.domain.core.patterns import match_whole
 from ticketbox.domain.core.problems import InvalidField, TicketArchived
 from ticketbox.domain.work.verifications import MAX_ROUNDS, Verdict, Verification
 from ticketbox.operations.core.context import RequestContext
+from ticketbox.operations.core.inputs import Commit
 from ticketbox.operations.core.lookups import AssetId, CaptureId, Key, TicketId, find_readable_ticket, find_writable
 from ticketbox.operations.core.paging import NEWEST, Cursor, Limit, Page, build_page, decode_cursor
 from ticketbox.operations.core.registry import Tool, operation
@@ -30,11 +31,6 @@ from ticketbox.store.work.verifications import NewVerification
 MAX_CONSOLE = 50
 LINE_CHARACTERS = 1_000
 
-Commit = Annotated[
-    str,
-    Meta(min_length=7, max_length=64, description="The commit that ran: 7 to 64 hexadecimal digits."),
-    match_whole(r"[0-9A-Fa-f]*"),
-]
 BaseUrl = Annotated[
     str,
     Meta(max_length=2_000, description="Where the commit ran, without a login.", examples=["http://localhost:3000"]),
@@ -46,7 +42,7 @@ class AddVerification(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """A verification never changes; post another one when you run the reproduction again."""
 
     ticket_id: TicketId
-    commit: Commit
+    commit: Annotated[Commit, Meta(description="The commit that ran: 7 to 64 hexadecimal digits.")]
     base_url: BaseUrl
     verdict: Annotated[Verdict, Meta(description="What the reproduction did.")]
     rounds: Annotated[int, Meta(ge=1, le=MAX_ROUNDS, description="How often it ran.")] = 1

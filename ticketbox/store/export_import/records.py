@@ -92,6 +92,7 @@ _JSON_COLUMNS: dict[tuple[str, str], Any] = {
     ("work_session", "plan"): list[PlanItem],
     ("work_session", "links"): list[WorkLink],
     ("work_session", "usage"): Usage,
+    ("work_session", "repository"): WorkRepository,
     ("work_question", "choices"): list[str],
     ("verification", "console"): list[str],
     ("annotation", "geometry"): dict[str, Any],

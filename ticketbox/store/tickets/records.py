@@ -17,6 +17,7 @@ from ticketbox.store.tickets import assignments
 
 _labels = msgspec.json.Decoder(list[str])
 _summary = msgspec.json.Decoder(CaptureSummary)
+_repository = msgspec.json.Decoder(WorkRepository)
 _statuses = {status.value: status for status in Status}
 _work_states = {state.value: state for state in WorkState}
 

@@ -5,7 +5,7 @@ from typing import NamedTuple
 import msgspec
 
 from ticketbox.domain.core.clock import format_rfc3339
-from ticketbox.domain.tickets.records import WorkState
+from ticketbox.domain.tickets.records import WorkRepository, WorkState
 from ticketbox.domain.work.records import PlanItem, Usage, WorkLink, WorkSession, WorkTicket
 from ticketbox.store.core.bylines import Bylines
 from ticketbox.store.core.visibility import WITH_VISIBLE_PROJECTS, Viewer
@@ -15,6 +15,7 @@ from ticketbox.store.work import questions
 _plan = msgspec.json.Decoder(list[PlanItem])
 _links = msgspec.json.Decoder(list[WorkLink])
 _usage = msgspec.json.Decoder(Usage)
+_repository = msgspec.json.Decoder(WorkRepository)
 
 
 class _SessionRow(NamedTuple):
@@ -34,6 +35,7 @@ class _SessionRow(NamedTuple):
     plan: str
     links: str
     usage: str | None
+    repository: str | None
     started_at: int
     started_by: int
     last_seen_at: int
@@ -44,7 +46,8 @@ class _SessionRow(NamedTuple):
 
 _COLUMNS = """
 w.id, w.public_id, t.public_id, p.key, t.number, t.title, p.public_id, co.public_id, w.run, w.state,
-  w.note, w.plan, w.links, w.usage, w.started_at, w.started_by, w.last_seen_at, w.expires_at, w.ended_at, w.ended_by
+  w.note, w.plan, w.links, w.usage, w.repository, w.started_at, w.started_by, w.last_seen_at, w.expires_at, w.ended_at,
+  w.ended_by
 FROM work_session w JOIN ticket t ON t.id = w.ticket_id JOIN project p ON p.id = t.project_id
 JOIN company co ON co.id = p.company_id
 """
@@ -132,6 +135,7 @@ def _build_sessions(tx: Read, rows: list[_SessionRow]) -> list[tuple[int, WorkSe
             plan=_plan.decode(row.plan),
             links=_links.decode(row.links),
             usage=None if row.usage is None else _usage.decode(row.usage),
+            repository=None if row.repository is None else _repository.decode(row.repository),
             question=asked.get(row.key),
             started=format_rfc3339(row.started_at),
             last_seen=format_rfc3339(row.last_seen_at),

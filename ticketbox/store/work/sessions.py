@@ -7,7 +7,7 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from ticketbox.domain.core.ids import Prefix, generate_id
-from ticketbox.domain.tickets.records import WorkState
+from ticketbox.domain.tickets.records import WorkRepository, WorkState
 from ticketbox.domain.work.records import PlanItem, Usage, WorkLink
 from ticketbox.store.core.updates import update_columns
 from ticketbox.store.core.visibility import VisibleRow
@@ -81,13 +81,14 @@ class NewSession(msgspec.Struct, frozen=True):
     start_key: bytes | None
     run: str | None
     needs_plan_approval: bool
+    repository: WorkRepository | None
 
 
 INSERT_SESSION = """
 INSERT INTO work_session (public_id, ticket_id, project_id, run, lease_hash, start_key, expires_at, started_at,
-  started_by, last_seen_at, needs_plan_approval, state)
-SELECT ?1, id, project_id, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?8, CASE WHEN ?8 THEN 'awaiting_input' ELSE 'active' END
-FROM ticket WHERE id = ?9
+  started_by, last_seen_at, needs_plan_approval, repository, state)
+SELECT ?1, id, project_id, ?2, ?3, ?4, ?5, ?6, ?7, ?6, ?8, ?9, CASE WHEN ?8 THEN 'awaiting_input' ELSE 'active' END
+FROM ticket WHERE id = ?10
 """
 
 
@@ -102,6 +103,7 @@ def start_session(tx: Write, new: NewSession) -> str:
         tx.now,
         new.byline,
         new.needs_plan_approval,
+        None if new.repository is None else msgspec.json.encode(new.repository).decode(),
         new.ticket,
     )
     tx.execute(INSERT_SESSION, (public_id, *values))
@@ -160,11 +162,13 @@ class Progress(msgspec.Struct, frozen=True):
     plan: list[PlanItem] | UnsetType = UNSET
     links: list[WorkLink] | UnsetType = UNSET
     usage: Usage | UnsetType = UNSET
+    repository: WorkRepository | UnsetType = UNSET
 
 
 def update_progress(tx: Write, session: SessionState, progress: Progress) -> None:
     """Record the progress of a session."""
-    fields = {name: value for name in ("plan", "links", "usage") if (value := getattr(progress, name)) is not UNSET}
+    stored_as_json = ("plan", "links", "usage", "repository")
+    fields = {name: value for name in stored_as_json if (value := getattr(progress, name)) is not UNSET}
     encoded = {name: msgspec.json.encode(value).decode() for name, value in fields.items()}
     update_columns(tx, "work_session", session.key, note=progress.note, **encoded)
 
@@ -173,6 +177,12 @@ def load_links(tx: Read, session: SessionState) -> list[WorkLink]:
     """Load the links of a session."""
     text = tx.fetch_value("SELECT links FROM work_session WHERE id = ?", (session.key,))
     return msgspec.json.decode(text, type=list[WorkLink])
+
+
+def load_repository(tx: Read, session: SessionState) -> WorkRepository | None:
+    """Load the repository that a session works in."""
+    text = tx.fetch_value("SELECT repository FROM work_session WHERE id = ?", (session.key,))
+    return None if text is None else msgspec.json.decode(text, type=WorkRepository)
 
 
 def replace_lease(tx: Write, session: SessionState, lease_hash: bytes) -> None:

@@ -3,6 +3,7 @@ import type { By, Claim, WorkQuestion, WorkSession } from '../../generated/api';
 import {
   currentStep,
   describeBriefly,
+  describeRepository,
   describeState,
   findOpenQuestion,
   findSession,
@@ -40,6 +41,7 @@ const SESSION: WorkSession = {
   plan: [],
   links: [],
   usage: null,
+  repository: null,
   started: at(840),
   last_seen: at(6),
   ended: null,
@@ -190,4 +192,15 @@ test('an ended session is shown if it left something', () => {
   expect(hasOutcome({ ...ended, note: 'Fixed' })).toBe(true);
   expect(hasOutcome({ ...ended, state: 'stale' })).toBe(true);
   expect(hasOutcome({ ...ended, state: 'stale', by: { ...BY, token_label: null } })).toBe(false);
+});
+
+test('repository is shown by branch, short commit and the address of its remote', () => {
+  const commit = '3f2a91c0d5e84b6f7a1c2d3e4f5061728394a5b6';
+  const https = { branch: 'main', commit, remote: 'https://git.example/shop/web.git' };
+  expect(describeRepository(https)).toBe('main · 3f2a91c · git.example/shop/web');
+  expect(describeRepository({ ...https, remote: 'git@git.example:shop.git' })).toBe(
+    'main · 3f2a91c · git.example:shop',
+  );
+  expect(describeRepository({ branch: null, commit, remote: null })).toBe('3f2a91c');
+  expect(findSession({ claim: { ...CLAIM, repository: https } })?.repository).toEqual(https);
 });

@@ -62,7 +62,8 @@ class RunningSessions {
   async refresh(): Promise<void> {
     try {
       const [waiting, active] = await Promise.all([loadSessions('awaiting_input'), loadSessions('active')]);
-      this.items = [...waiting, ...active].filter((session) => isAgent(session.by));
+      const ids = new Set(waiting.map(({ id }) => id)); // one that just asked may be in both answers
+      this.items = [...waiting, ...active.filter(({ id }) => !ids.has(id))].filter(({ by }) => isAgent(by));
     } catch {
       // the next event loads them again
     }

@@ -1,4 +1,5 @@
-import type { PlanItem, Usage, WorkLink, WorkQuestion } from '../../../../generated/api';
+import type { PlanItem, Usage, WorkLink, WorkQuestion, WorkRepository } from '../../../../generated/api';
+import { shortenCommit } from './verifications';
 import { isAgent, type Session } from './workers';
 
 export { findSession, isAgent, nameWorker, type Session } from './workers';
@@ -165,4 +166,13 @@ const BAD = /^(failed|failing|failure|error|broken|rejected)$/i;
 export function toneOf(state: string | null): 'good' | 'bad' | 'neutral' {
   if (state && GOOD.test(state)) return 'good';
   return state && BAD.test(state) ? 'bad' : 'neutral';
+}
+
+/** Describe the repository that an agent works in: "main · 3f2a91c · git.example/shop". */
+export function describeRepository({ branch, commit, remote }: WorkRepository): string {
+  const address = remote
+    ?.replace(/^\w+:\/\//, '')
+    .replace(/^[^@/]*@/, '')
+    .replace(/\.git$/, '');
+  return [branch, commit && shortenCommit(commit), address].filter(Boolean).join(' · ');
 }

@@ -24,6 +24,7 @@ function buildSession(claim: Claim): Session {
     plan: [],
     links: [],
     usage: null,
+    repository: claim.repository,
     question: null,
     started: claim.by.at,
     last_seen: null,
