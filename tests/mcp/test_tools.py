@@ -8,15 +8,23 @@ import pytest
 from mcp.client import Client
 from mcp.shared.exceptions import MCPError
 
+from tests.support.long_runs import sample_cases
 from tests.support.mcp_client import GENERATIONS, attach, create_capture, talk
-from tests.support.operation_cases import VERIFICATION, create_comment, create_spare_label, make_capture, start_work
+from tests.support.operation_cases import (
+    VERIFICATION,
+    create_comment,
+    create_spare_label,
+    make_capture,
+    make_framed_capture,
+    start_work,
+)
 from tests.support.pictures import png
 from tests.support.server import World, ok
 from ticketbox.mcp import prompts, tools
 from ticketbox.operations.catalogue import load_registry
 
 
-@pytest.mark.parametrize("mode", GENERATIONS)
+@pytest.mark.parametrize("mode", sample_cases(GENERATIONS, 2))
 def test_every_tool_result_matches_its_schema(world: World, mode: str) -> None:
     receipt = create_capture(world)
     ticket, capture = receipt["ticket_id"], receipt["capture_id"]

@@ -66,7 +66,7 @@ def build_structured_result(result: Any, *, full: bool = False, complete: bool =
         structured["description"] = shorten_text(structured["description"], LISTED_DESCRIPTION)
     elif _is_page_of_tickets(result):
         shorten_tickets(structured["items"])
-    elif isinstance(result, ConsoleEntry | NetworkEntry | ErrorEntry):
+    elif "items" not in structured:
         structured = clip_texts(structured, FULL_TOKENS if full else TOKENS)
     return structured
 
@@ -74,7 +74,8 @@ def build_structured_result(result: Any, *, full: bool = False, complete: bool =
 def _describe_content(content: Content) -> Json:
     """Describe a file; a text is included, clipped to what fits."""
     if is_picture(content):
-        fields = {"media_type": content.media_type, "width": content.width, "height": content.height}
+        size = {"width": content.width, "height": content.height}
+        fields = {"media_type": content.media_type, **size, "caption": content.caption}
         return {name: value for name, value in fields.items() if value is not None}
     described: Json = {"name": content.name, "media_type": content.media_type, "bytes": len(content.data)}
     try:

@@ -90,8 +90,8 @@ class Handlers:
                     output_schema=card.output_schema,
                     annotations=types.ToolAnnotations(
                         read_only_hint=card.read_only,
-                        destructive_hint=card.destructive,
-                        idempotent_hint=card.idempotent,
+                        destructive_hint=None if card.read_only else card.destructive,
+                        idempotent_hint=None if card.read_only else card.idempotent,
                         open_world_hint=False,
                     ),
                 )

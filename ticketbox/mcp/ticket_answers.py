@@ -10,12 +10,16 @@ from ticketbox.operations.tickets.ticket_detail import TicketDetail
 LISTED_DESCRIPTION = 200  # characters
 TICKETS_TOKENS = 5_200  # of a page of tickets
 CAPTURES_TOKENS = 400  # of the list of a ticket's captures
+LONG_FRAMES = 3  # of a capture's environment, the longest
 
 _PARTS = ("error_groups", "failed_requests", "actions", "errors", "network", "console")
 _AS_LINES = ("error_groups", "failed_requests", "actions", "console")
 _TICKET_PARTS = {  # tokens of the parts of get_ticket beside the capture: the default, with other parts, and `full`
     "description": (1_500, 800, 4_000),
     "attachments": (600, 400, 2_000),
+    "links": (600, 400, 2_000),
+    "git_links": (400, 300, 1_500),
+    "questions": (400, 300, 1_500),
     "comments": (1_000, 1_000, 2_000),
     "history": (500, 500, 1_000),
     "declared": (200, 100, 1_500),  # of the capture's environment, as are the names in its storage
@@ -38,17 +42,8 @@ def shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool)
     more = f"the resource ticket://{result.id} has all"
     structured["description"] = clip_text(result.description, _TICKET_PARTS["description"][column], more)
     structured.pop("watchers")  # people follow tickets, agents don't
-    structured["attachments"] = _shorten_assets(structured["attachments"])
-    _cut_part(
-        structured,
-        "attachments",
-        _TICKET_PARTS["attachments"][column],
-        f'get_ticket(ticket_id="{result.id}", detail="full")',
-    )
-    _shorten_captures(structured)
-    for part, call in (("comments", "list_comments"), ("history", "get_ticket_history")):
-        if part in structured:
-            _cut_part(structured, part, _TICKET_PARTS[part][column], f'{call}(ticket_id="{result.id}")')
+    _shorten_reporter(structured)
+    _shorten_lists(structured, column)
     capture: Json | None = structured.get("capture")
     if capture is None or result.capture is None:
         return
@@ -57,6 +52,7 @@ def shorten_ticket_detail(structured: Json, result: TicketDetail, *, full: bool)
     if "screenshot" in capture:
         capture["screenshot"] = {name: capture["screenshot"].get(name) for name in ("id", "width", "height")}
     capture["assets"] = _shorten_assets(capture["assets"])
+    _shorten_environment(capture["environment"], column)
     capture["page"] = {name: clip_text(text, 300) for name, text in capture["page"].items()}
     for name in _PARTS:
         part = getattr(result.capture, name)

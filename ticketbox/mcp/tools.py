@@ -27,10 +27,10 @@ _LONGEST_ENUM = 12
 _BOUNDS = {"pattern", "minLength", "maxLength", "minItems", "maxItems", "minimum", "maximum", "format", "examples"}
 _SHORTER = {  # descriptions that many tools repeat
     get_description(Limit): "At most 100 items.",
-    get_description(Cursor): "`next_cursor` of the previous page.",
+    get_description(Cursor): "The previous `next_cursor`.",
     get_description(TicketId): "Id, key or URL of a ticket.",
-    get_description(Version): "Fail unless the ticket has this version.",
-    get_description(Key): "A repeated key within 24 hours returns the first answer.",
+    get_description(Version): "Fail unless this is its version.",
+    get_description(Key): "A repeat within 24 hours returns the first answer.",
 }
 _DETAIL_OF_LISTS = "`summary` is one line for each entry."
 _DETAIL_OF_ENTRIES = "`full` raises the limit from 8,000 to 24,000 tokens."

@@ -19,7 +19,7 @@ from ticketbox.store.work import sessions
 from ticketbox.store.work.sessions import SessionState
 
 Lease = Annotated[str, Meta(min_length=1, max_length=100, description="The `lease` that start_work returned.")]
-LeaseMinutes = Annotated[int, Meta(ge=1, le=1440, description="The claim ends after so long unless it is renewed.")]
+LeaseMinutes = Annotated[int, Meta(ge=1, le=1440, description="The claim ends after this unless renewed.")]
 Run = Annotated[
     str,
     Meta(min_length=1, max_length=80, description="A label of your run: host, worktree, agent.", examples=["ci-7"]),
